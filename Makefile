@@ -1,0 +1,56 @@
+# Every target works on a fresh clone with nothing but make and Python 3.11 or newer: it first makes .venv
+# and installs what it needs there. A stamp file per set of extras says what is installed already.
+
+PYTHON ?= python3
+VENV ?= .venv
+WORKERS ?= auto
+PIP_ARGS ?=
+
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo mlp cnn test compat lint format bench clean
+
+help:
+	@echo "make demo     train a small GPT on the source of Python's standard library (about 2 minutes)"
+	@echo "make mlp      a perceptron on scikit-learn's digits;  make cnn  a small convolutional network"
+	@echo "make test     run the tests (no PyTorch needed);  make lint  check the style"
+	@echo "make compat   run the tests that hold jaxflow against real PyTorch (installs PyTorch)"
+	@echo "make bench    time jaxflow beside PyTorch and hand-written JAX (installs PyTorch)"
+
+demo: $(STAMP)-demo
+	$(BIN)/python examples/char_gpt.py $(ARGS)
+
+mlp: $(STAMP)-demo
+	$(BIN)/python examples/mlp_digits.py $(ARGS)
+
+cnn: $(STAMP)-demo
+	$(BIN)/python examples/cnn.py $(ARGS)
+
+test: $(STAMP)-test
+	$(BIN)/python -m pytest -n $(WORKERS) tests $(ARGS)
+
+compat: $(STAMP)-test $(STAMP)-compat
+	$(BIN)/python -m pytest -n $(WORKERS) compat_tests $(ARGS)
+
+lint: $(STAMP)-test
+	$(BIN)/ruff check .
+
+format: $(STAMP)-test
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP)-demo $(STAMP)-compat
+	$(BIN)/python -m benchmarks $(ARGS)
+
+clean:
+	rm -rf $(VENV) .cache out
+
+$(STAMP)-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) --editable ".[$*]"
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "jaxflow needs Python 3.11 or newer; say which with: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,29 @@
+"""What every test here runs under: strict promotion, warnings as errors, one compilation cache, both executors."""
+
+import os
+import pathlib
+
+# Before jaxflow is imported: compiled programs are shared between the workers and between runs.
+CACHE = pathlib.Path(__file__).resolve().parent.parent / ".cache" / "tests"
+os.environ.setdefault("JAXFLOW_CACHE_DIR", str(CACHE))
+
+import jax
+import pytest
+
+import jaxflow
+
+# An op casts for itself: a body that leaves a promotion to jnp would follow JAX's table, not PyTorch's.
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+
+@pytest.fixture(params=["deferred", "eager"])
+def executor(request):
+    """Run the test once under each executor; the value is its name."""
+    with jaxflow.execution(request.param):
+        yield request.param
+
+
+@pytest.fixture(autouse=True)
+def _fresh_seed():
+    """Give every test the same random stream, whichever order they run in."""
+    jaxflow.manual_seed(0)
