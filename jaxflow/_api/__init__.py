@@ -1,0 +1,1 @@
+"""Composites: public functions and methods written in terms of other public operations."""

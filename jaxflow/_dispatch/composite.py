@@ -1,0 +1,48 @@
+"""Composites: public functions in plain Python over other public operations.
+
+They never touch arrays; everything they do passes the door through the ops they call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+
+class Composite:
+    """Where a composite function is published."""
+
+    __slots__ = ("aliases", "fn", "method_name", "name", "namespace", "operators",
+                 "variants")
+
+    def __init__(self, fn, name, namespace, variants, aliases, operators, method_name) -> None:
+        self.fn, self.name, self.namespace = fn, name, namespace
+        self.variants = frozenset(variants.split())
+        self.aliases, self.operators = tuple(aliases), tuple(operators.split())
+        self.method_name = method_name
+
+
+COMPOSITES: dict[tuple[str, str], Composite] = {}
+
+
+def composite(
+    variants: str = "function method",
+    *,
+    name: str | None = None,
+    namespace: str = "",
+    aliases: Sequence[str] = (),
+    operators: str = "",
+    method_name: str | None = None,
+) -> Callable[[Callable], Callable]:
+    """Publish a Python function as ``function``, ``method``, or both; a second declaration raises."""
+
+    def declare(fn: Callable) -> Callable:
+        public = name or fn.__name__
+        key = (namespace, public)
+        if key in COMPOSITES:
+            raise ValueError(f"composite {public!r} is declared twice in {namespace!r}")
+        COMPOSITES[key] = Composite(
+            fn, public, namespace, variants, aliases, operators, method_name or public
+        )
+        return fn
+
+    return declare

@@ -1,0 +1,186 @@
+"""Op records: one pure function on jax arrays, one declaration, everything else derived.
+
+An op's body says the mathematics; its declaration says what the door must know about it. Function,
+method, in-place and ``out=`` forms, operators, ``grad_fn`` names and docs all come from the record.
+
+NOTE [Body signature]
+    Parameters before ``/`` are tensors (``bias=None, /`` marks an optional one, ``*tensors`` a list);
+    parameters after it are static: part of the program's key. A parameter annotated ``Scalar`` is a
+    number traced as a 0-d array (float64, int64, bool or complex128, by its Python kind), so that a
+    changing learning rate never compiles anything anew; left at its default it arrives as the plain
+    Python default. Positional or keyword-only is spelled as in the public signature.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+PROMOTE_KINDS = (
+    None,
+    "default",
+    "int_to_float",
+    "always_bool",
+    "complex_to_float",
+    "bool_to_long",
+    "no_opmath",
+)
+
+TENSOR, TENSORS, SCALAR, STATIC = "tensor", "tensors", "scalar", "static"
+
+_POINTWISE_VARIANTS = "function method inplace out"
+_PLAIN_VARIANTS = "function method out"
+
+
+class Scalar:
+    """Annotation of a number that is traced instead of baked into the program's key."""
+
+
+class Param:
+    """One parameter of an op: its name, kind, default, and whether it is keyword-only."""
+
+    __slots__ = ("default", "keyword_only", "kind", "name")
+
+    def __init__(self, name: str, kind: str, default: Any, keyword_only: bool) -> None:
+        self.name, self.kind, self.default, self.keyword_only = name, kind, default, keyword_only
+
+
+def _classify(fn: Callable) -> tuple[Param, ...]:
+    params = []
+    for p in inspect.signature(fn).parameters.values():
+        if p.name == "key":
+            continue
+        if p.kind is p.POSITIONAL_ONLY:
+            kind = TENSOR
+        elif p.kind is p.VAR_POSITIONAL:
+            kind = TENSORS
+        elif p.annotation is Scalar or p.annotation == "Scalar":
+            kind = SCALAR
+        else:
+            kind = STATIC
+        default = () if p.kind is p.VAR_POSITIONAL else p.default
+        params.append(Param(p.name, kind, default, p.kind is p.KEYWORD_ONLY))
+    # A list of tensors comes first in Python's signature only as ``*tensors``; publicly it is one
+    # ordinary positional argument, and what follows it may be positional too.
+    return tuple(params)
+
+
+def _camel(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in name.strip("_").split("_"))
+
+
+class Op:
+    """The record of one operation; see :func:`op` for what the fields mean."""
+
+    __slots__ = (
+        "aliases",
+        "broadcast",
+        "differentiable",
+        "doc",
+        "fn",
+        "grad_name",
+        "layout",
+        "method_name",
+        "name",
+        "namespace",
+        "operators",
+        "params",
+        "plans",
+        "promote",
+        "random",
+        "returns",
+        "saves",
+        "variants",
+        "view",
+    )
+
+    def __init__(self, fn: Callable, name: str, **fields: Any) -> None:
+        self.fn = fn
+        self.name = name
+        self.doc = inspect.getdoc(fn) or ""
+        self.params = _classify(fn)
+        self.plans: dict = {}
+        for field, value in fields.items():
+            setattr(self, field, value)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+OPS: dict[str, Op] = {}
+
+
+def op(
+    promote: str | None = None,
+    *,
+    name: str | None = None,
+    broadcast: bool | None = None,
+    variants: str | None = None,
+    namespace: str = "",
+    method_name: str | None = None,
+    aliases: Sequence[str] = (),
+    operators: str = "",
+    grad_name: str | None = None,
+    differentiable: bool = True,
+    saves: str | None = None,
+    returns: Sequence[str] = (),
+    random: bool = False,
+    layout: str | None = None,
+) -> Callable[[Callable], Op]:
+    """Declare an op.
+
+    Args:
+        promote: named kind of type promotion the door applies to all tensor operands before the body
+            sees them; ``None`` leaves them as they are.
+        broadcast: broadcast all tensor operands against each other first (default: when promoting).
+        variants: which public forms exist, out of ``function method inplace out``.
+        namespace: where the function is published, relative to the package (``"nn.functional"``).
+        method_name: the method's name where it differs from the function's.
+        aliases: further public names of the same op.
+        operators: dunder methods it implements (reflected ones swap the two operands).
+        grad_name: PyTorch's node name; derived from ``name`` by default.
+        differentiable: ``False`` for ops whose results never require grad.
+        saves: ``"result"`` where PyTorch keeps the result for backward, ``"none"`` where it keeps
+            nothing, ``"input"`` (default) where it keeps the inputs its formula reads. Only the version
+            check depends on it.
+        returns: field names where the public result is a named tuple.
+        random: the body takes a ``key`` keyword, given by the Generator.
+        layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do.
+
+    Raises:
+        ValueError: when the name was declared before, or an option is unknown.
+    """
+    if promote not in PROMOTE_KINDS:
+        raise ValueError(f"unknown promotion kind {promote!r}")
+    if saves not in (None, "input", "result", "none"):
+        raise ValueError(f"unknown saves {saves!r}")
+    pointwise = promote is not None if broadcast is None else broadcast
+
+    def declare(fn: Callable) -> Op:
+        op_name = name or fn.__name__
+        if op_name in OPS:
+            raise ValueError(f"op {op_name!r} is declared twice")
+        record = Op(
+            fn,
+            op_name,
+            promote=promote,
+            broadcast=pointwise,
+            variants=frozenset((variants if variants is not None else (
+                _POINTWISE_VARIANTS if pointwise else _PLAIN_VARIANTS)).split()),
+            namespace=namespace,
+            method_name=method_name or op_name,
+            aliases=tuple(aliases),
+            operators=tuple(operators.split()),
+            grad_name=grad_name or _camel(op_name) + "Backward0",
+            differentiable=differentiable,
+            saves=saves or "input",
+            returns=tuple(returns),
+            random=random,
+            layout=layout or ("preserve" if pointwise else "contiguous"),
+            view=None,
+        )
+        OPS[op_name] = record
+        return record
+
+    return declare

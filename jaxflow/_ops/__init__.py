@@ -1,0 +1,1 @@
+"""Pure functions on jax arrays, declared as ops, one file per family."""
