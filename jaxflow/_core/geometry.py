@@ -28,7 +28,7 @@ def channels_last_strides(size: Ints) -> Ints:
 def _dense_strides(size: Ints, order) -> Ints:
     """Gap-free strides when the dimensions are laid out in ``order``, fastest first.
 
-    Unlike in `contiguous_strides`, strides past a dimension of size 0 are 0: so they are in PyTorch.
+    Unlike in `contiguous_strides`, strides past a dimension of size 0 are 0: as in PyTorch.
     """
     strides, step = [0] * len(size), 1
     for dim in order:
@@ -234,7 +234,7 @@ def _broadcast_pair(a: Ints, b: Ints) -> Ints:
         at_a, at_b = dim - ndim + len(a), dim - ndim + len(b)
         size_a = a[at_a] if at_a >= 0 else 1
         size_b = b[at_b] if at_b >= 0 else 1
-        if size_a != size_b and size_a != 1 and size_b != 1:
+        if size_a not in (size_b, 1) and size_b != 1:
             raise RuntimeError(
                 f"The size of tensor a ({size_a}) must match the size of tensor b ({size_b}) "
                 f"at non-singleton dimension {dim}"
