@@ -1,0 +1,47 @@
+"""``layout`` and ``memory_format``: the words by which programs name an order in memory."""
+
+from __future__ import annotations
+
+
+class _Word:
+    """A named singleton whose repr is PyTorch's; pickling and copying give the same object."""
+
+    __slots__ = ("name",)
+
+    def __new__(cls, *args, **kwargs):
+        raise TypeError(f"cannot create 'torch.{cls.__name__}' instances")
+
+    @classmethod
+    def _declare(cls, name):
+        self = object.__new__(cls)
+        object.__setattr__(self, "name", name)
+        return self
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"'torch.{type(self).__name__}' objects cannot be changed")
+
+    def __repr__(self):
+        return f"torch.{self.name}"
+
+    def __reduce__(self):
+        return self.name
+
+
+class layout(_Word):
+    """How a tensor's elements are stored; jaxflow's tensors are all ``strided``."""
+
+    __slots__ = ()
+
+
+class memory_format(_Word):
+    """The order in memory that a new tensor's strides follow."""
+
+    __slots__ = ()
+
+
+strided = layout._declare("strided")
+
+contiguous_format = memory_format._declare("contiguous_format")
+preserve_format = memory_format._declare("preserve_format")
+channels_last = memory_format._declare("channels_last")
+channels_last_3d = memory_format._declare("channels_last_3d")
