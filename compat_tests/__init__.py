@@ -1,0 +1,1 @@
+"""jaxflow held against real PyTorch."""

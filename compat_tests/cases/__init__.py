@@ -1,0 +1,1 @@
+"""Tables of cases, one file a topic."""

@@ -1,0 +1,23 @@
+"""What every comparison with real torch runs under: the two executors, one compilation cache."""
+
+import os
+import pathlib
+
+# Before jaxflow is imported: compiled programs are shared between the workers and between runs.
+CACHE = pathlib.Path(__file__).resolve().parent.parent / ".cache" / "tests"
+os.environ.setdefault("JAXFLOW_CACHE_DIR", str(CACHE))
+
+import jax  # noqa: E402
+import pytest  # noqa: E402
+
+import jaxflow  # noqa: E402
+
+# An op casts for itself: a promotion left to jnp would follow JAX's table, not PyTorch's.
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+
+@pytest.fixture(params=["deferred", "eager"])
+def executor(request):
+    """Run the test once under each executor; the value is its name."""
+    with jaxflow.execution(request.param):
+        yield request.param
