@@ -73,7 +73,7 @@ def outcome(function):
 
 def overlaps(function):
     failed = outcome(function)
-    return isinstance(failed, tuple) and "refer to a single memory location" in failed[1]
+    return isinstance(failed, tuple) and "to a single memory location" in failed[1]
 
 
 @pytest.fixture(params=range(3))
