@@ -142,8 +142,7 @@ def _from_call(args, kwargs):
         )
     if found.index is not None:
         raise RuntimeError(
-            "type (string) must not include an index because index was passed explicitly: "
-            f"{type_}"
+            f"type (string) must not include an index because index was passed explicitly: {type_}"
         )
     if index < 0:
         raise RuntimeError("Device index must not be negative")

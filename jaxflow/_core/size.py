@@ -65,8 +65,7 @@ def _as_int(position, item):
         item = operator.index(item)
     except TypeError:
         raise TypeError(
-            "torch.Size() takes an iterable of 'int' "
-            f"(item {position} is '{type(item).__name__}')"
+            f"torch.Size() takes an iterable of 'int' (item {position} is '{type(item).__name__}')"
         ) from None
     if not _INT64_MIN <= item <= _INT64_MAX:
         raise ValueError("Overflow when unpacking long long")

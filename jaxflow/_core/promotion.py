@@ -1,0 +1,199 @@
+"""Type promotion: which dtype an operation computes in and which dtype it returns.
+
+An operand is a pair ``(dtype, kind)``. Its kind says how strongly it counts: a tensor with dimensions
+decides the precision within its category (bool < integer < floating < complex), a 0-d tensor only where
+no tensor with dimensions has as high a category, and a Python number only where no tensor has.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype
+
+TENSOR, ZERODIM, SCALAR = "tensor", "zerodim", "scalar"
+
+Operand = tuple[dtype, str]
+
+_UNSIGNED = frozenset({dtypes.uint16, dtypes.uint32, dtypes.uint64})
+_FLOAT8 = frozenset(d for d in dtypes.ALL.values() if d.is_floating_point and d.itemsize == 1)
+_OPMATH = {dtypes.float16: dtypes.float32, dtypes.bfloat16: dtypes.float32}
+_SCALAR_TYPES = {
+    bool: dtypes.bool,
+    int: dtypes.int64,
+    float: dtypes.float64,
+    complex: dtypes.complex128,
+}
+
+
+def scalar_dtype(value) -> dtype:
+    """Return the dtype that stands for a Python number in an operand; TypeError for others."""
+    found = _SCALAR_TYPES.get(type(value))
+    if found is not None:
+        return found
+    for kind, found in _SCALAR_TYPES.items():
+        if isinstance(value, kind):
+            return found
+    raise TypeError(f"expected a Python number, but got {type(value).__name__}")
+
+
+def promote_types(type1, type2) -> dtype:
+    """Return the smallest dtype that both dtypes convert to; RuntimeError if they do not mix."""
+    _check_dtype("promote_types", "type1", 1, type1)
+    _check_dtype("promote_types", "type2", 2, type2)
+    return _promote(type1, type2)
+
+
+def can_cast(from_, to) -> bool:
+    """Say whether ``from_`` converts to ``to`` without leaving its category downwards."""
+    _check_dtype("can_cast", "from_", 1, from_)
+    _check_dtype("can_cast", "to", 2, to)
+    if from_.category <= to.category:
+        return True
+    # Integers of every width are alike here, but only a bool fits a bool.
+    return from_.category == to.category
+
+
+def _check_dtype(function, name, position, value):
+    if type(value) is not dtype:
+        raise TypeError(
+            f"{function}(): argument '{name}' (position {position}) must be torch.dtype, "
+            f"not {type(value).__name__}"
+        )
+
+
+@functools.cache
+def _promote(a, b):
+    if a is b:
+        return a
+    if a in _FLOAT8 or b in _FLOAT8:
+        raise RuntimeError(
+            "Promotion for Float8 Types is not supported, "
+            f"attempted to promote {a.scalar_name} and {b.scalar_name}"
+        )
+    if a in _UNSIGNED or b in _UNSIGNED:
+        return _promote_unsigned(a, b)
+    low, high = (a, b) if a.category <= b.category else (b, a)
+    if low.category != high.category:
+        return _promote_categories(low, high)
+    if high.category == INTEGER:
+        return _promote_integers(a, b)
+    if a.itemsize == b.itemsize:
+        return dtypes.float32  # float16 and bfloat16: neither holds the other
+    return a if a.itemsize > b.itemsize else b
+
+
+def _promote_unsigned(a, b):
+    if a.is_floating_point:
+        return a
+    if b.is_floating_point:
+        return b
+    raise RuntimeError(
+        "Promotion for uint16, uint32, uint64 types is not supported, "
+        f"attempted to promote {a.scalar_name} and {b.scalar_name}"
+    )
+
+
+def _promote_categories(low, high):
+    if low is dtypes.float64 and high.category == COMPLEX:
+        return dtypes.complex128
+    return high
+
+
+def _promote_integers(a, b):
+    if a.itemsize != b.itemsize:
+        return a if a.itemsize > b.itemsize else b
+    return dtypes.int16  # uint8 and int8
+
+
+def result_type(operands) -> dtype:
+    """Return the dtype of an operation on ``(dtype, kind)`` operands; RuntimeError if they clash."""
+    return _result_type(tuple(operands), dtypes.get_default_dtype())
+
+
+@functools.lru_cache(maxsize=4096)
+def _result_type(operands: tuple[Operand, ...], default: dtype) -> dtype:
+    strongest = {TENSOR: None, ZERODIM: None, SCALAR: None}
+    for found, kind in operands:
+        if kind == SCALAR:
+            found = _default_of(found, default)
+        so_far = strongest[kind]
+        strongest[kind] = found if so_far is None else _promote(so_far, found)
+    weak = _combine(strongest[ZERODIM], strongest[SCALAR])
+    return _combine(strongest[TENSOR], weak)
+
+
+def _default_of(found, default):
+    if found.category == FLOATING:
+        return default
+    if found.category == COMPLEX:
+        return default.to_complex()
+    return found
+
+
+def _combine(strong, weak):
+    """Merge two priorities: the weaker one counts only if its category is higher."""
+    if strong is None or weak is None:
+        return weak if strong is None else strong
+    if strong.category == COMPLEX:
+        return strong
+    if strong.category == FLOATING:
+        return strong.to_complex() if weak.category == COMPLEX else strong
+    if weak.category == COMPLEX:
+        return weak
+    if strong.category == BOOL or weak.category == FLOATING:
+        return _promote(strong, weak)
+    return strong
+
+
+def elementwise(kind, operands) -> tuple[dtype, dtype]:
+    """Return ``(compute, result)`` dtypes of an elementwise operation with a named promotion kind.
+
+    ``default``: result_type, computing half precision in float32. ``no_opmath``: without that.
+    ``int_to_float``: bools and integers become the default dtype. ``always_bool``: the result is bool.
+    ``complex_to_float``: the result of a complex input is real. ``bool_to_long``: a bool becomes int64.
+    """
+    return _elementwise(kind, tuple(operands), dtypes.get_default_dtype())
+
+
+@functools.lru_cache(maxsize=4096)
+def _elementwise(kind, operands, default):
+    found = _result_type(operands, default)
+    compute, result = _KINDS[kind](found, default)
+    return compute, result
+
+
+def _no_opmath(found, default):
+    return found, found
+
+
+def _plain(found, default):
+    return _OPMATH.get(found, found), found
+
+
+def _int_to_float(found, default):
+    return _plain(found if found.category >= FLOATING else default, default)
+
+
+def _always_bool(found, default):
+    return found, dtypes.bool
+
+
+def _complex_to_float(found, default):
+    compute, result = _plain(found, default)
+    return compute, result.to_real()
+
+
+def _bool_to_long(found, default):
+    return _plain(dtypes.int64 if found is dtypes.bool else found, default)
+
+
+_KINDS = {
+    "default": _plain,
+    "no_opmath": _no_opmath,
+    "int_to_float": _int_to_float,
+    "always_bool": _always_bool,
+    "complex_to_float": _complex_to_float,
+    "bool_to_long": _bool_to_long,
+}
