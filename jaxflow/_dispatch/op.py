@@ -8,7 +8,8 @@ NOTE [Body signature]
     parameters after it are static: part of the program's key. A parameter annotated ``Scalar`` is a
     number traced as a 0-d array (float64, int64, bool or complex128, by its Python kind), so that a
     changing learning rate never compiles anything anew; left at its default it arrives as the plain
-    Python default. Positional or keyword-only is spelled as in the public signature.
+    Python default. Positional or keyword-only is spelled as in the public signature. Where that puts a
+    tensor after a static argument (``gather(input, dim, index)``), the tensor is annotated ``Tensor``.
 """
 
 from __future__ import annotations
@@ -37,13 +38,22 @@ class Scalar:
     """Annotation of a number that is traced instead of baked into the program's key."""
 
 
+class Tensor:
+    """Annotation of a tensor parameter that the public signature puts after a static one."""
+
+
 class Param:
-    """One parameter of an op: its name, kind, default, and whether it is keyword-only."""
+    """One parameter of an op: its name, kind, default, and whether it is keyword-only.
 
-    __slots__ = ("default", "keyword_only", "kind", "name")
+    ``by_name`` says that the body takes it as a keyword argument.
+    """
 
-    def __init__(self, name: str, kind: str, default: Any, keyword_only: bool) -> None:
+    __slots__ = ("by_name", "default", "keyword_only", "kind", "name")
+
+    def __init__(self, name: str, kind: str, default: Any, keyword_only: bool,
+                 by_name: bool = False) -> None:
         self.name, self.kind, self.default, self.keyword_only = name, kind, default, keyword_only
+        self.by_name = by_name
 
 
 def _classify(fn: Callable) -> tuple[Param, ...]:
@@ -57,10 +67,13 @@ def _classify(fn: Callable) -> tuple[Param, ...]:
             kind = TENSORS
         elif p.annotation is Scalar or p.annotation == "Scalar":
             kind = SCALAR
+        elif p.annotation is Tensor or p.annotation == "Tensor":
+            kind = TENSOR
         else:
             kind = STATIC
         default = () if p.kind is p.VAR_POSITIONAL else p.default
-        params.append(Param(p.name, kind, default, p.kind is p.KEYWORD_ONLY))
+        by_name = p.kind not in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)
+        params.append(Param(p.name, kind, default, p.kind is p.KEYWORD_ONLY, by_name))
     # A list of tensors comes first in Python's signature only as ``*tensors``; publicly it is one
     # ordinary positional argument, and what follows it may be positional too.
     return tuple(params)
