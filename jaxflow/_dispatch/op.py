@@ -10,6 +10,7 @@ NOTE [Body signature]
     changing learning rate never compiles anything anew; left at its default it arrives as the plain
     Python default. Positional or keyword-only is spelled as in the public signature. Where that puts a
     tensor after a static argument (``gather(input, dim, index)``), the tensor is annotated ``Tensor``.
+    A tensor annotated ``Mask`` is broadcast with the others but takes no part in type promotion.
 """
 
 from __future__ import annotations
@@ -42,18 +43,22 @@ class Tensor:
     """Annotation of a tensor parameter that the public signature puts after a static one."""
 
 
+class Mask(Tensor):
+    """Annotation of a tensor parameter that type promotion neither counts nor casts."""
+
+
 class Param:
     """One parameter of an op: its name, kind, default, and whether it is keyword-only.
 
-    ``by_name`` says that the body takes it as a keyword argument.
+    ``by_name`` says that the body takes it as a keyword argument, ``promotes`` that its dtype counts.
     """
 
-    __slots__ = ("by_name", "default", "keyword_only", "kind", "name")
+    __slots__ = ("by_name", "default", "keyword_only", "kind", "name", "promotes")
 
     def __init__(self, name: str, kind: str, default: Any, keyword_only: bool,
-                 by_name: bool = False) -> None:
+                 by_name: bool = False, promotes: bool = True) -> None:
         self.name, self.kind, self.default, self.keyword_only = name, kind, default, keyword_only
-        self.by_name = by_name
+        self.by_name, self.promotes = by_name, promotes
 
 
 def _classify(fn: Callable) -> tuple[Param, ...]:
@@ -73,7 +78,8 @@ def _classify(fn: Callable) -> tuple[Param, ...]:
             kind = STATIC
         default = () if p.kind is p.VAR_POSITIONAL else p.default
         by_name = p.kind not in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)
-        params.append(Param(p.name, kind, default, p.kind is p.KEYWORD_ONLY, by_name))
+        promotes = p.annotation is not Mask and p.annotation != "Mask"
+        params.append(Param(p.name, kind, default, p.kind is p.KEYWORD_ONLY, by_name, promotes))
     # A list of tensors comes first in Python's signature only as ``*tensors``; publicly it is one
     # ordinary positional argument, and what follows it may be positional too.
     return tuple(params)
@@ -104,6 +110,7 @@ class Op:
         "random",
         "returns",
         "saves",
+        "static_names",
         "variants",
         "view",
     )
@@ -113,6 +120,7 @@ class Op:
         self.name = name
         self.doc = inspect.getdoc(fn) or ""
         self.params = _classify(fn)
+        self.static_names = tuple(p.name for p in self.params if p.kind == STATIC)
         self.plans: dict = {}
         for field, value in fields.items():
             setattr(self, field, value)
@@ -125,7 +133,7 @@ OPS: dict[str, Op] = {}
 
 
 def op(
-    promote: str | None = None,
+    promote: str | Callable[..., str] | None = None,
     *,
     name: str | None = None,
     broadcast: bool | None = None,
@@ -145,7 +153,8 @@ def op(
 
     Args:
         promote: named kind of type promotion the door applies to all tensor operands before the body
-            sees them; ``None`` leaves them as they are.
+            sees them; ``None`` leaves them as they are. Where the kind depends on a static argument
+            (``div``'s ``rounding_mode``), a function of the static arguments that returns it.
         broadcast: broadcast all tensor operands against each other first (default: when promoting).
         variants: which public forms exist, out of ``function method inplace out``.
         namespace: where the function is published, relative to the package (``"nn.functional"``).
@@ -164,7 +173,7 @@ def op(
     Raises:
         ValueError: when the name was declared before, or an option is unknown.
     """
-    if promote not in PROMOTE_KINDS:
+    if not callable(promote) and promote not in PROMOTE_KINDS:
         raise ValueError(f"unknown promotion kind {promote!r}")
     if saves not in (None, "input", "result", "none"):
         raise ValueError(f"unknown saves {saves!r}")
