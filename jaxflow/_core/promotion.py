@@ -1,8 +1,9 @@
 """Type promotion: which dtype an operation computes in and which dtype it returns.
 
-An operand is a pair ``(dtype, kind)``. Its kind says how strongly it counts: a tensor with dimensions
-decides the precision within its category (bool < integer < floating < complex), a 0-d tensor only where
-no tensor with dimensions has as high a category, and a Python number only where no tensor has.
+An operand is a pair ``(dtype, kind)``. Its kind says how strongly it counts: a tensor with
+dimensions decides the precision within its category (bool < integer < floating < complex), a 0-d
+tensor only where no tensor with dimensions has as high a category, and a Python number only where
+no tensor has.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ def _promote_integers(a, b):
 
 
 def result_type(operands) -> dtype:
-    """Return the dtype of an operation on ``(dtype, kind)`` operands; RuntimeError if they clash."""
+    """Return the dtype of an operation on ``(dtype, kind)`` operands; RuntimeError on a clash."""
     return _result_type(tuple(operands), dtypes.get_default_dtype())
 
 
@@ -151,8 +152,9 @@ def elementwise(kind, operands) -> tuple[dtype, dtype]:
     """Return ``(compute, result)`` dtypes of an elementwise operation with a named promotion kind.
 
     ``default``: result_type, computing half precision in float32. ``no_opmath``: without that.
-    ``int_to_float``: bools and integers become the default dtype. ``always_bool``: the result is bool.
-    ``complex_to_float``: the result of a complex input is real. ``bool_to_long``: a bool becomes int64.
+    ``int_to_float``: bools and integers become the default dtype. ``always_bool``: the result is
+    bool. ``complex_to_float``: the result of a complex input is real. ``bool_to_long``: a bool
+    becomes int64.
     """
     return _elementwise(kind, tuple(operands), dtypes.get_default_dtype())
 
