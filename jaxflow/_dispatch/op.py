@@ -95,6 +95,7 @@ class Op:
     __slots__ = (
         "aliases",
         "broadcast",
+        "check",
         "differentiable",
         "doc",
         "fn",
@@ -148,6 +149,7 @@ def op(
     returns: Sequence[str] = (),
     random: bool = False,
     layout: str | None = None,
+    check: Callable[..., None] | None = None,
 ) -> Callable[[Callable], Op]:
     """Declare an op.
 
@@ -169,6 +171,8 @@ def op(
         returns: field names where the public result is a named tuple.
         random: the body takes a ``key`` keyword, given by the Generator.
         layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do.
+        check: called with the operands' dtypes as given, before promotion, to refuse what promotion
+            would hide (``1 - mask``).
 
     Raises:
         ValueError: when the name was declared before, or an option is unknown.
@@ -199,6 +203,7 @@ def op(
             saves=saves or "input",
             returns=tuple(returns),
             random=random,
+            check=check,
             layout=layout or ("preserve" if pointwise else "contiguous"),
             view=None,
         )
