@@ -171,7 +171,7 @@ def op(
         returns: field names where the public result is a named tuple.
         random: the body takes a ``key`` keyword, given by the Generator.
         layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do.
-        check: called with the operands' dtypes as given, before promotion, to refuse what promotion
+        check: called with each operand's ``(dtype, kind)`` before promotion, to refuse what promotion
             would hide (``1 - mask``).
 
     Raises:
