@@ -9,7 +9,6 @@ import numpy as np
 
 from jaxflow._core.dtype import INTEGER, dtype, float8_e5m2fnuz, get_default_dtype
 
-
 # PyTorch's answer for this type is half the distance from 1 to the next number.
 _EPS = {float8_e5m2fnuz: 0.125}
 
