@@ -58,7 +58,7 @@ def random_array(rng, dtype):
     shape = random_shape(rng)
     values = random_reals(rng, shape)
     if dtype.is_complex:
-        values = values + 1j * random_reals(rng, shape)
+        values = np.stack([values, random_reals(rng, shape)], -1).view(np.complex128)[..., 0]
     elif not dtype.is_floating_point:
         values = np.nan_to_num(values, posinf=5, neginf=3)
         values = values if dtype.is_signed else np.abs(values)
@@ -78,21 +78,18 @@ def random_options(rng):
     return {name: pick(rng, values) for name, values in CHOICES.items() if rng.random() < 0.4}
 
 
+SIDES = [(torch, torch.set_printoptions), (dtypes, printing.set_printoptions)]
+
+
 @contextlib.contextmanager
 def settings(options, default):
-    for module, set_options in (
-        (torch, torch.set_printoptions),
-        (dtypes, printing.set_printoptions),
-    ):
+    for module, set_options in SIDES:
         set_options(**options)
         module.set_default_dtype(getattr(module, default))
     try:
         yield
     finally:
-        for module, set_options in (
-            (torch, torch.set_printoptions),
-            (dtypes, printing.set_printoptions),
-        ):
+        for module, set_options in SIDES:
             set_options(profile="default")
             module.set_default_dtype(module.float32)
 

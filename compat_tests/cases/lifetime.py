@@ -173,15 +173,6 @@ def a_leaf_can_be_an_output_again_and_again(T):
     return x.grad
 
 
-@case
-def saved_tensors_of_a_freed_node(T):
-    x = leaf(T, 3)
-    y = x.exp()
-    before = y.grad_fn._saved_result
-    y.sum().backward()
-    return before, raises(lambda: y.grad_fn._saved_result)
-
-
 @each(retain=True, free=False)
 def in_a_loop_over_time(T, retain):
     w = leaf(T, 3)
