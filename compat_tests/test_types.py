@@ -1,4 +1,4 @@
-"""dtype, device, Size, layout, finfo and iinfo, compared with PyTorch's: attributes, text, errors."""
+"""dtype, device, Size, layout, finfo and iinfo: attributes, text and errors against PyTorch."""
 
 import copy
 import pickle
@@ -33,21 +33,15 @@ for _name, _value in dtypes.ALL.items():
 
 def answer(program, T):
     """The repr of what an expression in ``T`` gives, or its error's class and first line."""
-    scope = {
-        "T": T,
-        "copy": copy,
-        "pickle": pickle,
-        "loop": lambda v: pickle.loads(pickle.dumps(v)),
-    }
+    scope = dict(T=T, copy=copy, pickle=pickle, loop=lambda v: pickle.loads(pickle.dumps(v)))
     try:
-        result = eval(program, scope)
+        return repr(eval(program, scope))
     except Exception as error:
-        # The interpreter names a Python class without its module where it names torch's with it.
-        text = re.sub(r"'torch\.(\w+)' object", r"'\1' object", str(error).partition("\n")[0])
+        # The interpreter names a class made in C with its module, and one made in Python without.
+        text = re.sub(r"""(["'])torch\.""", r"\1", str(error).partition("\n")[0])
         return f"{type(error).__name__}: {text}"
     finally:
         T.set_default_dtype(T.float32)
-    return repr(result)
 
 
 NAMES = sorted(dtypes.ALL)
@@ -66,11 +60,9 @@ T.finfo(T.{0})
 T.iinfo(T.{0})
 """.split("\n")[1:-1]
 LIMITS = [
-    *(
-        f"T.finfo(T.{{0}}).{a}"
-        for a in "bits eps max min resolution smallest_normal tiny dtype".split()
-    ),
-    *(f"T.iinfo(T.{{0}}).{a}" for a in "bits max min dtype".split()),
+    f"T.{kind}(T.{{0}}).{attribute}"
+    for kind in ("finfo", "iinfo")
+    for attribute in "bits eps max min resolution smallest_normal tiny dtype".split()
 ]
 
 
@@ -88,15 +80,14 @@ def test_complex_counterpart(name):
 
 
 DEVICE_ARGUMENTS = """
-'cpu' | 'cpu:0' | 'cpu:1' | 'cuda' | 'cuda:0' | 'cuda:10' | 'cuda:' | 'cuda:x' | 'cuda:-1' | 'cuda:01'
-'cuda:0:1' | '' | 'cpu:' | 'CPU' | 'gpu' | 'meta' | 'meta:0' | 'xla' | 'xla:1' | 'mps' | 'privateuseone'
-0 | 1 | -1 | 1.5 | None | True | | type='cuda', index=2 | device='cuda:1' | foo=1 | index=2
+'cpu' | 'cpu:0' | 'cpu:1' | 'cuda' | 'cuda:0' | 'cuda:10'
+'cuda:' | 'cuda:x' | 'cuda:-1' | 'cuda:01' | 'cuda:0:1' | '' | 'cpu:' | 'CPU' | 'gpu'
+'meta' | 'meta:0' | 'xla' | 'xla:1' | 'mps' | 'privateuseone' | 0 | 1 | -1 | 1.5 | None | True
+ | type='cuda', index=2 | device='cuda:1' | foo=1 | index=2
 'cuda', index=2 | 'cpu', 0 | 'cuda', 1 | 'cuda', -1 | 'cuda:0', 1 | 'cuda', None | 'cuda', 'x'
 T.device('cpu') | T.device('cuda'), 1 | 'cpu', 0, 1
 """
-DEVICE_ARGUMENTS = [
-    a.strip() for row in DEVICE_ARGUMENTS.strip().split("\n") for a in row.split("|")
-]
+DEVICE_ARGUMENTS = [a.strip() for a in DEVICE_ARGUMENTS.strip().replace("\n", " | ").split("|")]
 
 
 @pytest.mark.parametrize("arguments", DEVICE_ARGUMENTS)
