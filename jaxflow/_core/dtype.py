@@ -139,7 +139,7 @@ def get_default_dtype() -> dtype:
 
 
 def set_default_dtype(d, /) -> None:
-    """Set the floating type that Python floats become; TypeError unless ``d`` is one."""
+    """Set the floating type that Python floats become; TypeError unless it has 16 bits or more."""
     global _default
     if type(d) is not dtype:
         raise TypeError(
@@ -147,6 +147,8 @@ def set_default_dtype(d, /) -> None:
         )
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
+    if d.itemsize == 1:
+        raise TypeError(f"couldn't find storage object {d.scalar_name}Storage")
     _default = d
 
 

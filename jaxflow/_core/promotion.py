@@ -117,20 +117,14 @@ def result_type(operands) -> dtype:
 def _result_type(operands: tuple[Operand, ...], default: dtype) -> dtype:
     strongest = {TENSOR: None, ZERODIM: None, SCALAR: None}
     for found, kind in operands:
-        if kind == SCALAR:
-            found = _default_of(found, default)
+        if kind == SCALAR and found.category == FLOATING:
+            found = default
         so_far = strongest[kind]
         strongest[kind] = found if so_far is None else _promote(so_far, found)
-    weak = _combine(strongest[ZERODIM], strongest[SCALAR])
-    return _combine(strongest[TENSOR], weak)
-
-
-def _default_of(found, default):
-    if found.category == FLOATING:
-        return default
-    if found.category == COMPLEX:
+    tensors, scalar = _combine(strongest[TENSOR], strongest[ZERODIM]), strongest[SCALAR]
+    if scalar is dtypes.complex128 and (tensors is None or tensors.category < FLOATING):
         return default.to_complex()
-    return found
+    return _combine(tensors, scalar)
 
 
 def _combine(strong, weak):
