@@ -96,8 +96,8 @@ def test_default_dtype(default_dtype):
 def test_device_spellings(args, text):
     made = device(*args)
     assert repr(made) == text
-    assert made == device(str(made)) and hash(made) == hash(device(str(made)))
-    assert pickle.loads(pickle.dumps(made)) == made
+    # There is one object a device, so that comparing devices costs nothing.
+    assert device(str(made)) is pickle.loads(pickle.dumps(made)) is copy.deepcopy(made) is made
     assert made != str(made)
 
 

@@ -39,14 +39,6 @@ class device:
     def __setattr__(self, name, value):
         raise AttributeError(f"attribute '{name}' of 'torch.device' objects is not writable")
 
-    def __eq__(self, other):
-        if type(other) is not device:
-            return NotImplemented
-        return self.type == other.type and self.index == other.index
-
-    def __hash__(self):
-        return hash((self.type, self.index))
-
     def _no_order(self, other):
         raise TypeError("comparison not implemented")
 
@@ -71,11 +63,18 @@ class device:
         _defaults().pop()
 
 
+_made: dict[tuple[str, int | None], device] = {}
+
+
 def _make(type_, index):
-    self = object.__new__(device)
-    object.__setattr__(self, "type", type_)
-    object.__setattr__(self, "index", index)
-    return self
+    """Return the one device of this type and index, so that equality and hashing are identity."""
+    found = _made.get((type_, index))
+    if found is None:
+        found = object.__new__(device)
+        object.__setattr__(found, "type", type_)
+        object.__setattr__(found, "index", index)
+        found = _made.setdefault((type_, index), found)
+    return found
 
 
 @functools.lru_cache(maxsize=256)
@@ -175,7 +174,10 @@ def set_default_device(device) -> None:
 
 
 def _canonical(where):
-    """Give an accelerator named without an index the index 0, as a tensor's device has one."""
+    """Return the device as tensors name it: the CPU without an index, accelerators with one."""
+    if where.type in ("cpu", "meta"):
+        # There is one host memory, so as in PyTorch an index on the CPU means nothing.
+        return _make(where.type, None)
     if where.index is None and where.type in ("cuda", "xla", "tpu"):
         return _make(where.type, 0)
     return where
@@ -206,7 +208,6 @@ def resolve(where) -> tuple[device, jax.Device | None]:
     where = _defaults()[-1] if where is None else _from_one(where)
     kind = where.type
     if kind == "cpu":
-        # There is one host memory, so as in PyTorch an index on the CPU means nothing.
         return CPU, _jax_devices("cpu")[0]
     if kind == "meta":
         return META, None
