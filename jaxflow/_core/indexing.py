@@ -1,0 +1,363 @@
+"""What an index expression means: view steps, and then a gather or scatter by index arrays.
+
+`parse` reads anything PyTorch accepts between brackets. The integers, slices, ``...`` and ``None``
+in it become a chain of view operations; tensors, lists and masks are left over, each with the
+dimension of the resulting view that it indexes. The functions below it answer what shape and
+strides the gather has. Nothing here computes on arrays or imports Tensor.
+
+NOTE [Where the indexed dimensions go]
+    The index arrays broadcast together, and the result has their shape in place of the dimensions
+    they index when these are neighbours in the view, else in front. Integers are no index arrays
+    here: they are selected away first, so unlike in NumPy they never separate or join others.
+"""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Callable
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .geometry import (
+    Ints,
+    Layout,
+    broadcast_shapes,
+    compute_view_strides,
+    expand_geometry,
+    preserve_strides,
+    wrap_dim,
+)
+from .index_data import INT64_MAX, index_array, is_sequence, to_int64, type_name
+
+Step = tuple
+
+
+class Advanced(NamedTuple):
+    """An index array: ``index`` (int32 or int64, or a mask) applies from dimension ``dim`` on.
+
+    ``index`` is the caller's tensor, or a NumPy array where the user gave data. A mask is bool or
+    uint8 and covers as many dimensions as it has; its nonzero positions are the indices.
+    """
+
+    dim: int
+    index: Any
+    mask: bool
+
+
+class Parsed(NamedTuple):
+    """A meaning: ``steps`` to take in turn, the ``size`` of the view they give, and what to gather.
+
+    A step is ``("select", dim, index)``, ``("slice", dim, start, stop, step)`` with clamped bounds,
+    ``("unsqueeze", dim)`` or ``("alias",)``. ``advanced`` is ordered by dimension.
+    """
+
+    steps: tuple[Step, ...]
+    size: Ints
+    advanced: tuple[Advanced, ...]
+
+
+class Tensors(NamedTuple):
+    """How to look at tensors: their class (with ``shape`` and ``item()``), and names of dtypes."""
+
+    type: type
+    dtype_name: Callable[[Any], str]
+
+
+def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False) -> Parsed:
+    """Read ``x[index]`` for an ``x`` of this ``size``; ``writing`` for ``x[index] = ...``.
+
+    Zero-dimensional integer tensors are read with ``item()``. Raises IndexError, TypeError or
+    ValueError in PyTorch's words. The one index that writes nothing at all, a bare ``False``, is
+    the caller's to catch.
+    """
+    if type(index) is int and size:
+        return Parsed((_select(index, 0, size, 0),), size[1:], ())
+    reader = _Reader(size, tensors)
+    if isinstance(index, slice):
+        if not size:
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        reader.slice(index, keep_full=not writing)
+    elif _is_integer(index):
+        if not size and index == 0:
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+                "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+            )
+        reader.select(operator.index(index))
+    else:
+        reader.read_all(_as_tuple(index, tensors.type))
+    advanced = tuple(reader.advanced)
+    steps = tuple(reader.steps)
+    if not steps and not advanced and not writing:
+        steps = (("alias",),)
+    _check_types(advanced, reader.size, tensors)
+    return Parsed(steps, tuple(reader.size), advanced)
+
+
+class _Reader:
+    """Walks the items of an index, keeping the size of the view so far and the next dimension."""
+
+    def __init__(self, size: Ints, tensors: Tensors) -> None:
+        self.given = size
+        self.size = list(size)
+        self.tensors = tensors
+        self.dim = 0
+        self.position = 0
+        self.steps: list[Step] = []
+        self.advanced: list[Advanced] = []
+
+    def read_all(self, items: tuple) -> None:
+        needed = sum(self._consumes(item) for item in items)
+        if needed > len(self.given):
+            raise IndexError(f"too many indices for tensor of dimension {len(self.given)}")
+        for self.position, item in enumerate(items):
+            self.read(item, needed)
+
+    def _consumes(self, item: Any) -> int:
+        """How many dimensions of the tensor an item uses up; a nested list counts once."""
+        if item is None or item is Ellipsis or isinstance(item, bool):
+            return 0
+        if isinstance(item, self.tensors.type) and self._is_mask(item):
+            return len(item.shape)
+        return 1
+
+    def _is_mask(self, index: Any) -> bool:
+        if isinstance(index, np.ndarray):
+            return index.dtype in (np.bool_, np.uint8)
+        return self.tensors.dtype_name(index) in ("bool", "uint8")
+
+    def read(self, item: Any, needed: int) -> None:
+        if isinstance(item, slice):
+            self.slice(item)
+        elif item is Ellipsis:
+            self.dim += len(self.given) - needed
+        elif item is None:
+            self.unsqueeze()
+        elif isinstance(item, bool):
+            self.truth(item)
+        elif _is_integer(item):
+            self.select(operator.index(item))
+        elif isinstance(item, self.tensors.type):
+            self.array(item)
+        elif is_sequence(item):
+            self.array(index_array(item, *self.tensors))
+        else:
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
+                f"are valid indices (got {type_name(item)})"
+            )
+
+    def select(self, index: int) -> None:
+        if self.size:
+            wrap_dim(self.dim, len(self.size))  # a second ``...`` may have left the tensor
+        self.steps.append(_select(index, self.dim, self.size, self.position))
+        del self.size[self.dim]
+
+    def slice(self, item: slice, keep_full: bool = False) -> None:
+        extent = self.size[wrap_dim(self.dim, len(self.size))]
+        start, stop, step = _bounds(item, extent)
+        if keep_full or (start, stop, step) != (0, extent, 1):
+            self.steps.append(("slice", self.dim, start, stop, step))
+            self.size[self.dim] = len(range(start, stop, step))
+        self.dim += 1
+
+    def unsqueeze(self) -> None:
+        wrap_dim(self.dim, len(self.size) + 1)
+        self.steps.append(("unsqueeze", self.dim))
+        self.size.insert(self.dim, 1)
+        self.dim += 1
+
+    def truth(self, value: bool) -> None:
+        """True and False index a new dimension of size 1: they keep it or empty it."""
+        self.advanced.append(Advanced(self.dim, np.zeros(int(value), np.int64), False))
+        self.unsqueeze()
+
+    def array(self, index: Any) -> None:
+        mask = self._is_mask(index)
+        if not len(index.shape):
+            if mask:
+                self.truth(bool(index.item()))
+                return
+            if isinstance(index, np.ndarray) or "int" in self.tensors.dtype_name(index):
+                self.select(int(index.item()))
+                return
+        self.advanced.append(Advanced(self.dim, index, mask))
+        self.dim += len(index.shape) if mask else 1
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _select(index: int, dim: int, size, position: int) -> Step:
+    """A select step; its error gives the item's position for a dimension, as PyTorch's does."""
+    extent = size[dim] if dim < len(size) else 0
+    if not -extent <= to_int64(index) < extent:
+        raise IndexError(
+            f"index {index} is out of bounds for dimension {position} with size {extent}"
+        )
+    return ("select", dim, index + extent if index < 0 else index)
+
+
+def _bounds(item: slice, extent: int) -> tuple[int, int, int]:
+    """The slice's bounds, clamped so that ``range(*bounds)`` lists the positions it takes."""
+    step = 1 if item.step is None else _bound(item.step)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    if step < 0:
+        raise ValueError("step must be greater than zero")
+    start = 0 if item.start is None else _bound(item.start)
+    stop = extent if item.stop is None else _bound(item.stop)
+    start, stop, _ = slice(start, stop).indices(extent)
+    return start, max(start, stop), min(step, INT64_MAX)
+
+
+def _bound(value: Any) -> int:
+    if not hasattr(type(value), "__index__"):
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    return operator.index(value)
+
+
+def _as_tuple(index: Any, tensor_type: type) -> tuple:
+    """The items of a tuple, or of a short list that holds more than numbers; else ``index`` alone.
+
+    That a list may stand for a tuple is what NumPy once did; PyTorch warns of it and still does it.
+    """
+    if isinstance(index, tuple):
+        return index
+    if isinstance(index, (tensor_type, np.ndarray)) or not is_sequence(index) or len(index) >= 32:
+        return (index,)
+    special = (tensor_type, slice)
+    if any(i is None or i is Ellipsis or isinstance(i, special) or is_sequence(i) for i in index):
+        warnings.warn(
+            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be "
+            "changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will "
+            "be interpreted as tensor index, x[torch.tensor(seq)], which will result either in an "
+            "error or a different result",
+            UserWarning,
+            stacklevel=4,
+        )
+        return tuple(index)
+    return (index,)
+
+
+def _check_types(advanced: tuple[Advanced, ...], size, tensors: Tensors) -> None:
+    """Refuse index arrays of other types, and masks that do not fit the dimensions they cover."""
+    for _, index, _ in advanced:
+        if not isinstance(index, np.ndarray):
+            name = tensors.dtype_name(index)
+            if name not in ("int64", "int32", "bool", "uint8"):
+                raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    for first, index, mask in advanced:
+        if first >= len(size):
+            raise IndexError(
+                f"too many indices for tensor of dimension {len(size)} (got {first + 1})"
+            )
+        if not mask:
+            continue
+        if np.uint8 == index.dtype if isinstance(index, np.ndarray) else (
+            tensors.dtype_name(index) == "uint8"
+        ):
+            warnings.warn(
+                "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool "
+                "instead.",
+                UserWarning,
+                stacklevel=4,
+            )
+        for offset, extent in enumerate(index.shape):
+            at = first + offset
+            if at >= len(size) or size[at] != extent:
+                raise IndexError(
+                    f"The shape of the mask {list(index.shape)} at index {offset} does not match "
+                    f"the shape of the indexed tensor {list(size)} at index {at}"
+                )
+
+
+class Gathering(NamedTuple):
+    """The shape of a gather: the view's dimensions ``dims`` give way to ``shape`` at ``position``.
+
+    ``rest`` are the dimensions kept, in order; ``size`` is the shape of the result.
+    """
+
+    dims: Ints
+    shape: Ints
+    position: int
+    rest: Ints
+    size: Ints
+
+
+def gathering(size: Ints, dims: Ints, shapes: tuple[Ints, ...]) -> Gathering:
+    """What a gather from a view of ``size`` along ``dims`` by arrays of ``shapes`` looks like.
+
+    Raises IndexError where the index shapes do not broadcast or a dimension has nothing to index.
+    """
+    try:
+        shape = broadcast_shapes(*shapes)
+    except RuntimeError:
+        listed = ", ".join(str(list(s)) for s in shapes)
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            f"{listed}"
+        ) from None
+    if 0 not in shape and any(size[d] == 0 for d in dims):
+        raise IndexError("index is out of bounds for dimension with size 0")
+    neighbours = dims[-1] - dims[0] == len(dims) - 1
+    position = dims[0] if neighbours else 0
+    rest = tuple(d for d in range(len(size)) if d not in dims)
+    kept = tuple(size[d] for d in rest)
+    return Gathering(dims, shape, position, rest, kept[:position] + shape + kept[position:])
+
+
+def gathered_strides(g: Gathering, source: Layout, indices: list[Layout]) -> Ints:
+    """Strides of the result, given the layouts of the view and of the index arrays."""
+    size, stride = source
+    before, after = g.position, len(g.rest) - g.position
+    kept = [stride[d] for d in g.rest]
+    operands = [(g.size, (*kept[:before], *(0 for _ in g.shape), *kept[before:]))]
+    padded = (1,) * before + g.shape + (1,) * after
+    for layout in indices:
+        expanded = expand_geometry(*layout, g.shape)
+        operands.append((padded, compute_view_strides(*expanded, padded)))
+    return preserve_strides(*operands)
+
+
+def check_bounds(arrays: list[np.ndarray], g: Gathering, size: Ints) -> None:
+    """Refuse index values outside the view's ``size``; ``arrays`` are in the order of ``dims``."""
+    if not prod(g.size):
+        return
+    wrong = np.stack(
+        [
+            np.broadcast_to((a < -size[d]) | (a >= size[d]), g.shape).reshape(-1)
+            for a, d in zip(arrays, g.dims, strict=True)
+        ],
+        axis=1,
+    )
+    if wrong.any():
+        element, which = divmod(int(wrong.reshape(-1).argmax()), len(arrays))
+        value = np.broadcast_to(arrays[which], g.shape).reshape(-1)[element]
+        raise IndexError(
+            f"index {value} is out of bounds for dimension {which} with size {size[g.dims[which]]}"
+        )
+
+
+def strip_leading_ones(size: Ints) -> Ints:
+    """``size`` without the ones in front: what an assigned value's shape counts as."""
+    for dim, extent in enumerate(size):
+        if extent != 1:
+            return tuple(size[dim:])
+    return ()
+
+
+def check_value_shape(value: Ints, result: Ints) -> None:
+    """Refuse to write a value of this shape into a gather's result if it does not expand to it."""
+    fits = len(value) <= len(result) and all(
+        n in (1, m) for n, m in zip(reversed(value), reversed(result), strict=False)
+    )
+    if not fits:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(value)} cannot be broadcast to indexing "
+            f"result of shape {list(result)}"
+        )
