@@ -274,7 +274,7 @@ def self_assignment_of_overlapping_parts(T):
 def second_order_through_a_write(T):
     x, w = leaf(T, 3), leaf(T, 2)
     h = x * x
-    h[1:] = w * w * h[:1].detach()
+    h[1:] = w * w * h[:1].detach().clone()
     (g,) = T.autograd.grad((h * h).sum(), w, create_graph=True)
     return g.detach(), AnyStrides(T.autograd.grad(g.sum(), w))
 
@@ -322,7 +322,7 @@ def base_of_several_views_written(T, views):
     part = views(h)[0]
     h.mul_(2)
     return (
-        attempt(lambda: part.grad_fn.name()),
+        attempt(part.grad_fn.name),
         attempt(lambda: part.sum().backward(retain_graph=True)),
         attempt(lambda: h.sum().backward()),
         x.grad,
