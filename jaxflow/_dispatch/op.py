@@ -143,7 +143,7 @@ def op(
     method_name: str | None = None,
     aliases: Sequence[str] = (),
     operators: str = "",
-    grad_name: str | None = None,
+    grad_name: str | Callable[..., str] | None = None,
     differentiable: bool = True,
     saves: str | None = None,
     returns: Sequence[str] = (),
@@ -163,7 +163,9 @@ def op(
         method_name: the method's name where it differs from the function's.
         aliases: further public names of the same op.
         operators: dunder methods it implements (reflected ones swap the two operands).
-        grad_name: PyTorch's node name; derived from ``name`` by default.
+        grad_name: PyTorch's node name; derived from ``name`` by default. Where it depends on the call, a
+            function of ``numbers`` (for each dynamic argument, whether it is a Python number) and the
+            static arguments.
         differentiable: ``False`` for ops whose results never require grad.
         saves: ``"result"`` where PyTorch keeps the result for backward, ``"none"`` where it keeps
             nothing, ``"input"`` (default) where it keeps the inputs its formula reads. Only the version
