@@ -1,0 +1,97 @@
+"""What optimizers need of the core: first states, shared counters, updates and their write-back.
+
+NOTE [One counter for many parameters]
+    PyTorch keeps a ``step`` tensor for every parameter. Here too each is its own tensor, but those
+    that count together share one immutable Value, so a step computes one new count whatever the
+    number of parameters. Writing to one of them by hand takes only that one out of the set.
+
+NOTE [First states are known arrays]
+    States start as arrays made on the host, not as recorded operations: so the program of the first
+    training step is that of all others, and is compiled once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.device import resolve
+from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.value import Value
+from jaxflow._dispatch.door import apply, value_of
+from jaxflow._dispatch.inplace import check_writable, write
+from jaxflow._dispatch.op import SCALAR, Op
+from jaxflow._dispatch.run import flush
+from jaxflow._dispatch.state import state
+
+
+def _known(aval: Aval, fill: Any) -> Value:
+    array = np.full(aval.shape, fill, aval.dtype.np)
+    return Value(aval, jax.device_put(array, resolve(aval.device)[1]))
+
+
+def _number_aval(device: Any) -> Aval:
+    wide = dtypes.get_default_dtype() is dtypes.float64
+    return aval_of((), dtypes.float64 if wide else dtypes.float32, device)
+
+
+def number(value: float, param: Tensor) -> Tensor:
+    """A 0-d state of one parameter, on its device."""
+    return make(_known(_number_aval(param._aval.device), value))
+
+
+def numbers(value: float, params: Sequence[Tensor]) -> list[Tensor]:
+    """A 0-d state for each of ``params``, of one device: separate tensors, one Value."""
+    shared = _known(_number_aval(params[0]._aval.device), value)
+    return [make(shared) for _ in params]
+
+
+def filled_like(param: Tensor, fill: float) -> Tensor:
+    """A state shaped like the parameter; both parts of a complex one are ``fill``."""
+    aval = param._aval
+    return make(_known(aval, complex(fill, fill) if aval.dtype.is_complex else fill))
+
+
+def identity(tensors: Sequence[Tensor]) -> tuple[int, ...]:
+    """Equal for scalar states that share their Values."""
+    return tuple(id(value_of(t)) for t in tensors)
+
+
+def unify(columns: Sequence[Sequence[Tensor]]) -> None:
+    """Let equal scalar states share one Value; a column is one state of all parameters."""
+    for column in columns:
+        known: dict[tuple, Value] = {}
+        for t in column:
+            value = value_of(t)
+            if value.place is None and t._view is None:  # what is still owed is not waited for
+                key = (value.aval, np.asarray(value.array).tobytes())
+                t._storage.value = known.setdefault(key, value)
+
+
+def call(rule: Op, tensors: Sequence, hypers: dict[str, Any], static: dict[str, Any]) -> tuple:
+    """Apply an update rule; results in the rule's order, as fresh tensors."""
+    scalars = [_scalar(hypers[p.name]) for p in rule.params if p.kind == SCALAR]
+    return apply(rule, (*tensors, *scalars), tuple(static[name] for name in rule.static_names))
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.squeeze() if value._aval.ndim else value
+    return float(value)
+
+
+def overwrite(t: Tensor, result: Tensor) -> None:
+    """Write a result in place: a new version, and its history when grad mode is on."""
+    check_writable(t, t._requires_grad or result._requires_grad)
+    write(t, result)
+
+
+def program_boundary() -> None:
+    """Run what was recorded up to here, without waiting: a training step is one program."""
+    if not state.eager:
+        flush()

@@ -1,0 +1,206 @@
+"""Optimizers whose step is one pure rule: what turns groups into multi-tensor updates and back.
+
+A subclass names its states and its rule; gathering, validation, the call and the write-back are
+here. All groups' results are computed before the first is written: a failing step changes nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jaxflow
+from jaxflow._ops.optim import Layout
+
+from . import _device_state
+from .optimizer import Optimizer
+
+
+def require(allowed: bool, message: str) -> None:
+    """Raise ``ValueError(message)`` unless ``allowed``; written so that a nan is not allowed."""
+    if not allowed:
+        raise ValueError(message)
+
+
+def check_common(
+    lr: Any, eps: Any = 0.0, betas: tuple = (0.0, 0.0), weight_decay: Any = 0.0
+) -> None:
+    """The checks that most optimizers share, in PyTorch's order and words."""
+    if isinstance(lr, jaxflow.Tensor):
+        require(lr.numel() == 1, "Tensor lr must be 1-element")
+    require(lr >= 0.0, f"Invalid learning rate: {lr}")
+    require(eps >= 0.0, f"Invalid epsilon value: {eps}")
+    for i in range(2):
+        require(0.0 <= betas[i] < 1.0, f"Invalid beta parameter at index {i}: {betas[i]}")
+    require(weight_decay >= 0.0, f"Invalid weight_decay value: {weight_decay}")
+
+
+def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
+    """Refuse ``fused`` together with what it excludes."""
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def grad_mode(step: Callable) -> Callable:
+    """Run ``step`` without recording gradients, unless the optimizer is ``differentiable``."""
+
+    @functools.wraps(step)
+    def wrapper(self, *args, **kwargs):
+        with jaxflow.set_grad_enabled(bool(self.defaults.get("differentiable"))):
+            return step(self, *args, **kwargs)
+
+    return wrapper
+
+
+class _Batch:
+    """Parameters of one group, on one device, that one call of the rule updates together."""
+
+    __slots__ = ("fresh", "group", "params", "states")
+
+    def __init__(self, group: dict, fresh: bool) -> None:
+        self.group, self.fresh = group, fresh
+        self.params: list = []
+        self.states: list[dict] = []
+
+
+class RuleOptimizer(Optimizer):
+    """Base of the optimizers whose update is one op of ``_ops/optim.py``."""
+
+    _scalars: tuple[str, ...] = ("step",)  # names of the 0-d states
+    _missing: dict[str, Any] = {}  # options that older checkpoints lack, with their values
+    _unify = False  # loaded scalar states may be equal without being shared
+
+    def _states(self, group: dict) -> tuple[str, ...]:
+        """Names of the elementwise states, in the order of the rule's arguments."""
+        raise NotImplementedError
+
+    def _rule(self, group: dict, fresh: bool) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+        """(op, hyperparameters, static arguments); ``fresh`` at the first update of a parameter."""
+        raise NotImplementedError
+
+    def _is_fresh(self, state: dict | None) -> bool:
+        return not state
+
+    def _first_scalars(self, group: dict) -> tuple[float, ...]:
+        return (0.0,)
+
+    def _first_value(self, name: str, group: dict) -> float:
+        return 0.0
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, value in self._missing.items():
+                group.setdefault(name, value)
+            for param in group["params"]:
+                saved = self.state.get(param) or {}
+                for name in self._scalars:  # plain numbers in checkpoints of old versions
+                    if name in saved and not isinstance(saved[name], jaxflow.Tensor):
+                        saved[name] = _device_state.number(float(saved[name]), param)
+        self._unify = True
+
+    @grad_mode
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update every parameter that has a gradient; returns what ``closure`` returned."""
+        loss = None
+        if closure is not None:
+            with jaxflow.enable_grad():
+                loss = closure()
+        for batches in self._rounds():
+            results = [self._compute(batch) for batch in batches]
+            for batch, (targets, new) in zip(batches, results):
+                for param, state in zip(batch.params, batch.states):
+                    if batch.fresh:
+                        self.state[param].update(state)
+                for target, result in zip(targets, new):
+                    _device_state.overwrite(target, result)
+        return loss
+
+    def _rounds(self) -> list[list[_Batch]]:
+        """Batches of all groups; one listed twice in a group is updated again in a second round."""
+        rounds: list[list[_Batch]] = [[]]
+        for group in self.param_groups:
+            names = self._scalars + self._states(group)
+            todo = [p for p in group["params"] if p.grad is not None]
+            for turn in range(len(todo)):
+                if not todo:
+                    break
+                if turn == len(rounds):
+                    rounds.append([])
+                batches: dict[tuple, _Batch] = {}
+                repeated, seen = [], set()
+                for param in todo:
+                    if id(param) in seen:
+                        repeated.append(param)
+                        continue
+                    seen.add(id(param))
+                    self._check_grad(param)
+                    state = self.state.get(param) if names else None
+                    fresh = bool(names) and self._is_fresh(state)
+                    key = (param.device, fresh)
+                    batch = batches.get(key)
+                    if batch is None:
+                        batch = batches[key] = _Batch(group, fresh)
+                    batch.params.append(param)
+                    batch.states.append({} if fresh else state)
+                for batch in batches.values():
+                    if batch.fresh:
+                        batch.states = self._new_states(batch.params, group)
+                rounds[turn] += batches.values()
+                todo = repeated
+        return rounds
+
+    def _check_grad(self, param: Any) -> None:
+        if param.grad.is_sparse:
+            raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
+
+    def _new_states(self, params: list, group: dict) -> list[dict]:
+        """First states of ``params``; their scalar states share one value, so they are one unit."""
+        firsts = dict(zip(self._scalars, self._first_scalars(group)))
+        scalars = [_device_state.numbers(value, params) for value in firsts.values()]
+        states = []
+        for i, param in enumerate(params):
+            state = {name: tensors[i] for name, tensors in zip(firsts, scalars)}
+            for name in self._states(group):
+                state[name] = _device_state.filled_like(param, self._first_value(name, group))
+            states.append(state)
+        return states
+
+    def _compute(self, batch: _Batch) -> tuple[list, list]:
+        """(tensors to overwrite, their new values) for one batch."""
+        group, params, states = batch.group, batch.params, batch.states
+        if self._unify and self._scalars:
+            _device_state.unify([[state[name] for state in states] for name in self._scalars])
+        heads: list = []
+        unit_of, units = [], {}
+        for state in states:
+            scalars = [state[name] for name in self._scalars]
+            key = _device_state.identity(scalars)
+            if key not in units:
+                units[key] = len(units)
+                heads += scalars
+            unit_of.append(units[key])
+        columns = [[state[name] for state in states] for name in self._states(group)]
+        rule, hypers, static = self._rule(group, batch.fresh)
+        tensors = [*heads, *params, *(p.grad for p in params)]
+        for column in columns:
+            tensors += column
+        static["layout"] = Layout(tuple(unit_of), len(self._scalars))
+        results = _device_state.call(rule, tensors, hypers, static)
+        new_heads, rest = results[: len(heads)], results[len(heads) :]
+        targets, new = list(params), list(rest)
+        for column in columns:
+            targets += column
+        count = len(self._scalars)
+        for j, name in enumerate(self._scalars):
+            targets += [state[name] for state in states]
+            new += [new_heads[unit * count + j] for unit in unit_of]
+        return targets, new
+
+
+def decays(weight_decay: Any) -> bool:
+    """Whether a rule has to apply ``weight_decay``; a tensor is never read to find out."""
+    return isinstance(weight_decay, jaxflow.Tensor) or weight_decay != 0

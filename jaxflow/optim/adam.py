@@ -1,0 +1,120 @@
+"""Adam, and the rule that AdamW shares with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from jaxflow import Tensor
+from jaxflow._ops import optim as rules
+
+from ._rule import RuleOptimizer, check_fused, decays, require
+
+
+def _check_betas(betas: tuple, foreach: bool | None, capturable: bool) -> None:
+    tensors = [isinstance(beta, Tensor) for beta in betas]
+    floats = [isinstance(beta, float) for beta in betas]
+    require(all(tensors) or all(floats), "betas must be either both floats or both Tensors")
+    for i in range(2):
+        if tensors[i]:
+            require(
+                capturable or not foreach,
+                f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True",
+            )
+            require(betas[i].numel() == 1, f"Tensor betas[{i}] must be 1-element")
+
+
+class Adam(RuleOptimizer):
+    """Adam: steps of about ``lr``, scaled by running means of the gradient and of its square.
+
+    ``foreach``, ``fused`` and ``capturable`` choose nothing here: every step is one multi-tensor
+    update that never waits for the device. ``decoupled_weight_decay`` makes it AdamW.
+
+    Raises:
+        ValueError: for a hyperparameter out of its range, or only one of ``betas`` a tensor.
+    """
+
+    _missing = dict(
+        amsgrad=False,
+        maximize=False,
+        foreach=None,
+        capturable=False,
+        differentiable=False,
+        decoupled_weight_decay=False,
+        fused=None,
+    )
+
+    def __init__(
+        self,
+        params: Iterable,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        if isinstance(lr, Tensor):
+            require(
+                capturable or not foreach,
+                "lr as a Tensor is not supported for capturable=False and foreach=True",
+            )
+            require(lr.numel() == 1, "Tensor lr must be 1-element")
+        require(lr >= 0.0, f"Invalid learning rate: {lr}")
+        require(eps >= 0.0, f"Invalid epsilon value: {eps}")
+        for i in range(2):
+            require(0.0 <= betas[i] < 1.0, f"Invalid beta parameter at index {i}: {betas[i]}")
+        require(weight_decay >= 0.0, f"Invalid weight_decay value: {weight_decay}")
+        _check_betas(betas, foreach, capturable)
+        defaults = dict(
+            lr=lr,
+            betas=tuple(b.squeeze() if isinstance(b, Tensor) and b.dim() else b for b in betas),
+            eps=eps,
+            weight_decay=weight_decay,
+            amsgrad=amsgrad,
+            maximize=maximize,
+            foreach=foreach,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=decoupled_weight_decay,
+        )
+        super().__init__(params, defaults)
+        check_fused(fused, foreach, differentiable)
+
+    def _states(self, group: dict) -> tuple[str, ...]:
+        peak = ("max_exp_avg_sq",) if group["amsgrad"] else ()
+        return ("exp_avg", "exp_avg_sq", *peak)
+
+    def _check_grad(self, param: Any) -> None:
+        if param.grad.is_sparse:
+            raise RuntimeError(
+                "Adam does not support sparse gradients, please consider SparseAdam instead"
+            )
+
+    def _rule(self, group: dict, fresh: bool) -> tuple[Any, dict, dict]:
+        if group["foreach"] and isinstance(group["lr"], Tensor) and not group["capturable"]:
+            raise RuntimeError(
+                "lr as a Tensor is not supported for capturable=False and foreach=True"
+            )
+        beta1, beta2 = group["betas"]
+        hypers = dict(
+            lr=group["lr"],
+            beta1=beta1,
+            beta2=beta2,
+            eps=group["eps"],
+            weight_decay=group["weight_decay"],
+        )
+        static = dict(
+            decays=decays(group["weight_decay"]),
+            decoupled=bool(group["decoupled_weight_decay"]),
+            amsgrad=bool(group["amsgrad"]),
+            maximize=bool(group["maximize"]),
+        )
+        return rules.adam, hypers, static

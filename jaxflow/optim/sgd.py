@@ -1,0 +1,86 @@
+"""Stochastic gradient descent, with momentum, Nesterov's correction and weight decay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from jaxflow import Tensor
+from jaxflow._ops import optim as rules
+
+from ._rule import RuleOptimizer, check_fused, decays, require
+
+
+class SGD(RuleOptimizer):
+    """Stochastic gradient descent: ``p -= lr * g``; momentum makes ``g`` its running sum.
+
+    ``foreach``, ``fused`` choose nothing here: every step is one multi-tensor update.
+
+    Raises:
+        ValueError: for a negative ``lr``, ``momentum`` or ``weight_decay``, or Nesterov momentum
+            without momentum or with dampening.
+    """
+
+    _scalars = ()
+    _missing = dict(nesterov=False, maximize=False, foreach=None, differentiable=False, fused=False)
+
+    def __init__(
+        self,
+        params: Iterable,
+        lr: float | Tensor = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float | Tensor = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        if isinstance(lr, Tensor):
+            require(lr.numel() == 1, "Tensor lr must be 1-element")
+        require(not lr < 0.0, f"Invalid learning rate: {lr}")
+        require(not momentum < 0.0, f"Invalid momentum value: {momentum}")
+        require(not weight_decay < 0.0, f"Invalid weight_decay value: {weight_decay}")
+        defaults = dict(
+            lr=lr,
+            momentum=momentum,
+            dampening=dampening,
+            weight_decay=weight_decay,
+            nesterov=nesterov,
+            maximize=maximize,
+            foreach=foreach,
+            differentiable=differentiable,
+            fused=fused,
+        )
+        if nesterov:
+            require(
+                momentum > 0 and dampening == 0,
+                "Nesterov momentum requires a momentum and zero dampening",
+            )
+        super().__init__(params, defaults)
+        check_fused(fused, foreach, differentiable)
+
+    def _states(self, group: dict) -> tuple[str, ...]:
+        return ("momentum_buffer",) if group["momentum"] != 0 else ()
+
+    def _is_fresh(self, state: dict | None) -> bool:
+        return not state or state.get("momentum_buffer") is None
+
+    def _rule(self, group: dict, fresh: bool) -> tuple[Any, dict, dict]:
+        # The first momentum buffer is the gradient itself: zeros plus one times the gradient, so
+        # that the first step and all later ones are the same program.
+        hypers = dict(
+            lr=group["lr"],
+            momentum=group["momentum"],
+            weight_decay=group["weight_decay"],
+            fresh=1.0 if fresh else 1 - group["dampening"],
+        )
+        static = dict(
+            decays=decays(group["weight_decay"]),
+            has_momentum=group["momentum"] != 0,
+            nesterov=bool(group["nesterov"]),
+            maximize=bool(group["maximize"]),
+        )
+        return rules.sgd, hypers, static
