@@ -47,7 +47,7 @@ _NODES = dict(
 @each(**_NODES)
 def node_of(T, op):
     y = op(leaf(T, 3, 3))
-    return y.requires_grad, y.is_leaf, y.grad_fn, graph(y)
+    return y.requires_grad, y.is_leaf, y.grad_fn
 
 
 @each(cat=lambda T, x: T.cat([x, x]), stack=lambda T, x: T.stack([x, x]),
@@ -62,8 +62,7 @@ def node_of(T, op):
       dropout_off=lambda T, x: T.nn.functional.dropout(x, training=False),
       minimum=lambda T, x: T.minimum(x, x), square=lambda T, x: T.square(x))
 def node_of_function(T, op):
-    y = op(T, leaf(T, 3, 3))
-    return y.grad_fn, graph(y)
+    return op(T, leaf(T, 3, 3)).grad_fn
 
 
 @each(scalar=lambda T, x: x * 2, tensor=lambda T, x: x * T.ones(3),
@@ -72,6 +71,13 @@ def node_of_function(T, op):
 def edges_of(T, op):
     y = op(T, leaf(T, 3))
     return [(n.name() if n else None, i) for n, i in y.grad_fn.next_functions]
+
+
+@case
+def the_graph_can_be_walked(T):
+    x, w, c = leaf(T, 3), leaf(T, 3), rand(T, 3)
+    y = ((x * w + c).exp() - x).tanh().sum()
+    return graph(y)
 
 
 @case
@@ -243,7 +249,7 @@ def retain_grad_accumulates(T):
     x = leaf(T, 3)
     y = x * 2
     y.retain_grad()
-    (y * y).sum().backward()
+    (y * y).sum().backward(retain_graph=True)
     first = y.grad.clone()
     (y.detach() * x).sum().backward()
     (y * 3).sum().backward()
