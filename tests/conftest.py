@@ -1,4 +1,4 @@
-"""What every test here runs under: strict promotion, warnings as errors, one compilation cache, both executors."""
+"""What every test here runs under: strict promotion, one compilation cache, both executors."""
 
 import os
 import pathlib
@@ -7,12 +7,12 @@ import pathlib
 CACHE = pathlib.Path(__file__).resolve().parent.parent / ".cache" / "tests"
 os.environ.setdefault("JAXFLOW_CACHE_DIR", str(CACHE))
 
-import jax
-import pytest
+import jax  # noqa: E402
+import pytest  # noqa: E402
 
-import jaxflow
+import jaxflow  # noqa: E402
 
-# An op casts for itself: a body that leaves a promotion to jnp would follow JAX's table, not PyTorch's.
+# An op casts for itself: a promotion left to jnp would follow JAX's table, not PyTorch's.
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 
