@@ -55,6 +55,8 @@ class Param:
 
     __slots__ = ("by_name", "default", "keyword_only", "kind", "name", "promotes")
 
+    empty = inspect.Parameter.empty  # the default of a required parameter
+
     def __init__(self, name: str, kind: str, default: Any, keyword_only: bool,
                  by_name: bool = False, promotes: bool = True) -> None:
         self.name, self.kind, self.default, self.keyword_only = name, kind, default, keyword_only

@@ -1,0 +1,63 @@
+"""jaxflow: PyTorch's interface on JAX's engine. ``import jaxflow as torch``."""
+
+import jax as _jax
+
+from ._core import flags as _flags
+
+_jax.config.update("jax_enable_x64", True)  # PyTorch's default integer is int64
+_cache = _flags.cache_dir()
+if _cache is not None:
+    _jax.config.update("jax_compilation_cache_dir", _cache)
+    _jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    _jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+
+import importlib as _importlib
+import math as _math
+import pkgutil as _pkgutil
+import sys as _sys
+
+from ._core.device import device as device
+from ._core.dtype import ALL as _ALL_DTYPES
+from ._core.dtype import dtype as dtype
+from ._core.dtype import get_default_dtype as get_default_dtype
+from ._core.layout import channels_last as channels_last
+from ._core.layout import channels_last_3d as channels_last_3d
+from ._core.layout import contiguous_format as contiguous_format
+from ._core.layout import layout as layout
+from ._core.layout import memory_format as memory_format
+from ._core.layout import preserve_format as preserve_format
+from ._core.layout import strided as strided
+from ._core.printing import set_printoptions as set_printoptions
+from ._core.size import Size as Size
+from ._core.tensor import Tensor as Tensor
+from ._core.typeinfo import finfo as finfo
+from ._core.typeinfo import iinfo as iinfo
+from ._dispatch.explain import explain as explain
+from ._dispatch.generator import Generator as Generator
+from ._dispatch.publish import publish as _publish
+from ._dispatch.state import execution as execution
+
+
+def _load_all(package: str) -> None:
+    module = _importlib.import_module(f"{__name__}.{package}")
+    for found in _pkgutil.iter_modules(module.__path__):
+        _importlib.import_module(f"{__name__}.{package}.{found.name}")
+
+
+_load_all("_ops")
+_load_all("_api")
+
+from . import autograd as autograd
+from .autograd import tensor as _autograd_tensor  # noqa: F401  (declares the autograd methods)
+
+globals().update(_ALL_DTYPES)
+_publish(_sys.modules[__name__], ("",))
+
+from .autograd.grad_mode import enable_grad as enable_grad
+from .autograd.grad_mode import inference_mode as inference_mode
+from .autograd.grad_mode import is_grad_enabled as is_grad_enabled
+from .autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from .autograd.grad_mode import no_grad as no_grad
+from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
+
+e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None

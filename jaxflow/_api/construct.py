@@ -1,0 +1,218 @@
+"""Tensors from Python data, NumPy arrays and jax arrays."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxflow._core import device as devices
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.aval import aval_of
+from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.value import Value
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import value_of
+
+
+def from_array(array: Any, *, shared: bool = False) -> Tensor:
+    """A tensor that holds a jax array (or tracer) as it is."""
+    where = devices.get_default_device()
+    if not isinstance(array, jax.core.Tracer) and isinstance(array, jax.Array):
+        where = devices.from_jax(next(iter(array.devices())))
+    aval = aval_of(array.shape, dtypes.from_numpy_dtype(array.dtype), where)
+    return make(Value(aval, array, shared=shared))
+
+
+def put(array: np.ndarray, device: Any) -> Tensor:
+    """A tensor with a copy of a host array on a device."""
+    where, target = devices.resolve(device)
+    aval = aval_of(array.shape, dtypes.from_numpy_dtype(array.dtype), where)
+    # A copy: jax may otherwise keep reading the caller's memory, which the caller may change.
+    return make(Value(aval, jax.device_put(np.array(array), target)))
+
+
+@composite("function")
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A new leaf tensor with a copy of ``data`` (nested sequences, numbers, arrays, tensors).
+
+    Floats become the default dtype, ints int64, bools bool, complex numbers the default complex dtype.
+
+    Raises:
+        ValueError: for ragged sequences.
+        TypeError: for what is not a number.
+        RuntimeError: when ``requires_grad`` is asked of an integer or bool tensor.
+    """
+    t = put(_host_array(data, dtype), _device_for(data, device))
+    return t.requires_grad_() if requires_grad else t
+
+
+def _device_for(data: Any, device: Any) -> Any:
+    return data._aval.device if device is None and isinstance(data, Tensor) else device
+
+
+def _host_array(data: Any, dtype: Any) -> np.ndarray:
+    if isinstance(data, Tensor):
+        array = np.asarray(value_of(data).get())
+    elif isinstance(data, np.ndarray | np.generic):
+        array = np.asarray(data)
+        if array.dtype == object or array.dtype.kind in "USOMm":
+            raise TypeError(
+                f"can't convert np.ndarray of type {array.dtype.type.__module__}."
+                f"{array.dtype.type.__name__}. The only supported types are: float64, float32, float16, "
+                "complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and "
+                "bool."
+            )
+        if isinstance(data, np.generic) and dtype is None and isinstance(data, float):
+            dtype = dtypes.float64
+    elif isinstance(data, jax.Array):
+        array = np.asarray(data)
+    else:
+        data = _plain(data)
+        _check_rectangular(data)
+        array = _from_sequence(data, dtype)
+        return array if dtype is None else _convert(array, dtype)
+    return array if dtype is None else _convert(array, dtype)
+
+
+def _convert(array: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
+    if array.dtype.kind == "c" and not dtype.is_complex:
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype.scalar_name.lower()} without overflow"
+        )
+    with np.errstate(all="ignore"):
+        return array.astype(dtype.np)
+
+
+def _plain(data: Any) -> Any:
+    """Nested data with tensors and arrays in it as nested lists of numbers."""
+    if isinstance(data, (list, tuple)):
+        return [_plain(x) for x in data]
+    if isinstance(data, range):
+        return list(data)
+    if isinstance(data, Tensor):
+        return np.asarray(value_of(data).get()).tolist()
+    if isinstance(data, np.ndarray | np.generic | jax.Array):
+        return np.asarray(data).tolist()
+    if isinstance(data, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(data, numbers.Number):
+        return data
+    if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
+        return [_plain(data[i]) for i in range(len(data))]
+    if hasattr(data, "__array__"):
+        return np.asarray(data).tolist()
+    if data is None:
+        raise RuntimeError("Could not infer dtype of NoneType")
+    raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+
+
+def _check_rectangular(data: Any) -> None:
+    shape = []
+    level = data
+    while isinstance(level, list):
+        shape.append(len(level))
+        if not level:
+            break
+        level = level[0]
+
+    def walk(x: Any, depth: int) -> None:
+        if depth == len(shape):
+            if isinstance(x, list):
+                raise TypeError(f"not a number: {x!r}")
+            return
+        if not isinstance(x, list):
+            raise TypeError(f"not a sequence: {x!r}")
+        if len(x) != shape[depth]:
+            raise ValueError(
+                f"expected sequence of length {shape[depth]} at dim {depth} (got {len(x)})"
+            )
+        for item in x:
+            walk(item, depth + 1)
+
+    walk(data, 0)
+
+
+_KIND_ORDER = {bool: 0, int: 1, float: 2, complex: 3}
+
+
+def _from_sequence(data: Any, dtype: Any) -> np.ndarray:
+    kind = _widest(data)
+    if kind is None or kind is float:
+        target = dtypes.get_default_dtype()
+    elif kind is complex:
+        target = dtypes.default_complex_dtype()
+    else:
+        target = dtypes.int64 if kind is int else dtypes.bool
+    if dtype is not None:
+        # Through the widest type of the kind, so that nothing is rounded twice.
+        wide = {bool: np.bool_, int: None, float: np.float64, complex: np.complex128}.get(kind)
+        if kind is int:
+            return _integers(data, dtype)
+        return np.array(data, dtype=wide if kind is not None else np.float64)
+    if kind is int:
+        return _integers(data, dtypes.int64)
+    return np.array(data, dtype=np.float64 if kind is float else None).astype(target.np)
+
+
+def _integers(data: Any, dtype: dtypes.dtype) -> np.ndarray:
+    try:
+        return np.array(data, dtype=np.int64)
+    except OverflowError:
+        if dtype.is_floating_point or dtype.is_complex:
+            return np.array(data, dtype=np.float64)
+        if dtype is dtypes.uint64:
+            return np.array(data, dtype=np.uint64)
+        raise RuntimeError("Overflow when unpacking long long") from None
+
+
+def _widest(data: Any) -> type | None:
+    """The widest kind of number in nested lists, None where there is none."""
+    found, order = None, -1
+    stack = [data]
+    while stack:
+        x = stack.pop()
+        if isinstance(x, list):
+            stack.extend(x)
+        else:
+            kind = next(k for k in _KIND_ORDER if isinstance(x, k))
+            if _KIND_ORDER[kind] > order:
+                found, order = kind, _KIND_ORDER[kind]
+    return found
+
+
+@composite("function")
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """``data`` as a tensor; itself when it already is one of that dtype and device."""
+    if isinstance(data, Tensor):
+        return data.to(device=device, dtype=dtype)
+    if isinstance(data, np.ndarray):
+        t = from_numpy(data)
+        return t.to(device=device, dtype=dtype)
+    return tensor(data, dtype=dtype, device=device)
+
+
+@composite("function")
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A tensor with the elements of a NumPy array.
+
+    XLA arrays are immutable, so memory is not shared for writing: the elements are copied once, and
+    later writes to either side do not show in the other.
+
+    Raises:
+        TypeError: for what is no NumPy array, or a dtype tensors do not have.
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    return put(_host_array(array, None), "cpu")
+
+
+@composite("function")
+def from_jax(array: Any) -> Tensor:
+    """A tensor on a jax array or tracer, without a copy."""
+    return from_array(array, shared=True)

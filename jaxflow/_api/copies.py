@@ -1,0 +1,305 @@
+"""Copies, casts, moves between devices, and the writes that replace every element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxflow._core import device as devices
+from jaxflow._core import dtype as dtypes
+from jaxflow._core import geometry
+from jaxflow._core.aval import aval_of
+from jaxflow._core.layout import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    memory_format,
+    preserve_format,
+)
+from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.value import Storage, Value
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply, edge_of, share, value_of
+from jaxflow._dispatch.inplace import apply_inplace, write
+from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.plan import build
+from jaxflow._dispatch.state import state
+from jaxflow._dispatch.viewing import hidden_base
+
+from .views import ints
+
+
+@composite()
+def clone(input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
+    """A copy of the elements, with autograd history; later writes to either do not show in the other."""
+    new = share(OPS["clone"], input)
+    new._stride = _layout(input, memory_format)
+    return new
+
+
+def _layout(t: Tensor, wanted) -> tuple[int, ...] | None:
+    """The strides of a copy of ``t`` in a memory format; None for contiguous."""
+    if wanted is contiguous_format:
+        return None
+    if wanted in (channels_last, channels_last_3d):
+        stride = geometry.channels_last_strides(t._aval.shape)
+    elif t._stride is None:
+        return None
+    else:
+        stride = geometry.empty_like_strides(t._aval.shape, t._stride)
+    return None if stride == geometry.contiguous_strides(t._aval.shape) else stride
+
+
+@composite("method")
+def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
+    """The tensor itself if its elements lie in the asked order without gaps, else a copy that does."""
+    if self.is_contiguous(memory_format):
+        return self
+    return clone(self, memory_format=memory_format)
+
+
+@composite("method")
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write the elements of ``src``, converted and broadcast, into this tensor."""
+    if not isinstance(src, Tensor):
+        raise TypeError(
+            f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
+        )
+    if src._aval.device is not self._aval.device:
+        src = _moved(src, self._aval.device)
+    return apply_inplace(OPS["_copy"], (self, src))
+
+
+@composite("method")
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Write one number (or 0-d tensor) into every element."""
+    return apply_inplace(OPS["_fill"], (self, value))
+
+
+@composite("method")
+def zero_(self: Tensor) -> Tensor:
+    """Write zero into every element."""
+    return apply_inplace(OPS["_zero"], (self,))
+
+
+@composite("method")
+def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
+    """Make this tensor show the storage of ``source`` (nothing without one)."""
+    if source is None:
+        source = apply(OPS["_full"], (None,), ((0,), self._aval.dtype))
+    if source._aval.dtype is not self._aval.dtype:
+        raise RuntimeError(
+            f"Could not set tensor of type {source._aval.dtype.name} to a tensor of type "
+            f"{self._aval.dtype.name}"
+        )
+    take_over(self, source)
+    self._storage.version[0] += 1
+    return self
+
+
+def take_over(t: Tensor, source: Tensor) -> None:
+    """Point ``t`` at the storage, layout and aval of ``source``; its autograd history stays."""
+    t._storage, t._aval, t._stride, t._view = (
+        source._storage, source._aval, source._stride, source._view
+    )
+
+
+# --------------------------------------------------------------------------------- dtypes, devices
+
+
+def _cast(t: Tensor, dtype: dtypes.dtype) -> Tensor:
+    new = apply(OPS["_to_dtype"], (t,), (dtype,))
+    new._stride = _layout(t, preserve_format)
+    return new
+
+
+def _moved(t: Tensor, device: devices.device) -> Tensor:
+    """A copy on another device. The move runs at once: a Program lives on one device."""
+    aval = aval_of(t._aval.shape, t._aval.dtype, device)
+    value = Value(aval, jax.device_put(value_of(t).get(), devices.resolve(device)[1]))
+    new = make(value)
+    if t._requires_grad and state.grad:
+        op = OPS["_to_dtype"]
+        plan = build(op, (t._aval,), (t._aval.dtype,))
+        node = plan.node(plan, [None], [edge_of(t)], (True,), None)
+        new._grad_fn, new._requires_grad = node, True
+    return new
+
+
+def convert(t: Tensor, dtype: Any, device: Any, copy: bool, wanted_format: Any) -> Tensor:
+    """``t`` as ``dtype`` on ``device``: itself if it is that already, unless ``copy``."""
+    out = t
+    if device is not None:
+        where = devices.resolve(device)[0]
+        if where is not t._aval.device:
+            out = _moved(t, where)
+    if dtype is not None and dtype is not out._aval.dtype:
+        out = _cast(out, dtype)
+    if wanted_format is not preserve_format and not out.is_contiguous(wanted_format):
+        return clone(out, memory_format=wanted_format)
+    return clone(out) if copy and out is t else out
+
+
+_TO_NAMES = ("device", "dtype", "non_blocking", "copy")
+
+
+@composite("method")
+def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor as another dtype, on another device, or like another tensor; itself if nothing changes.
+
+    Accepts ``to(dtype)``, ``to(device)``, ``to(device, dtype)`` and ``to(other)``, with ``non_blocking``,
+    ``copy`` and ``memory_format``.
+    """
+    dtype, device = kwargs.pop("dtype", None), kwargs.pop("device", None)
+    copy = kwargs.pop("copy", False)
+    kwargs.pop("non_blocking", None)
+    wanted_format = kwargs.pop("memory_format", None) or preserve_format
+    other = kwargs.pop("other", None)
+    if kwargs:
+        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    flags = []
+    for a in args:
+        if isinstance(a, Tensor):
+            other = a
+        elif isinstance(a, dtypes.dtype):
+            dtype = a
+        elif isinstance(a, bool):
+            flags.append(a)
+        elif isinstance(a, memory_format):
+            wanted_format = a
+        elif a is not None:
+            device = a
+    if len(flags) > 1:
+        copy = flags[1]
+    if other is not None:
+        dtype, device = other._aval.dtype, other._aval.device
+    return convert(self, dtype, device, copy, wanted_format)
+
+
+def _converter(name: str, dtype: dtypes.dtype) -> None:
+    def method(self, memory_format: Any = preserve_format):
+        return convert(self, dtype, None, False, memory_format)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"``self.to(torch.{dtype.name})``."
+    composite("method")(method)
+
+
+for _name in ("float", "double", "half", "bfloat16", "long", "int", "short", "char", "byte", "bool",
+              "cfloat", "cdouble"):
+    _converter(_name, {"char": dtypes.int8, "byte": dtypes.uint8}.get(_name) or getattr(dtypes, _name))
+
+
+@composite("method")
+def type(self: Tensor, dtype: Any = None, non_blocking: bool = False):
+    """The type's name (``torch.FloatTensor``), or the tensor as another dtype (a dtype or such a name)."""
+    if dtype is None:
+        return legacy_name(self._aval)
+    if isinstance(dtype, str):
+        for candidate in dtypes.ALL.values():
+            if dtype.removeprefix("torch.").removeprefix("cuda.") == f"{candidate.scalar_name}Tensor":
+                return convert(self, candidate, None, False, preserve_format)
+        raise ValueError(f"invalid type: '{dtype}'")
+    return convert(self, dtype, None, False, preserve_format)
+
+
+def legacy_name(aval) -> str:
+    """PyTorch's old type name of an aval."""
+    where = "" if aval.device.type == "cpu" else f"{aval.device.type}."
+    return f"torch.{where}{aval.dtype.scalar_name}Tensor"
+
+
+@composite("method")
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """``self`` with the dtype and device of ``other``."""
+    return convert(self, other._aval.dtype, other._aval.device, False, preserve_format)
+
+
+@composite("method")
+def cpu(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
+    """The tensor on the host; itself if it is there."""
+    return convert(self, None, "cpu", False, memory_format)
+
+
+@composite("method")
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False,
+         memory_format: Any = preserve_format) -> Tensor:
+    """The tensor on a GPU. Raises PyTorch's error where there is none."""
+    return convert(self, None, "cuda" if device is None else device, False, memory_format)
+
+
+@composite("method")
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """The tensor itself: XLA manages transfers, there is no pinned memory to ask for."""
+    return self
+
+
+@composite("method")
+def is_pinned(self: Tensor, device: Any = None) -> bool:
+    """Always False; see ``pin_memory``."""
+    return False
+
+
+# -------------------------------------------------------------------------------- changing metadata
+
+
+def _replace(self: Tensor, new: Tensor) -> None:
+    """Overwrite all elements with those of a fresh result of the same shape and dtype; no history."""
+    if new._aval is not self._aval:
+        raise RuntimeError(f"cannot replace {self._aval!r} by {new._aval!r}")
+    before, state.grad = state.grad, False
+    try:
+        write(self, new.detach() if new._requires_grad else new)
+    finally:
+        state.grad = before
+
+
+Tensor._replace_ = _replace
+
+
+@composite("method")
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = contiguous_format) -> Tensor:
+    """Change the shape in place; elements are kept in memory order, new ones are zero."""
+    size = ints(sizes)
+    if self._view is not None:
+        raise RuntimeError("cannot resize a tensor that is a view; clone() it first")
+    flat = np.asarray(value_of(self).get()).reshape(-1)
+    total = int(np.prod(size, dtype=np.int64))
+    grown = np.zeros(total, flat.dtype)
+    grown[: min(total, flat.size)] = flat[:total]
+    aval = aval_of(size, self._aval.dtype, self._aval.device)
+    target = devices.resolve(self._aval.device)[1]
+    self._storage = Storage(Value(aval, jax.device_put(grown.reshape(size), target)))
+    self._aval, self._stride = aval, None
+    return self
+
+
+def _inplace_metadata(name: str) -> None:
+    """``t_()`` and its like: the tensor itself becomes the view of what it showed."""
+
+    def method(self, *args):
+        view = getattr(self, name)(*args)
+        if self._requires_grad and self._grad_fn is None and state.grad:
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation."
+            )
+        info = view._view
+        if info.base is self:
+            # A view must not be its own base: what it showed before lives on as a hidden alias.
+            info.base = hidden_base(self)
+        take_over(self, view)
+        if view._requires_grad:
+            self._grad_fn, self._output_nr = view._grad_fn, view._output_nr
+        self._view.version[0] += 1
+        self._view.seen_version = self._view.version[0]
+        return self
+
+    method.__name__ = method.__qualname__ = name + "_"
+    method.__doc__ = f"In-place ``{name}``: changes how this tensor shows its storage."
+    composite("method")(method)
+
+
+for _name in ("t", "transpose", "squeeze", "unsqueeze", "swapaxes", "swapdims", "as_strided"):
+    _inplace_metadata(_name)

@@ -1,0 +1,375 @@
+"""What a tensor is asked about itself, and how its numbers get out."""
+
+from __future__ import annotations
+
+import copy as _copy
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core import geometry, printing
+from jaxflow._core.layout import contiguous_format, preserve_format, strided
+from jaxflow._core.size import Size
+from jaxflow._core.tensor import Tensor, make, version_cell
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import plan_of, strides_of, value_of
+
+# --------------------------------------------------------------------------------------- properties
+
+
+def _property(fn) -> None:
+    setattr(Tensor, fn.__name__, property(fn, doc=fn.__doc__))
+
+
+def _shape(self) -> Size:
+    return Size.trusted(self._aval.shape)
+
+
+Tensor.shape = property(_shape, doc="The extents, as a Size.")
+Tensor.dtype = property(lambda self: self._aval.dtype, doc="The dtype of the elements.")
+Tensor.device = property(lambda self: self._aval.device, doc="Where the elements live.")
+Tensor.ndim = property(lambda self: self._aval.ndim, doc="The number of dimensions.")
+
+
+@_property
+def layout(self):
+    """The memory layout: always ``torch.strided``."""
+    return strided
+
+
+@_property
+def itemsize(self) -> int:
+    """Bytes of one element."""
+    return self._aval.dtype.itemsize
+
+
+@_property
+def nbytes(self) -> int:
+    """Bytes of all elements."""
+    return self._aval.numel * self._aval.dtype.itemsize
+
+
+@_property
+def _version(self) -> int:
+    """How often the tensor, its views or its base were written to."""
+    return version_cell(self)[0]
+
+
+@_property
+def _base(self):
+    """The tensor this one is a view of, as far as autograd knows; None for a base."""
+    return None if self._view is None else self._view.base
+
+
+def _flag(name: str, fn, doc: str) -> None:
+    setattr(Tensor, name, property(fn, doc=doc))
+
+
+for _name in ("is_sparse", "is_quantized", "is_mkldnn", "is_nested", "is_sparse_csr", "is_vulkan",
+              "is_mps", "is_ipu", "is_xpu", "is_maia", "is_mtia"):
+    _flag(_name, lambda self: False, "Always False: there are no tensors of this kind here.")
+_flag("is_cuda", lambda self: self._aval.device.type == "cuda", "Whether it lives on a GPU.")
+_flag("is_cpu", lambda self: self._aval.device.type == "cpu", "Whether it lives on the host.")
+_flag("is_xla", lambda self: self._aval.device.type == "xla", "Whether it lives on an XLA device.")
+_flag("is_meta", lambda self: self._aval.device.type == "meta", "Whether it has no data.")
+
+
+# ------------------------------------------------------------------------------------------ queries
+
+
+@composite("method")
+def size(self, dim: int | None = None):
+    """The shape, or its extent along ``dim``. Raises IndexError for a dimension that is not there."""
+    shape = self._aval.shape
+    if dim is None:
+        return Size.trusted(shape)
+    return shape[geometry.wrap_dim(dim, len(shape), wrap_scalar=False)]
+
+
+@composite("method", aliases=("ndimension",))
+def dim(self) -> int:
+    """The number of dimensions."""
+    return self._aval.ndim
+
+
+@composite("function method", aliases=("nelement",))
+def numel(input) -> int:
+    """The number of elements."""
+    return input._aval.numel
+
+
+@composite("method")
+def stride(self, dim: int | None = None):
+    """How many elements lie between neighbours, for every dimension or along ``dim``."""
+    strides = strides_of(self)
+    return strides if dim is None else strides[geometry.wrap_dim(dim, len(strides), wrap_scalar=False)]
+
+
+@composite("method")
+def storage_offset(self) -> int:
+    """Where in its storage the tensor starts, in elements."""
+    return plan_of(self).offset
+
+
+@composite("method")
+def element_size(self) -> int:
+    """Bytes of one element."""
+    return self._aval.dtype.itemsize
+
+
+@composite("method")
+def data_ptr(self) -> int:
+    """A number that is equal for tensors that start at the same place of the same storage."""
+    return id(self._storage) + plan_of(self).offset * self._aval.dtype.itemsize
+
+
+@composite("method")
+def is_contiguous(self, memory_format=contiguous_format) -> bool:
+    """Whether the elements lie in row-major order without gaps (or in ``memory_format``)."""
+    if memory_format in (contiguous_format, preserve_format):
+        return self._stride is None or geometry.is_contiguous(self._aval.shape, self._stride)
+    return geometry.is_channels_last(self._aval.shape, strides_of(self))
+
+
+@composite("function method")
+def is_floating_point(input) -> bool:
+    """Whether the dtype is real floating point."""
+    return input._aval.dtype.is_floating_point
+
+
+@composite("function method")
+def is_complex(input) -> bool:
+    """Whether the dtype is complex."""
+    return input._aval.dtype.is_complex
+
+
+@composite("method")
+def is_signed(self) -> bool:
+    """Whether the dtype can hold negative numbers."""
+    return self._aval.dtype.is_signed
+
+
+@composite("function")
+def is_tensor(obj: Any) -> bool:
+    """Whether ``obj`` is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+@composite("function method")
+def is_nonzero(input) -> bool:
+    """Whether the one element is not zero. Raises RuntimeError for another number of elements."""
+    if input._aval.numel != 1:
+        raise RuntimeError(_ambiguous(input))
+    return bool(input.item())
+
+
+@composite("method")
+def is_set_to(self, tensor) -> bool:
+    """Whether both show the same storage in the same layout."""
+    return (self._storage is tensor._storage and self._aval is tensor._aval
+            and strides_of(self) == strides_of(tensor)
+            and plan_of(self).offset == plan_of(tensor).offset)
+
+
+@composite("method")
+def _is_view(self) -> bool:
+    return self._view is not None and self._view.base is not None
+
+
+# ------------------------------------------------------------------------------------ numbers out
+
+
+@composite("method")
+def _value_array(self):
+    """The jax array of what the tensor shows; runs what is owed."""
+    value = value_of(self)
+    array = value.get()
+    value.shared = True
+    return array
+
+
+@composite("method")
+def jax(self):
+    """The tensor's elements as a jax array, shared and never changed by later writes to the tensor."""
+    return self._value_array()
+
+
+def host(t: Tensor) -> np.ndarray:
+    """The elements as a read-only NumPy array, without copying where the device is the host."""
+    return np.asarray(t._value_array())
+
+
+@composite("method")
+def numpy(self, *, force: bool = False) -> np.ndarray:
+    """The elements as a NumPy array.
+
+    XLA arrays are immutable: the result shares memory and is read-only; copy it to write.
+
+    Raises:
+        RuntimeError: when the tensor requires grad (use ``detach()`` or ``force=True``).
+        TypeError: for a dtype NumPy does not have, or a tensor on an accelerator.
+    """
+    _history(self)
+    if self._requires_grad and not force:
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    if self._aval.device.type != "cpu" and not force:
+        raise TypeError(
+            f"can't convert {self._aval.device} device type tensor to numpy. Use Tensor.cpu() to copy "
+            "the tensor to host memory first."
+        )
+    if self._aval.dtype is dtypes.bfloat16 or self._aval.dtype.itemsize == 1 and (
+        self._aval.dtype.is_floating_point
+    ):
+        raise TypeError(f"Got unsupported ScalarType {self._aval.dtype.scalar_name}")
+    return host(self)
+
+
+def _array(self, dtype=None, copy=None):
+    array = self.numpy()
+    return array if dtype is None else array.astype(dtype)
+
+
+Tensor.__array__ = _array
+Tensor.__array_priority__ = 1000
+
+
+@composite("method")
+def item(self):
+    """The one element as a Python number. Raises RuntimeError for another number of elements."""
+    if self._aval.numel != 1:
+        raise RuntimeError(
+            f"a Tensor with {self._aval.numel} elements cannot be converted to Scalar"
+        )
+    return _number(np.asarray(value_of(self).get()).reshape(()))
+
+
+def _number(x: np.ndarray):
+    return x.item() if x.dtype.kind in "biufc" else float(x)
+
+
+@composite("method")
+def tolist(self):
+    """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+    array = np.asarray(value_of(self).get())
+    return (array if array.dtype.kind in "biufc" else array.astype(np.float32)).tolist()
+
+
+def _ambiguous(t: Tensor) -> str:
+    if t._aval.numel == 0:
+        return "Boolean value of Tensor with no values is ambiguous"
+    return "Boolean value of Tensor with more than one value is ambiguous"
+
+
+def _bool(self) -> bool:
+    if self._aval.numel != 1:
+        raise RuntimeError(_ambiguous(self))
+    return bool(self.item())
+
+
+def _index(self) -> int:
+    if self._aval.numel != 1 or self._aval.dtype.category > dtypes.INTEGER:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(self.item())
+
+
+def _len(self) -> int:
+    if not self._aval.shape:
+        raise TypeError("len() of a 0-d tensor")
+    return self._aval.shape[0]
+
+
+def _iter(self):
+    if not self._aval.shape:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(self.unbind(0))
+
+
+def _contains(self, element) -> bool:
+    if isinstance(element, (Tensor, int, float, complex, bool)):
+        return bool((element == self).any().item())
+    raise RuntimeError(
+        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+    )
+
+
+def _to_number(kind):
+    def convert(self):
+        return kind(self.item())
+
+    return convert
+
+
+Tensor.__bool__ = _bool
+Tensor.__index__ = _index
+Tensor.__int__ = _to_number(int)
+Tensor.__float__ = _to_number(float)
+Tensor.__complex__ = _to_number(complex)
+Tensor.__len__ = _len
+Tensor.__iter__ = _iter
+Tensor.__contains__ = _contains
+
+
+# ------------------------------------------------------------------------------------------ printing
+
+
+def _history(t: Tensor) -> None:
+    """Bring ``grad_fn`` and ``requires_grad`` of a view up to date."""
+    if t._view is not None and t._view.seen_version != t._view.version[0]:
+        from jaxflow._dispatch.door import refresh_history
+
+        refresh_history(t)
+
+
+def _repr(self, *, tensor_contents=None) -> str:
+    _history(self)
+    node = self._grad_fn
+    return printing.tensor_repr(
+        np.asarray(value_of(self).get()), self._aval.dtype,
+        requires_grad=self._requires_grad,
+        grad_fn_name=None if node is None else node.name(),
+        device=self._aval.device,
+    )
+
+
+def _format(self, spec: str) -> str:
+    if self._aval.ndim == 0 and self._aval.device.type != "meta":
+        return self.item().__format__(spec)
+    return object.__format__(self, spec)
+
+
+Tensor.__repr__ = _repr
+Tensor.__str__ = _repr
+Tensor.__format__ = _format
+
+
+# ------------------------------------------------------------------------------------- copying
+
+
+def _deepcopy(self, memo: dict):
+    if id(self) in memo:
+        return memo[id(self)]
+    _history(self)
+    if self._grad_fn is not None:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+            "the moment.  If you were attempting to deepcopy a module, this may be because of a "
+            "torch.nn.utils.weight_norm usage, see "
+            "https://github.com/pytorch/pytorch/pull/103001"
+        )
+    new = make(value_of(self), type(self))
+    new._stride = self._stride if geometry.is_non_overlapping_and_dense(
+        self._aval.shape, strides_of(self)) else None
+    new._requires_grad = self._requires_grad
+    memo[id(self)] = new
+    if self._grad is not None:
+        new._grad = _copy.deepcopy(self._grad, memo)
+    if self.__dict__:
+        new.__dict__.update(_copy.deepcopy(self.__dict__, memo))
+    return new
+
+
+Tensor.__deepcopy__ = _deepcopy
+Tensor.__hash__ = object.__hash__

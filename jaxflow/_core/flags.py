@@ -1,0 +1,48 @@
+"""Every environment variable jaxflow reads, declared once.
+
+=======================  ==========================  =====================================================
+variable                 default                     meaning
+=======================  ==========================  =====================================================
+JAXFLOW_EXECUTION        deferred                    ``deferred`` or ``eager``; see ``jaxflow.execution``
+JAXFLOW_MAX_OPS          2000                        a Program is closed when it has recorded so many ops
+JAXFLOW_CACHE            1                           0: no on-disk cache of compiled programs
+JAXFLOW_CACHE_DIR        the user's cache folder     where that cache lives
+JAXFLOW_EXPLAIN          0                           1: print ``jaxflow.explain()`` when the process ends
+JAXFLOW_DEBUG            0                           1: errors while running name the source lines of ops
+=======================  ==========================  =====================================================
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+EXECUTORS = ("deferred", "eager")
+
+
+def _flag(name: str) -> bool:
+    return os.environ.get(name, "0") not in ("", "0")
+
+
+def default_executor() -> str:
+    """The executor a thread starts with. Raises ValueError for an unknown name."""
+    chosen = os.environ.get("JAXFLOW_EXECUTION", EXECUTORS[0])
+    if chosen not in EXECUTORS:
+        raise ValueError(f"JAXFLOW_EXECUTION must be one of {EXECUTORS}, not {chosen!r}")
+    return chosen
+
+
+MAX_OPS = int(os.environ.get("JAXFLOW_MAX_OPS", "2000"))
+EXPLAIN_AT_EXIT = _flag("JAXFLOW_EXPLAIN")
+DEBUG = _flag("JAXFLOW_DEBUG")
+
+
+def cache_dir() -> str | None:
+    """Folder of the persistent compilation cache, or None when it is switched off."""
+    if os.environ.get("JAXFLOW_CACHE", "1") == "0":
+        return None
+    chosen = os.environ.get("JAXFLOW_CACHE_DIR")
+    if chosen:
+        return chosen
+    root = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return str(pathlib.Path(root) / "jaxflow" / "xla")

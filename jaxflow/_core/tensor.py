@@ -1,0 +1,90 @@
+"""Tensor: the mutable face of immutable values. Data only; operations are attached by publishing.
+
+NOTE [What a Tensor points to]
+    A base tensor reads ``_storage.value``. A view also has a :class:`ViewInfo` and reads its base's
+    storage through ``plan``; what it read last is cached under the storage's ``epoch``. ``_aval`` never
+    changes, except by metadata changes (``t_()``, ``.data =``). ``_stride`` is None for a contiguous layout.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .value import Storage, Value
+
+
+class ViewInfo:
+    """What makes a tensor a view.
+
+    Attributes:
+        plan: the chain from the storage's array to what the view shows.
+        base: the tensor whose autograd history this view follows; None for ``detach()`` and ``.data``.
+        base_plan: the chain from ``base`` to this view (``plan`` itself unless base is an alias).
+        version: the version cell shared with the base.
+        seen_version: the version at which ``_grad_fn`` was right.
+        value, epoch: what was read last, and when.
+        origin: how it was made, as far as in-place writes care (see ``jaxflow._dispatch.inplace``).
+    """
+
+    __slots__ = ("base", "base_plan", "epoch", "origin", "plan", "seen_version", "value", "version")
+
+    def __init__(self, plan, base, base_plan, version, origin=None) -> None:
+        self.plan = plan
+        self.base = base
+        self.base_plan = base_plan
+        self.version = version
+        self.seen_version = version[0]
+        self.value: Value | None = None
+        self.epoch = -1
+        self.origin = origin
+
+
+class Tensor:
+    """A multi-dimensional array with PyTorch's interface; see the package's documentation."""
+
+    __slots__ = ("__dict__", "__weakref__", "_accumulator", "_aval", "_grad", "_grad_fn", "_hooks",
+                 "_output_nr", "_requires_grad", "_storage", "_stride", "_view")
+
+    _storage: Storage
+    _view: ViewInfo | None
+    _hooks: Any
+
+
+_new = object.__new__
+
+
+def make(value: Value, cls: type = Tensor) -> Tensor:
+    """A fresh contiguous base tensor that holds ``value`` and requires no grad."""
+    t = _new(cls)
+    t._storage = Storage(value)
+    t._aval = value.aval
+    t._stride = None
+    t._view = None
+    t._requires_grad = False
+    t._grad_fn = None
+    t._output_nr = 0
+    t._grad = None
+    t._accumulator = None
+    t._hooks = None
+    return t
+
+
+def make_view(parent: Tensor, plan, info: ViewInfo) -> Tensor:
+    """A view on the parent's storage."""
+    t = _new(Tensor)
+    t._storage = parent._storage
+    t._aval = plan.aval
+    t._stride = plan.stride
+    t._view = info
+    t._requires_grad = False
+    t._grad_fn = None
+    t._output_nr = 0
+    t._grad = None
+    t._accumulator = None
+    t._hooks = None
+    return t
+
+
+def version_cell(t: Tensor) -> list[int]:
+    """The one-element list behind ``t._version``."""
+    return t._storage.version if t._view is None else t._view.version

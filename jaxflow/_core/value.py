@@ -1,0 +1,62 @@
+"""Values: immutable arrays, known or still owed by a Program; and the Storages that hold them.
+
+NOTE [Values are immutable]
+    A Value stands for one array for ever. Writing to a Tensor puts another Value into its Storage; who
+    saved the old Value keeps it. So a saved value can never be corrupted, and sharing a Value between
+    storages (``clone``) costs nothing.
+
+NOTE [Who may hold an array]
+    ``Value.array`` is referred to by its Value alone, unless it was handed out (``Tensor.jax()``,
+    ``numpy()``), which sets ``shared``. An executable may donate a leaf's buffer only when nothing but
+    the Program refers to the Value and it is not shared.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .aval import Aval
+
+
+class Value:
+    """An immutable array of a known aval.
+
+    ``place`` is ``(program, slot)`` while a Program owes the array and ``None`` once ``array`` is set.
+    The tuple is replaced whole, so a reader in another thread never sees half of it.
+    """
+
+    __slots__ = ("__weakref__", "array", "aval", "place", "shared")
+
+    def __init__(self, aval: Aval, array: Any = None, place: tuple | None = None,
+                 shared: bool = False) -> None:
+        self.aval = aval
+        self.array = array
+        self.place = place
+        self.shared = shared
+
+    def get(self) -> Any:
+        """The array; runs the owing Program first if need be."""
+        place = self.place
+        if place is not None:
+            place[0].deliver(self)
+        return self.array
+
+    def __repr__(self) -> str:
+        state = "known" if self.place is None else f"owed as %{self.place[1]}"
+        return f"<Value {self.aval!r} {state}>"
+
+
+class Storage:
+    """The one mutable cell: the current Value, and how often it was replaced.
+
+    ``value`` has the base tensor's logical shape. ``epoch`` counts every write and tells views that
+    what they read is stale; ``version`` is the cell behind ``Tensor._version``, shared with all views
+    but not with ``.data`` aliases.
+    """
+
+    __slots__ = ("epoch", "value", "version")
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+        self.epoch = 0
+        self.version = [0]

@@ -1,0 +1,138 @@
+"""From a Python call to the door: PyTorch's calling conventions, derived from the op's parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._core.value import Value
+
+from .door import value_of
+from .generator import Generator, default_generator
+from .op import SCALAR, STATIC, TENSOR, TENSORS, Op
+
+# NumPy's spellings that PyTorch accepts wherever its own parameter exists.
+_ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input",
+            "x2": "other", "axes": "dims"}
+
+# Static parameters that may be spelled as several positional integers: ``t.repeat(2, 3)``.
+_SPREAD = frozenset(("size", "dims", "repeats", "sizes", "shape", "reps"))
+
+
+def freeze(x: Any) -> Any:
+    """A static argument in hashable form: lists become tuples, 0-d integer tensors numbers."""
+    if x.__class__ in (int, bool, float, str, type(None)):
+        return x
+    if isinstance(x, (list, tuple)):
+        return tuple(map(freeze, x))
+    if isinstance(x, np.generic):
+        return x.item()
+    if isinstance(x, Tensor):
+        if x._aval.numel != 1:
+            raise TypeError(f"expected a number, but got a tensor of shape {x._aval.shape}")
+        value: Value = value_of(x)
+        return np.asarray(value.get()).item()
+    return x
+
+
+class Binder:
+    """Sorts the arguments of one op's public calls into dynamic and static ones."""
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+        self.names = {p.name: i for i, p in enumerate(op.params)}
+        has_list = any(p.kind == TENSORS for p in op.params)
+        self.positional = [
+            i for i, p in enumerate(op.params) if has_list or not p.keyword_only
+        ]
+        self.dynamic = [
+            *(i for i, p in enumerate(op.params) if p.kind in (TENSOR, TENSORS)),
+            *(i for i, p in enumerate(op.params) if p.kind == SCALAR),
+        ]
+        self.static = [i for i, p in enumerate(op.params) if p.kind == STATIC]
+        self.defaults = [
+            None if p.kind == SCALAR and p.default is not p.empty else p.default for p in op.params
+        ]
+        # The common call: exactly the leading required tensors, everything else at its default.
+        lead = 0
+        while lead < len(op.params) and op.params[lead].kind == TENSOR and (
+            op.params[lead].default is op.params[lead].empty
+        ):
+            lead += 1
+        rest = range(lead, len(op.params))
+        complete = all(op.params[i].default is not op.params[i].empty for i in rest)
+        self.quick = lead if complete and not op.random and not has_list else -1
+        self.quick_dynamic = tuple(self.defaults[i] for i in self.dynamic if i >= lead)
+        self.quick_static = tuple(freeze(self.defaults[i]) for i in self.static)
+
+    def __call__(self, args: tuple, kwargs: dict) -> tuple[tuple, tuple]:
+        """``(dynamic, static)`` for the door; ``out`` was taken out of ``kwargs`` before."""
+        op, params = self.op, self.op.params
+        values = list(self.defaults)
+        generator = kwargs.pop("generator", None) if op.random else None
+        args = self._gather_spread(args)
+        if len(args) > len(self.positional):
+            raise TypeError(
+                f"{op.name}() takes {len(self.positional)} positional arguments but {len(args)} were "
+                "given"
+            )
+        given = 0
+        for i, a in zip(self.positional, args):
+            values[i] = a
+            given |= 1 << i
+        for key, a in kwargs.items():
+            i = self.names.get(key)
+            if i is None:
+                i = self.names.get(_ALIASES.get(key, ""))
+            if i is None:
+                raise TypeError(f"{op.name}() got an unexpected keyword argument '{key}'")
+            if given >> i & 1:
+                raise TypeError(f"{op.name}() got multiple values for argument '{params[i].name}'")
+            values[i] = a
+            given |= 1 << i
+        missing = [f'"{p.name}"' for p, v in zip(params, values) if v is p.empty]
+        if missing:
+            raise TypeError(
+                f"{op.name}() missing {len(missing)} required positional arguments: "
+                f"{', '.join(missing)}"
+            )
+        dynamic: list = []
+        for i in self.dynamic:
+            if params[i].kind == TENSORS:
+                dynamic.extend(self._tensor_list(values[i], params[i].name))
+            else:
+                dynamic.append(values[i])
+        if op.random:
+            dynamic += draw(generator)
+        return tuple(dynamic), tuple([freeze(values[i]) for i in self.static])
+
+    def _gather_spread(self, args: tuple) -> tuple:
+        """``(t, 2, 3)`` as ``(t, (2, 3))`` where the parameter allows it."""
+        for k, i in enumerate(self.positional[: len(args)]):
+            param = self.op.params[i]
+            if param.kind == STATIC and param.name in _SPREAD and not isinstance(
+                args[k], (tuple, list)
+            ) and args[k] is not None and (len(args) > len(self.positional) or k == len(args) - 1
+                                           or all(isinstance(a, int) for a in args[k:])):
+                return (*args[:k], tuple(args[k:]))
+        return args
+
+    def _tensor_list(self, tensors: Any, name: str) -> list:
+        if isinstance(tensors, Tensor) or not isinstance(tensors, (list, tuple)):
+            raise TypeError(
+                f"{self.op.name}(): argument '{name}' (position 1) must be tuple of Tensors, not "
+                f"{type(tensors).__name__}"
+            )
+        for i, t in enumerate(tensors):
+            if not isinstance(t, Tensor):
+                raise TypeError(
+                    f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}"
+                )
+        return list(tensors)
+
+
+def draw(generator: Generator | None) -> tuple[int, int]:
+    """The next (seed, offset) of a generator: what a random op's key is made from."""
+    return (default_generator if generator is None else generator).draw()

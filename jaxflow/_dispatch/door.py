@@ -1,0 +1,244 @@
+"""The door: every operation passes ``apply`` (or its in-place and view forms) once.
+
+It finds the plan for the operands' avals, runs it in the current executor, wraps the results, and, with
+grad on, records a Node. Nothing else touches arrays, grad recording or versions.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core.geometry import contiguous_strides, preserve_strides
+from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.value import Value
+
+from .graph import AccumulateGrad, Node
+from .op import Op
+from .plan import NoneKind, Plan, build
+from .run import run
+from .state import state
+from .views import root_of
+
+_NUMBERS = (bool, int, float, complex)
+_KNOWN = frozenset((*_NUMBERS, NoneKind))
+
+
+def apply(op: Op, args: tuple, static: tuple = (), into=None) -> Any:
+    """Apply an op to its dynamic arguments (tensors, numbers, None) and static arguments.
+
+    ``into`` is the aval an in-place result must have. Returns a Tensor, a tuple of Tensors, or the op's
+    named tuple.
+    """
+    kinds: list = [static, into]
+    values: list = []
+    grad = permuted = False
+    for a in args:
+        if isinstance(a, Tensor):
+            kinds.append(a._aval)
+            if a._view is None:
+                values.append(a._storage.value)
+            else:
+                values.append(view_value(a))
+            if a._requires_grad:
+                grad = True
+            if a._stride is not None:
+                permuted = True
+        else:
+            kinds.append(a.__class__)
+            if a is not None:
+                values.append(a)
+    key = tuple(kinds)
+    plan = op.plans.get(key)
+    if plan is None:
+        clean = _only_numbers(op, args)
+        if clean is not None:
+            return apply(op, clean, static, into)
+        plan = op.plans[key] = build(op, key[2:], static, into)
+    outs = run(plan, values)
+    if grad and state.grad and plan.differentiable:
+        node = _record(plan, args, values)
+    else:
+        node = None
+    if plan.single:
+        t = make(outs[0])
+        if permuted and plan.preserve:
+            t._stride = _preserved(args, t._aval.shape)
+        if node is not None:
+            _attach(t, node, 0)
+        return t
+    tensors = []
+    for i, value in enumerate(outs):
+        t = make(value)
+        if node is not None and plan.diff_outputs[i]:
+            _attach(t, node, i)
+        tensors.append(t)
+    return plan.returns(tensors) if plan.returns else tuple(tensors)
+
+
+def apply_plan(plan: Plan, args: list) -> tuple[Tensor, ...]:
+    """Apply a plan that is known already (the engine's way in) to present dynamic arguments."""
+    values = []
+    grad = False
+    for a in args:
+        if isinstance(a, Tensor):
+            values.append(a._storage.value if a._view is None else view_value(a))
+            if a._requires_grad:
+                grad = True
+        else:
+            values.append(a)  # a number, or a Value without history
+    outs = run(plan, values)
+    tensors = tuple(map(make, outs))
+    if grad and state.grad and plan.differentiable:
+        node = _record(plan, args, values)
+        for i, t in enumerate(tensors):
+            if plan.diff_outputs[i]:
+                _attach(t, node, i)
+    return tensors
+
+
+def _attach(t: Tensor, node: Node, number: int) -> None:
+    t._requires_grad = True
+    t._grad_fn = node
+    t._output_nr = number
+    guards = node.guards
+    if guards is not None and guards.__class__ is int:
+        # NOTE [Saved results]: the version check is on the result, once it exists.
+        node.guards = ((t._storage.version, 0, t._aval, None),)
+
+
+def _record(plan: Plan, args, values: list) -> Node:
+    """The Node of a plan just run. ``values`` are the present inputs, aligned with ``plan.kinds``."""
+    edges = []
+    needs = []
+    for a in args:
+        if a is None:
+            continue
+        if isinstance(a, Tensor) and a._requires_grad and a._aval.dtype.category >= 2:
+            edges.append(edge_of(a))
+            needs.append(True)
+        else:
+            edges.append(None)
+            needs.append(False)
+    needs = tuple(needs)
+    vjp = plan.vjps.get((needs, None)) or plan.vjp(needs)
+    inputs: list = [None] * len(edges)
+    saves = plan.saves
+    guards: Any = None
+    if saves == "input":
+        guards = []
+        present = [a for a in args if a is not None]
+        for i in vjp.kept:
+            inputs[i] = values[i]
+            a = present[i]
+            if isinstance(a, Tensor):
+                cell = a._storage.version if a._view is None else a._view.version
+                guards.append((cell, cell[0], a._aval, edges[i]))
+    else:
+        for i in vjp.kept:
+            inputs[i] = values[i]
+        if saves == "result":
+            guards = 0
+    return plan.node(plan, inputs, edges, needs, guards)
+
+
+def edge_of(t: Tensor) -> tuple:
+    """Where a cotangent of ``t`` goes: its node and output number, or its gradient accumulator."""
+    if t._grad_fn is not None:
+        return (t._grad_fn, t._output_nr)
+    return (accumulator(t), 0)
+
+
+def accumulator(t: Tensor) -> AccumulateGrad:
+    """The leaf's accumulation node; one as long as anything refers to it."""
+    ref = t._accumulator
+    node = None if ref is None else ref()
+    if node is None:
+        node = AccumulateGrad(t)
+        t._accumulator = weakref.ref(node)
+    return node
+
+
+def view_value(t: Tensor) -> Value:
+    """What a view shows now; also brings its autograd history up to date."""
+    view = t._view
+    if view.seen_version != view.version[0]:
+        refresh_history(t)
+    storage = t._storage
+    if view.epoch != storage.epoch:
+        plan = view.plan
+        view.value = storage.value if plan.identity else run(plan.read, [storage.value])[0]
+        view.epoch = storage.epoch
+    return view.value
+
+
+def refresh_history(t: Tensor) -> None:
+    """Give a view of a base that was written to a node that reads the new base."""
+    view = t._view
+    view.seen_version = view.version[0]
+    base = view.base
+    if base is None or not base._requires_grad:
+        return
+    plan = view.base_plan.read
+    t._grad_fn = plan.node(plan, [None], [edge_of(base)], (True,), None)
+    t._output_nr = 0
+    t._requires_grad = True
+
+
+def value_of(t: Tensor) -> Value:
+    """The Value a tensor shows now."""
+    return t._storage.value if t._view is None else view_value(t)
+
+
+def strides_of(t: Tensor) -> tuple[int, ...]:
+    """The strides of a tensor, in elements."""
+    return contiguous_strides(t._aval.shape) if t._stride is None else t._stride
+
+
+def plan_of(t: Tensor):
+    """The view plan of a tensor on its storage."""
+    return root_of(t._aval, t._stride) if t._view is None else t._view.plan
+
+
+def _preserved(args, shape) -> tuple[int, ...] | None:
+    """Strides of a pointwise result whose operands are not all contiguous, or None if it is."""
+    layouts = [(a._aval.shape, strides_of(a)) for a in args if isinstance(a, Tensor)]
+    stride = preserve_strides(*layouts)
+    return None if stride == contiguous_strides(shape) else stride
+
+
+def _only_numbers(op: Op, args: tuple) -> tuple | None:
+    """The arguments with numpy scalars as Python numbers, None if nothing changed; TypeError otherwise."""
+    changed = False
+    out = []
+    for i, a in enumerate(args):
+        if not isinstance(a, Tensor) and a.__class__ not in _KNOWN:
+            if isinstance(a, np.generic):
+                a = a.item()
+                changed = True
+            elif isinstance(a, _NUMBERS):
+                a = next(kind for kind in _NUMBERS if isinstance(a, kind))(a)
+                changed = True
+            else:
+                name = op.params[min(i, len(op.params) - 1)].name
+                raise TypeError(
+                    f"{op.name}(): argument '{name}' (position {i + 1}) must be Tensor, not "
+                    f"{type(a).__name__}"
+                )
+        out.append(a)
+    return tuple(out) if changed else None
+
+
+def share(op: Op, t: Tensor) -> Tensor:
+    """A new base tensor with the same Value, recorded as ``op`` (an identity): a copy that costs nothing."""
+    value = value_of(t)
+    new = make(value)
+    if t._requires_grad and state.grad:
+        key = ((), None, t._aval)
+        plan = op.plans.get(key)
+        if plan is None:
+            plan = op.plans[key] = build(op, (t._aval,), ())
+        _attach(new, plan.node(plan, [None], [edge_of(t)], (True,), None), 0)
+    return new

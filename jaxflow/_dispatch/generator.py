@@ -1,0 +1,95 @@
+"""Generators: where every random number comes from.
+
+NOTE [Counter-based randomness]
+    A Generator is a seed and an offset. Each random op takes the current pair, as two integer leaves, and
+    the offset goes up by one; the op derives its jax key as ``fold_in(key(seed), offset)``. So the draw
+    of an op depends on the seed and on how many draws came before, not on the executor, and a Program
+    with random ops has the same key at every step. Nothing else in the project makes a key.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core import device as devices
+
+_DEFAULT_SEED = 67280421310721
+_MASK = (1 << 64) - 1
+
+
+class Generator:
+    """A stream of random numbers with PyTorch's interface.
+
+    The numbers are jax's (threefry), not those of PyTorch's Mersenne twister: the same seed gives the
+    same numbers in every run and executor of jaxflow, but other ones than in PyTorch.
+    """
+
+    def __init__(self, device: Any = "cpu") -> None:
+        self.device = devices.resolve(device)[0]
+        self._lock = threading.Lock()
+        self._seed, self._offset = _DEFAULT_SEED, 0
+
+    def draw(self) -> tuple[int, int]:
+        """The pair for one random op, as signed 64-bit integers; advances the stream."""
+        with self._lock:
+            offset = self._offset
+            self._offset = offset + 1
+        return _signed(self._seed), _signed(offset)
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start the stream of ``seed``. Raises RuntimeError if it does not fit 64 bits."""
+        seed = int(seed)
+        if not -(1 << 63) <= seed <= _MASK:
+            raise RuntimeError("Overflow when unpacking long long")
+        with self._lock:
+            self._seed, self._offset = seed & _MASK, 0
+        return self
+
+    def seed(self) -> int:
+        """Start a stream from the operating system's entropy; returns the seed."""
+        seed = secrets.randbits(63)
+        self.manual_seed(seed)
+        return seed
+
+    def initial_seed(self) -> int:
+        """The seed the stream started from."""
+        return self._seed
+
+    def get_offset(self) -> int:
+        """How many draws were made."""
+        return self._offset
+
+    def set_offset(self, offset: int) -> None:
+        """Go to a position of the stream."""
+        with self._lock:
+            self._offset = int(offset)
+
+    def state_array(self) -> np.ndarray:
+        """Seed and offset as 16 bytes."""
+        return np.array([self._seed, self._offset & _MASK], np.uint64).view(np.uint8)
+
+    def set_state_array(self, state: np.ndarray) -> None:
+        """Restore what :meth:`state_array` gave. Raises RuntimeError for other data."""
+        state = np.asarray(state)
+        if state.dtype != np.uint8 or state.size != 16:
+            raise RuntimeError("RNG state must be a torch.ByteTensor of 16 bytes, as get_state() gives")
+        seed, offset = state.copy().view(np.uint64).tolist()
+        with self._lock:
+            self._seed, self._offset = seed, offset
+
+    def clone_state(self) -> Generator:
+        """An independent generator at the same position."""
+        other = Generator(self.device)
+        other._seed, other._offset = self._seed, self._offset
+        return other
+
+
+def _signed(x: int) -> int:
+    return x - (1 << 64) if x >= 1 << 63 else x
+
+
+default_generator = Generator()

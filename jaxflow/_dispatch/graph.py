@@ -1,0 +1,157 @@
+"""The recorded graph: Nodes, what they keep, and the edges between them.
+
+Only data lives here; ``jaxflow.autograd.engine`` walks it. Arrows lead from a Node to the Nodes of its
+inputs, never to its own outputs: a graph holds no reference cycle, and dies with the last tensor that
+can reach it.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections import OrderedDict
+
+from jaxflow._core.hooks import RemovableHandle
+
+_sequence = itertools.count()
+_next_sequence = _sequence.__next__
+
+
+def hook_into(table: OrderedDict, fn) -> RemovableHandle:
+    """Add a hook to its table; the handle that takes it out again."""
+    handle = RemovableHandle(table)
+    table[handle.id] = fn
+    return handle
+
+
+class Node:
+    """A recorded operation: how to turn cotangents of its outputs into those of its inputs.
+
+    ``inputs`` holds the kept dynamic inputs (see NOTE [What backward keeps]), aligned with
+    ``plan.kinds``, ``None`` where nothing is kept; ``edges`` leads to the Nodes of the inputs, aligned
+    likewise, ``None`` where no gradient is needed. ``inputs is None`` once freed.
+
+    NOTE [Freed graphs]
+        A node that keeps nothing (``add``, a view) is not spoiled by freeing: as in PyTorch, a second
+        pass through it works.
+    """
+
+    __slots__ = ("__weakref__", "_dict", "edges", "guards", "inputs", "needs", "plan", "post_hooks",
+                 "pre_hooks", "retained", "sequence", "tensor_hooks")
+
+    is_python = False  # True for the nodes of autograd.Function, which run the user's backward
+
+    def __init__(self, plan, inputs, edges, needs, guards) -> None:
+        self.plan = plan
+        self.inputs = inputs
+        self.edges = edges
+        self.needs = needs
+        self.guards = guards
+        self.sequence = _next_sequence()
+        self.pre_hooks = None  # OrderedDict of hooks on the cotangents of all outputs
+        self.post_hooks = None
+        self.tensor_hooks = None  # output number -> OrderedDict of Tensor.register_hook hooks
+        self.retained = None  # output number -> weak reference to the tensor that retains its grad
+        self._dict = None
+
+    # -- the public face, as of torch.autograd.graph.Node
+    def name(self) -> str:
+        """PyTorch's name of the node, such as ``MulBackward0``."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple:
+        """``(node, output number)`` for every differentiable input."""
+        return tuple((None, 0) if e is None else e for e in self.edges)
+
+    @property
+    def metadata(self) -> dict:
+        """A dict for the user's own notes."""
+        if self._dict is None:
+            self._dict = {}
+        return self._dict
+
+    def _sequence_nr(self) -> int:
+        return self.sequence
+
+    def register_hook(self, fn):
+        """Run ``fn(grad_inputs, grad_outputs)`` after the node; it may return new grad_inputs."""
+        if self.post_hooks is None:
+            self.post_hooks = OrderedDict()
+        return hook_into(self.post_hooks, fn)
+
+    def register_prehook(self, fn):
+        """Run ``fn(grad_outputs)`` before the node; it may return new grad_outputs."""
+        if self.pre_hooks is None:
+            self.pre_hooks = OrderedDict()
+        return hook_into(self.pre_hooks, fn)
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {hex(id(self))}>"
+
+    # -- for the engine
+    @property
+    def num_outputs(self) -> int:
+        """How many cotangents arrive."""
+        return len(self.plan.out_avals)
+
+    def out_aval(self, number: int):
+        """The aval a cotangent of that output must have."""
+        return self.plan.out_avals[number]
+
+    @property
+    def saves_something(self) -> bool:
+        """Whether PyTorch's node would hold a saved tensor, so that freeing it forbids a second pass."""
+        return bool(self.guards) or any(x is not None for x in self.inputs or ())
+
+    def release(self) -> None:
+        """Forget what was kept; a second pass is refused if there was anything (NOTE [Freed graphs])."""
+        if self.inputs is not None and self.saves_something:
+            self.inputs = None
+            self.guards = None
+
+
+class AccumulateGrad:
+    """The node at a leaf: adds what arrives to ``variable.grad``."""
+
+    __slots__ = ("__weakref__", "_dict", "post_hooks", "pre_hooks", "sequence", "variable")
+
+    edges = ()
+    next_functions = ()
+    num_outputs = 1
+    retained = None
+
+    def __init__(self, variable) -> None:
+        self.variable = variable
+        self.sequence = 1 << 62  # runs before any other node that is ready
+        self.pre_hooks = None
+        self.post_hooks = None
+        self._dict = None
+
+    @property
+    def tensor_hooks(self) -> dict | None:
+        """Hooks registered on the leaf itself; they outlive this node."""
+        hooks = self.variable._hooks
+        return {0: hooks["tensor"]} if hooks and hooks.get("tensor") else None
+
+    def name(self) -> str:
+        """PyTorch's name of the node."""
+        return "torch::autograd::AccumulateGrad"
+
+    def out_aval(self, number: int):
+        """The leaf's own aval."""
+        return self.variable._aval
+
+    metadata = Node.metadata
+    register_hook = Node.register_hook
+    register_prehook = Node.register_prehook
+    _sequence_nr = Node._sequence_nr
+
+    def __repr__(self) -> str:
+        return f"<AccumulateGrad object at {hex(id(self))}>"
+
+
+@functools.cache
+def node_class(name: str) -> type[Node]:
+    """The class of the nodes called ``name``: programs look at ``type(t.grad_fn).__name__``."""
+    return type(name, (Node,), {"__slots__": (), "__module__": Node.__module__})

@@ -1,0 +1,134 @@
+"""The door's in-place form: compute, check, and put a new Value where the old one was.
+
+NOTE [Writing through a view]
+    A write to a view becomes a write of its base: ``base' = write(base, new)``. The base's storage gets
+    the new Value, the version goes up, and every other view finds at its next use that its epoch is
+    old. With grad on, the write is a node (``CopySlices``) of the base with an edge to its old history
+    and one to the node of the new part.
+
+NOTE [Nothing half done]
+    All checks come before the storage is touched, and the new Value is complete by then. A refused or
+    failed in-place operation leaves tensor, version and history as they were.
+"""
+
+from __future__ import annotations
+
+from jaxflow._core.geometry import has_internal_overlap
+from jaxflow._core.tensor import Tensor, version_cell
+
+from .door import apply, edge_of, refresh_history, strides_of, value_of
+from .op import Op
+from .run import run
+from .state import state
+from .viewing import INFERENCE, MULTI_OUTPUT, NO_GRAD
+
+
+def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
+    """Apply an op and write its result into ``args[0]``, which keeps its shape and dtype."""
+    target = args[0]
+    check_writable(target, any(isinstance(a, Tensor) and _needs(a) for a in args))
+    result = apply(op, args, static, target._aval)
+    node = result._grad_fn
+    if node is not None and node.guards and op.saves == "input":
+        # The node keeps the old Value of the target; this very write does not invalidate it.
+        cell = version_cell(target)
+        node.guards = [g for g in node.guards if g[0] is not cell]
+    write(target, result)
+    return target
+
+
+def _needs(t: Tensor) -> bool:
+    if t._view is not None and t._view.seen_version != t._view.version[0]:
+        refresh_history(t)
+    return t._requires_grad
+
+
+def check_writable(t: Tensor, requires_grad: bool) -> None:
+    """Refuse an in-place write where PyTorch refuses it. Raises RuntimeError."""
+    if has_internal_overlap(t._aval.shape, strides_of(t)):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single "
+            "memory location. Please clone() the tensor before performing the operation."
+        )
+    if not (requires_grad and state.grad):
+        return
+    view = t._view
+    if view is not None and view.base is not None:
+        base = view.base
+        if base._requires_grad and base._grad_fn is None and not _is_differentiable_view(base):
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place operation."
+            )
+        if view.origin is not None:
+            raise RuntimeError(_refusal(t))
+    elif t._requires_grad and t._grad_fn is None:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation."
+        )
+
+
+def _is_differentiable_view(t: Tensor) -> bool:
+    return t._view is not None and t._view.base is not None
+
+
+def _refusal(t: Tensor) -> str:
+    origin = t._view.origin
+    if origin == MULTI_OUTPUT:
+        made = (f"Output {t._output_nr} of {t._grad_fn.name()}" if t._grad_fn is not None else
+                "This view")
+        return (
+            f"{made} is a view and is being modified inplace. This view is the output of a function "
+            "that returns multiple views. Such functions do not allow the output views to be modified "
+            "inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    mode = {NO_GRAD: "no_grad mode", INFERENCE: "inference mode"}[origin]
+    return (
+        f"A view was created in {mode} and is being modified inplace with grad mode enabled. Given that "
+        "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+        f"moving both the view and the inplace either both inside the {mode.split()[0]} block (if you "
+        "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+    )
+
+
+def write(t: Tensor, result: Tensor) -> None:
+    """Make ``t`` show ``result`` (same shape and dtype): value, version and history at once."""
+    new = value_of(result)
+    storage = t._storage
+    view = t._view
+    if view is None:
+        storage.value = new
+        storage.epoch += 1
+        storage.version[0] += 1
+        if result._requires_grad:
+            _take_history(t, result)
+        return
+    plan = view.plan
+    storage.value = new if plan.identity else run(plan.write, [storage.value, new])[0]
+    storage.epoch += 1
+    view.version[0] += 1
+    if plan.exact:
+        view.value = new
+        view.epoch = storage.epoch
+    if view.base is None:
+        view.seen_version = view.version[0]
+        if result._requires_grad:
+            _take_history(t, result)
+    elif result._requires_grad:
+        base = view.base
+        copy = view.base_plan.write
+        edges = [edge_of(base) if base._requires_grad else None, edge_of(result)]
+        node = copy.node(copy, [None, None], edges, (base._requires_grad, True), None)
+        base._grad_fn, base._output_nr, base._requires_grad = node, 0, True
+
+
+def _take_history(t: Tensor, result: Tensor) -> None:
+    """The tensor now is the output of the in-place operation's node."""
+    node, number = result._grad_fn, result._output_nr
+    t._grad_fn, t._output_nr, t._requires_grad = node, number, True
+    if node.guards is not None and len(node.guards) == 1 and (
+        node.guards[0][0] is result._storage.version
+    ):
+        # See NOTE [Saved results]: the result lives here now, at this version.
+        cell = version_cell(t)
+        node.guards = ((cell, cell[0], t._aval, None),)
+

@@ -1,0 +1,365 @@
+"""Plans: an op met with particular avals and static arguments, inferred once and kept.
+
+A Plan owns the pure function of exactly its dynamic inputs (arrays and numbers), what comes out of it,
+and the plans of its backward passes. It is interned, so a Program's key can hold the Plan itself.
+
+NOTE [What backward keeps]
+    The backward of a Plan is ``jax.vjp`` of its function, traced once. Dead code is then removed, and
+    only the inputs the rest still reads are kept by the graph: ``add`` keeps nothing, ``mul`` the other
+    factor, ``relu`` its input. A cheap forward is computed again from the kept inputs; inside one
+    Program XLA finds that it has it already.
+
+NOTE [Complex gradients]
+    PyTorch's gradient of a real loss is the conjugate of jax's cotangent. So cotangents are conjugated on
+    the way into ``jax.vjp`` and results on the way out; nothing else in the project knows of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import jaxpr_as_fun
+from jax.interpreters import partial_eval
+
+from jaxflow._core import device as devices
+from jaxflow._core import dtype as dtypes
+from jaxflow._core import promotion
+from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.geometry import broadcast_shapes
+
+from .graph import node_class
+from .op import SCALAR, TENSOR, TENSORS, Op
+
+# How a Python number enters a plan: as a 0-d array of the widest dtype of its kind.
+NUMBER_DTYPES = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
+_NUMBER_TYPES = {
+    bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128
+}
+NoneKind = type(None)
+
+_build_lock = threading.RLock()
+
+
+class Plan:
+    """A pure function of known avals; see the module docstring.
+
+    Attributes:
+        kinds: per dynamic input an Aval or a Python number type (absent optional inputs left out).
+        fn: the function of exactly those inputs; returns a tuple of arrays.
+        jitted: ``fn`` under ``jax.jit``; equal layers share its trace.
+        out_avals: what comes out.
+        diff_outputs: which outputs may require grad.
+        arrays: how many of the inputs are arrays.
+    """
+
+    __slots__ = ("arrays", "device", "diff_outputs", "differentiable", "fn", "grad_name", "jitted",
+                 "kinds", "name", "node", "out_avals", "preserve", "returns", "saves", "single", "vjps")
+
+    def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
+                 device, grad_name: str, saves: str = "input", differentiable: bool = True,
+                 preserve: bool = False, returns: Any = None, single: bool = True) -> None:
+        self.name = name
+        self.fn = fn
+        fn.__name__ = fn.__qualname__ = name
+        self.jitted = jax.jit(fn)
+        self.kinds = tuple(kinds)
+        self.out_avals = tuple(out_avals)
+        self.device = device
+        self.grad_name = grad_name
+        self.node = node_class(grad_name)
+        self.saves = saves
+        self.diff_outputs = tuple(
+            differentiable and a.dtype.category >= 2 for a in self.out_avals
+        )
+        self.differentiable = any(self.diff_outputs)
+        self.preserve = preserve
+        self.returns = returns
+        self.single = single
+        self.arrays = sum(isinstance(k, Aval) for k in self.kinds)
+        self.vjps: dict = {}
+
+    def __repr__(self) -> str:
+        return f"<plan {self.name}({', '.join(map(_kind_name, self.kinds))})>"
+
+    def vjp(self, needs: tuple[bool, ...], defined: tuple[bool, ...] | None = None) -> Vjp:
+        """The backward for the inputs marked in ``needs``, given cotangents of the marked outputs."""
+        key = (needs, defined)
+        found = self.vjps.get(key)
+        if found is None:
+            with _build_lock:
+                found = self.vjps.get(key)
+                if found is None:
+                    found = self.vjps[key] = _build_vjp(self, needs, defined or self.diff_outputs)
+        return found
+
+
+class Vjp:
+    """One backward of a Plan: which inputs it keeps, and the Plan that computes the gradients.
+
+    ``plan`` takes the inputs listed in ``kept``, then one cotangent for each output in ``defined``; it
+    returns one gradient for each input listed in ``wanted``.
+    """
+
+    __slots__ = ("defined", "kept", "plan", "wanted")
+
+    def __init__(self, plan: Plan, kept, wanted, defined) -> None:
+        self.plan, self.kept, self.wanted, self.defined = plan, kept, wanted, defined
+
+
+def _kind_name(kind) -> str:
+    return repr(kind) if isinstance(kind, Aval) else kind.__name__
+
+
+def struct_of(kind) -> jax.ShapeDtypeStruct:
+    """The jax description of one dynamic input."""
+    return kind.struct if isinstance(kind, Aval) else jax.ShapeDtypeStruct((), NUMBER_DTYPES[kind])
+
+
+def infer(fn: Callable, kinds: Sequence, device) -> tuple[Aval, ...]:
+    """Avals of what ``fn`` returns. The body runs here on shapes alone: its errors are the user's."""
+    outs = jax.eval_shape(fn, *map(struct_of, kinds))
+    return tuple(aval_of(o.shape, dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
+
+
+# ---------------------------------------------------------------------------------- from an op record
+
+
+def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan:
+    """The Plan of ``op`` for these dynamic kinds (None-kinds included) and static arguments.
+
+    With ``into`` the result is cast to that aval's dtype and must have its shape: the in-place form.
+
+    Raises:
+        RuntimeError: for devices or dtypes that do not go together, and whatever the body raises.
+    """
+    with _build_lock:
+        device = _common_device(op, kinds)
+        layout = _dynamic_layout(op, kinds)
+        promote = op.promote
+        if callable(promote):
+            promote = promote(**dict(zip(op.static_names, static, strict=True)))
+        compute = result = None
+        if promote is not None:
+            operands = [
+                _operand(kinds[i]) for p, at, n in layout if p.kind != SCALAR and p.promotes
+                for i in range(at, at + n) if kinds[i] is not NoneKind
+            ]
+            if op.check is not None:
+                op.check(*operands)
+            compute, result = promotion.elementwise(promote, operands)
+        if into is not None:
+            result = _check_castable(op, result, into)
+        shape = None
+        if op.broadcast:
+            shape = broadcast_shapes(
+                *(k.shape for k in kinds if isinstance(k, Aval))
+            )
+        present = [i for i, k in enumerate(kinds) if k is not NoneKind]
+        fn = _body(op, kinds, static, layout, present, compute, result, shape)
+        live = [kinds[i] for i in present]
+        single = []
+
+        def flat(*inputs):
+            outs = fn(*inputs)
+            if not single:
+                single.append(not isinstance(outs, (tuple, list)))
+            return (outs,) if single[0] else tuple(outs)
+
+        flat.__doc__ = op.doc
+        out_avals = infer(flat, live, device)
+        if into is not None and out_avals[0].shape != into.shape:
+            raise RuntimeError(
+                f"output with shape {list(into.shape)} doesn't match the broadcast shape "
+                f"{list(out_avals[0].shape)}"
+            )
+        grad_name = op.grad_name
+        if callable(grad_name):
+            numbers = tuple(k in NUMBER_DTYPES for k in kinds)
+            grad_name = grad_name(numbers, **dict(zip(op.static_names, static, strict=True)))
+        return Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
+                    saves=op.saves, differentiable=op.differentiable,
+                    preserve=op.layout == "preserve", returns=op.returns, single=single[0])
+
+
+def _dynamic_layout(op: Op, kinds: tuple) -> list[tuple]:
+    """``(parameter, first position, count)`` among the dynamic inputs: tensors, then scalars, then key."""
+    layout = []
+    n_list = len(kinds) - sum(p.kind in (TENSOR, SCALAR) for p in op.params) - 2 * op.random
+    at = 0
+    for p in (*(p for p in op.params if p.kind in (TENSOR, TENSORS)),
+              *(p for p in op.params if p.kind == SCALAR)):
+        count = n_list if p.kind == TENSORS else 1
+        layout.append((p, at, count))
+        at += count
+    return layout
+
+
+def _operand(kind) -> tuple:
+    if isinstance(kind, Aval):
+        return kind.dtype, "tensor" if kind.ndim else "zerodim"
+    return _NUMBER_TYPES[kind], "scalar"
+
+
+def _common_device(op: Op, kinds: tuple):
+    found = None
+    for kind in kinds:
+        if isinstance(kind, Aval) and kind.device is not found:
+            if found is None or (found.type == "cpu" and kind.ndim):
+                if found is not None and any(
+                    isinstance(k, Aval) and k.ndim and k.device is found for k in kinds
+                ):
+                    raise _device_error(found, kind.device)
+                found = kind.device
+            elif kind.ndim or kind.device.type != "cpu":
+                raise _device_error(found, kind.device)
+    return found if found is not None else devices.get_default_device()
+
+
+def _device_error(a, b) -> RuntimeError:
+    return RuntimeError(
+        f"Expected all tensors to be on the same device, but found at least two devices, {a} and {b}!"
+    )
+
+
+def _check_castable(op: Op, result, into: Aval):
+    if result is not None and not promotion.can_cast(result, into.dtype):
+        raise RuntimeError(
+            f"result type {result.scalar_name} can't be cast to the desired output type "
+            f"{into.dtype.scalar_name}"
+        )
+    return into.dtype
+
+
+def cast(x, np_dtype):
+    """``x`` as ``np_dtype``; the one way a dtype changes. Complex to real keeps the real part."""
+    if x.dtype == np_dtype:
+        return x
+    if jnp.issubdtype(x.dtype, np.complexfloating) and not (
+        jnp.issubdtype(np_dtype, np.complexfloating)
+    ):
+        x = x != 0 if np_dtype == np.bool_ else x.real
+    return jax.lax.convert_element_type(x, np_dtype)
+
+
+def _body(op, kinds, static, layout, present, compute, result, shape) -> Callable:
+    """The op's function of its present dynamic inputs: promotion and broadcasting, body, result cast."""
+    kwargs = dict(zip(op.static_names, static, strict=True))
+    compute_np = None if compute is None else compute.np
+    result_np = None if result is None else result.np
+    out_count = len(kinds)
+    random = op.random
+
+    def prepare(x, kind, p):
+        if not isinstance(kind, Aval):
+            x = jnp.asarray(x, NUMBER_DTYPES[kind])
+            if compute_np is None:
+                # Outside promotion a number is what torch's wrapped number would be.
+                return cast(x, _default_number_dtype(kind))
+        if compute_np is not None and p.promotes:
+            x = cast(x, compute_np)
+        if shape is not None and x.shape != shape:
+            x = jnp.broadcast_to(x, shape)
+        return x
+
+    def run(*inputs):
+        slots: list[Any] = [None] * out_count
+        for i, x in zip(present, inputs, strict=True):
+            slots[i] = x
+        positional, named = [], dict(kwargs)
+        for p, at, count in layout:
+            if p.kind == SCALAR:
+                kind = kinds[at]
+                named[p.name] = (
+                    p.default if kind is NoneKind else
+                    _as_scalar(slots[at], kind)
+                )
+            elif p.kind == TENSORS:
+                positional.extend(prepare(slots[i], kinds[i], p) for i in range(at, at + count))
+            else:
+                tensor = None if kinds[at] is NoneKind else prepare(slots[at], kinds[at], p)
+                if p.by_name:
+                    named[p.name] = tensor
+                else:
+                    positional.append(tensor)
+        if random:
+            seed, offset = (jnp.asarray(s, np.int64) for s in slots[-2:])
+            named["key"] = jax.random.fold_in(jax.random.key(seed), offset)
+        outs = op.fn(*positional, **named)
+        if result_np is not None:
+            if isinstance(outs, (tuple, list)):
+                return tuple(cast(o, result_np) for o in outs)
+            return cast(outs, result_np)
+        return outs
+
+    return run
+
+
+def _as_scalar(x, kind):
+    """A Scalar parameter as a 0-d array (a 0-d tensor is welcome where a number is)."""
+    return x if isinstance(kind, Aval) else jnp.asarray(x, NUMBER_DTYPES[kind])
+
+
+def _default_number_dtype(kind):
+    if kind is float:
+        return dtypes.get_default_dtype().np
+    if kind is complex:
+        return dtypes.default_complex_dtype().np
+    return NUMBER_DTYPES[kind]
+
+
+# ----------------------------------------------------------------------------------------- backward
+
+
+def _build_vjp(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) -> Vjp:
+    """Trace ``jax.vjp`` of the plan, drop dead code, and keep only the inputs still read."""
+    wanted = tuple(i for i, need in enumerate(needs) if need)
+    with_ct = tuple(i for i, d in enumerate(defined) if d)
+    n = len(plan.kinds)
+
+    def backward(*inputs):
+        primals, cotangents = list(inputs[:n]), inputs[n:]
+
+        def forward(*varied):
+            for i, x in zip(wanted, varied, strict=True):
+                primals[i] = x
+            outs = plan.fn(*primals)
+            return tuple(outs[i] for i in with_ct)
+
+        _, pullback = jax.vjp(forward, *(primals[i] for i in wanted))
+        return tuple(map(_conj, pullback(tuple(map(_conj, cotangents)))))
+
+    ct_kinds = [plan.out_avals[i] for i in with_ct]
+    closed = jax.make_jaxpr(backward)(*map(struct_of, (*plan.kinds, *ct_kinds)))
+    jaxpr, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(wanted))
+    kept = tuple(i for i in range(n) if used[i])
+    run = jaxpr_as_fun(closed.replace(jaxpr=jaxpr))
+    positions = [i for i, u in enumerate(used) if u]
+    # The cotangents always come along, used or not: one calling convention for every backward.
+    slots = {p: k for k, p in enumerate((*kept, *range(n, n + len(ct_kinds))))}
+    picks = tuple(slots[p] for p in positions)
+    in_dtypes = tuple(closed.in_avals[p].dtype for p in positions)
+
+    def fn(*inputs):
+        return tuple(run(*(
+            jnp.asarray(inputs[k], d) if isinstance(inputs[k], (bool, int, float, complex))
+            else inputs[k] for k, d in zip(picks, in_dtypes, strict=True)
+        )))
+
+    name = plan.name + "_vjp"
+    out_avals = [plan.kinds[i] for i in wanted]
+    vjp_plan = Plan(name, fn, [plan.kinds[i] for i in kept] + ct_kinds, out_avals,
+                    device=plan.device, grad_name=_backward_name(plan.grad_name), single=False)
+    return Vjp(vjp_plan, kept, wanted, with_ct)
+
+
+def _conj(x):
+    return jnp.conj(x) if jnp.issubdtype(x.dtype, np.complexfloating) else x
+
+
+def _backward_name(grad_name: str) -> str:
+    return grad_name[:-1] + "Backward0" if grad_name.endswith("0") else grad_name + "Backward0"

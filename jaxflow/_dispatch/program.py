@@ -1,0 +1,319 @@
+"""Programs: recorded operations that run as one XLA executable when somebody needs a number.
+
+NOTE [A program's key]
+    While recording, a Program writes a flat trace: a Plan, then a slot for each of its array inputs;
+    slots from 0 up are results, from -1 down leaves. Numbers are not written: the Plan says how many it
+    takes and of which kind, and they lie in the order of recording in three vectors (floats, integers,
+    complex), each one leaf. The key is this trace plus which results are still alive; Plans carry shapes,
+    dtypes and static arguments. So a learning rate never changes the key, and closing costs one hash.
+
+NOTE [Liveness]
+    A result is an output only if its Value is still referred to when the Program closes (a weak
+    reference answers that). A compiled program whose outputs include all that are needed may serve
+    too, as long as it donates nothing that is still wanted.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import weakref
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxflow._core import flags
+from jaxflow._core.aval import Aval
+from jaxflow._core.device import resolve
+from jaxflow._core.value import Value
+
+from . import explain
+from .plan import Plan
+
+_INT64 = range(-(1 << 63), 1 << 63)
+
+
+class TracerLeaf(Exception):
+    """An input is a tracer of an outer jax transformation: the op must run at once, inside it."""
+
+
+class Program:
+    """The operations one thread has recorded on one device and not yet run."""
+
+    __slots__ = ("closed", "complexes", "device", "error", "floats", "integers", "leaf_slots",
+                 "leaves", "lines", "lock", "ops", "results", "trace")
+
+    def __init__(self, device) -> None:
+        self.device = device
+        self.lock = threading.RLock()
+        self.trace: list = []
+        self.leaves: list[Value] = []
+        self.leaf_slots: dict[Value, int] = {}
+        self.floats: list[float] = []
+        self.integers: list[int] = []
+        self.complexes: list[complex] = []
+        self.results: list[weakref.ref] = []
+        self.lines: list[str] = []
+        self.ops = 0
+        self.closed = False
+        self.error: BaseException | None = None
+
+    # ------------------------------------------------------------------------------ recording
+
+    def record(self, plan: Plan, inputs: list) -> list[Value]:
+        """Append one operation; the Values it will yield. Raises TracerLeaf, and then records nothing."""
+        with self.lock:
+            leaf_slots = self.leaf_slots
+            numbers = None
+            entry: list = [plan]
+            for x in inputs:
+                kind = type(x)
+                if kind is Value:
+                    place = x.place
+                    if place is not None and place[0] is self:
+                        entry.append(place[1])
+                    else:
+                        slot = leaf_slots.get(x)
+                        entry.append(self._leaf(x, entry) if slot is None else slot)
+                elif numbers is None:
+                    numbers = [x]
+                else:
+                    numbers.append(x)
+            if numbers is not None:
+                self._keep_numbers(numbers)
+            self.trace += entry
+            results = self.results
+            slot = len(results)
+            out = []
+            for aval in plan.out_avals:
+                value = Value(aval, None, (self, slot))
+                results.append(weakref.ref(value))
+                out.append(value)
+                slot += 1
+            self.ops += 1
+            if flags.DEBUG:
+                self.lines.append(explain.user_line())
+            return out
+
+    def _leaf(self, value: Value, entry: list) -> int:
+        if isinstance(value.get(), jax.core.Tracer):
+            self._forget_leaves_of(entry)
+            raise TracerLeaf
+        self.leaves.append(value)
+        slot = self.leaf_slots[value] = -len(self.leaves)
+        return slot
+
+    def _forget_leaves_of(self, entry: list) -> None:
+        """Undo the leaves first met in an entry that will not be recorded."""
+        used = {step for step in self.trace if isinstance(step, int)}
+        for slot in sorted(set(entry[1:]) - used):
+            if slot < 0:
+                del self.leaf_slots[self.leaves.pop()]
+
+    def _keep_numbers(self, numbers: list) -> None:
+        for x in numbers:
+            kind = type(x)
+            if kind is float:
+                self.floats.append(x)
+            elif kind is complex:
+                self.complexes.append(x)
+            else:
+                self.integers.append(int(x))
+
+    # -------------------------------------------------------------------------------- running
+
+    def deliver(self, value: Value) -> None:
+        """Make ``value`` known. Called by whoever needs the number, in whichever thread."""
+        self.close(explain.SYNC)
+        if value.array is None:
+            raise RuntimeError(
+                "the program that computes this value failed earlier; see the error it raised then"
+            ) from self.error
+
+    def close(self, reason: str) -> None:
+        """Run what was recorded and hand every living result its array. Harmless when closed."""
+        with self.lock:
+            if self.closed:
+                return
+            self.closed = True
+            try:
+                self._run(reason)
+            except BaseException as error:
+                self.error = error
+                raise
+            finally:
+                self.leaf_slots, self.leaves, self.results = {}, [], []
+
+    def _run(self, reason: str) -> None:
+        results = [ref() for ref in self.results]
+        alive = tuple(i for i, v in enumerate(results) if v is not None)
+        if not alive:
+            return
+        started = time.perf_counter()
+        trace = tuple(self.trace)
+        self.leaf_slots = {}  # from here on only ``leaves`` refers to the leaf Values
+        outputs = [results[i] for i in alive]
+        del results
+        donatable = self._donatable(outputs)
+        executable = _lookup(trace, alive, donatable)
+        if executable is None:
+            executable = Executable(self, trace, alive, donatable)
+            _store(trace, executable)
+        arrays = executable(self)
+        for i, array in zip(executable.alive, arrays, strict=True):
+            value = self.results[i]()
+            if value is not None:
+                value.array = array
+                value.place = None
+        explain.ran(executable, reason, time.perf_counter() - started)
+
+    def _donatable(self, outputs: list[Value]) -> tuple[int, ...]:
+        """Leaves nobody else refers to, as far as an output of the same aval can take their memory."""
+        room: dict[Aval, int] = {}
+        for value in outputs:
+            room[value.aval] = room.get(value.aval, 0) + 1
+        found = []
+        leaves = self.leaves
+        for i in range(len(leaves)):
+            if sys.getrefcount(leaves[i]) == _SOLE and not leaves[i].shared:
+                aval = leaves[i].aval
+                free = room.get(aval, 0)
+                if free and aval.numel and sys.getrefcount(leaves[i].array) == _SOLE:
+                    room[aval] = free - 1
+                    found.append(i)
+        return tuple(found)
+
+
+def _calibrate() -> int:
+    """What ``sys.getrefcount`` says of an object only a list refers to; Python versions differ."""
+    holder = [object()]
+    return sys.getrefcount(holder[0])
+
+
+# A free-threaded build has no reliable count: there, nothing is donated.
+_SOLE = _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else -1
+
+
+# ------------------------------------------------------------------------------------- executables
+
+_executables: dict[tuple, list[Executable]] = {}
+_executables_lock = threading.Lock()
+
+
+def _lookup(trace: tuple, alive: tuple[int, ...], donatable: tuple[int, ...]) -> Executable | None:
+    for candidate in _executables.get(trace, ()):
+        if candidate.serves(alive, donatable):
+            return candidate
+    return None
+
+
+def _store(trace: tuple, executable: Executable) -> None:
+    with _executables_lock:
+        # The newest first: a loop that has settled asks for the one compiled last.
+        _executables.setdefault(trace, []).insert(0, executable)
+
+
+class Executable:
+    """A compiled trace: which results it returns, and which leaves it donates."""
+
+    __slots__ = ("alive", "alive_set", "compile_seconds", "compiled", "donated", "donated_set",
+                 "kept", "memory", "name", "runs", "why")
+
+    def __init__(self, program: Program, trace: tuple, alive, donated) -> None:
+        self.alive = alive
+        self.alive_set = frozenset(alive)
+        self.donated = donated
+        self.donated_set = frozenset(donated)
+        self.kept = tuple(i for i in range(len(program.leaves)) if i not in self.donated_set)
+        self.runs = 0
+        self.why = explain.why_compiled(trace, alive, _executables)
+        started = time.perf_counter()
+        device = resolve(program.device)[1]
+        with jax.default_device(device), jax.ensure_compile_time_eval():
+            jitted = jax.jit(self._replay(trace), donate_argnums=0)
+            lowered = jitted.lower(*self._arguments(program))
+            self.compiled = lowered.compile()
+        self.compile_seconds = time.perf_counter() - started
+        self.memory = self.compiled.memory_analysis()
+        self.name = explain.program_name(trace)
+        explain.compiled(self, sum(isinstance(t, Plan) for t in trace))
+
+    def serves(self, alive: tuple[int, ...], donatable: tuple[int, ...]) -> bool:
+        """Whether this program's outputs cover ``alive`` and it donates only what may be donated."""
+        return (alive == self.alive or self.alive_set.issuperset(alive)) and (
+            donatable == self.donated or self.donated_set.issubset(donatable)
+        )
+
+    def _arguments(self, program: Program) -> tuple:
+        leaves = program.leaves
+        return (
+            [leaves[i].array for i in self.donated],
+            [leaves[i].array for i in self.kept],
+            np.array(program.floats, np.float64),
+            np.array(program.integers, np.int64),
+            np.array(program.complexes, np.complex128),
+        )
+
+    def __call__(self, program: Program) -> list:
+        self.runs += 1
+        return self.compiled(*self._arguments(program))
+
+    def _replay(self, trace: tuple):
+        """The function to compile: the trace's plans, applied in order, dead ones left out."""
+        steps, n_results = _parse(trace)
+        steps = _without_dead(steps, set(self.alive))
+        alive, donated, kept = self.alive, self.donated, self.kept
+
+        def replay(donated_leaves: list, kept_leaves: list, floats, integers, complexes) -> list:
+            env: dict[int, Any] = {}
+            for i, x in zip(donated, donated_leaves, strict=True):
+                env[-1 - i] = x
+            for i, x in zip(kept, kept_leaves, strict=True):
+                env[-1 - i] = x
+            vectors = {float: floats, int: integers, bool: integers, complex: complexes}
+            for plan, slots, numbers, out in steps:
+                arguments = []
+                slots, numbers = iter(slots), iter(numbers)
+                for kind in plan.kinds:
+                    if isinstance(kind, Aval):
+                        arguments.append(env[next(slots)])
+                    else:
+                        x = vectors[kind][next(numbers)]
+                        arguments.append(x.astype(np.bool_) if kind is bool else x)
+                for k, x in enumerate(plan.jitted(*arguments)):
+                    env[out + k] = x
+            return [env[i] for i in alive]
+
+        return replay
+
+
+def _parse(trace: tuple) -> tuple[list, int]:
+    """The trace as steps ``(plan, slots, positions of its numbers, first result slot)``."""
+    steps, at, result = [], 0, 0
+    counts = {float: 0, int: 0, complex: 0}
+    while at < len(trace):
+        plan = trace[at]
+        slots = trace[at + 1 : at + 1 + plan.arrays]
+        numbers = []
+        for kind in plan.kinds:
+            if not isinstance(kind, Aval):
+                vector = int if kind is bool else kind
+                numbers.append(counts[vector])
+                counts[vector] += 1
+        steps.append((plan, slots, numbers, result))
+        result += len(plan.out_avals)
+        at += 1 + plan.arrays
+    return steps, result
+
+
+def _without_dead(steps: list, needed: set[int]) -> list:
+    live = []
+    for step in reversed(steps):
+        plan, slots, _, out = step
+        if any(out + k in needed for k in range(len(plan.out_avals))):
+            live.append(step)
+            needed.update(slots)
+    live.reverse()
+    return live

@@ -1,0 +1,195 @@
+"""Publishing: functions, methods, in-place and ``out=`` forms and operators, derived from the records.
+
+NOTE [Derived forms]
+    ``name(...)`` binds and applies. A method is the same function on the class. ``name_(...)`` is the
+    op written into its first argument. ``out=`` computes, checks that the result may be cast, and writes
+    through ``out``. Operators swap or write in place by their prefix. No op has code of its own for any of
+    these.
+"""
+
+from __future__ import annotations
+
+import collections
+import sys
+import types
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from jaxflow._core import promotion
+from jaxflow._core.tensor import Tensor
+
+from .bind import Binder
+from .composite import COMPOSITES
+from .door import apply
+from .inplace import apply_inplace, check_writable, write
+from .op import OPS, Op
+from .state import state
+
+_OPERANDS = (Tensor, bool, int, float, complex, np.generic)
+
+
+def function_of(op: Op) -> Callable:
+    """The public function of an op."""
+    bind = Binder(op)
+    quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
+
+    def call(*args, **kwargs):
+        if not kwargs and len(args) == quick:
+            return apply(op, args + quick_dynamic, quick_static)
+        out = kwargs.pop("out", None)
+        result = apply(op, *bind(args, kwargs))
+        return result if out is None else write_out(op.name, out, result, args)
+
+    return _dress(call, op, op.name)
+
+
+def inplace_of(op: Op) -> Callable:
+    """The ``name_`` form of an op."""
+    bind = Binder(op)
+    quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
+
+    def call(*args, **kwargs):
+        if not kwargs and len(args) == quick:
+            return apply_inplace(op, args + quick_dynamic, quick_static)
+        return apply_inplace(op, *bind(args, kwargs))
+
+    return _dress(call, op, op.method_name + "_")
+
+
+def _dress(call: Callable, op: Op, name: str) -> Callable:
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = op.doc
+    call.__wrapped__ = op.fn
+    call.__op__ = op
+    return call
+
+
+def write_out(name: str, out, result, args: tuple):
+    """Write a result into ``out``; a tuple of results into a tuple. Raises as PyTorch's ``out=`` does."""
+    if isinstance(result, tuple):
+        for o, r in zip(out, result, strict=True):
+            write_out(name, o, r, args)
+        return type(result)(out) if type(result) is tuple else out
+    if state.grad and (out._requires_grad or result._requires_grad):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but "
+            "one of the arguments requires grad."
+        )
+    have, want = result._aval.dtype, out._aval.dtype
+    if not promotion.can_cast(have, want):
+        raise RuntimeError(
+            f"result type {have.scalar_name} can't be cast to the desired output type "
+            f"{want.scalar_name}"
+        )
+    if have is not want:
+        result = apply(OPS["_to_dtype"], (result,), (want,))
+    if out._aval.shape != result._aval.shape:
+        if out._aval.numel:
+            warnings.warn(
+                "An output with one or more elements was resized since it had shape "
+                f"{list(out._aval.shape)}, which does not match the required output shape "
+                f"{list(result._aval.shape)}. This behavior is deprecated, and in a future PyTorch "
+                "release outputs will not be resized unless they have zero elements. You can explicitly "
+                "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                stacklevel=3,
+            )
+        out.set_(result)
+        return out
+    check_writable(out, False)
+    write(out, result)
+    return out
+
+
+# ----------------------------------------------------------------------------------------- operators
+
+
+def _operator(op: Op, name: str) -> Callable:
+    bind = Binder(op)
+    tail, static = bind.quick_dynamic, bind.quick_static
+    if bind.quick == 1:
+        def call(self):
+            return apply(op, (self, *tail), static)
+    elif name.startswith("__r") and name not in ("__rshift__", "__round__"):
+        def call(self, other):
+            if isinstance(other, _OPERANDS):
+                return apply(op, (other, self, *tail), static)
+            return NotImplemented
+    elif name.startswith("__i") and name != "__invert__":
+        def call(self, other):
+            if isinstance(other, _OPERANDS):
+                return apply_inplace(op, (self, other, *tail), static)
+            return NotImplemented
+    else:
+        def call(self, other):
+            if isinstance(other, _OPERANDS):
+                return apply(op, (self, other, *tail), static)
+            return NotImplemented
+    return _dress(call, op, name)
+
+
+# ---------------------------------------------------------------------------------------- publishing
+
+
+def _namespace(package: types.ModuleType, path: str) -> types.ModuleType:
+    if not path:
+        return package
+    return sys.modules[f"{package.__name__}.{path}"]
+
+
+def _put(where, name: str, thing) -> None:
+    if isinstance(where, type):
+        setattr(where, name, thing)
+        return
+    before = where.__dict__.get(name)
+    if before is not None and before is not thing and not isinstance(before, types.ModuleType):
+        raise ValueError(f"{where.__name__}.{name} is published twice")
+    setattr(where, name, thing)
+
+
+def publish(package: types.ModuleType, namespaces: tuple[str, ...]) -> None:
+    """Attach every op and composite whose namespace is in ``namespaces`` to the package and to Tensor."""
+    composed = {(c.namespace, n) for c in COMPOSITES.values() for n in (c.name, *c.aliases)}
+    composed_methods = {
+        n for c in COMPOSITES.values() if "method" in c.variants for n in (c.method_name, *c.aliases)
+    }
+    for op in OPS.values():
+        if op.namespace in namespaces:
+            _publish_op(_namespace(package, op.namespace), op, composed, composed_methods)
+    for c in COMPOSITES.values():
+        if c.namespace not in namespaces:
+            continue
+        for name in (c.name, *c.aliases):
+            if "function" in c.variants:
+                _put(_namespace(package, c.namespace), name, c.fn)
+            if "method" in c.variants:
+                setattr(Tensor, c.method_name if name == c.name else name, c.fn)
+        for name in c.operators:
+            setattr(Tensor, name, c.fn)
+
+
+def _publish_op(where, op: Op, composed: set, composed_methods: set) -> None:
+    if op.returns:
+        op.returns = _return_type(op)
+    function = function_of(op)
+    for name in (op.name, *op.aliases):
+        if "function" in op.variants and (op.namespace, name) not in composed:
+            _put(where, name, function)
+        method = op.method_name if name == op.name else name
+        if "method" in op.variants and method not in composed_methods:
+            setattr(Tensor, method, function)
+        if "inplace" in op.variants and method + "_" not in composed_methods:
+            setattr(Tensor, method + "_", inplace_of(op))
+    for name in op.operators:
+        setattr(Tensor, name, _operator(op, name))
+
+
+def _return_type(op: Op) -> Callable:
+    base = collections.namedtuple(op.name, op.returns)
+
+    def build(items):
+        return cls(*items)
+
+    cls = type(op.name, (base,), {"__slots__": (), "__module__": "torch.return_types"})
+    return build

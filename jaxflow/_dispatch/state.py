@@ -1,0 +1,58 @@
+"""What belongs to a thread: grad mode, inference mode, the executor, and its open Programs."""
+
+from __future__ import annotations
+
+import functools
+
+import threading
+
+from jaxflow._core import flags
+
+
+class ThreadState(threading.local):
+    """One instance, seen differently by each thread; class attributes are what a thread starts with."""
+
+    grad = True
+    inference = False
+    eager = flags.default_executor() == "eager"
+    programs: dict | None = None  # device -> the open Program of this thread
+
+    def __init__(self) -> None:
+        self.programs = {}
+
+
+state = ThreadState()
+
+
+class execution:
+    """Choose the executor inside a ``with`` block (or a decorated function): ``deferred`` or ``eager``.
+
+    ``deferred`` records operations and runs them as compiled programs when somebody needs a number;
+    ``eager`` runs each at once, one kernel an operation. The environment variable
+    ``JAXFLOW_EXECUTION`` chooses what a thread starts with. Results are the same.
+
+    Raises:
+        ValueError: for any other name.
+    """
+
+    def __init__(self, executor: str) -> None:
+        if executor not in flags.EXECUTORS:
+            raise ValueError(f"execution() takes one of {flags.EXECUTORS}, not {executor!r}")
+        self.eager = executor == "eager"
+        self._before: list[bool] = []
+
+    def __enter__(self) -> execution:
+        self._before.append(state.eager)
+        state.eager = self.eager
+        return self
+
+    def __exit__(self, *exc) -> None:
+        state.eager = self._before.pop()
+
+    def __call__(self, fn):
+        @functools.wraps(fn)
+        def wrapped(*args, **kwargs):
+            with execution("eager" if self.eager else "deferred"):
+                return fn(*args, **kwargs)
+
+        return wrapped

@@ -1,0 +1,82 @@
+"""The door's view form: a new tensor on the same storage, and nothing runs."""
+
+from __future__ import annotations
+
+from jaxflow._core.tensor import Tensor, ViewInfo, make_view, version_cell
+
+from .door import edge_of, plan_of, view_value
+from .state import state
+from .views import ViewPlan, joint_plan, root_of
+
+# Why an in-place write through a view may be refused; see ``jaxflow._dispatch.inplace``.
+NO_GRAD, INFERENCE, MULTI_OUTPUT = "no_grad", "inference", "multi_output"
+
+
+def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:
+    """The view ``name(t, *static)``; shares storage, version and autograd history with ``t``."""
+    out, plan = _child(name, t, static)
+    if t._requires_grad and state.grad and out._aval.dtype.category >= 2:
+        step = plan.step
+        _attach(out, step.node(step, [None], [edge_of(t)], (True,), None), 0)
+    return out
+
+
+def apply_joint_view(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_name: str) -> tuple:
+    """Several views of ``t`` that are the outputs of one node: ``split``, ``chunk``, ``unbind``."""
+    outs = [_child(name, t, static, MULTI_OUTPUT) for name, static in specs]
+    if t._requires_grad and state.grad and outs:
+        plan = joint_plan(tuple(p for _, p in outs), grad_name)
+        node = plan.node(plan, [None], [edge_of(t)], (True,), None)
+        for i, (out, _) in enumerate(outs):
+            _attach(out, node, i)
+    return tuple(out for out, _ in outs)
+
+
+def _attach(out: Tensor, node, number: int) -> None:
+    out._grad_fn = node
+    out._output_nr = number
+    out._requires_grad = True
+
+
+def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
+    view = t._view
+    if view is None:
+        plan = root_of(t._aval, t._stride).child(name, static)
+        info = ViewInfo(plan, t, plan, t._storage.version, origin)
+    else:
+        if view.seen_version != view.version[0]:
+            view_value(t)
+        plan = view.plan.child(name, static)
+        if view.base is None:
+            base, base_plan = t, root_of(t._aval, t._stride).child(name, static)
+        elif view.base_plan is view.plan:
+            base, base_plan = view.base, plan
+        else:
+            base, base_plan = view.base, view.base_plan.child(name, static)
+        info = ViewInfo(plan, base, base_plan, view.version, origin or view.origin)
+    if not state.grad:
+        info.origin = INFERENCE if state.inference else info.origin or NO_GRAD
+    return make_view(t, plan, info), plan
+
+
+def alias(t: Tensor, *, own_version: bool = False) -> Tensor:
+    """``t`` without autograd history on the same storage: ``detach()``, and ``.data`` with its own version."""
+    plan: ViewPlan = plan_of(t)
+    version = [0] if own_version else version_cell(t)
+    info = ViewInfo(plan, None, None, version)
+    return make_view(t, plan, info)
+
+
+def hidden_base(t: Tensor) -> Tensor:
+    """A tensor that stands for what ``t`` was, once ``t`` itself changes its metadata in place."""
+    view = t._view
+    if view is None:
+        base = make_view(t, root_of(t._aval, t._stride), None)
+        base._view = None
+    else:
+        base = make_view(t, view.plan, view)
+    base._aval, base._stride = t._aval, t._stride
+    base._requires_grad, base._grad_fn, base._output_nr = (
+        t._requires_grad, t._grad_fn, t._output_nr
+    )
+    return base

@@ -1,0 +1,153 @@
+"""View plans: what a chain of view ops shows of its base, how it is read and how it is written.
+
+The plans form a trie. The root is a base of some aval and strides; each child is one more view op with
+static arguments. So making a view of a known kind is one dict look-up, and reading or writing through
+any chain is one operation however long the chain is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.geometry import contiguous_strides, has_internal_overlap
+from jaxflow._ops.views import VIEWS, Geometry, Step
+
+from .plan import Plan, infer
+
+
+class ViewPlan:
+    """One view of a base: its geometry, and the plans that read, write and differentiate it.
+
+    Attributes:
+        aval: what the view shows. ``stride`` is None for a contiguous layout.
+        read: Plan from the base's array to the view's.
+        write: Plan from the base's array and a new array for the view to the new base.
+        step: Plan from the parent view's array to this one's; its vjp is the node of the view op.
+    """
+
+    __slots__ = ("_read", "_step", "_write", "aval", "children", "exact", "geometry", "identity",
+                 "name", "offset", "overlaps", "parent", "root", "step_fns", "stride")
+
+    def __init__(self, root, parent, step: Step, name: str, base: Aval) -> None:
+        self.root = root or self
+        self.parent = parent
+        self.name = name
+        self.step_fns = step
+        dtype = step.dtype or (parent.aval.dtype if parent else base.dtype)
+        self.aval = aval_of(step.size, dtype, base.device)
+        self.stride = None if step.stride == contiguous_strides(step.size) else step.stride
+        self.offset = step.offset
+        self.geometry = Geometry(
+            step.size, step.stride, step.offset, dtype,
+            root.geometry.root_size if root else step.size,
+            root.geometry.root_stride if root else step.stride,
+        )
+        self.overlaps = has_internal_overlap(step.size, step.stride)
+        # After a write the view shows exactly what was written, unless windows share elements.
+        self.exact = name not in ("unfold", "as_strided") and (parent is None or parent.exact)
+        self.identity = parent is None or (name == "alias" and parent.identity)
+        self.children: dict = {}
+        self._read = self._write = self._step = None
+
+    @property
+    def base_aval(self) -> Aval:
+        """The aval of the base the chain starts from."""
+        return self.root.aval
+
+    def child(self, name: str, static: tuple) -> ViewPlan:
+        """The plan of one more view op on this view. Raises what PyTorch raises for bad arguments."""
+        key = (name, static)
+        found = self.children.get(key)
+        if found is None:
+            step = VIEWS[name](self.geometry, *static)
+            found = self.children.setdefault(
+                key, ViewPlan(self.root, self, step, name, self.root.aval)
+            )
+        return found
+
+    def reader(self) -> Callable:
+        """The pure function from the base's array to the view's."""
+        if self.parent is None:
+            return lambda x: x
+        if self.step_fns.from_root is not None:
+            return self.step_fns.from_root[0]
+        before, read = self.parent.reader(), self.step_fns.read
+        return lambda x: read(before(x))
+
+    def writer(self) -> Callable:
+        """The pure function from the base's array and the view's new array to the new base."""
+        if self.parent is None:
+            return lambda x, new: new
+        if self.step_fns.from_root is not None:
+            return self.step_fns.from_root[1]
+        before, above, write = self.parent.reader(), self.parent.writer(), self.step_fns.write
+        return lambda x, new: above(x, write(before(x), new))
+
+    @property
+    def read(self) -> Plan:
+        """Plan of reading the view from its base."""
+        if self._read is None:
+            self._read = self._plan(f"read_{self.name}", self.reader(), [self.base_aval],
+                                    "AsStridedBackward0")
+        return self._read
+
+    @property
+    def write(self) -> Plan:
+        """Plan of writing the view into its base."""
+        if self._write is None:
+            self._write = self._plan(f"write_{self.name}", self.writer(),
+                                     [self.base_aval, self.aval], "CopySlices")
+        return self._write
+
+    @property
+    def step(self) -> Plan:
+        """Plan of the last view op alone, from its parent's array."""
+        if self._step is None:
+            self._step = self._plan(self.name, self.step_fns.read, [self.parent.aval],
+                                    GRAD_NAMES.get(self.name) or _grad_name(self.name))
+        return self._step
+
+    def _plan(self, name, fn, kinds, grad_name) -> Plan:
+        def flat(*inputs):
+            return (fn(*inputs),)
+
+        return Plan(name, flat, kinds, infer(flat, kinds, self.aval.device),
+                    device=self.aval.device, grad_name=grad_name, saves="none")
+
+
+GRAD_NAMES = {"t": "TBackward0", "view_dtype": "ViewBackward0"}
+
+
+def _grad_name(name: str) -> str:
+    return "".join(p[:1].upper() + p[1:] for p in name.split("_")) + "Backward0"
+
+
+def root_of(aval: Aval, stride: tuple[int, ...] | None) -> ViewPlan:
+    """The identity view of a base of this aval and layout."""
+    found = aval.roots.get(stride)
+    if found is None:
+        full = contiguous_strides(aval.shape) if stride is None else stride
+        step = Step(aval.shape, full, 0, lambda x: x, lambda x, new: new)
+        found = aval.roots.setdefault(stride, ViewPlan(None, None, step, "alias", aval))
+    return found
+
+
+def joint_plan(children: tuple[ViewPlan, ...], grad_name: str) -> Plan:
+    """One plan with the steps of several sibling views as its outputs: split, chunk, unbind."""
+    parent = children[0].parent
+    key = ("joint", children, grad_name)
+    found = parent.children.get(key)
+    if found is None:
+        reads = tuple(c.step_fns.read for c in children)
+
+        def fn(x):
+            return tuple(read(x) for read in reads)
+
+        found = parent.children.setdefault(key, Plan(
+            "split", fn, [parent.aval], [c.aval for c in children], device=parent.aval.device,
+            grad_name=grad_name, saves="none", single=False,
+        ))
+    return found
+
+

@@ -1,0 +1,55 @@
+"""Copies, casts and fills: operations that move elements without computing on them."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._dispatch.op import Scalar, op
+from jaxflow._dispatch.plan import cast
+
+
+@op(variants="", saves="none", layout="preserve")
+def clone(input, /):
+    """The same elements in memory of their own."""
+    return input
+
+
+@op(variants="", name="_to_dtype", grad_name="ToCopyBackward0", saves="none", layout="preserve")
+def to_dtype(input, /, dtype: dtypes.dtype):
+    """The elements converted to ``dtype``."""
+    return cast(input, dtype.np)
+
+
+@op(variants="", name="_copy", grad_name="CopyBackwards", saves="none")
+def copy(input, src, /):
+    """``src`` broadcast to the shape of ``input``: what ``input.copy_(src)`` writes."""
+    if jnp.broadcast_shapes(src.shape, input.shape) != input.shape:
+        raise RuntimeError(
+            f"The size of tensor a ({input.shape[-1] if input.ndim else 1}) must match the size of "
+            f"tensor b ({src.shape[-1]}) at non-singleton dimension {max(src.ndim - 1, 0)}"
+        )
+    return jnp.broadcast_to(cast(src, input.dtype), input.shape)
+
+
+@op(variants="", name="_fill", grad_name="FillBackward0", saves="none")
+def fill(input, value, /):
+    """Every element replaced by ``value``."""
+    if value.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.ndim} dimensions."
+        )
+    return jnp.broadcast_to(cast(value, input.dtype), input.shape)
+
+
+@op(variants="", name="_zero", grad_name="ZeroBackward0", saves="none")
+def zero(input, /):
+    """Every element replaced by zero."""
+    return jnp.zeros_like(input)
+
+
+@op(variants="", name="_full", differentiable=False)
+def full(*, size: tuple[int, ...], dtype: dtypes.dtype, fill_value: Scalar = 0):
+    """A tensor of ``size`` filled with a number."""
+    return jnp.full(size, cast(jnp.asarray(fill_value), dtype.np), dtype.np)

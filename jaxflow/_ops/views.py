@@ -1,0 +1,476 @@
+"""View operations: what each shows of its parent, how it is read, and how it is written through.
+
+A view op maps a parent's geometry and its static arguments to a :class:`Step`: the new size and
+strides (bookkeeping) and a pair of pure functions on the parent's array: ``read`` gives what the view
+shows, ``write`` gives the parent with that part replaced. The machinery in
+``jaxflow._dispatch.views`` chains the steps; nothing here knows of tensors or gradients.
+
+NOTE [Geometry is bookkeeping]
+    Arrays are always stored in logical order. Strides and offsets are carried along so that ``view``,
+    ``stride()``, ``is_contiguous()`` and ``as_strided`` behave as in PyTorch; only ``as_strided`` reads
+    them, to find where an element would lie in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core import geometry
+from jaxflow._core.geometry import wrap_dim
+
+
+class Geometry(NamedTuple):
+    """Size, strides, storage offset and dtype of a view's parent, and of its root storage."""
+
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int
+    dtype: dtypes.dtype
+    root_size: tuple[int, ...]
+    root_stride: tuple[int, ...]
+
+
+class Step(NamedTuple):
+    """One view op met with one parent geometry."""
+
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int
+    read: Callable
+    write: Callable
+    dtype: dtypes.dtype | None = None
+    from_root: tuple[Callable, Callable] | None = None  # read and write on the root array instead
+
+
+VIEWS: dict[str, Callable] = {}
+
+
+def view(fn: Callable) -> Callable:
+    """Declare a view op under the function's name; a second declaration raises."""
+    name = fn.__name__.rstrip("_")
+    if name in VIEWS:
+        raise ValueError(f"view {name!r} is declared twice")
+    VIEWS[name] = fn
+    return fn
+
+
+def _reshaped(g: Geometry, size, stride) -> Step:
+    """A step that only regroups elements kept in the same logical order."""
+    return Step(
+        tuple(size), tuple(stride), g.offset,
+        lambda x: x.reshape(size), lambda x, new: new.reshape(g.size),
+    )
+
+
+def _permuted(g: Geometry, order) -> Step:
+    inverse = tuple(int(i) for i in np.argsort(order)) if order else ()
+    return Step(
+        tuple(g.size[d] for d in order), tuple(g.stride[d] for d in order), g.offset,
+        lambda x: jnp.transpose(x, order), lambda x, new: jnp.transpose(new, inverse),
+    )
+
+
+@view
+def alias(g: Geometry) -> Step:
+    """The whole parent."""
+    return Step(g.size, g.stride, g.offset, lambda x: x, lambda x, new: new)
+
+
+@view
+def select(g: Geometry, dim: int, index: int) -> Step:
+    """One index along ``dim``, which disappears."""
+    if not g.size:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim = wrap_dim(dim, len(g.size))
+    extent = g.size[dim]
+    if not -extent <= index < extent:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(g.size)} at dimension {dim}"
+        )
+    index %= extent
+    size, stride = _without(g.size, dim), _without(g.stride, dim)
+
+    def read(x):
+        return jax.lax.index_in_dim(x, index, dim, keepdims=False)
+
+    def write(x, new):
+        return jax.lax.dynamic_update_index_in_dim(x, new, index, dim)
+
+    return Step(size, stride, g.offset + index * g.stride[dim], read, write)
+
+
+def _without(items, dim):
+    return items[:dim] + items[dim + 1 :]
+
+
+@view
+def slice_(g: Geometry, dim: int, start: int | None, stop: int | None, step: int) -> Step:
+    """``start:stop:step`` along ``dim``; out-of-range bounds are clamped."""
+    if not g.size:
+        raise ValueError("slice() cannot be applied to a 0-dim tensor.")
+    dim = wrap_dim(dim, len(g.size))
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    extent = g.size[dim]
+    start, stop, step = slice(start, stop, step).indices(extent)
+    stop = max(stop, start)
+    count = -(-(stop - start) // step)
+    size = (*g.size[:dim], count, *g.size[dim + 1 :])
+    stride = (*g.stride[:dim], g.stride[dim] * step, *g.stride[dim + 1 :])
+
+    def read(x):
+        return jax.lax.slice_in_dim(x, start, stop, step, dim)
+
+    def write(x, new):
+        if count == 0:
+            return x
+        if step == 1:
+            return jax.lax.dynamic_update_slice_in_dim(x, new, start, dim)
+        at = (*(slice(None),) * dim, slice(start, stop, step))
+        return x.at[at].set(new, unique_indices=True)
+
+    return Step(size, stride, g.offset + start * g.stride[dim], read, write)
+
+
+@view
+def view_(g: Geometry, size: tuple[int, ...]) -> Step:
+    """The same elements in another shape; refused where strides cannot express it."""
+    size = geometry.infer_size(size, int(np.prod(g.size)))
+    stride = geometry.compute_view_strides(g.size, g.stride, size)
+    if stride is None:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension "
+            "spans across two contiguous subspaces). Use .reshape(...) instead."
+        )
+    return _reshaped(g, size, stride)
+
+
+@view
+def permute(g: Geometry, dims: tuple[int, ...]) -> Step:
+    """Dimensions in another order."""
+    n = len(g.size)
+    if len(dims) != n:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length "
+            f"of the desired ordering of dimensions i.e. input.dim() = {n} is not equal to len(dims) = "
+            f"{len(dims)}"
+        )
+    order = tuple(wrap_dim(d, n) for d in dims)
+    if len(set(order)) != n:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return _permuted(g, order)
+
+
+@view
+def transpose(g: Geometry, dim0: int, dim1: int) -> Step:
+    """Two dimensions exchanged."""
+    n = len(g.size)
+    dim0, dim1 = wrap_dim(dim0, n), wrap_dim(dim1, n)
+    order = list(range(n))
+    if n:
+        order[dim0], order[dim1] = order[dim1], order[dim0]
+    return _permuted(g, tuple(order))
+
+
+@view
+def t(g: Geometry) -> Step:
+    """A matrix transposed; fewer dimensions stay as they are."""
+    n = len(g.size)
+    if n > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {n}D")
+    return _permuted(g, tuple(reversed(range(n))))
+
+
+@view
+def expand(g: Geometry, size: tuple[int, ...]) -> Step:
+    """Dimensions of size 1 repeated without copying; writing through it is refused earlier."""
+    new_size, new_stride = geometry.expand_geometry(
+        g.size, g.stride, size, f"torch.{_LEGACY_NAMES.get(g.dtype.name, 'Float')}Tensor"
+    )[:2]
+
+    def write(x, new):
+        # Only reached where nothing is repeated: every new dimension has size 1.
+        return new.reshape(g.size)
+
+    return Step(new_size, new_stride, g.offset, lambda x: jnp.broadcast_to(x, new_size), write)
+
+
+_LEGACY_NAMES = {
+    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
+    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
+    "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+}
+
+
+@view
+def squeeze(g: Geometry, dims: tuple[int, ...] | None) -> Step:
+    """Without the dimensions of size 1 (all of them, or those in ``dims``)."""
+    n = len(g.size)
+    wanted = set(range(n)) if dims is None else {wrap_dim(d, n) for d in dims}
+    keep = [d for d in range(n) if not (d in wanted and g.size[d] == 1)]
+    return _reshaped(g, tuple(g.size[d] for d in keep), tuple(g.stride[d] for d in keep))
+
+
+@view
+def unsqueeze(g: Geometry, dim: int) -> Step:
+    """With a dimension of size 1 put in before ``dim``."""
+    dim = wrap_dim(dim, len(g.size) + 1)
+    step = g.size[dim] * g.stride[dim] if dim < len(g.size) else 1
+    return _reshaped(
+        g, (*g.size[:dim], 1, *g.size[dim:]), (*g.stride[:dim], step, *g.stride[dim:])
+    )
+
+
+@view
+def diagonal(g: Geometry, offset: int, dim1: int, dim2: int) -> Step:
+    """The diagonal of the planes ``dim1 x dim2`` as a new last dimension."""
+    n = len(g.size)
+    d1, d2 = wrap_dim(dim1, n), wrap_dim(dim2, n)
+    if d1 == d2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    rows, cols = g.size[d1], g.size[d2]
+    first_row, first_col = max(-offset, 0), max(offset, 0)
+    count = max(min(rows - first_row, cols - first_col), 0)
+    rest = [d for d in range(n) if d not in (d1, d2)]
+    size = (*(g.size[d] for d in rest), count)
+    stride = (*(g.stride[d] for d in rest), g.stride[d1] + g.stride[d2])
+    # With nothing to show, the offset stays where the parent starts.
+    start = g.offset + (first_row * g.stride[d1] + first_col * g.stride[d2] if count else 0)
+    at_row, at_col = np.arange(count) + first_row, np.arange(count) + first_col
+    inverse = tuple(int(i) for i in np.argsort((*rest, d1, d2)))
+
+    def read(x):
+        return jnp.transpose(x, (*rest, d1, d2))[..., at_row, at_col]
+
+    def write(x, new):
+        planes = jnp.transpose(x, (*rest, d1, d2)).at[..., at_row, at_col].set(new)
+        return jnp.transpose(planes, inverse)
+
+    return Step(size, stride, start, read, write)
+
+
+@view
+def unfold(g: Geometry, dim: int, size: int, step: int) -> Step:
+    """Windows of ``size`` every ``step`` along ``dim``; the window becomes the last dimension."""
+    n = len(g.size)
+    if n == 0:
+        dim = wrap_dim(dim, 1)
+        extent, at_stride = 1, 1
+    else:
+        dim = wrap_dim(dim, n)
+        extent, at_stride = g.size[dim], g.stride[dim]
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > extent:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {dim} is {extent} but size is {size}"
+        )
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    if n == 0:
+        # A scalar has one window of one element, or of none.
+        return Step(
+            (size,), (1,), g.offset,
+            lambda x: x.reshape(1)[:size], lambda x, new: new.reshape(()) if size else x,
+        )
+    count = (extent - size) // step + 1
+    at = np.arange(count)[:, None] * step + np.arange(size)
+    new_size = (*g.size[:dim], count, *g.size[dim + 1 :], size)
+    stride = (*g.stride[:dim], at_stride * step, *g.stride[dim + 1 :], at_stride)
+
+    def read(x):
+        return jnp.moveaxis(jnp.take(x, at, axis=dim), dim + 1, -1)
+
+    def write(x, new):
+        return x.at[(*(slice(None),) * dim, at)].set(jnp.moveaxis(new, -1, dim + 1))
+
+    return Step(new_size, stride, g.offset, read, write)
+
+
+@view
+def as_strided(
+    g: Geometry, size: tuple[int, ...], stride: tuple[int, ...], offset: int | None
+) -> Step:
+    """Any strided layout of the root storage, whatever the parent shows of it."""
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"mismatch in length of strides and shape. Got {len(size)} sizes and {len(stride)} strides"
+        )
+    offset = g.offset if offset is None else offset
+    if any(s < 0 for s in stride):
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
+        )
+    if offset < 0:
+        raise RuntimeError(
+            f"Tensor: invalid storage offset {offset}"
+        )
+    total = int(np.prod(g.root_size))
+    need = geometry.storage_extent(size, stride, offset)
+    if need > total:
+        item = g.dtype.itemsize
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and "
+            f"itemsize {item} requiring a storage size of {need * item} are out of bounds for storage "
+            f"of size {total * item}"
+        )
+    at = _positions(size, stride, offset)
+    root_at = _positions(g.root_size, g.root_stride, 0)
+    parent_at = _positions(g.size, g.stride, g.offset)
+
+    def to_memory(root):
+        flat = jnp.zeros(total, root.dtype)
+        return flat.at[root_at.reshape(-1)].set(root.reshape(-1), unique_indices=True)
+
+    def read_root(root):
+        return to_memory(root)[at]
+
+    def write_root(root, new):
+        return to_memory(root).at[at].set(new)[root_at]
+
+    def read(x):
+        # For the gradient: the parent's elements put where they lie in memory, then picked.
+        return jnp.zeros(total, x.dtype).at[parent_at].set(x)[at]
+
+    def write(x, new):
+        return jnp.zeros(total, x.dtype).at[parent_at].set(x).at[at].set(new)[parent_at]
+
+    return Step(tuple(size), tuple(stride), offset, read, write, from_root=(read_root, write_root))
+
+
+def _positions(size, stride, offset) -> np.ndarray:
+    at = np.asarray(offset)
+    for extent, step in zip(size, stride, strict=True):
+        at = at[..., None] + np.arange(extent) * step
+    return at.reshape(size)
+
+
+@view
+def view_as_real(g: Geometry) -> Step:
+    """A complex tensor as pairs of reals along a new last dimension."""
+    if not g.dtype.is_complex:
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    return Step(
+        (*g.size, 2), (*(2 * s for s in g.stride), 1), 2 * g.offset,
+        lambda x: jnp.stack([x.real, x.imag], -1),
+        lambda x, new: jax.lax.complex(new[..., 0], new[..., 1]),
+        g.dtype.to_real(),
+    )
+
+
+@view
+def view_as_complex(g: Geometry) -> Step:
+    """Pairs of reals along the last dimension as complex numbers."""
+    if g.dtype.name not in ("float16", "float32", "float64"):
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
+            f"scalar type: {g.dtype.scalar_name}"
+        )
+    if not g.size:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if g.size[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    if g.stride[-1] != 1:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(s % 2 for s in g.stride[:-1]):
+        raise RuntimeError(
+            "Tensor must have a stride divisible by 2 for all but last dimension"
+        )
+    if g.offset % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+    return Step(
+        g.size[:-1], tuple(s // 2 for s in g.stride[:-1]), g.offset // 2,
+        lambda x: jax.lax.complex(x[..., 0], x[..., 1]),
+        lambda x, new: jnp.stack([new.real, new.imag], -1),
+        g.dtype.to_complex(),
+    )
+
+
+@view
+def real(g: Geometry) -> Step:
+    """The real parts of a complex tensor."""
+    return Step(
+        g.size, tuple(2 * s for s in g.stride), 2 * g.offset,
+        lambda x: x.real, lambda x, new: jax.lax.complex(new, x.imag), g.dtype.to_real(),
+    )
+
+
+@view
+def imag(g: Geometry) -> Step:
+    """The imaginary parts of a complex tensor."""
+    return Step(
+        g.size, tuple(2 * s for s in g.stride), 2 * g.offset + 1,
+        lambda x: x.imag, lambda x, new: jax.lax.complex(x.real, new), g.dtype.to_real(),
+    )
+
+
+@view
+def view_dtype(g: Geometry, dtype: dtypes.dtype) -> Step:
+    """The same bytes read as another dtype; the last dimension grows or shrinks with the item size."""
+    old, new = g.dtype.itemsize, dtype.itemsize
+    size, stride = g.size, g.stride
+    if old != new and not size:
+        raise RuntimeError(
+            f"self.dim() cannot be 0 to view {g.dtype.scalar_name} as {dtype.scalar_name} (different "
+            "element sizes)"
+        )
+    if old != new and stride[-1] != 1:
+        raise RuntimeError(
+            "self.stride(-1) must be 1 to view {} as {} (different element sizes), but got {}".format(
+                g.dtype.scalar_name, dtype.scalar_name, stride[-1]
+            )
+        )
+    offset = g.offset
+    if old > new:
+        ratio = old // new
+        size = (*size[:-1], size[-1] * ratio)
+        stride = (*(s * ratio for s in stride[:-1]), 1)
+        offset *= ratio
+    elif old < new:
+        ratio = new // old
+        if size[-1] % ratio:
+            raise RuntimeError(
+                f"self.size(-1) must be divisible by {ratio} to view {g.dtype.scalar_name} as "
+                f"{dtype.scalar_name} (different element sizes), but got {size[-1]}"
+            )
+        size = (*size[:-1], size[-1] // ratio)
+        stride = (*(s // ratio for s in stride[:-1]), 1)
+        offset //= ratio
+
+    def reinterpret(x, to, shape, shrink):
+        if shrink > 1:  # several small items become one large
+            x = x.reshape(*shape, shrink)
+        return _bitcast(x, to).reshape(shape)
+
+    def read(x):
+        return reinterpret(x, dtype.np, size, new // old if new > old else 1)
+
+    def write(x, value):
+        return reinterpret(value, g.dtype.np, g.size, old // new if old > new else 1)
+
+    return Step(size, stride, offset, read, write, dtype)
+
+
+def _bitcast(x, to):
+    """``lax.bitcast_convert_type`` with bool and complex, which it does not take, as integers and pairs."""
+    if x.dtype == np.bool_:
+        x = x.astype(np.uint8)
+    if jnp.issubdtype(x.dtype, np.complexfloating):
+        x = jnp.stack([x.real, x.imag], -1)
+        if jnp.issubdtype(to, np.complexfloating):
+            return jax.lax.complex(x[..., 0], x[..., 1]).astype(to)
+        if np.dtype(to).itemsize == 2 * x.dtype.itemsize:
+            return jax.lax.bitcast_convert_type(x, to)
+    if jnp.issubdtype(to, np.complexfloating):
+        part = np.dtype(f"float{np.dtype(to).itemsize * 4}")
+        x = jax.lax.bitcast_convert_type(x, part)
+        return jax.lax.complex(x[..., 0], x[..., 1])
+    if to == np.bool_:
+        return jax.lax.bitcast_convert_type(x, np.uint8) != 0
+    return jax.lax.bitcast_convert_type(x, to)

@@ -1,0 +1,55 @@
+"""What happens to a gradient when it arrives: at a leaf, at a tensor that retains it, beside another."""
+
+from __future__ import annotations
+
+from jaxflow._core.geometry import is_non_overlapping_and_dense
+from jaxflow._core.tensor import Tensor, make
+from jaxflow._dispatch.door import apply, strides_of, value_of
+from jaxflow._dispatch.inplace import write
+from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.state import state
+
+
+def add(a: Tensor, b: Tensor) -> Tensor:
+    """The sum of two cotangents."""
+    return apply(OPS["add"], (a, b, None))
+
+
+def without_history(t: Tensor) -> Tensor:
+    """A fresh tensor with the same Value: immutable, so it need not be copied."""
+    return make(value_of(t))
+
+
+def accumulate_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
+    """``variable.grad += grad``; PyTorch's rules for when the old ``.grad`` object is kept.
+
+    Without ``create_graph`` an existing ``.grad`` is changed in place; with it, replaced by a new sum
+    that has history.
+    """
+    before = variable._grad
+    if before is None:
+        new = grad if create_graph and grad._requires_grad else without_history(grad)
+        if new is grad:
+            new = apply(OPS["clone"], (grad,), (None,))
+        if variable._stride is not None and is_non_overlapping_and_dense(
+            variable._aval.shape, strides_of(variable)
+        ):
+            new._stride = variable._stride
+        variable._grad = new
+    elif state.grad:
+        variable._grad = add(before, grad)
+    else:
+        write(before, add(before, grad))
+    hooks = variable._hooks
+    if hooks is not None:
+        for hook in list(hooks.get("post_accumulate", {}).values()):
+            if hook(variable) is not None:
+                raise RuntimeError("hooks should return None")
+
+
+def retain(t: Tensor, grad: Tensor) -> None:
+    """Store (a second time: add) the cotangent of a non-leaf that called ``retain_grad()``."""
+    if t._grad is None:
+        t._grad = grad if state.grad else without_history(grad)
+    else:
+        t._grad = add(t._grad, grad)

@@ -1,0 +1,274 @@
+"""``backward`` and ``grad``: checking what the user passed, and starting the engine."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+
+from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.value import Value
+from jaxflow._dispatch.door import apply, edge_of, refresh_history, value_of
+from jaxflow._dispatch.op import OPS
+
+from .engine import run_backward
+
+TensorOrMany = Tensor | Sequence[Tensor]
+
+
+def backward(
+    tensors: TensorOrMany,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: TensorOrMany | None = None,
+) -> None:
+    """Add the gradients of ``tensors`` to the ``.grad`` of the leaves they were computed from.
+
+    Args:
+        tensors: one tensor or several; together the roots of the walk.
+        grad_tensors: a cotangent for each, of its shape; None where the tensor has one element (1 is
+            meant) or needs no gradient.
+        retain_graph: keep what backward needs for another pass; by default the value of
+            ``create_graph``.
+        create_graph: record the walk, so that the gradients can be differentiated.
+        grad_variables: the old name of ``grad_tensors``.
+        inputs: accumulate only into these (leaves or not).
+
+    Raises:
+        RuntimeError: for roots without history, cotangents that do not fit, a freed graph, or saved
+            tensors that were overwritten.
+    """
+    if grad_variables is not None:
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
+        )
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to backward(). "
+                "Please only use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    roots = _tuple(tensors)
+    inputs = None if inputs is None else _tuple(inputs)
+    cotangents = _cotangents(roots, _optional_tuple(grad_tensors, len(roots)), create_graph)
+    retain_graph = create_graph if retain_graph is None else retain_graph
+    only = None
+    if inputs is not None:
+        only = []
+        for t in inputs:
+            _current(t)
+            if not t._requires_grad:
+                raise RuntimeError("One of the differentiated Tensors does not require grad")
+            if t._grad_fn is not None:
+                t.retain_grad()
+            only.append(edge_of(t))
+    run_backward(
+        _edges(roots, cotangents), retain_graph=retain_graph, create_graph=create_graph, only=only
+    )
+
+
+def grad(
+    outputs: TensorOrMany,
+    inputs: TensorOrMany,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor, ...]:
+    """The gradients of ``outputs`` with respect to ``inputs``, as a tuple; no ``.grad`` changes.
+
+    Args:
+        outputs, grad_outputs, retain_graph, create_graph: as in :func:`backward`.
+        inputs: leaves or not.
+        only_inputs: must be left at True (deprecated in PyTorch).
+        allow_unused: give None for an input the outputs do not depend on, instead of raising.
+        is_grads_batched: the cotangents carry a leading batch dimension, mapped by ``jax.vmap``.
+        materialize_grads: give zeros instead of None.
+
+    Raises:
+        RuntimeError: as :func:`backward`, and for unused inputs unless allowed.
+        ValueError: when both ``materialize_grads`` and ``allow_unused=False`` are asked for.
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
+        )
+    allow_unused = bool(allow_unused) or materialize_grads
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+            "gradient for other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning, stacklevel=2,
+        )
+    roots, wanted = _tuple(outputs), _tuple(inputs)
+    given = _optional_tuple(grad_outputs, len(roots))
+    retain_graph = create_graph if retain_graph is None else retain_graph
+    for t in wanted:
+        _current(t)
+        if not t._requires_grad:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+    if is_grads_batched:
+        results = _batched(roots, wanted, given, retain_graph, create_graph)
+    else:
+        cotangents = _cotangents(roots, given, create_graph)
+        results = run_backward(
+            _edges(roots, cotangents), retain_graph=retain_graph, create_graph=create_graph,
+            capture=[edge_of(t) for t in wanted],
+        )
+    if not allow_unused and any(g is None for g in results):
+        raise RuntimeError(
+            "One of the differentiated Tensors appears to not have been used in the graph. Set "
+            "allow_unused=True if this is the desired behavior."
+        )
+    if materialize_grads:
+        results = [
+            _zeros_like(t) if g is None else g for g, t in zip(results, wanted, strict=True)
+        ]
+    return tuple(results)
+
+
+def _zeros_like(t: Tensor) -> Tensor:
+    return apply(OPS["_zero"], (t.detach(),))
+
+
+def _tuple(tensors: Any) -> tuple[Tensor, ...]:
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def _optional_tuple(tensors: Any, length: int) -> tuple:
+    if tensors is None:
+        return (None,) * length
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def _current(t: Any) -> None:
+    if not isinstance(t, Tensor):
+        raise TypeError(f"expected a Tensor, but got {type(t).__name__}")
+    if t._view is not None and t._view.seen_version != t._view.version[0]:
+        refresh_history(t)
+
+
+def _edges(roots: tuple[Tensor, ...], cotangents: list) -> list:
+    found = []
+    for i, (t, cotangent) in enumerate(zip(roots, cotangents, strict=True)):
+        if not t._requires_grad:
+            raise RuntimeError(
+                f"element {i} of tensors does not require grad and does not have a grad_fn"
+            )
+        found.append((edge_of(t), cotangent))
+    return found
+
+
+def _cotangents(roots: tuple[Tensor, ...], given: tuple, create_graph: bool) -> list:
+    if len(given) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
+    found = []
+    for out, cotangent in zip(roots, given, strict=True):
+        _current(out)
+        if cotangent is None:
+            found.append(_one(out))
+        elif isinstance(cotangent, Tensor):
+            _check_shape(out, cotangent, out._aval.shape, roots, given)
+            found.append(_as_cotangent(out, cotangent, create_graph))
+        else:
+            raise TypeError(
+                f"gradients can be either Tensors or None, but got {type(cotangent).__name__}"
+            )
+    return found
+
+
+def _check_shape(out: Tensor, cotangent: Tensor, shape: tuple, roots: tuple, given: tuple) -> None:
+    if cotangent._aval.shape != shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{_position(given, cotangent)}] has a shape of "
+            f"{cotangent.shape} and output[{_position(roots, out)}] has a shape of {out.shape}."
+        )
+    if out._aval.dtype.is_complex != cotangent._aval.dtype.is_complex:
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. "
+            f"Mismatch in dtype: grad_output[{_position(given, cotangent)}] has a dtype of "
+            f"{cotangent._aval.dtype} and output[{_position(roots, out)}] has a dtype of "
+            f"{out._aval.dtype}."
+        )
+
+
+def _position(items: tuple, item: Tensor) -> int:
+    return next(i for i, x in enumerate(items) if x is item)
+
+
+def _one(out: Tensor) -> Tensor | None:
+    """The implicit cotangent: 1 for a real tensor of one element."""
+    if not out._requires_grad:
+        return None
+    if out._aval.numel != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if out._aval.dtype.is_complex:
+        raise RuntimeError(
+            "grad can be implicitly created only for real scalar outputs but got "
+            f"{out._aval.dtype}"
+        )
+    aval = out._aval
+    return apply(OPS["_full"], (1.0,), (aval.shape, aval.dtype))
+
+
+def _as_cotangent(out: Tensor, cotangent: Tensor, create_graph: bool) -> Tensor:
+    if cotangent._aval.dtype is not out._aval.dtype:
+        cotangent = apply(OPS["_to_dtype"], (cotangent,), (out._aval.dtype,))
+    return cotangent if create_graph else make(value_of(cotangent))
+
+
+def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
+    """``grad`` under ``jax.vmap``: the walk runs once, on tracers, in the traced executor."""
+    for out, cotangent in zip(roots, given, strict=True):
+        if cotangent is not None:
+            _check_shape(out, cotangent, (cotangent._aval.shape[:1] + out._aval.shape), roots, given)
+    if create_graph:
+        return _one_by_one(roots, wanted, given)
+    present = [i for i, g in enumerate(given) if g is not None]
+    used: list[bool] = []
+
+    def walk(arrays):
+        cotangents: list = [None] * len(roots)
+        for i, array in zip(present, arrays, strict=True):
+            cotangents[i] = make(Value(roots[i]._aval, array))
+        cotangents = _cotangents(roots, tuple(cotangents), False)
+        found = run_backward(
+            _edges(roots, cotangents), retain_graph=retain_graph, create_graph=False,
+            capture=[edge_of(t) for t in wanted],
+        )
+        used[:] = [g is not None for g in found]
+        return [value_of(g).get() for g in found if g is not None]
+
+    arrays = jax.vmap(walk)([value_of(given[i]).get() for i in present])
+    from jaxflow._api.construct import from_array
+
+    tensors = iter([from_array(a) for a in arrays])
+    return [next(tensors) if u else None for u in used]
+
+
+def _one_by_one(roots, wanted, given) -> list:
+    """Batched cotangents with history: one walk for each, stacked."""
+    size = next(g._aval.shape[0] for g in given if g is not None)
+    rows = []
+    for i in range(size):
+        cotangents = tuple(None if g is None else g.select(0, i) for g in given)
+        rows.append(run_backward(
+            _edges(roots, _cotangents(roots, cotangents, True)), retain_graph=True,
+            create_graph=True, capture=[edge_of(t) for t in wanted],
+        ))
+    return [
+        None if column[0] is None else apply(OPS["stack"], tuple(column), (0,))
+        for column in zip(*rows, strict=True)
+    ]
+
+

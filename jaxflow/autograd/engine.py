@@ -1,0 +1,285 @@
+"""The engine: one iterative walk over the recorded graph, from cotangents of roots to gradients.
+
+NOTE [Order of the walk]
+    A node runs when every cotangent it will ever get has arrived; among those ready, the one recorded
+    last runs first, and gradient accumulators before anything else. Nothing recurses, so a chain of any
+    length works; every node and edge is touched a constant number of times.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+from jaxflow._core.tensor import Tensor, make
+from jaxflow._dispatch.door import apply_plan
+from jaxflow._dispatch.graph import AccumulateGrad, Node
+from jaxflow._dispatch.state import state
+
+from .accumulate import accumulate_grad, add, retain
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they "
+    "have already been freed). Saved intermediate values of the graph are freed when you call "
+    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved tensors after calling backward."
+)
+
+Edge = tuple[Any, int]
+
+
+def run_backward(
+    roots: list[tuple[Edge, Tensor]],
+    *,
+    retain_graph: bool,
+    create_graph: bool,
+    capture: list[Edge] | None = None,
+    only: list[Edge] | None = None,
+) -> list[Tensor | None]:
+    """Walk the graph from ``roots`` (edge, cotangent).
+
+    With ``capture``, return the cotangents arriving at those edges and accumulate nothing. With
+    ``only``, accumulate into those edges alone. ``create_graph`` records the walk itself.
+    """
+    before = state.grad
+    state.grad = create_graph
+    callbacks = _callbacks.append([]) or _callbacks[-1]
+    try:
+        walk = _Walk(roots, retain_graph, create_graph, capture, only)
+        results = walk.run()
+        for callback in callbacks:
+            callback()
+        return results
+    finally:
+        _callbacks.pop()
+        state.grad = before
+
+
+# Functions queued during a pass (``queue_callback``), one list for each pass under way.
+_callbacks: list[list] = []
+
+
+class _Walk:
+    """One pass: which nodes take part, what has arrived where, and who is ready."""
+
+    def __init__(self, roots, retain_graph, create_graph, capture, only) -> None:
+        self.keep, self.create_graph = retain_graph, create_graph
+        self.roots = roots
+        self.captured: dict[tuple[int, int], list[int]] = {}
+        self.results: list[Tensor | None] = [None] * len(capture or ())
+        for i, (node, number) in enumerate(capture or ()):
+            self.captured.setdefault((id(node), number), []).append(i)
+        self.pending, nodes = _dependencies([edge[0] for edge, _ in roots])
+        targets = capture if capture is not None else only
+        # None: every node runs. Otherwise only those that lead to a target, and (with ``only``) those.
+        self.needed = None if targets is None else _leading_to(
+            nodes, {id(n) for n, _ in targets}, run_targets=capture is None
+        )
+        self.capture_nodes = {key[0] for key in self.captured}
+
+    def run(self) -> list[Tensor | None]:
+        arrived: dict[Any, list] = {}
+        for (node, number), cotangent in self.roots:
+            _deposit(arrived, node, number, cotangent)
+        ready: list = []
+        for node in arrived:
+            if self.pending.get(node, 0) == 0:
+                heapq.heappush(ready, (-node.sequence, id(node), node))
+        needed, pending = self.needed, self.pending
+        while ready:
+            node = heapq.heappop(ready)[2]
+            cotangents = arrived.pop(node, None) or [None] * node.num_outputs
+            cotangents = self._before(node, cotangents)
+            if needed is None or node in needed:
+                grads = self._apply(node, cotangents)
+            else:
+                grads = None
+            for i, edge in enumerate(node.edges):
+                if edge is None:
+                    continue
+                target, number = edge
+                if grads is not None and grads[i] is not None:
+                    _deposit(arrived, target, number, grads[i])
+                left = pending[target] = pending[target] - 1
+                if left == 0 and (needed is None or target in needed or (
+                    id(target) in self.capture_nodes
+                )):
+                    heapq.heappush(ready, (-target.sequence, id(target), target))
+        return self.results
+
+    def _before(self, node, cotangents: list) -> list:
+        """Tensor hooks, retained grads, capture and node pre-hooks, in PyTorch's order."""
+        hooks = node.tensor_hooks
+        if hooks:
+            cotangents = list(cotangents)
+            for number, table in list(hooks.items()):
+                for hook in list(table.values()):
+                    cotangents[number] = _call_tensor_hook(hook, cotangents[number])
+        if node.pre_hooks:
+            for hook in list(node.pre_hooks.values()):
+                changed = hook(tuple(cotangents))
+                if changed is not None:
+                    cotangents = list(changed) if isinstance(changed, (tuple, list)) else [changed]
+        if node.retained:
+            for number, ref in node.retained.items():
+                tensor = ref()
+                if tensor is not None and cotangents[number] is not None:
+                    retain(tensor, cotangents[number])
+        if id(node) in self.capture_nodes:
+            for number, cotangent in enumerate(cotangents):
+                for i in self.captured.get((id(node), number), ()):
+                    self.results[i] = cotangent
+        return cotangents
+
+    def _apply(self, node, cotangents: list):
+        if isinstance(node, AccumulateGrad):
+            if cotangents[0] is not None:
+                accumulate_grad(node.variable, cotangents[0], self.create_graph)
+            grads = ()
+        elif node.is_python:
+            grads = node.run(cotangents, self.keep)
+        else:
+            grads = self._pull_back(node, cotangents)
+        if node.post_hooks:
+            grads = _call_post_hooks(node, grads, cotangents)
+        return grads
+
+    def _pull_back(self, node: Node, cotangents: list) -> list | None:
+        inputs = node.inputs
+        if inputs is None:
+            raise RuntimeError(FREED)
+        if node.guards:
+            _check_versions(node)
+        plan, needs = node.plan, node.needs
+        if len(cotangents) == 1:
+            if cotangents[0] is None:
+                return None
+            vjp = plan.vjps.get((needs, None)) or plan.vjp(needs)
+        else:
+            diff = plan.diff_outputs
+            defined = tuple(c is not None and d for c, d in zip(cotangents, diff))
+            if not any(defined):
+                return None
+            vjp = plan.vjp(needs, None if defined == diff else defined)
+            cotangents = [c for c, d in zip(cotangents, defined) if d]
+        args: list = [inputs[i] for i in vjp.kept]
+        if self.create_graph:
+            args = [_with_history(x, node.edges[i]) for x, i in zip(args, vjp.kept)]
+        args += cotangents
+        found = apply_plan(vjp.plan, args)
+        if not self.keep:
+            node.release()
+        if len(found) == len(needs):
+            return found
+        grads: list = [None] * len(needs)
+        for i, grad in zip(vjp.wanted, found):
+            grads[i] = grad
+        return grads
+
+
+def _with_history(kept, edge: Edge | None):
+    """A kept input as the Tensor it was: with ``create_graph`` its own gradient is wanted too."""
+    if edge is None or kept is None or isinstance(kept, (bool, int, float, complex)):
+        return kept
+    t = make(kept)
+    t._grad_fn, t._output_nr, t._requires_grad = edge[0], edge[1], True
+    return t
+
+
+def _dependencies(roots: list) -> tuple[dict, list]:
+    """How many cotangents each reachable node waits for, and the nodes in discovery order."""
+    pending: dict = {}
+    seen = set()
+    nodes = []
+    stack = []
+    for root in roots:
+        if root not in seen:
+            seen.add(root)
+            stack.append(root)
+    while stack:
+        node = stack.pop()
+        nodes.append(node)
+        for edge in node.edges:
+            if edge is not None:
+                target = edge[0]
+                pending[target] = pending.get(target, 0) + 1
+                if target not in seen:
+                    seen.add(target)
+                    stack.append(target)
+    return pending, nodes
+
+
+def _leading_to(nodes: list, targets: set[int], *, run_targets: bool) -> set:
+    """The nodes that must run so that the targets get their cotangents."""
+    parents: dict = {}
+    found = []
+    for node in nodes:
+        if id(node) in targets:
+            found.append(node)
+        for edge in node.edges:
+            if edge is not None:
+                parents.setdefault(edge[0], []).append(node)
+    needed = set(found) if run_targets else set()
+    stack = list(found)
+    while stack:
+        for parent in parents.get(stack.pop(), ()):
+            if parent not in needed:
+                needed.add(parent)
+                stack.append(parent)
+    return needed
+
+
+def _deposit(arrived: dict, node, number: int, cotangent: Tensor) -> None:
+    slots = arrived.get(node)
+    if slots is None:
+        slots = arrived[node] = [None] * node.num_outputs
+    before = slots[number]
+    slots[number] = cotangent if before is None else add(before, cotangent)
+
+
+def _check_versions(node: Node) -> None:
+    """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
+    for cell, version, aval, edge in node.guards:
+        if cell[0] != version:
+            if edge is None:
+                where = f", which is output 0 of {node.name()}," if node.plan.saves == "result" else ""
+            elif isinstance(edge[0], AccumulateGrad):
+                where = ""
+            else:
+                where = f", which is output {edge[1]} of {edge[0].name()},"
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an inplace "
+                f"operation: [torch.{aval.dtype.scalar_name}Tensor {list(aval.shape)}]{where} is at "
+                f"version {cell[0]}; expected version {version} instead. Hint: enable anomaly "
+                "detection to find the operation that failed to compute its gradient, with "
+                "torch.autograd.set_detect_anomaly(True)."
+            )
+
+
+def _call_tensor_hook(hook, cotangent):
+    changed = hook(cotangent)
+    if changed is None:
+        return cotangent
+    if not isinstance(changed, Tensor):
+        raise TypeError(
+            f"expected Tensor, but hook returned '{type(changed).__name__}'"
+        )
+    if cotangent is not None:
+        if changed._aval.shape != cotangent._aval.shape:
+            raise RuntimeError("hook '{}' has changed the size of value".format(
+                getattr(hook, "__name__", "<unknown>")))
+        if changed._aval.dtype is not cotangent._aval.dtype:
+            raise RuntimeError("hook '{}' has changed the type of value (was {} got {})".format(
+                getattr(hook, "__name__", "<unknown>"),
+                f"torch.{cotangent._aval.dtype.scalar_name}Tensor",
+                f"torch.{changed._aval.dtype.scalar_name}Tensor"))
+    return changed
+
+
+def _call_post_hooks(node, grads, cotangents):
+    inputs = tuple(grads) if grads is not None else (None,) * len(node.edges)
+    for hook in list(node.post_hooks.values()):
+        changed = hook(inputs, tuple(cotangents))
+        if changed is not None:
+            inputs = tuple(changed) if isinstance(changed, (tuple, list)) else (changed,)
+    return list(inputs)

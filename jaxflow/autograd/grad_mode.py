@@ -1,0 +1,153 @@
+"""Grad modes as context managers and decorators. Each belongs to the thread that enters it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+from jaxflow._dispatch.state import state
+
+
+class _Mode:
+    """Sets this thread's mode on entry and restores it on exit; decorates functions and generators."""
+
+    def __init__(self) -> None:
+        self._before: list[tuple[bool, bool]] = []
+
+    def _values(self) -> tuple[bool, bool]:
+        raise NotImplementedError("a mode says what grad and inference become")
+
+    def clone(self) -> _Mode:
+        """A fresh mode of the same kind, for one call of a decorated function."""
+        return type(self)()
+
+    def __enter__(self) -> None:
+        self._before.append((state.grad, state.inference))
+        state.grad, state.inference = self._values()
+
+    def __exit__(self, *exc) -> None:
+        state.grad, state.inference = self._before.pop()
+
+    def __call__(self, fn):
+        if inspect.isclass(fn):
+            fn.__init__ = self(fn.__init__)
+            return fn
+        if inspect.isgeneratorfunction(fn):
+            return _around_generator(self, fn)
+
+        @functools.wraps(fn)
+        def wrapped(*args, **kwargs):
+            with self.clone():
+                return fn(*args, **kwargs)
+
+        return wrapped
+
+
+def _around_generator(mode: _Mode, fn):
+    """The mode holds while the generator runs, and not between its steps."""
+
+    @functools.wraps(fn)
+    def wrapped(*args, **kwargs):
+        gen = fn(*args, **kwargs)
+        try:
+            with mode.clone():
+                item = gen.send(None)
+            while True:
+                try:
+                    sent = yield item
+                except GeneratorExit:
+                    with mode.clone():
+                        gen.close()
+                    raise
+                except BaseException as error:
+                    with mode.clone():
+                        item = gen.throw(error)
+                else:
+                    with mode.clone():
+                        item = gen.send(sent)
+        except StopIteration as stop:
+            return stop.value
+
+    return wrapped
+
+
+class _Bare(_Mode):
+    """A mode that may be used as ``@no_grad`` as well as ``@no_grad()``."""
+
+    def __new__(cls, fn: Any = None):
+        return object.__new__(cls) if fn is None else cls()(fn)
+
+    def __init__(self, fn: Any = None) -> None:
+        super().__init__()
+
+
+class no_grad(_Bare):
+    """Record nothing: results do not require grad. Thread-local; also a decorator."""
+
+    def _values(self) -> tuple[bool, bool]:
+        return False, state.inference
+
+
+class enable_grad(_Bare):
+    """Record again inside ``no_grad``. Thread-local; also a decorator."""
+
+    def _values(self) -> tuple[bool, bool]:
+        return True, state.inference
+
+
+class set_grad_enabled(_Mode):
+    """Switch recording on or off: at once when called, and back at the end of a ``with`` block."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.mode = mode
+        self._outer = state.grad
+        state.grad = bool(mode)
+
+    def clone(self) -> set_grad_enabled:
+        """A fresh mode of the same kind."""
+        return type(self)(self.mode)
+
+    def _values(self) -> tuple[bool, bool]:
+        return bool(self.mode), state.inference
+
+    def __enter__(self) -> None:
+        self._before.append((self._outer, state.inference))
+        state.grad = bool(self.mode)
+
+    def __call__(self, fn):
+        # As a decorator it must not change the mode outside the calls.
+        state.grad = self._outer
+        return super().__call__(fn)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(mode={self.mode})"
+
+
+class inference_mode(_Mode):
+    """``no_grad`` whose results may never take part in autograd. Thread-local; also a decorator."""
+
+    def __new__(cls, mode: Any = True):
+        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self.mode = mode
+
+    def clone(self) -> inference_mode:
+        """A fresh mode of the same kind."""
+        return type(self)(self.mode)
+
+    def _values(self) -> tuple[bool, bool]:
+        return (False, True) if self.mode else (state.grad, False)
+
+
+def is_grad_enabled() -> bool:
+    """Whether this thread records operations."""
+    return state.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is in inference mode."""
+    return state.inference

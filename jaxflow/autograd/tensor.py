@@ -1,0 +1,242 @@
+"""The autograd face of Tensor: backward, grad, hooks, detach, and the attributes that show the graph."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections import OrderedDict
+from typing import Any
+
+from jaxflow._core.tensor import Tensor, version_cell
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import plan_of, refresh_history
+from jaxflow._dispatch.graph import hook_into
+from jaxflow._dispatch.viewing import alias
+
+from . import api
+
+
+def _refreshed(t: Tensor) -> Tensor:
+    if t._view is not None and t._view.seen_version != t._view.version[0]:
+        refresh_history(t)
+    return t
+
+
+# ------------------------------------------------------------------------------------- attributes
+
+
+def _grad_fn(self):
+    return _refreshed(self)._grad_fn
+
+
+def _requires_grad(self) -> bool:
+    return _refreshed(self)._requires_grad
+
+
+def _set_requires_grad(self, value: bool) -> None:
+    if not isinstance(value, bool):
+        raise TypeError("requires_grad must be a bool")
+    _refreshed(self)
+    if self._grad_fn is not None:
+        if not value:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a "
+                "computed variable in a subgraph that doesn't require differentiation use "
+                "var_no_grad = var.detach()."
+            )
+        return
+    if value and self._aval.dtype.category < 2:
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+    self._requires_grad = value
+
+
+Tensor.grad_fn = property(_grad_fn, doc="The node that made this tensor; None for a leaf.")
+Tensor.requires_grad = property(
+    _requires_grad, _set_requires_grad, doc="Whether operations on this tensor are recorded."
+)
+Tensor.is_leaf = property(
+    lambda self: _refreshed(self)._grad_fn is None, doc="Whether no recorded operation made it."
+)
+Tensor.output_nr = property(lambda self: self._output_nr, doc="Which output of ``grad_fn`` it is.")
+
+
+@composite("method")
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Set ``requires_grad`` and return the tensor."""
+    _set_requires_grad(self, requires_grad)
+    return self
+
+
+def _get_grad(self):
+    if self._grad is None and _refreshed(self)._grad_fn is not None and not self.retains_grad:
+        warnings.warn(
+            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+            "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
+            "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If "
+            "you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. "
+            "See github.com/pytorch/pytorch/pull/30531 for more informations.",
+            UserWarning, stacklevel=2,
+        )
+    return self._grad
+
+
+def _set_grad(self, new: Any) -> None:
+    if new is None:
+        self._grad = None
+        return
+    if not isinstance(new, Tensor):
+        raise TypeError(
+            f"assigned grad expected to be a Tensor or None but got grad of type {type(new).__name__}"
+        )
+    if new is self:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if new._aval.dtype is not self._aval.dtype:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{_word(new)}' to a tensor with grad dtype "
+            f"'{_word(self)}'. The gradient must match the tensor's grad dtype (defaults to the "
+            "tensor's dtype). You can set the tensor's grad dtype to None or to the gradient's dtype."
+        )
+    if new._aval.device is not self._aval.device:
+        raise RuntimeError(
+            f"attempting to assign a gradient with device type '{new._aval.device.type}' to a tensor "
+            f"with device type '{self._aval.device.type}'. Please ensure that the gradient and the "
+            "tensor are on the same device"
+        )
+    if new._aval.shape != self._aval.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(new._aval.shape)}' to a tensor of size "
+            f"'{list(self._aval.shape)}'. Please ensure that the gradient and the tensor are the same "
+            "size"
+        )
+    self._grad = new
+
+
+def _word(t: Tensor) -> str:
+    return t._aval.dtype.scalar_name.lower()
+
+
+def _del_grad(self) -> None:
+    self._grad = None
+
+
+Tensor.grad = property(_get_grad, _set_grad, _del_grad, doc="The accumulated gradient, or None.")
+
+
+# ------------------------------------------------------------------------------- detach and .data
+
+
+@composite()
+def detach(input: Tensor) -> Tensor:
+    """The tensor without its autograd history: shares storage and version, never requires grad."""
+    return alias(input)
+
+
+@composite("method")
+def detach_(self: Tensor) -> Tensor:
+    """Cut this tensor off the graph; it becomes a leaf. Refused for views, whose base has history."""
+    view = _refreshed(self)._view
+    if view is not None and view.base is not None:
+        raise RuntimeError(
+            "Can't detach views in-place. Use detach() instead. If you are using "
+            "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
+            "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
+            "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+            "torch/optim/optimizer.py as a solution."
+        )
+    self._grad_fn, self._output_nr, self._requires_grad = None, 0, False
+    return self
+
+
+def _get_data(self) -> Tensor:
+    return alias(self, own_version=True)
+
+
+def _set_data(self, new: Tensor) -> None:
+    if not isinstance(new, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(new).__name__}")
+    self._aval, self._stride = new._aval, new._stride
+    if plan_of(new).identity:
+        self._storage, self._view = new._storage, None
+        return
+    version = version_cell(self)
+    shown = alias(new, own_version=True)
+    shown._view.version = version
+    shown._view.seen_version = version[0]
+    self._storage, self._view = shown._storage, shown._view
+
+
+Tensor.data = property(
+    _get_data, _set_data, doc="The same storage without autograd history and with its own version."
+)
+
+
+# ------------------------------------------------------------------------------------ gradients
+
+
+@composite("method")
+def backward(
+    self: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of this tensor to the ``.grad`` of the leaves; see ``autograd.backward``."""
+    api.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+@composite("method")
+def retain_grad(self: Tensor) -> None:
+    """Keep this non-leaf's gradient in ``.grad``. Raises RuntimeError if it requires none."""
+    if not _refreshed(self)._requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    node = self._grad_fn
+    if node is None:
+        return
+    if node.retained is None:
+        node.retained = {}
+    node.retained[self._output_nr] = weakref.ref(self)
+
+
+def _retains_grad(self) -> bool:
+    node = self._grad_fn
+    if node is None or not node.retained:
+        return False
+    ref = node.retained.get(self._output_nr)
+    return ref is not None and ref() is self
+
+
+Tensor.retains_grad = property(_retains_grad, doc="Whether ``retain_grad()`` was called on a non-leaf.")
+
+
+@composite("method")
+def register_hook(self: Tensor, hook: Any):
+    """Call ``hook(grad)`` whenever this tensor's gradient is computed; a returned tensor replaces it."""
+    if not _refreshed(self)._requires_grad:
+        raise RuntimeError(
+            "cannot register a hook on a tensor that doesn't require gradient"
+        )
+    node = self._grad_fn
+    if node is None:
+        return hook_into(_leaf_hooks(self).setdefault("tensor", OrderedDict()), hook)
+    if node.tensor_hooks is None:
+        node.tensor_hooks = {}
+    return hook_into(node.tensor_hooks.setdefault(self._output_nr, OrderedDict()), hook)
+
+
+def _leaf_hooks(t: Tensor) -> dict:
+    if t._hooks is None:
+        t._hooks = {}
+    return t._hooks
+
+
+@composite("method")
+def register_post_accumulate_grad_hook(self: Tensor, hook: Any):
+    """Call ``hook(tensor)`` after this leaf's ``.grad`` was updated."""
+    if not self._requires_grad:
+        raise RuntimeError(
+            "cannot register a hook on a tensor that doesn't require gradient"
+        )
+    if _refreshed(self)._grad_fn is not None:
+        raise RuntimeError(
+            "post accumulate grad hooks cannot be registered on non-leaf tensors"
+        )
+    return hook_into(_leaf_hooks(self).setdefault("post_accumulate", OrderedDict()), hook)
+
