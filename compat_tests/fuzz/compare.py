@@ -1,0 +1,71 @@
+"""Comparing two logs: the first difference is the finding, what follows may only be its echo."""
+
+import dataclasses
+
+import numpy as np
+
+from .interpret import Facts
+
+# What torch.testing.assert_close uses for these dtypes.
+TOLERANCE = {
+    "float64": (1e-7, 1e-7),
+    "complex128": (1e-7, 1e-7),
+    "float32": (1.3e-6, 1e-5),
+    "complex64": (1.3e-6, 1e-5),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """Where the logs part: the statement, the kind of fact, and both sides."""
+
+    code: str
+    kind: str
+    where: str
+    torch: object
+    jaxflow: object
+
+    def __str__(self):
+        return (
+            f"after  {self.code}\n{self.kind} of {self.where} differs\n"
+            f"    torch    {self.torch}\n    jaxflow  {self.jaxflow}"
+        )
+
+
+def first_difference(expected, actual):
+    """The first `Difference` between torch's log and jaxflow's, or None."""
+    for e, a in zip(expected, actual, strict=False):
+        if e.code != a.code:
+            return Difference(e.code, "path", "the program", e.code, a.code)
+        if e.error != a.error:
+            return Difference(e.code, "error", "the statement", e.error, a.error)
+        if e.facts.keys() != a.facts.keys():
+            return Difference(e.code, "pool", "names", sorted(e.facts), sorted(a.facts))
+        for name in e.facts:
+            found = _facts(e.code, name, e.facts[name], a.facts[name])
+            if found:
+                return found
+    if len(expected) != len(actual):
+        return Difference("the end", "path", "the log", len(expected), len(actual))
+    return None
+
+
+def _facts(code, name, expected, actual):
+    if not (isinstance(expected, Facts) and isinstance(actual, Facts)):
+        same = expected == actual
+        return None if same else Difference(code, "access", name, expected, actual)
+    for field in dataclasses.fields(Facts):
+        e, a = getattr(expected, field.name), getattr(actual, field.name)
+        if isinstance(e, np.ndarray) and isinstance(a, np.ndarray):
+            if not _close(e, a):
+                return Difference(code, field.name, name, e.tolist(), a.tolist())
+        elif e is not a and e != a:
+            return Difference(code, field.name, name, e, a)
+    return None
+
+
+def _close(expected, actual):
+    if expected.dtype != actual.dtype or expected.shape != actual.shape:
+        return False
+    rtol, atol = TOLERANCE.get(expected.dtype.name, (0, 0))
+    return np.allclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True)

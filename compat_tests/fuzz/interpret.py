@@ -1,0 +1,124 @@
+"""Running a program on one library and taking down what a user could see after each statement."""
+
+import dataclasses
+import functools
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+
+compiled = functools.lru_cache(maxsize=100_000)(lambda code: compile(code, "<program>", "exec"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """One tensor after one statement; ``values`` and ``grad`` are None where nobody looked."""
+
+    dtype: str
+    shape: tuple
+    stride: tuple
+    offset: int
+    contiguous: bool
+    version: int
+    requires_grad: bool
+    leaf: bool
+    grad_fn: str | None
+    base: str | None
+    has_grad: bool
+    values: Any = None
+    grad: Any = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """What one statement did: its error, if any, and the facts of every tensor in the pool."""
+
+    code: str
+    error: tuple[str, str] | None
+    facts: dict[str, Facts | tuple[str, str]]
+
+
+def run(program, T):
+    """Execute ``program`` on the module ``T`` and return its log, a list of `Entry`.
+
+    Statements about names that do not exist (a failed statement made none) are left out.
+    """
+    space = {"T": T}
+    return [entry for entry, _ in steps(program, space)]
+
+
+def steps(program, space):
+    """Execute into ``space`` and yield (entry, instruction) one at a time."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for instruction in program:
+            if not instruction.uses <= space.keys():
+                continue
+            error = execute(instruction, space)
+            yield Entry(instruction.code, error, observe(space, instruction.looks)), instruction
+            if error and instruction.fatal:
+                return
+
+
+def execute(instruction, space):
+    """Run one statement; returns its error as (type, first line), or None."""
+    try:
+        exec(compiled(instruction.code), space)
+    except Exception as error:
+        return described(error)
+    return None
+
+
+def described(error):
+    """An error as (type, first line)."""
+    first = str(error).partition("\n")[0]
+    return type(error).__name__, re.sub(r"\bjaxflow(\._\w+)*\b", "torch", first).rstrip()
+
+
+def tensors(space):
+    """The pool: name to tensor."""
+    return {name: t for name, t in space.items() if isinstance(t, space["T"].Tensor)}
+
+
+def observe(space, looks):
+    """Facts of every tensor in the pool, with values where ``looks``.
+
+    Where even a look at ``grad_fn`` is refused (a view that lost its history), that is the fact.
+    """
+    pool = tensors(space)
+    seen = {}
+    for name, t in pool.items():
+        try:
+            seen[name] = facts(t, pool, looks)
+        except Exception as error:
+            seen[name] = described(error)
+    return seen
+
+
+def facts(t, pool, looks):
+    """Everything compared of one tensor."""
+    base = t._base
+    names = [name for name, other in pool.items() if other is base]
+    # Only these have a .grad that PyTorch lets one read without a warning.
+    grad = t.grad if t.is_leaf or t.retains_grad else None
+    return Facts(
+        dtype=str(t.dtype),
+        shape=tuple(t.shape),
+        stride=tuple(t.stride()),
+        offset=t.storage_offset(),
+        contiguous=t.is_contiguous(),
+        version=t._version,
+        requires_grad=t.requires_grad,
+        leaf=t.is_leaf,
+        grad_fn=None if t.grad_fn is None else t.grad_fn.name(),
+        base=None if base is None else (names or ["a tensor no longer named"])[0],
+        has_grad=grad is not None,
+        values=values(t) if looks else None,
+        grad=values(grad) if looks and grad is not None else None,
+    )
+
+
+def values(t):
+    """The tensor as a NumPy array of its own."""
+    return np.array(t.detach().numpy())
