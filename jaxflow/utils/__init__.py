@@ -1,0 +1,4 @@
+"""Helpers around tensors: loading data, and handles of hooks."""
+
+from . import data as data
+from . import hooks as hooks

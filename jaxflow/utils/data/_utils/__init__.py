@@ -1,0 +1,1 @@
+"""Parts of the DataLoader: collating samples, fetching batches, and worker threads."""

@@ -1,0 +1,152 @@
+"""Worker threads: they fetch batches ahead, while the program computes.
+
+Threads, not processes: XLA's runtime does not survive a fork, and NumPy, image decoders and files
+release the interpreter lock where time is spent. Each worker sees a shallow copy of the dataset, so
+what it sets on it (``worker_init_fn`` may) stays its own; the arrays inside are shared.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+import jaxflow
+from jaxflow._dispatch.run import flush
+
+_local = threading.local()
+
+ENDED = object()  # in place of a batch: the worker's iterable dataset has no more
+RESTART = object()  # in place of an index: a new epoch begins
+
+
+class WorkerInfo:
+    """What a worker knows of itself: ``id``, ``num_workers``, ``seed``, ``dataset`` and ``rng``.
+
+    ``rng`` holds generators of this worker alone (``random_generator``, ``torch_generator``,
+    ``numpy_generator``): the global ones belong to all threads.
+    """
+
+    def __init__(self, **fields: Any) -> None:
+        self.__dict__.update(fields, worker_method="thread")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise RuntimeError(f"Cannot assign attributes to {type(self).__name__} objects")
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{key}={value}" for key, value in self.__dict__.items())
+        return f"{type(self).__name__}({fields})"
+
+
+class _WorkerRNG:
+    """Random generators of one worker."""
+
+    def __init__(self, seed: int) -> None:
+        self.random_generator = random.Random(seed)
+        self.numpy_generator = np.random.default_rng(seed)
+        self._seed = seed
+        self._generator: Any = None
+
+    @property
+    def torch_generator(self) -> Any:
+        """A jaxflow Generator, made when first asked for."""
+        if self._generator is None:
+            self._generator = jaxflow.Generator()
+            self._generator.manual_seed(self._seed)
+        return self._generator
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """The calling worker's WorkerInfo; None outside of workers."""
+    return getattr(_local, "info", None)
+
+
+class Failure:
+    """An exception on its way from a worker to the program."""
+
+    def __init__(self, worker: int) -> None:
+        kind, error, _ = sys.exc_info()
+        self.kind = kind
+        self.worker = worker
+        self.text = "".join(traceback.format_exception(error))
+
+    def reraise(self) -> None:
+        """Raise an exception of the same type that shows the worker's traceback."""
+        message = (
+            f"Caught {self.kind.__name__} in DataLoader worker thread {self.worker}.\n"
+            f"Original {self.text}"
+        )
+        if self.kind is KeyError:
+            message = _Text(message)
+        try:
+            error = self.kind(message)
+        except Exception:  # a type that is not made of one message
+            raise RuntimeError(message) from None
+        raise error
+
+
+class _Text(str):
+    """A message that KeyError, which shows the repr of its argument, shows as it is."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def work(
+    worker: int,
+    count: int,
+    seed: int,
+    dataset: Any,
+    make_fetcher: Callable,
+    worker_init_fn: Callable | None,
+    executor: str,
+    tasks: SimpleQueue,
+    results: SimpleQueue,
+) -> None:
+    """A worker's life: tasks are ``(number, index)``, or None to stop."""
+    own = copy.copy(dataset)
+    _local.info = WorkerInfo(
+        id=worker, num_workers=count, seed=seed, dataset=own, rng=_WorkerRNG(seed)
+    )
+    with jaxflow.execution(executor):
+        fetcher = failure = None
+        try:
+            if worker_init_fn is not None:
+                worker_init_fn(worker)
+            fetcher = make_fetcher(own)
+        except Exception:
+            failure = Failure(worker)
+        while (task := tasks.get()) is not None:
+            number, index = task
+            if index is RESTART:
+                if failure is None:
+                    fetcher, failure = _guarded(worker, lambda: make_fetcher(own))
+                continue
+            if failure is None:
+                batch, failed = _guarded(worker, lambda f=fetcher, i=index: _fetch(f, i))
+            else:
+                batch, failed = None, failure
+            results.put((number, worker, failed or batch))
+
+
+def _guarded(worker: int, call: Callable) -> tuple[Any, Failure | None]:
+    try:
+        return call(), None
+    except Exception:
+        return None, Failure(worker)
+
+
+def _fetch(fetcher: Any, index: Any) -> Any:
+    try:
+        batch = fetcher.fetch(index)
+    except StopIteration:
+        return ENDED
+    flush()  # run here what the dataset recorded; the program finds finished values
+    return batch

@@ -1,0 +1,72 @@
+"""The sampler that gives each of several replicas its share of a dataset."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import jaxflow
+
+from .sampler import Sampler
+
+
+class DistributedSampler(Sampler[int]):
+    """The indices of one replica: every ``num_replicas``-th of a shuffle that all agree on.
+
+    The shares have one length: the dataset's end is dropped, or its beginning repeated, to fit.
+
+    Raises:
+        RuntimeError: when ``num_replicas`` or ``rank`` is not given.
+        ValueError: for a ``rank`` out of range.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        drop_last: bool = False,
+    ) -> None:
+        if num_replicas is None or rank is None:
+            raise RuntimeError(
+                "jaxflow has no process groups to ask; give DistributedSampler num_replicas and "
+                "rank (jax.process_count() and jax.process_index(), if jax.distributed is set up)"
+            )
+        if rank >= num_replicas or rank < 0:
+            raise ValueError(
+                f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"
+            )
+        self.dataset = dataset
+        self.num_replicas = num_replicas
+        self.rank = rank
+        self.epoch = 0
+        self.drop_last = drop_last
+        if drop_last and len(dataset) % num_replicas:
+            self.num_samples = math.ceil((len(dataset) - num_replicas) / num_replicas)
+        else:
+            self.num_samples = math.ceil(len(dataset) / num_replicas)
+        self.total_size = self.num_samples * num_replicas
+        self.shuffle = shuffle
+        self.seed = seed
+
+    def __iter__(self) -> Iterator[int]:
+        n = len(self.dataset)
+        if self.shuffle:
+            generator = jaxflow.Generator()
+            generator.manual_seed(self.seed + self.epoch)
+            indices = jaxflow.randperm(n, generator=generator).tolist()
+        else:
+            indices = list(range(n))
+        if self.total_size > n:
+            indices *= math.ceil(self.total_size / n)
+        return iter(indices[self.rank : self.total_size : self.num_replicas])
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch comes next, so that every epoch shuffles differently."""
+        self.epoch = epoch
