@@ -1,4 +1,4 @@
-"""The documents jaxflow started from, sentence by sentence: what the other topics do not already say.
+"""The documents jaxflow started from, sentence by sentence, where no other topic says it.
 
 Each case quotes no text; its comment names the statement it holds jaxflow to.
 """
@@ -65,12 +65,14 @@ def none_alone_where_all_may_be_none(T):
 def accumulates_so_zero_or_none_before(T):
     x = leaf(T, 3)
     results = []
-    for clear in (lambda: None, x.grad.zero_, lambda: setattr(x, "grad", None)):
+    for clear in ("not at all", "zero", "none", "end"):
         (x * x).sum().backward()
         results.append(x.grad.clone())
-        clear()
-    (x * x).sum().backward()
-    return results, x.grad
+        if clear == "zero":
+            x.grad.zero_()
+        elif clear == "none":
+            x.grad = None
+    return results
 
 
 @case

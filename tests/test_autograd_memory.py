@@ -1,0 +1,284 @@
+"""What keeps what alive: values and graphs die when nobody can use them, without the collector."""
+
+import gc
+import weakref
+
+import pytest
+
+import jaxflow as torch
+
+pytestmark = pytest.mark.usefixtures("executor")
+
+
+@pytest.fixture(autouse=True)
+def no_collector():
+    """Reference cycles stay visible: nothing is swept up behind the test's back."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def leaf():
+    return torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+
+def array_of(t):
+    return weakref.ref(t._value_array())
+
+
+def test_a_graph_dies_with_its_output():
+    x = leaf()
+    y = x.exp()
+    node = weakref.ref(y.grad_fn)
+    z = (y * y).sum()
+    del y
+    assert node() is not None
+    del z
+    assert node() is None
+
+
+def test_a_graph_dies_with_its_output_after_backward():
+    x = leaf()
+    z = (x.exp() * x).sum()
+    node = weakref.ref(z.grad_fn)
+    z.backward()
+    assert node() is not None
+    del z
+    assert node() is None
+
+
+def test_backward_lets_go_of_saved_values():
+    x = leaf()
+    y = x * 2.0
+    kept = array_of(y)
+    z = (y * y).sum()
+    del y
+    gc.collect()
+    assert kept() is not None
+    z.backward()
+    z.item()
+    gc.collect()  # jax itself holds cycles around arrays
+    assert kept() is None
+
+
+def test_retaining_keeps_saved_values():
+    x = leaf()
+    y = x * 2.0
+    kept = array_of(y)
+    z = (y * y).sum()
+    del y
+    z.backward(retain_graph=True)
+    gc.collect()
+    assert kept() is not None
+    z.backward()
+    assert x.grad.tolist() == [16.0, 32.0, 48.0]
+
+
+def test_a_leaf_does_not_keep_its_graphs():
+    x = leaf()
+    nodes = []
+    for _ in range(5):
+        y = (x * x).sum()
+        nodes.append(weakref.ref(y.grad_fn))
+        del y
+    assert [n() for n in nodes] == [None] * 5
+
+
+def test_the_accumulator_dies_with_leaf_and_graph():
+    x = leaf()
+    y = x * 2.0
+    accumulator = weakref.ref(y.grad_fn.next_functions[0][0])
+    assert accumulator() is not None
+    del x
+    assert accumulator() is not None
+    del y
+    assert accumulator() is None
+
+
+def test_an_intermediate_dies_when_its_name_does():
+    x = leaf()
+    y = x * 2.0
+    tensor = weakref.ref(y)
+    z = (y * y).sum()
+    del y
+    assert tensor() is None
+    z.backward()
+
+
+def test_an_op_that_saves_nothing_keeps_nothing():
+    x = leaf()
+    y = x * 2.0
+    kept = array_of(y)
+    z = (y + 1.0).sum()
+    z.item()
+    del y
+    gc.collect()
+    assert kept() is None
+    z.backward()
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_setting_grad_to_none_frees_it():
+    x = leaf()
+    x.sum().backward()
+    grad = weakref.ref(x.grad)
+    x.grad = None
+    assert grad() is None
+
+
+def test_a_loop_over_steps_does_not_grow():
+    x = leaf()
+    for _ in range(3):
+        x.grad = None
+        (x * x).sum().backward()
+    before = len(gc.get_objects())
+    for _ in range(50):
+        x.grad = None
+        (x * x).sum().backward()
+    assert len(gc.get_objects()) - before < 50
+
+
+def test_create_graph_with_grad_reset_does_not_grow():
+    x = leaf()
+
+    def step():
+        with pytest.warns(UserWarning, match="reference cycle"):
+            (x**3).sum().backward(create_graph=True)
+        x.grad.sum().backward()
+        x.grad = None
+
+    for _ in range(3):
+        step()
+    gc.collect()
+    before = len(gc.get_objects())
+    for _ in range(30):
+        step()
+    gc.collect()
+    assert len(gc.get_objects()) - before < 60
+
+
+def test_create_graph_by_grad_dies_without_the_collector():
+    x = leaf()
+    (g,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
+    node = weakref.ref(g.grad_fn)
+    del g
+    assert node() is None
+
+
+def test_a_cycle_through_grad_is_collected():
+    x = leaf()
+    with pytest.warns(UserWarning, match="reference cycle"):
+        (x**3).sum().backward(create_graph=True)
+    tensor, grad = weakref.ref(x), weakref.ref(x.grad)
+    del x
+    gc.collect()
+    assert tensor() is None and grad() is None
+
+
+def test_hooks_die_with_the_tensor():
+    class Hook:
+        def __call__(self, g):
+            return None
+
+    x = leaf()
+    y = x * 2.0
+    hook = Hook()
+    gone = weakref.ref(hook)
+    y.register_hook(hook)
+    del hook
+    assert gone() is not None
+    del y
+    assert gone() is None
+
+
+def test_removing_a_hook_frees_it():
+    class Hook:
+        def __call__(self, g):
+            return None
+
+    x, hook = leaf(), Hook()
+    gone = weakref.ref(hook)
+    handle = x.register_hook(hook)
+    del hook
+    handle.remove()
+    assert gone() is None
+
+
+def test_a_function_context_dies_with_the_graph():
+    contexts = []
+
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            contexts.append(weakref.ref(ctx))
+            return x * 2.0
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2.0
+
+    x = leaf()
+    y = Double.apply(x)
+    y.sum().backward()
+    del y
+    assert contexts[0]() is None
+
+
+def test_a_function_that_saves_its_output_makes_no_cycle():
+    contexts = []
+
+    class Exp(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            result = x.exp()
+            ctx.save_for_backward(result)
+            contexts.append(weakref.ref(ctx))
+            return result
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0]
+
+    y = Exp.apply(leaf())
+    tensor = weakref.ref(y)
+    del y
+    assert contexts[0]() is None and tensor() is None
+
+
+def test_views_keep_their_base_and_no_more():
+    x = leaf()
+    h = x * 2.0
+    base = weakref.ref(h)
+    part = h[1:]
+    del h
+    assert base() is not None
+    del part
+    assert base() is None
+
+
+def test_in_place_writes_leave_no_cycle():
+    x = leaf()
+    h = x * 2.0
+    part = h[1:]
+    part.mul_(3.0)
+    h.add_(1.0)
+    node, base = weakref.ref(h.grad_fn), weakref.ref(h)
+    del h, part
+    assert node() is None and base() is None
+
+
+def test_an_error_in_backward_leaves_nothing_behind():
+    x = leaf()
+    y = x * 2.0
+
+    def hook(g):
+        raise KeyError("stop")
+
+    y.register_hook(hook)
+    node = weakref.ref(y.grad_fn)
+    with pytest.raises(KeyError):
+        y.sum().backward()
+    del y
+    assert node() is None
