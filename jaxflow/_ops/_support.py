@@ -1,0 +1,171 @@
+"""What the op families share: dimension checks, refusals in PyTorch's words, derivative rules."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.custom_derivatives import SymbolicZero
+
+from jaxflow._core import dtype as dtypes
+
+_HALF = (np.dtype(np.float16), dtypes.bfloat16.np)
+
+
+def category(x) -> int:
+    """0 for bool, 1 for integers, 2 for floating, 3 for complex: PyTorch's four categories."""
+    return dtypes.from_numpy_dtype(x.dtype).category
+
+
+def is_bool(x) -> bool:
+    """Whether ``x`` holds bools."""
+    return x.dtype == np.bool_
+
+
+def is_complex(x) -> bool:
+    """Whether ``x`` is complex."""
+    return jnp.issubdtype(x.dtype, np.complexfloating)
+
+
+def is_float(x) -> bool:
+    """Whether ``x`` is real floating point."""
+    return jnp.issubdtype(x.dtype, np.floating)
+
+
+def is_integral(x) -> bool:
+    """Whether ``x`` holds integers or bools."""
+    return category(x) <= dtypes.INTEGER
+
+
+def scalar_name(x) -> str:
+    """The word PyTorch's messages have for the dtype of ``x`` (``Float``, ``Long``)."""
+    return dtypes.from_numpy_dtype(x.dtype).scalar_name
+
+
+def refuse(kernel: str, x, *categories: int) -> None:
+    """Raise PyTorch's "not implemented for" error if the dtype of ``x`` is of these categories."""
+    if category(x) in categories:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(x)}'")
+
+
+# -------------------------------------------------------------------------------------- dimensions
+
+
+def wrap_dim(dim, ndim: int) -> int:
+    """``dim`` as a non-negative axis; a 0-d array counts as having one dimension.
+
+    Raises:
+        IndexError: when out of range.
+    """
+    bound = max(ndim, 1)
+    if not -bound <= dim < bound:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], "
+            f"but got {dim})"
+        )
+    return dim % bound
+
+
+def wrap_dims(dim, ndim: int) -> tuple[int, ...]:
+    """The axes a reduction runs over: all for None or an empty list; sorted, without repeats.
+
+    Raises:
+        RuntimeError: when a dimension is named twice.
+        IndexError: when one is out of range.
+    """
+    if dim is None:
+        return tuple(range(ndim))
+    dims = (dim,) if isinstance(dim, (int, np.integer)) else tuple(dim)
+    if not dims:
+        return tuple(range(ndim))
+    wrapped = [wrap_dim(d, ndim) for d in dims]
+    for d in wrapped:
+        if wrapped.count(d) > 1:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    return tuple(sorted(wrapped)) if ndim else ()
+
+
+def one_dim(dim, ndim: int) -> tuple[int, ...]:
+    """Like `wrap_dims` for a single dimension: the empty tuple for a 0-d array."""
+    dim = wrap_dim(dim, ndim)
+    return (dim,) if ndim else ()
+
+
+def at_least_1d(x):
+    """``x``, or a 0-d ``x`` as one element: along-a-dimension ops then need no special case."""
+    return x.reshape(1) if x.ndim == 0 else x
+
+
+# ------------------------------------------------------------------------------------------ dtypes
+
+
+def np_dtype(dtype):
+    """The NumPy dtype of a ``dtype`` argument (None stays None)."""
+    return None if dtype is None else dtype.np
+
+
+def as_dtype(x, dtype):
+    """``x`` converted to a ``dtype`` argument or NumPy dtype; None leaves it."""
+    target = getattr(dtype, "np", dtype)
+    if target is None or x.dtype == target:
+        return x
+    if is_complex(x) and not jnp.issubdtype(target, np.complexfloating):
+        x = x != 0 if target == np.bool_ else x.real
+    return jax.lax.convert_element_type(x, target)
+
+
+def wide(x):
+    """Half precision widened to float32, in which PyTorch's CPU kernels accumulate."""
+    return x.astype(np.float32) if x.dtype in _HALF else x
+
+
+def in_wide(fn: Callable) -> Callable:
+    """Make ``fn(x, ...)`` compute half precision in float32 and round its one result once."""
+
+    @functools.wraps(fn)
+    def run(x, *args, **kwargs):
+        if x.dtype not in _HALF:
+            return fn(x, *args, **kwargs)
+        return fn(x.astype(np.float32), *args, **kwargs).astype(x.dtype)
+
+    return run
+
+
+# ------------------------------------------------------------------------------------- derivatives
+
+
+def with_partials(*partials: Callable | None) -> Callable:
+    """Give an elementwise function its partial derivatives, each ``f(result, *inputs)``.
+
+    For the points where PyTorch's convention is not what ``jax.vjp`` derives. The rule is a JVP, so it
+    serves forward mode, reverse mode and derivatives of derivatives alike. None means zero.
+    """
+
+    def decorate(fn: Callable) -> Callable:
+        wrapped = jax.custom_jvp(fn)
+
+        def rule(primals, tangents):
+            out = wrapped(*primals)
+            total = jnp.zeros_like(out)
+            for partial, tangent in zip(partials, tangents):
+                # A constant operand must not enter: its partial may be nan where x ** 2 is fine.
+                if partial is not None and not isinstance(tangent, SymbolicZero):
+                    total = total + partial(out, *primals) * tangent
+            return out, total
+
+        wrapped.defjvp(rule, symbolic_zeros=True)
+        return functools.wraps(fn)(wrapped)
+
+    return decorate
+
+
+def numbered(name: str, with_number: int, without: int, which: int = -1) -> Callable:
+    """A ``grad_name`` whose last digit tells whether the operand ``which`` is a Python number."""
+
+    def grad_name(numbers, **static):
+        return f"{name}Backward{with_number if numbers[which] else without}"
+
+    return grad_name

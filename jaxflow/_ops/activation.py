@@ -1,0 +1,234 @@
+"""Activation functions of ``nn.functional``.
+
+Static numbers (slopes, thresholds) are traced, so two layers that differ only in them share a program.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._dispatch.op import Scalar, op
+
+from ._support import as_dtype, at_least_1d, in_wide, is_complex, refuse, wrap_dim
+
+_F = dict(promote="default", namespace="nn.functional", variants="function out")
+_F_INPLACE = dict(promote="default", namespace="nn.functional", variants="function inplace out")
+
+
+def _like(value, x):
+    """A number or a 0-d array in the dtype of ``x``."""
+    return jnp.asarray(value).astype(x.dtype)
+
+
+def _clip_open(x, low, high):
+    """``x`` limited to ``[low, high]`` with derivative 0 at both edges, as these activations have it."""
+    return jnp.where(x <= low, low, jnp.where(x >= high, high, x))
+
+
+@op(**_F_INPLACE)
+def hardtanh(input, /, min_val: Scalar = -1.0, max_val: Scalar = 1.0):
+    """Each element limited to ``[min_val, max_val]``; the derivative at the edges is 0."""
+    refuse("hardtanh_cpu", input, BOOL, COMPLEX)
+    return _clip_open(input, _like(min_val, input), _like(max_val, input))
+
+
+@op(**_F_INPLACE, grad_name="HardtanhBackward0")
+def relu6(input, /):
+    """Each element limited to ``[0, 6]``."""
+    refuse("hardtanh_cpu", input, BOOL, COMPLEX)
+    return _clip_open(input, _like(0, input), _like(6, input))
+
+
+@op(**_F_INPLACE)
+def leaky_relu(input, /, negative_slope: Scalar = 0.01):
+    """Each element, times ``negative_slope`` where it is not positive."""
+    refuse("leaky_relu_cpu", input, BOOL, INTEGER, COMPLEX)
+    return jnp.where(input > 0, input, input * _like(negative_slope, input))
+
+
+@op(promote="no_opmath", broadcast=False, variants="")
+def prelu(input, weight, /):
+    """Each element, times the weight of its channel (dimension 1) where it is not positive."""
+    if weight.ndim > 1:
+        raise RuntimeError(
+            "prelu: Expected `weight` to be a scalar or 1D tensor, but got: "
+            f"ndim = {weight.ndim}"
+        )
+    if weight.size != 1:
+        if input.ndim == 0:
+            raise RuntimeError("prelu: Not allow zero-dim input tensor.")
+        channels = input.shape[1] if input.ndim > 1 else 1
+        if channels != weight.size:
+            raise RuntimeError(
+                "prelu: Mismatch of parameter numbers and input channel size. Found parameter "
+                f"numbers = {weight.size} and channel size = {channels}."
+            )
+        weight = weight.reshape((1, -1) + (1,) * (input.ndim - 2))
+    else:
+        weight = weight.reshape(())
+    return jnp.where(input > 0, input, input * weight)
+
+
+def _elu(x, alpha, scale, input_scale):
+    # The exponential sees only what it is used for: exp of a large positive number would be inf, and
+    # inf * 0 in the derivative nan.
+    below = jnp.expm1(jnp.where(x > 0, 0, x) * input_scale)
+    return jnp.where(x > 0, x * scale, below * alpha * scale)
+
+
+@op(**_F_INPLACE)
+def elu(input, /, alpha: Scalar = 1.0):
+    """Each element where positive, ``alpha * (exp(input) - 1)`` elsewhere."""
+    refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
+    return _elu(input, _like(alpha, input), 1, 1)
+
+
+@op(**_F_INPLACE, grad_name="EluBackward0")
+def selu(input, /):
+    """The exponential linear unit whose constants keep mean 0 and variance 1."""
+    refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
+    return _elu(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1)
+
+
+@op(**_F_INPLACE)
+def celu(input, /, alpha: Scalar = 1.0):
+    """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
+    refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
+    alpha = _like(alpha, input)
+    return _elu(input, alpha, 1, 1 / alpha)
+
+
+@op(**_F)
+def gelu(input, /, *, approximate="none"):
+    """``input`` times the standard normal distribution of ``input``; ``"tanh"`` approximates it."""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    refuse("GeluKernelImpl", input, BOOL, INTEGER, COMPLEX)
+    return jax.nn.gelu(input, approximate=approximate == "tanh")
+
+
+@op(promote="default", namespace="nn.functional", variants="", )
+def silu(input, /):
+    """``input * sigmoid(input)``."""
+    refuse("silu_cpu", input, BOOL, INTEGER)
+    if is_complex(input):
+        return input / (1 + jnp.exp(-input))
+    return input * jax.nn.sigmoid(input)
+
+
+@op(promote="default", namespace="nn.functional", variants="")
+def mish(input, /):
+    """``input * tanh(softplus(input))``."""
+    refuse("mish_cpu", input, BOOL, INTEGER, COMPLEX)
+    return input * jnp.tanh(jax.nn.softplus(input))
+
+
+@op(**_F)
+def softplus(input, /, beta: Scalar = 1.0, threshold: Scalar = 20.0):
+    """``log(1 + exp(beta * input)) / beta``, and ``input`` itself above the threshold."""
+    refuse("softplus_cpu", input, BOOL, INTEGER, COMPLEX)
+    beta, threshold = _like(beta, input), _like(threshold, input)
+    scaled = input * beta
+    linear = scaled > threshold
+    return jnp.where(linear, input, jnp.log1p(jnp.exp(jnp.where(linear, 0, scaled))) / beta)
+
+
+@op(**_F)
+def logsigmoid(input, /):
+    """``log(sigmoid(input))`` without overflow."""
+    refuse("log_sigmoid_cpu", input, BOOL, INTEGER, COMPLEX)
+    return jnp.minimum(input, 0) - jnp.log1p(jnp.exp(-jnp.abs(input)))
+
+
+@op(promote="default", namespace="nn.functional", variants="")
+def hardswish(input, /):
+    """``input * relu6(input + 3) / 6``."""
+    refuse("hardswish_cpu", input, BOOL, INTEGER, COMPLEX)
+    middle = input * (input + 3) / 6
+    return jnp.where(input <= -3, jnp.zeros_like(input), jnp.where(input >= 3, input, middle))
+
+
+@op(promote="default", namespace="nn.functional", variants="")
+def hardsigmoid(input, /):
+    """``relu6(input + 3) / 6``; the derivative at the edges is 0."""
+    refuse("hardsigmoid_cpu", input, BOOL, INTEGER, COMPLEX)
+    return _clip_open(input + 3, jnp.zeros_like(input), jnp.full_like(input, 6)) / 6
+
+
+@op(**_F)
+def softshrink(input, /, lambd: Scalar = 0.5):
+    """Each element moved towards zero by ``lambd``, 0 within it."""
+    refuse("softshrink_cpu", input, BOOL, INTEGER, COMPLEX)
+    lambd = _like(lambd, input)
+    moved = jnp.where(input > 0, input - lambd, input + lambd)
+    return jnp.where(jnp.abs(input) <= lambd, jnp.zeros_like(input), moved)
+
+
+@op(promote="default", variants="function method out", aliases=("nn.functional.hardshrink",))
+def hardshrink(input, /, lambd: Scalar = 0.5):
+    """Each element, 0 where it lies within ``lambd`` of zero."""
+    refuse("hardshrink_cpu", input, BOOL, INTEGER, COMPLEX)
+    return jnp.where(jnp.abs(input) <= _like(lambd, input), jnp.zeros_like(input), input)
+
+
+@op(promote="default", variants="")
+def threshold(input, /, threshold: Scalar, value: Scalar):
+    """Each element, or ``value`` where it does not exceed ``threshold``."""
+    refuse("threshold_cpu", input, BOOL, COMPLEX)
+    return jnp.where(input <= _like(threshold, input), _like(value, input), input)
+
+
+@op(variants="", namespace="nn.functional")
+def glu(input, /, dim=-1):
+    """The first half of a dimension times the sigmoid of the second half."""
+    if input.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    dim = wrap_dim(dim, input.ndim)
+    if input.shape[dim] % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}"
+        )
+    refuse("glu_cpu", input, BOOL, INTEGER, COMPLEX)
+    first, second = jnp.split(input, 2, axis=dim)
+    return in_wide(lambda a: a * jax.nn.sigmoid(second.astype(a.dtype)))(first)
+
+
+# ----------------------------------------------------------------------------------------- softmax
+
+
+def _normalised(kernel, fn, input, dim, dtype):
+    """Run a softmax along ``dim``; half precision is widened inside and rounded once."""
+    input = as_dtype(input, dtype)
+    dim = wrap_dim(dim, input.ndim)
+    refuse(kernel, input, BOOL, INTEGER, COMPLEX)
+    if input.size == 0:
+        return input
+    return in_wide(lambda x: fn(at_least_1d(x), dim).reshape(x.shape))(input)
+
+
+def _softmax(x, axis):
+    # Subtracting the largest element changes nothing but overflow, the derivative included.
+    shifted = x - jax.lax.stop_gradient(jnp.max(x, axis, keepdims=True))
+    powers = jnp.exp(shifted)
+    return powers / jnp.sum(powers, axis, keepdims=True)
+
+
+def _log_softmax(x, axis):
+    shifted = x - jax.lax.stop_gradient(jnp.max(x, axis, keepdims=True))
+    return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis, keepdims=True))
+
+
+@op(saves="result", variants="", grad_name="SoftmaxBackward0")
+def softmax(input, /, dim, dtype=None):
+    """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
+    return _normalised("softmax_lastdim_kernel_impl" if dim in (-1, input.ndim - 1)
+                       else "softmax_kernel_impl", _softmax, input, dim, dtype)
+
+
+@op(saves="result", variants="", grad_name="LogSoftmaxBackward0")
+def log_softmax(input, /, dim, dtype=None):
+    """The logarithm of `softmax`, without its loss of precision."""
+    return _normalised("log_softmax_lastdim_kernel_impl" if dim in (-1, input.ndim - 1)
+                       else "log_softmax_kernel_impl", _log_softmax, input, dim, dtype)

@@ -1,0 +1,397 @@
+"""Pointwise arithmetic of two or three tensors."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
+from jaxflow._dispatch.op import Mask, Scalar, op
+
+from ._support import (
+    category,
+    is_bool,
+    is_complex,
+    is_float,
+    is_integral,
+    numbered,
+    refuse,
+    with_partials,
+)
+
+
+def _scaled(x, alpha):
+    """``alpha * x`` with PyTorch's rules for which kinds of ``alpha`` fit which dtypes."""
+    if type(alpha) is int and alpha == 1:
+        return x
+    if is_bool(alpha) and not is_bool(x):
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if is_float(alpha) and is_integral(x):
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
+    if is_complex(alpha) and not is_complex(x):
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
+    return x * alpha.astype(x.dtype)
+
+
+@op(promote="default", operators="__add__ __radd__ __iadd__", saves="none")
+def add(input, other, /, *, alpha: Scalar = 1):
+    """``input + alpha * other``, broadcast; bools add as a logical or."""
+    other = _scaled(other, alpha)
+    return input | other if is_bool(input) else input + other
+
+
+def _no_bool_operand(*operands):
+    if all(found is dtypes.bool and kind != "scalar" for found, kind in operands):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    if any(found is dtypes.bool for found, _ in operands):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
+            "to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+
+
+@op(promote="default", operators="__sub__ __isub__", aliases=("subtract",), saves="none",
+    check=_no_bool_operand)
+def sub(input, other, /, *, alpha: Scalar = 1):
+    """``input - alpha * other``, broadcast; refuses bools."""
+    return input - _scaled(other, alpha)
+
+
+@op(promote="default", operators="__rsub__", variants="function out", saves="none",
+    check=_no_bool_operand, grad_name=numbered("Rsub", 1, 0, which=1))
+def rsub(input, other, /, *, alpha: Scalar = 1):
+    """``other - alpha * input``, broadcast; refuses bools."""
+    return other - _scaled(input, alpha)
+
+
+@op(promote="default", operators="__mul__ __rmul__ __imul__", aliases=("multiply",))
+def mul(input, other, /):
+    """The product, broadcast; bools multiply as a logical and."""
+    return input & other if is_bool(input) else input * other
+
+
+def _div_kind(rounding_mode):
+    return "int_to_float" if rounding_mode is None else "default"
+
+
+def _div_name(numbers, rounding_mode):
+    return "DivBackward0" if rounding_mode is None else "DivBackward2"
+
+
+@op(promote=_div_kind, operators="__truediv__ __itruediv__", aliases=("divide",),
+    grad_name=_div_name)
+def div(input, other, /, *, rounding_mode=None):
+    """The quotient, broadcast; ``rounding_mode`` may be ``"trunc"`` or ``"floor"``.
+
+    Without rounding, integers give floating results; with it they stay integers.
+    """
+    if rounding_mode is None:
+        return input / other
+    if rounding_mode == "floor":
+        return _floor_quotient(input, other)
+    if rounding_mode == "trunc":
+        return _trunc_quotient(input, other)
+    raise RuntimeError(
+        "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
+        f"but found '{rounding_mode}'"
+    )
+
+
+@op(promote="int_to_float", grad_name="DivBackward0")
+def true_divide(input, other, /):
+    """The quotient, broadcast; integers give floating results."""
+    return input / other
+
+
+def _trunc_quotient(a, b):
+    refuse("div_trunc_cpu", a, BOOL, COMPLEX)
+    return jax.lax.div(a, b) if is_integral(a) else jnp.trunc(a / b)
+
+
+def _floor_quotient(a, b):
+    refuse("div_floor_cpu", a, BOOL, COMPLEX)
+    if is_integral(a):
+        quotient = jax.lax.div(a, b)
+        exact = quotient * b == a
+        return jnp.where(exact | ((a < 0) == (b < 0)), quotient, quotient - 1)
+    # From the remainder, not from a / b: near an integer the rounded quotient may lie on the wrong side.
+    rest = jax.lax.rem(a, b)
+    quotient = (a - rest) / b
+    quotient = jnp.where((rest != 0) & ((b < 0) != (rest < 0)), quotient - 1, quotient)
+    floored = jnp.floor(quotient)
+    floored = jnp.where(quotient - floored > 0.5, floored + 1, floored)
+    floored = jnp.where(quotient == 0, jnp.copysign(jnp.zeros_like(a), a / b), floored)
+    return jnp.where(b == 0, a / b, floored)
+
+
+@op(promote="default", operators="__floordiv__ __rfloordiv__ __ifloordiv__", differentiable=False)
+def floor_divide(input, other, /):
+    """The quotient rounded down, broadcast."""
+    return _floor_quotient(input, other)
+
+
+@with_partials(lambda out, a, b: jnp.ones_like(a), lambda out, a, b: -jnp.floor(a / b))
+def _float_remainder(a, b):
+    rest = jax.lax.rem(a, b)
+    return jnp.where((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
+
+
+@op(promote="default", operators="__mod__ __rmod__ __imod__",
+    grad_name=numbered("Remainder", 0, 1))
+def remainder(input, other, /):
+    """What division rounded down leaves: the result has the sign of ``other``."""
+    refuse("remainder_cpu", input, BOOL, COMPLEX)
+    if is_float(input):
+        return _float_remainder(input, other)
+    rest = jax.lax.rem(input, other)
+    return jnp.where((rest != 0) & ((other < 0) != (rest < 0)), rest + other, rest)
+
+
+@with_partials(lambda out, a, b: jnp.ones_like(a), lambda out, a, b: -jnp.trunc(a / b))
+def _float_fmod(a, b):
+    return jax.lax.rem(a, b)
+
+
+@op(promote="default", grad_name=numbered("Fmod", 0, 1))
+def fmod(input, other, /):
+    """What division rounded towards zero leaves: the result has the sign of ``input``."""
+    refuse("fmod_cpu", input, BOOL, COMPLEX)
+    return _float_fmod(input, other) if is_float(input) else jax.lax.rem(input, other)
+
+
+# ------------------------------------------------------------------------------------------- powers
+
+
+def _d_base(out, base, exponent):
+    # x ** 0 has derivative 0 everywhere, at x = 0 too, where jax's formula gives nan.
+    return jnp.where(exponent == 0, 0, exponent * jnp.power(base, exponent - 1))
+
+
+def _d_exponent(out, base, exponent):
+    flat = (base == 0) & (exponent.real >= 0)
+    return jnp.where(flat, 0, out * jnp.log(jnp.where(flat, 1, base)))
+
+
+@with_partials(_d_base, _d_exponent)
+def _power(base, exponent):
+    return jnp.power(base, exponent)
+
+
+def _integer_power(base, exponent):
+    refuse("pow", base, BOOL)
+    raised = jnp.power(base, jnp.maximum(exponent, 0))
+    if not jnp.issubdtype(exponent.dtype, np.signedinteger):
+        return raised
+    # One over an integer is 0 in integers, unless the integer is 1 or -1.
+    odd = (exponent & 1) == 1
+    inverse = jnp.where(base == 1, 1, jnp.where(base == -1, jnp.where(odd, -1, 1), 0))
+    return jnp.where(exponent < 0, inverse.astype(base.dtype), raised)
+
+
+def _pow_name(numbers):
+    return "PowBackward2" if numbers[0] else "PowBackward0" if numbers[1] else "PowBackward1"
+
+
+@op(promote="default", variants="", grad_name=_pow_name)
+def pow(input, exponent, /):
+    """Each element of ``input`` to the power of the matching element of ``exponent``."""
+    if is_integral(input):
+        return _integer_power(input, exponent)
+    return _power(input, exponent)
+
+
+_FIXED_POWERS = {
+    0: jnp.ones_like,
+    0.5: jnp.sqrt,
+    1: lambda x: x,
+    2: lambda x: x * x,
+    3: lambda x: x * x * x,
+    -0.5: jax.lax.rsqrt,
+    -1: lambda x: 1 / x,
+    -2: lambda x: 1 / (x * x),
+}
+
+#: The exponents that `pow_fixed` knows; any other goes to `pow` as a traced number.
+FIXED_EXPONENTS = frozenset(_FIXED_POWERS)
+
+
+@op(promote="default", variants="", grad_name="PowBackward0")
+def pow_fixed(input, /, *, exponent):
+    """Each element to one of the powers in `FIXED_EXPONENTS`, by multiplication or a square root."""
+    return _FIXED_POWERS[exponent](input)
+
+
+# ---------------------------------------------------------------------------------- larger, smaller
+
+
+def _extremum(name, fn, x, y):
+    if is_complex(x):
+        raise RuntimeError(f"{name} not implemented for complex tensors.")
+    return fn(x, y)
+
+
+@op(promote="default", variants="function method out")
+def maximum(input, other, /):
+    """The larger of two elements, nan if one is nan; tied elements share the gradient."""
+    return _extremum("maximum", jnp.maximum, input, other)
+
+
+@op(promote="default", variants="function method out")
+def minimum(input, other, /):
+    """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
+    return _extremum("minimum", jnp.minimum, input, other)
+
+
+@op(promote="default", variants="function method out")
+def fmax(input, other, /):
+    """The larger of two elements, the number where one is nan; ``input`` wins a tie."""
+    return _extremum("fmax", lambda x, y: jnp.where((x >= y) | jnp.isnan(y), x, y), input, other)
+
+
+@op(promote="default", variants="function method out")
+def fmin(input, other, /):
+    """The smaller of two elements, the number where one is nan; ``input`` wins a tie."""
+    return _extremum("fmin", lambda x, y: jnp.where((x <= y) | jnp.isnan(y), x, y), input, other)
+
+
+def _clamp_name(numbers):
+    return "ClampBackward1" if any(numbers) else "ClampBackward0"
+
+
+@op(promote="default", aliases=("clip",), grad_name=_clamp_name)
+def clamp(input, min=None, max=None, /):
+    """Each element limited to ``[min, max]``, each a number, a tensor or None.
+
+    An element on the edge keeps its gradient. Where ``min`` exceeds ``max`` the result is ``max``.
+
+    Raises:
+        RuntimeError: if both are None.
+    """
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if is_complex(input):
+        raise NotImplementedError("clamp is not supported for complex types")
+    refuse("clamp_scalar_cpu", input, BOOL)
+    return _at_most(_at_least(input, min), max)
+
+
+def _at_least(x, bound):
+    return x if bound is None else jnp.where((x < bound) | jnp.isnan(bound), bound, x)
+
+
+def _at_most(x, bound):
+    return x if bound is None else jnp.where((x > bound) | jnp.isnan(bound), bound, x)
+
+
+@op(promote="default", grad_name=numbered("ClampMin", 0, 1))
+def clamp_min(input, min, /):
+    """Each element, but at least ``min``."""
+    refuse("maximum_cpu", input, COMPLEX)
+    return input | min if is_bool(input) else _at_least(input, min)
+
+
+@op(promote="default", grad_name=numbered("ClampMax", 0, 1))
+def clamp_max(input, max, /):
+    """Each element, but at most ``max``."""
+    refuse("minimum_cpu", input, COMPLEX)
+    return input & max if is_bool(input) else _at_most(input, max)
+
+
+# ---------------------------------------------------------------------------------------- mixtures
+
+
+def _lerp_dtypes(input, *others):
+    for (found, kind), name in zip(others, ("end", "weight")):
+        if kind != "scalar" and found is not input[0]:
+            raise RuntimeError(
+                f"expected dtype {_CPP_NAMES[input[0]]} for `{name}` but got dtype "
+                f"{_CPP_NAMES[found]}"
+            )
+
+
+_CPP_NAMES = {
+    dtypes.bool: "bool", dtypes.uint8: "unsigned char", dtypes.int8: "signed char",
+    dtypes.int16: "short", dtypes.int32: "int", dtypes.int64: "long int",
+    dtypes.float16: "c10::Half", dtypes.bfloat16: "c10::BFloat16", dtypes.float32: "float",
+    dtypes.float64: "double", dtypes.complex64: "c10::complex<float>",
+    dtypes.complex128: "c10::complex<double>",
+}
+
+
+@op(promote="default", check=_lerp_dtypes, grad_name=numbered("Lerp", 0, 1))
+def lerp(input, end, weight, /):
+    """``input + weight * (end - input)``, exact at both ends."""
+    refuse("lerp_kernel_scalar", input, BOOL, INTEGER)
+    step = end - input
+    return jnp.where(jnp.abs(weight) < 0.5, input + weight * step, end - step * (1 - weight))
+
+
+@op(promote="default")
+def addcmul(input, tensor1, tensor2, /, *, value: Scalar = 1):
+    """``input + value * tensor1 * tensor2``."""
+    return input + _scaled(tensor1, value) * tensor2
+
+
+def _no_integer_quotient(input, tensor1, tensor2):
+    if tensor1[0].category < FLOATING and tensor2[0].category < FLOATING:
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
+            "will perform a true division of tensor1 and tensor2. The historic addcdiv behavior can "
+            "be implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for "
+            "integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future "
+            "addcdiv behavior is just the latter implementation: (input + value * tensor1 / "
+            "tensor2), for all dtypes."
+        )
+
+
+@op(promote="default", check=_no_integer_quotient)
+def addcdiv(input, tensor1, tensor2, /, *, value: Scalar = 1):
+    """``input + value * tensor1 / tensor2``; ``tensor1`` and ``tensor2`` must not both be integer."""
+    return input + _scaled(tensor1, value) / tensor2
+
+
+@op(promote="default", variants="")
+def where(condition: Mask, input, other, /):
+    """``input`` where ``condition`` holds, ``other`` elsewhere; all broadcast."""
+    if not is_bool(condition):
+        if condition.dtype != np.uint8:
+            raise RuntimeError(
+                "where expected condition to be a boolean tensor, but got a tensor with dtype "
+                f"{dtypes.from_numpy_dtype(condition.dtype).scalar_name}"
+            )
+        condition = condition != 0
+    return jnp.where(condition, input, other)
+
+
+@op(promote="no_opmath", saves="none", grad_name=numbered("MaskedFill", 0, 1))
+def masked_fill(input, mask: Mask, /, value: Scalar):
+    """``input`` with ``value`` (a number or a 0-d tensor) where ``mask`` holds.
+
+    Raises:
+        RuntimeError: if the mask is not bool, or the value has dimensions.
+    """
+    if not is_bool(mask):
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{_CPP_NAMES[dtypes.from_numpy_dtype(mask.dtype)]}"
+        )
+    if value.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor "
+            f"with {value.ndim} dimension(s)."
+        )
+    if category(value) == COMPLEX and not is_complex(input):
+        raise RuntimeError(
+            "value cannot be converted to type "
+            f"{_CPP_NAMES[dtypes.from_numpy_dtype(input.dtype)]} without overflow"
+        )
+    return jnp.where(mask, value.astype(input.dtype), input)

@@ -1,0 +1,171 @@
+"""Repeating, shifting, mirroring, and triangles and diagonals of matrices; none of these is a view."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._dispatch.op import op
+
+from ._support import wrap_dim, wrap_dims
+
+
+def _tile(x, repeats):
+    shape = (1,) * (len(repeats) - x.ndim) + x.shape
+    size = [r * n for r, n in zip(repeats, shape)]
+    for n in size:
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {size}")
+    return jnp.tile(x.reshape(shape), repeats)
+
+
+@op(variants="method", saves="none")
+def repeat(input, /, repeats):
+    """The tensor repeated ``repeats[i]`` times along dimension ``i``; new dimensions come first."""
+    if len(repeats) < input.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+        )
+    return _tile(input, repeats)
+
+
+@op(variants="function method", grad_name="RepeatBackward0", saves="none")
+def tile(input, /, dims):
+    """The tensor repeated ``dims[i]`` times, counted from the last dimension."""
+    return _tile(input, (1,) * (input.ndim - len(dims)) + tuple(dims))
+
+
+@op(variants="", grad_name="ViewBackward0", saves="none")
+def repeat_interleave_int(input, /, repeats, dim=None):
+    """Each element (or slice along ``dim``) ``repeats`` times in a row."""
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
+    if dim is None:
+        return jnp.repeat(input.reshape(-1), repeats)
+    axis = wrap_dim(dim, input.ndim)
+    return jnp.repeat(input.reshape(1) if input.ndim == 0 else input, repeats, axis)
+
+
+@op(saves="none")
+def roll(input, /, shifts, dims=()):
+    """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``."""
+    shifts = (shifts,) if isinstance(shifts, int) else shifts
+    dims = (dims,) if isinstance(dims, int) else dims
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    if len(shifts) != len(dims):
+        if not dims and len(shifts) == 1:
+            return jnp.roll(input.reshape(-1), shifts[0]).reshape(input.shape)
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+        )
+    axes = [wrap_dim(d, input.ndim) for d in dims]
+    if input.ndim == 0:
+        return input
+    for shift, axis in zip(shifts, axes):
+        input = jnp.roll(input, shift, axis)
+    return input
+
+
+@op(saves="none")
+def flip(input, /, dims):
+    """The elements in reverse order along ``dims``."""
+    dims = (dims,) if isinstance(dims, int) else dims
+    if not dims:
+        return input
+    return jnp.flip(input, wrap_dims(dims, input.ndim))
+
+
+@op(variants="function method", grad_name="FlipBackward0", saves="none")
+def fliplr(input, /):
+    """The columns in reverse order."""
+    if input.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return jnp.flip(input, 1)
+
+
+@op(variants="function method", grad_name="FlipBackward0", saves="none")
+def flipud(input, /):
+    """The rows in reverse order."""
+    if input.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return jnp.flip(input, 0)
+
+
+@op(saves="none")
+def rot90(input, /, k=1, dims=(0, 1)):
+    """The plane of ``dims`` turned by ``k`` quarters, from the first dimension to the second."""
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if input.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
+    first, second = (wrap_dim(d, input.ndim) for d in dims)
+    if first == second:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
+    return jnp.rot90(input, k, (first, second))
+
+
+def _triangle(name, fn, input, diagonal):
+    if input.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    return fn(input, diagonal)
+
+
+@op(variants="function method inplace out", saves="none")
+def tril(input, /, diagonal=0):
+    """The matrices with 0 above a diagonal."""
+    return _triangle("tril", jnp.tril, input, diagonal)
+
+
+@op(variants="function method inplace out", saves="none")
+def triu(input, /, diagonal=0):
+    """The matrices with 0 below a diagonal."""
+    return _triangle("triu", jnp.triu, input, diagonal)
+
+
+def _embed(x, offset, dim1, dim2):
+    """The last dimension of ``x`` as the diagonal of new matrices over ``dim1`` and ``dim2``."""
+    ndim = x.ndim + 1
+    first, second = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    size = x.shape[-1] + (offset if offset > 0 else -offset)
+    row = jnp.arange(size, dtype=np.int64)[:, None]
+    column = jnp.arange(size, dtype=np.int64)[None, :]
+    on = (column - row) == offset
+    place = jnp.clip(row if offset >= 0 else column, 0, x.shape[-1] - 1)
+    if x.shape[-1]:
+        spread = jnp.where(on, jnp.take(x, place, -1), jnp.zeros((), x.dtype))
+        spread = spread.reshape(*x.shape[:-1], size, size)
+    else:
+        spread = jnp.zeros((*x.shape[:-1], size, size), x.dtype)
+    return jnp.moveaxis(spread, (-2, -1), (first, second))
+
+
+@op(saves="none")
+def diag_embed(input, /, offset=0, dim1=-2, dim2=-1):
+    """The last dimension as the diagonal of new matrices, 0 elsewhere."""
+    return _embed(input, offset, dim1, dim2)
+
+
+@op(variants="function method", grad_name="DiagEmbedBackward0", saves="none")
+def diagflat(input, /, offset=0):
+    """All elements as the diagonal of one matrix."""
+    return _embed(input.reshape(-1), offset, -2, -1)
+
+
+@op(variants="", grad_name="DiagonalBackward0_copy", saves="none")
+def diag_of(input, /, diagonal=0):
+    """A diagonal of a matrix, copied."""
+    if input.ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
+    return jnp.diagonal(input, diagonal)
+
+
+@op(variants="", differentiable=False)
+def one_hot(input, /, num_classes):
+    """A last dimension of zeros with a one at each class index; int64."""
+    classes = jnp.arange(num_classes, dtype=input.dtype)
+    return (input[..., None] == classes).astype(np.int64)

@@ -1,0 +1,208 @@
+"""Pointwise functions of two tensors beyond arithmetic."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._dispatch.op import op
+
+from ._support import category, is_float, numbered, refuse, scalar_name, with_partials
+
+
+def _d_atan2(part):
+    def partial(out, y, x):
+        square = y * y + x * x
+        # PyTorch's derivative at the origin is 0.
+        return jnp.where(square == 0, 0, part(y, x) / jnp.where(square == 0, 1, square))
+
+    return partial
+
+
+@with_partials(_d_atan2(lambda y, x: x), _d_atan2(lambda y, x: -y))
+def _atan2(y, x):
+    return jnp.arctan2(y, x)
+
+
+@op(promote="int_to_float", aliases=("arctan2",))
+def atan2(input, other, /):
+    """The angle of the point with ordinate ``input`` and abscissa ``other``, in radians."""
+    refuse("atan2_cpu", input, COMPLEX)
+    return _atan2(input, other)
+
+
+@with_partials(lambda out, x, y: x / out, lambda out, x, y: y / out)
+def _hypot(x, y):
+    return jnp.hypot(x, y)
+
+
+@op(promote="default", saves="result")
+def hypot(input, other, /):
+    """``sqrt(input ** 2 + other ** 2)`` without overflow on the way."""
+    refuse("hypot_cpu", input, BOOL, INTEGER, COMPLEX)
+    return _hypot(input, other)
+
+
+@with_partials(lambda out, x, y: jnp.where(x == 0, 0, out / jnp.where(x == 0, 1, x)), None)
+def _copysign(x, y):
+    return jnp.copysign(x, y)
+
+
+@op(promote="int_to_float", grad_name=numbered("Copysign", 1, 0))
+def copysign(input, other, /):
+    """The magnitude of ``input`` with the sign of ``other``."""
+    refuse("copysign_cpu", input, COMPLEX)
+    return _copysign(input, other)
+
+
+@op(promote="default", variants="function method out")
+def logaddexp(input, other, /):
+    """``log(exp(input) + exp(other))`` without overflow."""
+    refuse("logaddexp_cpu", input, BOOL, INTEGER)
+    return jnp.logaddexp(input, other)
+
+
+@op(promote="default", variants="function method out")
+def logaddexp2(input, other, /):
+    """``log2(2 ** input + 2 ** other)`` without overflow."""
+    refuse("logaddexp2_cpu", input, BOOL, INTEGER, COMPLEX)
+    return jnp.logaddexp2(input, other)
+
+
+def _product_with(name, log):
+    """``x * log(y)`` that is 0 where x is 0, however bad the logarithm."""
+
+    def fn(x, y):
+        return jnp.where(jnp.isnan(y), y, jnp.where(x == 0, 0, x * log(y)))
+
+    return fn
+
+
+def _d_xlogy_self(out, x, y):
+    return jnp.where((x == 0) & (y <= 0), 0, jnp.log(y))
+
+
+def _d_xlog1py_self(out, x, y):
+    return jnp.where((x == 0) & (y <= -1), 0, jnp.log1p(y))
+
+
+_xlogy = with_partials(_d_xlogy_self, lambda out, x, y: x / y)(_product_with("xlogy", jnp.log))
+_xlog1py = with_partials(_d_xlog1py_self, lambda out, x, y: x / (y + 1))(
+    _product_with("xlog1py", jnp.log1p)
+)
+
+
+def _xlogy_name(numbers):
+    return f"XlogyBackward{1 if numbers[0] else 2 if numbers[1] else 0}"
+
+
+@op(promote="int_to_float", grad_name=_xlogy_name)
+def xlogy(input, other, /):
+    """``input * log(other)``, 0 where ``input`` is 0 and nan where ``other`` is."""
+    refuse("xlogy_cpu", input, COMPLEX)
+    return _xlogy(input, other)
+
+
+@op(promote="int_to_float", namespace="special", variants="function out",
+    grad_name="SpecialXlog1PyBackward0")
+def xlog1py(input, other, /):
+    """``input * log1p(other)``, 0 where ``input`` is 0 and nan where ``other`` is."""
+    refuse("xlog1py_cpu", input, COMPLEX)
+    return _xlog1py(input, other)
+
+
+def _heaviside_dtypes(*operands):
+    if any(found.category == COMPLEX for found, _ in operands):
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if len({found for found, _ in operands}) > 1:
+        raise RuntimeError(
+            "heaviside is not yet implemented for tensors with different dtypes."
+        )
+
+
+@op(promote="default", check=_heaviside_dtypes, differentiable=False)
+def heaviside(input, values, /):
+    """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
+    return jnp.where(input == 0, values, (input > 0).astype(input.dtype))
+
+
+@op(promote="no_opmath", differentiable=False)
+def nextafter(input, other, /):
+    """The next representable number after ``input`` in the direction of ``other``."""
+    refuse("nextafter_cpu", input, BOOL, INTEGER, COMPLEX)
+    return jnp.nextafter(input, other)
+
+
+@op(promote="default", differentiable=False)
+def gcd(input, other, /):
+    """The greatest common divisor of integers; never negative."""
+    refuse("gcd_cpu", input, BOOL, 2, COMPLEX)
+    return jnp.gcd(input, other)
+
+
+@op(promote="default", differentiable=False)
+def lcm(input, other, /):
+    """The least common multiple of integers; never negative."""
+    refuse("lcm_cpu", input, BOOL, 2, COMPLEX)
+    return jnp.lcm(input, other)
+
+
+def _parts(first, second):
+    if first.dtype != second.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {scalar_name(first)} but got scalar type "
+            f"{scalar_name(second)} for second argument"
+        )
+    if not is_float(first) or first.dtype.itemsize < 4:
+        raise RuntimeError(
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{scalar_name(first)} and {scalar_name(second)}"
+        )
+
+
+@op(broadcast=True, variants="function out")
+def complex(real, imag, /):
+    """The complex number of two real parts of one dtype, float32 or float64."""
+    _parts(real, imag)
+    return jax.lax.complex(real, imag)
+
+
+@op(broadcast=True, variants="function out")
+def polar(abs, angle, /):
+    """The complex number of an absolute value and an angle, float32 or float64."""
+    _parts(abs, angle)
+    return jax.lax.complex(abs * jnp.cos(angle), abs * jnp.sin(angle))
+
+
+@op(variants="function method out", returns=("mantissa", "exponent"), layout="preserve")
+def frexp(input, /):
+    """Mantissa in ``[0.5, 1)`` and int32 exponent of each floating element."""
+    if not is_float(input):
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    mantissa, exponent = jnp.frexp(jax.lax.stop_gradient(input))
+    # The derivative is one over the power of two.
+    scaled = input / jnp.exp2(exponent.astype(input.dtype))
+    fine = jnp.isfinite(input)
+    return jnp.where(fine, scaled, mantissa), exponent.astype(np.int32)
+
+
+def _same_dtype(input, other):
+    if input[0] is not other[0]:
+        raise RuntimeError(f"{input[0].scalar_name} did not match {other[0].scalar_name}")
+
+
+@op(promote="always_bool", variants="function method", differentiable=False, check=_same_dtype)
+def isclose(input, other, /, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Where ``|input - other| <= atol + rtol * |other|``; bool."""
+    close = input == other
+    if category(input) >= 2:
+        near = jnp.abs(input - other) <= atol + rtol * jnp.abs(other)
+        close = close | (jnp.isfinite(input) & jnp.isfinite(other) & near)
+        if equal_nan:
+            close = close | (jnp.isnan(input) & jnp.isnan(other))
+    elif rtol or atol:
+        a, b = (x.astype(np.float64) for x in (input, other))
+        close = close | (jnp.abs(a - b) <= atol + rtol * jnp.abs(b))
+    return close

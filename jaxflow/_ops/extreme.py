@@ -1,0 +1,339 @@
+"""Reductions that select: largest, smallest, middle and most frequent elements, and where they are.
+
+NOTE [Selection]
+    An op that returns values and indices computes the indices without derivative and then gathers the
+    values, so the whole gradient goes to the returned index, as PyTorch has it. Reductions without
+    indices (``amax``, ``max()``, ``median()``) share it among tied elements.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core.dtype import BOOL, COMPLEX
+from jaxflow._dispatch.op import op
+
+from ._support import at_least_1d, is_bool, is_complex, is_float, refuse, wrap_dim, wrap_dims
+from .order import argsort, orderable
+
+
+def _need_elements(name: str, x, dim, *, error=RuntimeError, hint: bool = True) -> None:
+    """Refuse to select from nothing, in PyTorch's words."""
+    if x.size:
+        return
+    if dim is None or dim == ():
+        more = " Specify the reduction dim with the 'dim' argument." if hint else ""
+        raise error(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{more}"
+        )
+    for d in wrap_dims(dim, x.ndim):
+        if x.ndim and x.shape[d] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+
+
+def along(select, input, dim, keepdim):
+    """Values and int64 indices of one element of each line along ``dim``.
+
+    ``select(x, axis)`` returns the indices with the axis kept.
+    """
+    axis = wrap_dim(dim, input.ndim)
+    x = at_least_1d(input)
+    indices = select(jax.lax.stop_gradient(x), axis).astype(np.int64)
+    values = jnp.take_along_axis(x, indices, axis)
+    if input.ndim == 0:
+        return values.reshape(()), indices.reshape(())
+    if keepdim:
+        return values, indices
+    return jnp.squeeze(values, axis), jnp.squeeze(indices, axis)
+
+
+def _arg(fn, x, axis):
+    return fn(orderable(x), axis, keepdims=True)
+
+
+_argmax_along = functools.partial(_arg, jnp.argmax)
+_argmin_along = functools.partial(_arg, jnp.argmin)
+
+
+@op(name="max_dim", method_name="max", variants="", returns=("values", "indices"),
+    grad_name="MaxBackward0")
+def max_dim(input, /, dim, keepdim=False):
+    """The largest elements along ``dim`` and where they first are; nan counts as largest."""
+    refuse("max_dim" if input.size else "max", input, COMPLEX)
+    _need_elements("max", input, dim)
+    return along(_argmax_along, input, dim, keepdim)
+
+
+@op(name="min_dim", method_name="min", variants="", returns=("values", "indices"),
+    grad_name="MinBackward0")
+def min_dim(input, /, dim, keepdim=False):
+    """The smallest elements along ``dim`` and where they first are; nan counts as smallest."""
+    refuse("min_dim", input, COMPLEX)
+    _need_elements("min", input, dim)
+    return along(_argmin_along, input, dim, keepdim)
+
+
+@op(name="max_all", variants="", grad_name="MaxBackward1")
+def max_all(input, /):
+    """The largest element, nan if there is one."""
+    refuse("max_all", input, COMPLEX)
+    _need_elements("max", input, None)
+    return jnp.max(input)
+
+
+@op(name="min_all", variants="", grad_name="MinBackward1")
+def min_all(input, /):
+    """The smallest element, nan if there is one."""
+    refuse("min_all", input, COMPLEX)
+    _need_elements("min", input, None)
+    return jnp.min(input)
+
+
+@op()
+def amax(input, /, dim=(), keepdim=False):
+    """The largest elements over ``dim``; tied elements share the gradient."""
+    refuse("max_values_cpu", input, COMPLEX)
+    _need_elements("amax", input, dim)
+    return jnp.max(input, wrap_dims(dim, input.ndim), keepdims=keepdim)
+
+
+@op()
+def amin(input, /, dim=(), keepdim=False):
+    """The smallest elements over ``dim``; tied elements share the gradient."""
+    refuse("min_values_cpu", input, COMPLEX)
+    _need_elements("amin", input, dim)
+    return jnp.min(input, wrap_dims(dim, input.ndim), keepdims=keepdim)
+
+
+@op(returns=("min", "max"))
+def aminmax(input, /, *, dim=None, keepdim=False):
+    """The smallest and the largest elements, over all or along one dimension."""
+    refuse("aminmax_cpu", input, COMPLEX)
+    if input.size == 0:
+        if dim is None:
+            raise RuntimeError(
+                "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+                "identity."
+            )
+        axis = wrap_dim(dim, input.ndim)
+        if input.shape[axis] == 0:
+            raise IndexError(f"aminmax: Expected reduction dim {axis} to have non-zero size.")
+    dims = wrap_dims(dim, input.ndim)
+    return jnp.min(input, dims, keepdims=keepdim), jnp.max(input, dims, keepdims=keepdim)
+
+
+def _arg_reduce(name, fn, input, dim, keepdim):
+    for bad, word in ((is_complex(input), "complex"), (is_bool(input), "bool")):
+        if bad:
+            raise RuntimeError(f"{name}(): does not support {word} input")
+    _need_elements(name, input, dim, error=IndexError, hint=False)
+    if dim is None:
+        found = fn(input.reshape(-1))
+        return found.reshape((1,) * input.ndim) if keepdim else found
+    axis = wrap_dim(dim, input.ndim)
+    found = fn(at_least_1d(input), axis, keepdims=keepdim)
+    return found.reshape(()) if input.ndim == 0 else found
+
+
+@op(differentiable=False)
+def argmax(input, /, dim=None, keepdim=False):
+    """Where the largest element first is, in all or along ``dim``; int64."""
+    return _arg_reduce("argmax", jnp.argmax, input, dim, keepdim)
+
+
+@op(differentiable=False)
+def argmin(input, /, dim=None, keepdim=False):
+    """Where the smallest element first is, in all or along ``dim``; int64."""
+    return _arg_reduce("argmin", jnp.argmin, input, dim, keepdim)
+
+
+# ------------------------------------------------------------------------------- order statistics
+
+
+def _ranked(x, axis, rank):
+    """The index of the element of a rank (an integer, or an array with the axis kept)."""
+    order = argsort(x, axis)
+    if isinstance(rank, int):
+        return jax.lax.slice_in_dim(order, rank, rank + 1, axis=axis)
+    return jnp.take_along_axis(order, rank, axis)
+
+
+def _first_nan_or(x, axis, index):
+    """PyTorch's median is nan as soon as one element is, and points at the first."""
+    if not is_float(x):
+        return index
+    bad = jnp.isnan(x)
+    return jnp.where(jnp.any(bad, axis, keepdims=True), _argmax_along(bad, axis), index)
+
+
+def _median_index(x, axis):
+    return _first_nan_or(x, axis, _ranked(x, axis, (x.shape[axis] - 1) // 2))
+
+
+def _nanmedian_index(x, axis):
+    if not is_float(x):
+        return _median_index(x, axis)
+    # Nan sorts last, so the middle of the others is found by counting them.
+    count = jnp.sum(~jnp.isnan(x), axis, keepdims=True, dtype=np.int64)
+    return _ranked(x, axis, jnp.maximum(count - 1, 0) // 2)
+
+
+@jax.custom_jvp
+def _shared(x, value):
+    """``value``, whose derivative is shared by all elements of ``x`` that equal it."""
+    return value
+
+
+@_shared.defjvp
+def _shared_jvp(primals, tangents):
+    x, value = primals
+    same = (x == value) | (jnp.isnan(x) & jnp.isnan(value))
+    count = jnp.sum(same).astype(x.dtype)
+    return value, jnp.sum(jnp.where(same, tangents[0], 0)) / count
+
+
+def _middle(select, input):
+    refuse("median_cpu", input, BOOL, COMPLEX)
+    if input.size == 0:
+        return jnp.full((), jnp.nan if is_float(input) else jnp.iinfo(input.dtype).min, input.dtype)
+    flat = input.reshape(-1)
+    fixed = jax.lax.stop_gradient(flat)
+    value = fixed[select(fixed, 0)[0]]
+    return _shared(flat, value) if is_float(input) else value
+
+
+@op(name="median_all", variants="", grad_name="MedianBackward0")
+def median_all(input, /):
+    """The lower median of all elements, nan if there is one."""
+    return _middle(_median_index, input)
+
+
+@op(name="nanmedian_all", variants="", grad_name="NanmedianBackward0")
+def nanmedian_all(input, /):
+    """The lower median of all elements that are not nan."""
+    return _middle(_nanmedian_index, input)
+
+
+@op(name="median_dim", method_name="median", variants="", returns=("values", "indices"),
+    grad_name="MedianBackward1")
+def median_dim(input, /, dim, keepdim=False):
+    """The lower median along ``dim`` and where it is."""
+    refuse("median_cpu", input, BOOL, COMPLEX)
+    _need_elements("median", input, dim)
+    return along(_median_index, input, dim, keepdim)
+
+
+@op(name="nanmedian_dim", method_name="nanmedian", variants="", returns=("values", "indices"),
+    grad_name="NanmedianBackward1")
+def nanmedian_dim(input, /, dim, keepdim=False):
+    """The lower median along ``dim`` of the elements that are not nan, and where it is."""
+    refuse("median_cpu", input, BOOL, COMPLEX)
+    _need_elements("median", input, dim)
+    return along(_nanmedian_index, input, dim, keepdim)
+
+
+@op(returns=("values", "indices"))
+def kthvalue(input, /, k, dim=-1, keepdim=False):
+    """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
+    refuse("kthvalue_cpu", input, BOOL, COMPLEX)
+    axis = wrap_dim(dim, input.ndim)
+    _need_elements("kthvalue", input, axis)
+    size = input.shape[axis] if input.ndim else 1
+    if not 1 <= k <= size:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
+    return along(lambda x, a: _ranked(x, a, k - 1), input, axis, keepdim)
+
+
+def _mode_index(x, axis):
+    order = argsort(x, axis)
+    line = jnp.take_along_axis(orderable(x), order, axis)
+    position = jax.lax.broadcasted_iota(np.int64, x.shape, axis)
+    before = jnp.roll(line, 1, axis)
+    starts = (position == 0) | (line != before)
+    start = jax.lax.cummax(jnp.where(starts, position, 0), axis=axis)
+    # The end of the first longest run: the smallest of the most frequent elements, at its last place.
+    end = jnp.argmax(position - start, axis, keepdims=True)
+    return jnp.take_along_axis(order, end, axis)
+
+
+@op(returns=("values", "indices"))
+def mode(input, /, dim=-1, keepdim=False):
+    """The most frequent element along ``dim`` (the smallest of several) and where it last is."""
+    refuse("mode_cpu", input, COMPLEX)
+    axis = wrap_dim(dim, input.ndim)
+    _need_elements("mode", input, axis)
+    return along(_mode_index, input, axis, keepdim)
+
+
+# ----------------------------------------------------------------------------------------- quantile
+
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _quantile(name, x, q, dim, keepdim, interpolation, skip_nan):
+    if x.size == 0:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if q.ndim > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+    if not is_float(x) or x.dtype.itemsize < 4:
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if q.dtype != x.dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"but got {interpolation}"
+        )
+    kept = (1,) * x.ndim
+    if dim is None:
+        line = x.reshape(-1)
+    else:
+        axis = wrap_dim(dim, x.ndim)
+        line = jnp.moveaxis(at_least_1d(x), axis, -1)
+        kept = x.shape[:axis] + (1,) + x.shape[axis + 1 :] if x.ndim else ()
+    ordered = jnp.take_along_axis(
+        line, argsort(jax.lax.stop_gradient(line), line.ndim - 1), -1
+    )
+    bad = jnp.isnan(ordered)
+    if skip_nan:
+        last = jnp.maximum(jnp.sum(~bad, -1, keepdims=True) - 1, 0).astype(x.dtype)
+    else:
+        # A line with a nan has only nans: all ranks point at its end.
+        last = jnp.asarray(line.shape[-1] - 1, x.dtype)
+    rank = q.reshape(-1) * last
+    if not skip_nan:
+        rank = jnp.where(jnp.any(bad, -1, keepdims=True), last, rank)
+    rank = jnp.broadcast_to(rank, (*line.shape[:-1], q.size))
+    if interpolation == "nearest":
+        rank = jnp.round(rank)
+    elif interpolation == "lower":
+        rank = jnp.floor(rank)
+    elif interpolation == "higher":
+        rank = jnp.ceil(rank)
+    below = rank.astype(np.int64)
+    low = jnp.take_along_axis(ordered, below, -1)
+    if interpolation in ("linear", "midpoint"):
+        high = jnp.take_along_axis(ordered, jnp.ceil(rank).astype(np.int64), -1)
+        weight = rank - jnp.floor(rank)
+        weight = jnp.full_like(weight, 0.5) if interpolation == "midpoint" else weight
+        step = high - low
+        low = jnp.where(weight < 0.5, low + weight * step, high - step * (1 - weight))
+    out = jnp.moveaxis(low, -1, 0)
+    shape = kept if keepdim else line.shape[:-1]
+    return out.reshape(q.shape + tuple(shape))
+
+
+@op(variants="", grad_name="SqueezeBackward4")
+def quantile(input, q, /, *, dim=None, keepdim=False, interpolation="linear"):
+    """The quantiles ``q`` over all elements or along ``dim``, by the named interpolation."""
+    return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
+
+
+@op(variants="", grad_name="SqueezeBackward4")
+def nanquantile(input, q, /, *, dim=None, keepdim=False, interpolation="linear"):
+    """The quantiles ``q`` of the elements that are not nan."""
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)

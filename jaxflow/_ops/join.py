@@ -1,0 +1,117 @@
+"""Joining tensors: along a dimension that is there, or along a new one."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._dispatch.op import op
+
+from ._support import wrap_dim
+
+_JOIN = dict(promote="no_opmath", broadcast=False, variants="function out", saves="none")
+
+
+def _some(error, message):
+    """A check that refuses an empty list."""
+
+    def check(*operands):
+        if not operands:
+            raise error(message)
+
+    return check
+
+
+def concatenate(tensors, dim):
+    """``jnp.concatenate`` with PyTorch's errors; an empty vector fits anything, as it always has."""
+    for i, t in enumerate(tensors):
+        if t.ndim == 0:
+            raise RuntimeError(
+                f"zero-dimensional tensor (at position {i}) cannot be concatenated"
+            )
+    counted = [(i, t) for i, t in enumerate(tensors) if t.shape != (0,)]
+    if not counted:
+        wrap_dim(dim, 1)
+        return tensors[0]
+    first = counted[0][1]
+    axis = wrap_dim(dim, first.ndim)
+    for i, t in counted[1:]:
+        if t.ndim != first.ndim:
+            raise RuntimeError(
+                "Tensors must have same number of dimensions: "
+                f"got {first.ndim} and {t.ndim}"
+            )
+        for d, (expected, got) in enumerate(zip(first.shape, t.shape)):
+            if d != axis and expected != got:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {axis}. Expected size "
+                    f"{expected} but got size {got} for tensor number {i} in the list."
+                )
+    return jnp.concatenate([t for _, t in counted], axis)
+
+
+@op(**_JOIN, aliases=("concat", "concatenate"),
+    check=_some(ValueError, "torch.cat(): expected a non-empty list of Tensors"))
+def cat(*tensors, dim=0):
+    """The tensors joined along ``dim``; all other extents must agree."""
+    return concatenate(tensors, dim)
+
+
+@op(**_JOIN, check=_some(RuntimeError, "stack expects a non-empty TensorList"))
+def stack(*tensors, dim=0):
+    """Tensors of one shape joined along a new dimension ``dim``."""
+    first = tensors[0].shape
+    for i, t in enumerate(tensors):
+        if t.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                f"{list(t.shape)} at entry {i}"
+            )
+    return jnp.stack(tensors, wrap_dim(dim, len(first) + 1))
+
+
+@op(**_JOIN, grad_name="CatBackward0",
+    check=_some(RuntimeError, "hstack expects a non-empty TensorList"))
+def hstack(*tensors):
+    """Tensors joined column by column: along dimension 1, or 0 for vectors."""
+    lines = [jnp.atleast_1d(t) for t in tensors]
+    return concatenate(lines, 0 if lines[0].ndim == 1 else 1)
+
+
+@op(**_JOIN, aliases=("row_stack",), grad_name="CatBackward0",
+    check=_some(RuntimeError, "vstack expects a non-empty TensorList"))
+def vstack(*tensors):
+    """Tensors joined row by row, along dimension 0; vectors are rows."""
+    return concatenate([jnp.atleast_2d(t) for t in tensors], 0)
+
+
+@op(**_JOIN, grad_name="CatBackward0",
+    check=_some(RuntimeError, "dstack expects a non-empty TensorList"))
+def dstack(*tensors):
+    """Tensors joined along dimension 2."""
+    return concatenate([jnp.atleast_3d(t) for t in tensors], 2)
+
+
+@op(**_JOIN, grad_name="CatBackward0",
+    check=_some(RuntimeError, "column_stack expects a non-empty TensorList"))
+def column_stack(*tensors):
+    """Tensors joined as columns: along dimension 1; vectors are columns."""
+    return concatenate([t.reshape(-1, 1) if t.ndim < 2 else t for t in tensors], 1)
+
+
+@op(**_JOIN)
+def block_diag(*tensors):
+    """A matrix with the given matrices along its diagonal, and 0 elsewhere."""
+    for i, t in enumerate(tensors):
+        if t.ndim > 2:
+            raise RuntimeError(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
+                f"{i} has {t.ndim} dimensions"
+            )
+    blocks = [jnp.atleast_2d(t) for t in tensors]
+    width = np.sum([b.shape[1] for b in blocks], dtype=int)
+    rows, left = [], 0
+    for b in blocks:
+        rows.append(jnp.pad(b, ((0, 0), (left, int(width) - left - b.shape[1]))))
+        left += b.shape[1]
+    return jnp.concatenate(rows, 0)

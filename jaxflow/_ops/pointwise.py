@@ -1,0 +1,258 @@
+"""Pointwise functions of one tensor."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.dtype import BOOL, COMPLEX
+from jaxflow._dispatch.op import Scalar, op
+
+from ._support import is_bool, is_complex, is_float, is_integral, refuse, with_partials
+
+
+def _reciprocal(x):
+    return 1 / x
+
+
+def _square(x):
+    return x * x
+
+
+# name, function, what PyTorch saves, the kernel that refuses complex numbers, other names, sentence
+_FLOAT_ROWS = (
+    ("exp", jnp.exp, "result", None, "", "The exponential of each element."),
+    ("exp2", jnp.exp2, "result", None, "", "Two to the power of each element."),
+    ("expm1", jnp.expm1, "result", None, "", "``exp(input) - 1``, accurate near zero."),
+    ("log", jnp.log, "input", None, "", "The natural logarithm of each element."),
+    ("log2", jnp.log2, "input", None, "", "The logarithm to base 2."),
+    ("log10", jnp.log10, "input", None, "", "The logarithm to base 10."),
+    ("log1p", jnp.log1p, "input", None, "", "``log(1 + input)``, accurate near zero."),
+    ("sin", jnp.sin, "input", None, "", "The sine of each element, in radians."),
+    ("cos", jnp.cos, "input", None, "", "The cosine of each element, in radians."),
+    ("tan", jnp.tan, "result", None, "", "The tangent of each element, in radians."),
+    ("asin", jnp.arcsin, "input", None, "arcsin", "The angle whose sine each element is."),
+    ("acos", jnp.arccos, "input", None, "arccos", "The angle whose cosine each element is."),
+    ("atan", jnp.arctan, "input", None, "arctan", "The angle whose tangent each element is."),
+    ("sinh", jnp.sinh, "input", None, "", "The hyperbolic sine of each element."),
+    ("cosh", jnp.cosh, "input", None, "", "The hyperbolic cosine of each element."),
+    ("tanh", jnp.tanh, "result", None, "", "The hyperbolic tangent of each element."),
+    ("asinh", jnp.arcsinh, "input", None, "arcsinh", "The inverse hyperbolic sine."),
+    ("acosh", jnp.arccosh, "input", None, "arccosh", "The inverse hyperbolic cosine."),
+    ("atanh", jnp.arctanh, "input", None, "arctanh", "The inverse hyperbolic tangent."),
+    ("sqrt", jnp.sqrt, "result", None, "", "The square root of each element."),
+    ("rsqrt", jax.lax.rsqrt, "result", None, "", "One over the square root of each element."),
+    ("reciprocal", _reciprocal, "result", None, "", "One over each element."),
+)
+
+_STEP_ROWS = (
+    ("floor", jnp.floor, "floor is not supported for complex inputs", "",
+     "The largest integer not above each element."),
+    ("ceil", jnp.ceil, "ceil is not supported for complex inputs", "",
+     "The smallest integer not below each element."),
+    ("trunc", jnp.trunc, "trunc is not supported for complex inputs", "fix",
+     "The integer part of each element, rounding towards zero."),
+)
+
+
+def declare_unary(name: str, fn: Callable, doc: str, *, complex_kernel: str | None = None,
+                  **options) -> None:
+    """Declare an op of one tensor from a table row; ``complex_kernel`` names who refuses complex."""
+
+    def body(input, /):
+        if complex_kernel:
+            refuse(complex_kernel, input, COMPLEX)
+        return fn(input)
+
+    body.__name__ = body.__qualname__ = name
+    body.__doc__ = doc
+    op(**options)(body)
+
+
+for _name, _fn, _saves, _kernel, _aliases, _doc in _FLOAT_ROWS:
+    declare_unary(_name, _fn, _doc, complex_kernel=_kernel, promote="int_to_float", saves=_saves,
+                  aliases=_aliases.split())
+
+
+def _step(name, fn, refusal, input):
+    if is_complex(input):
+        raise NotImplementedError(refusal)
+    refuse(f"{name}_vml_cpu", input, BOOL)
+    # A derivative of zero, where jax would have none at all for the rounding primitives.
+    return input if is_integral(input) else fn(input)
+
+
+for _name, _fn, _refusal, _aliases, _doc in _STEP_ROWS:
+    declare_unary(_name, functools.partial(_step, _name, _fn, _refusal), _doc,
+                  promote="default", saves="none", aliases=_aliases.split())
+
+
+def _round_name(numbers, decimals):
+    return "RoundBackward1" if decimals else "RoundBackward0"
+
+
+@op(promote="default", saves="none", grad_name=_round_name)
+def round(input, /, *, decimals=0):
+    """Each element rounded to ``decimals`` decimals, halves to even."""
+    refuse("round_vml_cpu", input, BOOL, COMPLEX)
+    if is_integral(input):
+        if decimals:
+            refuse("round_cpu", input, 1)
+        return input
+    if decimals == 0:
+        return jnp.round(input)
+    scale = jnp.asarray(10.0 ** (decimals if decimals > 0 else -decimals), input.dtype)
+    if decimals > 0:
+        return jnp.round(input * scale) / scale
+    return jnp.round(input / scale) * scale
+
+
+@op(promote="default", saves="none")
+def frac(input, /):
+    """The fractional part of each element, with its sign."""
+    refuse("frac_cpu", input, 0, 1, COMPLEX)
+    return input - jnp.trunc(input)
+
+
+@op(promote="bool_to_long", grad_name="PowBackward0")
+def square(input, /):
+    """Each element times itself; bools become integers."""
+    return _square(input)
+
+
+def _complex_abs_rule(primals, tangents):
+    (z,), (t,) = primals, tangents
+    out = jnp.abs(z)
+    direction = jnp.where(z == 0, 0, z / jnp.where(z == 0, 1, out).astype(z.dtype))
+    return out, (jnp.conj(direction) * t).real
+
+
+_complex_abs = jax.custom_jvp(jnp.abs)
+_complex_abs.defjvp(_complex_abs_rule)
+# At zero PyTorch's derivative is 0, jax's is 1 (and nan for complex numbers).
+_real_abs = with_partials(lambda out, x: jnp.sign(x))(jnp.abs)
+
+
+def magnitude(x):
+    """The absolute value, real, with derivative 0 at 0."""
+    if is_bool(x):
+        return x
+    if is_complex(x):
+        return _complex_abs(x)
+    return jnp.abs(x) if is_integral(x) else _real_abs(x)
+
+
+@op(promote="complex_to_float", aliases=("absolute",), operators="__abs__")
+def abs(input, /):
+    """The absolute value of each element; real for complex input."""
+    return magnitude(input)
+
+
+@op(promote="default", saves="none", aliases=("negative",), operators="__neg__")
+def neg(input, /):
+    """Each element with its sign turned; refuses bools."""
+    if is_bool(input):
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return -input
+
+
+@op(promote="default", saves="none")
+def sign(input, /):
+    """-1, 0 or 1 by the sign of each element; refuses complex numbers."""
+    if is_complex(input):
+        raise NotImplementedError(
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. "
+            "Please use torch.sgn instead."
+        )
+    return input if is_bool(input) else _sign(input)
+
+
+def _sign(x):
+    # jnp.sign keeps nan; PyTorch's sign of nan is 0.
+    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
+
+
+@op(promote="default")
+def sgn(input, /):
+    """The sign of each element; for complex numbers the unit number in its direction, 0 at 0."""
+    if is_bool(input):
+        return input
+    if not is_complex(input):
+        return _sign(input)
+    safe = jnp.where(input == 0, 1, input)
+    return jnp.where(input == 0, 0, safe / jnp.abs(safe).astype(input.dtype))
+
+
+@op(variants="function method out", layout="preserve")
+def angle(input, /):
+    """The angle of each complex element in radians; 0 or pi for real ones.
+
+    The derivative is 0 at 0, and everywhere for real input.
+    """
+    if is_complex(input):
+        safe = jnp.where(input == 0, 1, input)
+        constant = jax.lax.stop_gradient(jnp.angle(input))
+        return jnp.where(input == 0, constant, jnp.angle(safe))
+    x = input if is_float(input) else input.astype(dtypes.get_default_dtype().np)
+    turned = jnp.where(x < 0, jnp.asarray(np.pi, x.dtype), jnp.zeros_like(x))
+    return jnp.where(jnp.isnan(x), jax.lax.stop_gradient(x), turned)
+
+
+@op(promote="default", saves="none", variants="function method inplace out")
+def conj_physical(input, /):
+    """The complex conjugate of each element; real input is returned as it is."""
+    return jnp.conj(input)
+
+
+@op(promote="int_to_float", saves="none")
+def deg2rad(input, /):
+    """Degrees as radians; refuses complex numbers."""
+    if is_complex(input):
+        raise RuntimeError("deg2rad is not supported for complex tensors.")
+    return input * jnp.asarray(np.pi / 180, input.dtype)
+
+
+@op(promote="int_to_float", saves="none")
+def rad2deg(input, /):
+    """Radians as degrees; refuses complex numbers."""
+    if is_complex(input):
+        raise RuntimeError("rad2deg is not supported for complex tensors.")
+    return input * jnp.asarray(180 / np.pi, input.dtype)
+
+
+@op(promote="default", saves="result")
+def relu(input, /):
+    """Each element, or 0 where it is negative; the derivative at 0 is 0."""
+    if is_complex(input):
+        raise NotImplementedError("clamp is not supported for complex types")
+    if is_bool(input):
+        raise RuntimeError("Boolean inputs not supported for relu")
+    return jnp.where(input <= 0, jnp.zeros_like(input), input)
+
+
+@op(promote="no_opmath")
+def nan_to_num(input, /, nan: Scalar = None, posinf: Scalar = None, neginf: Scalar = None):
+    """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""
+    if is_complex(input):
+        return jax.lax.complex(*(_nan_to_num(part, nan, posinf, neginf)
+                                 for part in (input.real, input.imag)))
+    return input if is_integral(input) else _nan_to_num(input, nan, posinf, neginf)
+
+
+def _nan_to_num(x, nan, posinf, neginf):
+    limits = jnp.finfo(x.dtype)
+    x = jnp.where(jnp.isnan(x), _number(nan, 0, x), x)
+    x = jnp.where(x == jnp.inf, _number(posinf, limits.max, x), x)
+    return jnp.where(x == -jnp.inf, _number(neginf, limits.min, x), x)
+
+
+def _number(value, default, like):
+    return jnp.asarray(default if value is None else value).astype(like.dtype)

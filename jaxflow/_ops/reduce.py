@@ -1,0 +1,301 @@
+"""Reductions: sums, means, moments, norms, logical and counting ones.
+
+Half precision is accumulated in float32 and rounded once, as PyTorch's CPU kernels do.
+"""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.dtype import BOOL, FLOATING
+from jaxflow._dispatch.op import op
+
+from ._support import (
+    as_dtype,
+    is_complex,
+    is_integral,
+    refuse,
+    scalar_name,
+    wide,
+    wrap_dims,
+)
+from .pointwise import magnitude
+
+
+def _by_dim(name: str, full: int = 0, along: int = 1):
+    """A ``grad_name`` whose digit tells a reduction over everything from one along dimensions."""
+
+    def grad_name(numbers, dim=None, **static):
+        return f"{name}Backward{full if dim is None else along}"
+
+    return grad_name
+
+
+def _accumulate(x, dtype):
+    """``(x in the dtype to add up in, the result's dtype)``: bools and integers add up in int64."""
+    if dtype is not None:
+        x = as_dtype(x, dtype)
+    elif is_integral(x):
+        x = x.astype(np.int64)
+    return wide(x), x.dtype
+
+
+@op(saves="none", grad_name=_by_dim("Sum"))
+def sum(input, /, dim=None, keepdim=False, *, dtype=None):
+    """The sum over ``dim`` (a dimension, several, or all); integers add up in int64."""
+    dims = wrap_dims(dim, input.ndim)
+    x, result = _accumulate(input, dtype)
+    return jnp.sum(x, dims, keepdims=keepdim).astype(result)
+
+
+@op(grad_name="NansumBackward0")
+def nansum(input, /, dim=None, keepdim=False, *, dtype=None):
+    """The sum over ``dim`` with nan taken as 0."""
+    dims = wrap_dims(dim, input.ndim)
+    if is_complex(input):
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    x, result = _accumulate(input, dtype)
+    return jnp.sum(jnp.where(jnp.isnan(x), 0, x), dims, keepdims=keepdim).astype(result)
+
+
+def _check_mean(input, dtype):
+    which, name = "Input", scalar_name(input)
+    bad = is_integral(input)
+    if dtype is not None:
+        which, name, bad = "Optional", dtype.scalar_name, dtype.category < FLOATING
+    if bad:
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {which} dtype must be either a floating point or "
+            f"complex dtype. Got: {name}"
+        )
+
+
+@op(saves="none", grad_name=_by_dim("Mean"))
+def mean(input, /, dim=None, keepdim=False, *, dtype=None):
+    """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating."""
+    _check_mean(input, dtype)
+    dims = wrap_dims(dim, input.ndim)
+    x = as_dtype(input, dtype)
+    count = math.prod(input.shape[d] for d in dims)
+    total = jnp.sum(wide(x), dims, keepdims=keepdim)
+    return (total / jnp.asarray(count, total.dtype)).astype(x.dtype)
+
+
+@op(grad_name="DivBackward0")
+def nanmean(input, /, dim=None, keepdim=False, *, dtype=None):
+    """The mean over ``dim`` of the elements that are not nan."""
+    if is_integral(input):
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            f"{scalar_name(input)}"
+        )
+    dims = wrap_dims(dim, input.ndim)
+    x = as_dtype(input, dtype)
+    bad = jnp.isnan(x)
+    count = jnp.sum(~bad, dims, keepdims=keepdim, dtype=np.int64)
+    total = jnp.sum(wide(jnp.where(bad, 0, x)), dims, keepdims=keepdim)
+    return (total / count.astype(total.dtype)).astype(x.dtype)
+
+
+@op(grad_name=_by_dim("Prod"))
+def prod(input, /, dim=None, keepdim=False, *, dtype=None):
+    """The product over all elements or one dimension; integers multiply in int64."""
+    if isinstance(dim, tuple):
+        raise TypeError(f"prod(): argument 'dim' must be int, not {type(dim).__name__}")
+    dims = wrap_dims(dim, input.ndim)
+    x, result = _accumulate(input, dtype)
+    return jnp.prod(x, dims, keepdims=keepdim).astype(result)
+
+
+# ----------------------------------------------------------------------------------------- moments
+
+
+def degrees_of_freedom(shape: tuple[int, ...], dim, correction) -> float:
+    """How many elements are reduced, less the correction: not positive means nan or inf."""
+    return math.prod(shape[d] for d in wrap_dims(dim, len(shape))) - correction
+
+
+def _moments(name, input, dim, correction, keepdim):
+    """Variance and mean in the accumulating dtype."""
+    if is_integral(input):
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+    dims = wrap_dims(dim, input.ndim)
+    x = wide(input)
+    count = math.prod(input.shape[d] for d in dims)
+    centre = jnp.sum(x, dims, keepdims=True) / jnp.asarray(count, x.dtype)
+    away = x - centre
+    squares = away.real**2 + away.imag**2 if is_complex(x) else away * away
+    total = jnp.sum(squares, dims, keepdims=keepdim)
+    free = max(0, count - (1 if correction is None else correction))
+    variance = total / jnp.asarray(free, total.dtype)
+    return variance, centre.reshape(variance.shape)
+
+
+def _root(x):
+    """The square root whose derivative at 0 is 0: the deviation of a constant has no slope."""
+    return jnp.where(x == 0, 0, jnp.sqrt(jnp.where(x == 0, 1, x)))
+
+
+def _real_dtype(input):
+    return dtypes.from_numpy_dtype(input.dtype).to_real().np
+
+
+@op(variants="", grad_name="VarBackward0")
+def var(input, /, dim=None, *, correction=None, keepdim=False):
+    """The variance over ``dim``: squared distances from the mean over ``count - correction``."""
+    variance, _ = _moments("std and var", input, dim, correction, keepdim)
+    return variance.astype(_real_dtype(input))
+
+
+@op(variants="", grad_name="StdBackward0", saves="result")
+def std(input, /, dim=None, *, correction=None, keepdim=False):
+    """The standard deviation over ``dim``; its derivative for a constant is 0."""
+    variance, _ = _moments("std and var", input, dim, correction, keepdim)
+    return _root(variance).astype(_real_dtype(input))
+
+
+@op(variants="", grad_name="VarMeanBackward0")
+def var_mean(input, /, dim=None, *, correction=None, keepdim=False):
+    """Variance and mean over ``dim``."""
+    variance, centre = _moments("var_mean", input, dim, correction, keepdim)
+    return variance.astype(_real_dtype(input)), centre.astype(input.dtype)
+
+
+@op(variants="", grad_name="StdMeanBackward0")
+def std_mean(input, /, dim=None, *, correction=None, keepdim=False):
+    """Standard deviation and mean over ``dim``."""
+    variance, centre = _moments("std_mean", input, dim, correction, keepdim)
+    return _root(variance).astype(_real_dtype(input)), centre.astype(input.dtype)
+
+
+# ------------------------------------------------------------------------------- logical, counting
+
+
+def _dims_or_all(dim, ndim):
+    # Unlike elsewhere, an empty list means no dimension here.
+    return () if isinstance(dim, tuple) and not dim else wrap_dims(dim, ndim)
+
+
+def _truth(fn, input, dim, keepdim):
+    found = fn(input != 0, _dims_or_all(dim, input.ndim), keepdims=keepdim)
+    return found.astype(np.uint8) if input.dtype == np.uint8 else found
+
+
+@op(differentiable=False)
+def all(input, /, dim=None, keepdim=False):
+    """Whether every element is nonzero; bool, but uint8 for uint8."""
+    return _truth(jnp.all, input, dim, keepdim)
+
+
+@op(differentiable=False)
+def any(input, /, dim=None, keepdim=False):
+    """Whether some element is nonzero; bool, but uint8 for uint8."""
+    return _truth(jnp.any, input, dim, keepdim)
+
+
+@op(differentiable=False)
+def count_nonzero(input, /, dim=None):
+    """How many elements over ``dim`` are nonzero; int64."""
+    dims = wrap_dims(dim, input.ndim)
+    return jnp.sum(input != 0, dims, dtype=np.int64)
+
+
+# ----------------------------------------------------------------------------------- log-sum, norm
+
+
+@op(saves="result", aliases=("special.logsumexp",))
+def logsumexp(input, /, dim, keepdim=False):
+    """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing."""
+    dims = wrap_dims(dim, input.ndim)
+    if is_integral(input):
+        input = input.astype(dtypes.get_default_dtype().np)
+    x = wide(input)
+    if input.size == 0:
+        return jnp.log(jnp.sum(jnp.exp(x), dims, keepdims=keepdim)).astype(input.dtype)
+    return jax.nn.logsumexp(x, dims, keepdims=keepdim).astype(input.dtype)
+
+
+def vector_norm(x, ord, dims, keepdim):
+    """The norm of order ``ord`` over ``dims`` of floating or complex ``x``; real.
+
+    At the zero vector the derivative is 0, where the formulas have nan.
+    """
+    size = magnitude(wide(x))
+    if ord == 0:
+        return jnp.sum((size != 0).astype(size.dtype), dims, keepdims=keepdim)
+    if ord == 1:
+        return jnp.sum(size, dims, keepdims=keepdim)
+    if ord == 2:
+        squares = wide(x) * jnp.conj(wide(x)) if is_complex(x) else wide(x) ** 2
+        return _root(jnp.sum(squares.real, dims, keepdims=keepdim))
+    if ord == math.inf:
+        return jnp.max(size, dims, keepdims=keepdim)
+    if ord == -math.inf:
+        return jnp.min(size, dims, keepdims=keepdim)
+    zero = size == 0
+    at_zero = 0.0 if ord > 0 else math.inf
+    powers = jnp.where(zero, at_zero, jnp.power(jnp.where(zero, 1, size), ord))
+    total = jnp.sum(powers, dims, keepdims=keepdim)
+    flat = (total == 0) | jnp.isinf(total)
+    root = jnp.power(jnp.where(flat, 1, total), 1 / ord)
+    return jnp.where(flat, jnp.power(jax.lax.stop_gradient(total), 1 / ord), root)
+
+
+@op(name="_vector_norm", variants="", grad_name="LinalgVectorNormBackward0")
+def vector_norm_op(input, /, ord=2, dim=None, keepdim=False, *, dtype=None):
+    """The vector norm of order ``ord`` over ``dim``; real, in ``dtype`` if given.
+
+    Raises:
+        RuntimeError: for bools and integers, and for infinite or negative orders over nothing.
+    """
+    if is_integral(input):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. "
+            f"Got {scalar_name(input)}"
+        )
+    dims = wrap_dims(dim, input.ndim)
+    if input.size == 0 and (ord < 0 or ord == math.inf):
+        _refuse_empty_norm(input, ord, dim, dims)
+    x = as_dtype(input, dtype)
+    return vector_norm(x, ord, dims, keepdim).astype(_real_dtype(x))
+
+
+def _refuse_empty_norm(input, ord, dim, dims):
+    word = f"{ord:g}"
+    if dim is None or not dims:
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {word} norm on an empty tensor because the "
+            "operation does not have an identity"
+        )
+    for d in dims:
+        if input.shape[d] == 0:
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {word} norm on the dimension {d}because this "
+                "dimension is empty and the operation does not have an identity"
+            )
+
+
+@op(promote="default", broadcast=True, variants="", grad_name="DistBackward0")
+def dist(input, other, /, *, p=2):
+    """The norm of order ``p`` of ``input - other``."""
+    if is_integral(input):
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. "
+            f"Got {scalar_name(input)} instead."
+        )
+    return vector_norm(input - other, p, tuple(range(input.ndim)), False)
+
+
+@op(grad_name="TraceBackward0", saves="none")
+def trace(input, /):
+    """The sum of a matrix's diagonal; integers add up in int64."""
+    if input.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
+    refuse("trace", input, BOOL)
+    x, result = _accumulate(input, None)
+    return jnp.sum(jnp.diagonal(x)).astype(result)

@@ -1,0 +1,128 @@
+"""Cumulative operations along a dimension."""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._dispatch.op import op
+
+from ._support import (
+    as_dtype,
+    at_least_1d,
+    is_bool,
+    is_complex,
+    is_float,
+    is_integral,
+    refuse,
+    wide,
+    wrap_dim,
+)
+
+
+def _line_dim(name, dim, ndim):
+    if not isinstance(dim, (int, np.integer)) or isinstance(dim, bool):
+        raise TypeError(
+            f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}"
+        )
+    return wrap_dim(dim, ndim)
+
+
+def _cumulate(name, fn, input, dim, dtype):
+    axis = _line_dim(name, dim, input.ndim)
+    if dtype is not None:
+        input = as_dtype(input, dtype)
+    elif is_integral(input):
+        input = input.astype(np.int64)
+    x = wide(at_least_1d(input))
+    return fn(x, axis).astype(input.dtype).reshape(input.shape)
+
+
+@op(variants="function method inplace out", saves="none")
+def cumsum(input, /, dim, *, dtype=None):
+    """The sums of the elements up to each one along ``dim``; integers add up in int64."""
+    return _cumulate("cumsum", jnp.cumsum, input, dim, dtype)
+
+
+@op(variants="function method inplace out")
+def cumprod(input, /, dim, *, dtype=None):
+    """The products of the elements up to each one along ``dim``; integers multiply in int64."""
+    return _cumulate("cumprod", jnp.cumprod, input, dim, dtype)
+
+
+@op(saves="result")
+def logcumsumexp(input, /, dim):
+    """``log(cumsum(exp(input)))`` along ``dim`` without overflow."""
+    axis = _line_dim("logcumsumexp", dim, input.ndim)
+    refuse("logcumsumexp_out_cpu", input, BOOL, INTEGER)
+    x = wide(at_least_1d(input))
+    if x.size == 0:
+        return input
+    if is_complex(x):
+        out = jax.lax.associative_scan(jnp.logaddexp, x, axis=axis)
+    else:
+        out = jax.lax.cumlogsumexp(x, axis=axis)
+    return out.astype(input.dtype).reshape(input.shape)
+
+
+def _later_extreme(better, left, right):
+    """Of two (value, index) pairs the better one, the later on a tie; a nan wins and stays."""
+    (a, i), (b, j) = left, right
+    take = better(b, a)
+    if is_float(a):
+        take = jnp.isnan(b) | (take & ~jnp.isnan(a))
+    return jnp.where(take, b, a), jnp.where(take, j, i)
+
+
+def _cumulative_extreme(name, better, input, dim):
+    axis = _line_dim(name, dim, input.ndim)
+    refuse(f"{name}_cpu", input, COMPLEX)
+    if input.size == 0:
+        return input, jnp.zeros(input.shape, np.int64)
+    x = at_least_1d(input)
+    fixed = jax.lax.stop_gradient(x)
+    position = jax.lax.broadcasted_iota(np.int64, x.shape, axis)
+    _, indices = jax.lax.associative_scan(
+        functools.partial(_later_extreme, better),
+        (fixed.astype(np.uint8) if is_bool(x) else fixed, position),
+        axis=axis,
+    )
+    values = jnp.take_along_axis(x, indices, axis)
+    return values.reshape(input.shape), indices.reshape(input.shape)
+
+
+@op(returns=("values", "indices"))
+def cummax(input, /, dim):
+    """The largest element up to each one along ``dim``, and where it last is."""
+    return _cumulative_extreme("cummax", jnp.greater_equal, input, dim)
+
+
+@op(returns=("values", "indices"))
+def cummin(input, /, dim):
+    """The smallest element up to each one along ``dim``, and where it last is."""
+    return _cumulative_extreme("cummin", jnp.less_equal, input, dim)
+
+
+@op(variants="function method out", grad_name="SubBackward0", saves="none")
+def diff(input, prepend=None, append=None, /, *, n=1, dim=-1):
+    """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
+    if input.ndim == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    axis = wrap_dim(dim, input.ndim)
+    if n == 0:
+        return input
+    parts = [x for x in (prepend, input, append) if x is not None]
+    x = jnp.concatenate(parts, axis) if len(parts) > 1 else input
+    size = x.shape[axis]
+    for _ in range(min(n, size)):
+        length = x.shape[axis]
+        later = jax.lax.slice_in_dim(x, 1, length, axis=axis)
+        earlier = jax.lax.slice_in_dim(x, 0, length - 1, axis=axis)
+        x = later ^ earlier if is_bool(x) else later - earlier
+    return x

@@ -1,0 +1,169 @@
+"""Sorting, the largest few, and searching in what is sorted."""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._dispatch.op import Scalar, Tensor, op
+
+from ._support import at_least_1d, is_bool, is_complex, refuse, wrap_dim
+from .order import argsort as order_of
+
+
+def _sorted_with(input, axis, pick):
+    """Values and indices of ``pick(order)``; the gradient goes to the returned indices."""
+    x = at_least_1d(input)
+    indices = pick(jax.lax.stop_gradient(x))
+    values = jnp.take_along_axis(x, indices, axis)
+    return (values, indices) if input.ndim else (values.reshape(()), indices.reshape(()))
+
+
+@op(name="sort", variants="", returns=("values", "indices"))
+def sort(input, /, *, dim=-1, descending=False):
+    """The elements in order along ``dim``, and where they were; ties keep their order."""
+    if is_complex(input):
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
+    axis = wrap_dim(dim, input.ndim)
+    return _sorted_with(input, axis, lambda x: order_of(x, axis, descending))
+
+
+@op(variants="function method out", returns=("values", "indices"))
+def topk(input, /, k, dim=-1, largest=True, sorted=True):
+    """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are."""
+    if is_complex(input):
+        raise RuntimeError(" topk does not support complex dtypes on CPU")
+    if is_bool(input):
+        raise RuntimeError("topk does not support bool dtypes on CPU")
+    axis = wrap_dim(dim, input.ndim)
+    size = input.shape[axis] if input.ndim else 1
+    if not 0 <= k <= size:
+        raise RuntimeError("selected index k out of range")
+
+    def pick(x):
+        order = order_of(x, axis, largest)
+        return jax.lax.slice_in_dim(order, 0, k, axis=axis)
+
+    return _sorted_with(input, axis, pick)
+
+
+# ------------------------------------------------------------------------------------------ search
+
+
+def _check_search(boundaries, values, right, side):
+    name = "torch.searchsorted()"
+    if side is not None and side not in ("left", "right"):
+        raise RuntimeError(f"{name}: side can only be 'left' or 'right' but got {side}")
+    if side == "left" and right:
+        raise RuntimeError(
+            f"{name}: side and right can't be set to opposites, got side of left while right was True"
+        )
+    if boundaries.ndim == 0:
+        raise RuntimeError(
+            f"{name}: boundaries tensor should have positive dimension, but got 0 dimension"
+        )
+    if values.ndim == 0 and boundaries.ndim != 1:
+        raise RuntimeError(
+            f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we "
+            f"got boundaries tensor dim({boundaries.ndim}) and input value's dim(0) numel(1)"
+        )
+    if boundaries.ndim != 1 and boundaries.shape[:-1] != values.shape[:-1]:
+        raise RuntimeError(
+            f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            "boundaries tensor and input value tensor must match, but we got boundaries tensor "
+            f"{list(boundaries.shape)} and input value tensor {list(values.shape)}"
+        )
+
+
+def _search(boundaries, values, right, dtype):
+    if boundaries.dtype != values.dtype:
+        common = jnp.promote_types(boundaries.dtype, values.dtype)
+        boundaries, values = boundaries.astype(common), values.astype(common)
+    find = functools.partial(jnp.searchsorted, side="right" if right else "left", method="scan")
+    if boundaries.ndim == 1:
+        return find(boundaries, values).astype(dtype)
+    rows = boundaries.reshape(-1, boundaries.shape[-1])
+    wanted = values.reshape(-1, values.shape[-1])
+    return jax.vmap(find)(rows, wanted).reshape(values.shape).astype(dtype)
+
+
+@op(variants="function out", differentiable=False)
+def searchsorted(sorted_sequence, input, /, *, out_int32=False, right=False, side=None,
+                 sorter: Tensor = None):
+    """Where each value would go in the sorted last dimension: before (``right``: after) equals."""
+    _check_search(sorted_sequence, input, right, side)
+    if sorter is not None:
+        if sorter.shape != sorted_sequence.shape:
+            raise RuntimeError(
+                "torch.searchsorted(): boundary and sorter must have the same size, but got boundary "
+                f"tensor {list(sorted_sequence.shape)} and got sorter tensor {list(sorter.shape)}"
+            )
+        sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, -1)
+    return _search(sorted_sequence, input, right or side == "right",
+                   np.int32 if out_int32 else np.int64)
+
+
+@op(variants="function out", differentiable=False)
+def bucketize(input, boundaries, /, *, out_int32=False, right=False):
+    """The bucket of each value between sorted ``boundaries``."""
+    if boundaries.ndim != 1:
+        raise RuntimeError(
+            f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})"
+        )
+    return _search(boundaries, input, right, np.int32 if out_int32 else np.int64)
+
+
+# ---------------------------------------------------------------------------------------- counting
+
+
+@op(variants="", differentiable=False)
+def bincount(input, weights=None, /, *, length):
+    """How often each of the numbers below ``length`` occurs, or the sum of its weights."""
+    if weights is None:
+        return jnp.zeros((length,), np.int64).at[input].add(1, mode="drop")
+    kind = weights.dtype if weights.dtype == np.float32 else np.float64
+    return jnp.zeros((length,), kind).at[input].add(weights.astype(kind), mode="drop")
+
+
+@op(variants="function method out", differentiable=False)
+def histc(input, /, bins=100, min: Scalar = 0, max: Scalar = 0):
+    """How many elements fall into each of ``bins`` equal bins between ``min`` and ``max``.
+
+    With ``min`` equal to ``max``, between the smallest and the largest element.
+    """
+    refuse("aminmax_cpu", input, COMPLEX)
+    refuse("linspace_cpu", input, BOOL)
+    refuse("histogram_cpu", input, INTEGER)
+    if bins <= 0:
+        raise RuntimeError(
+            f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
+        )
+    x = input.reshape(-1).astype(np.float64)
+    low, high = (jnp.asarray(edge).astype(np.float64) for edge in (min, max))
+    if input.size:
+        same = low == high
+        low, high = jnp.where(same, jnp.min(x), low), jnp.where(same, jnp.max(x), high)
+    same = low == high
+    low, high = jnp.where(same, low - 1, low), jnp.where(same, high + 1, high)
+    inside = (x >= low) & (x <= high)
+    place = jnp.floor((x - low) / (high - low) * bins)
+    place = jnp.where(inside, jnp.clip(place, 0, bins - 1), bins).astype(np.int64)
+    counts = jnp.zeros((bins,), np.float64).at[place].add(1.0, mode="drop")
+    return counts.astype(input.dtype)
+
+
+@op(variants="function", differentiable=False)
+def isin(elements, test_elements, /, *, assume_unique=False, invert=False):
+    """Which elements occur in ``test_elements``; bool."""
+    common = jnp.promote_types(elements.dtype, test_elements.dtype)
+    a, b = elements.astype(common), jnp.sort(test_elements.reshape(-1).astype(common))
+    if b.size == 0:
+        found = jnp.zeros(a.shape, np.bool_)
+    else:
+        place = jnp.clip(jnp.searchsorted(b, a), 0, b.size - 1)
+        found = b[place] == a
+    return ~found if invert else found

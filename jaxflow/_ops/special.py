@@ -1,0 +1,149 @@
+"""Special functions of one tensor."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.special as jsp
+import numpy as np
+
+from jaxflow._core.dtype import COMPLEX
+from jaxflow._dispatch.op import op
+
+from ._support import is_complex, refuse, with_partials
+from .pointwise import declare_unary
+
+
+@with_partials(lambda out, x: 2 / math.sqrt(math.pi) * jnp.exp(-(x * x)))
+def _erf(x):
+    return jax.lax.erf(x)
+
+
+@with_partials(lambda out, x: -2 / math.sqrt(math.pi) * jnp.exp(-(x * x)))
+def _erfc(x):
+    return jax.lax.erfc(x)
+
+
+@with_partials(lambda out, x: 0.5 * math.sqrt(math.pi) * jnp.exp(out * out))
+def _erfinv(x):
+    return jax.lax.erf_inv(x)
+
+
+def _d_sinc(out, x):
+    product = x * np.pi
+    safe = jnp.where(product == 0, 1, product)
+    slope = np.pi * (safe * jnp.cos(safe) - jnp.sin(safe)) / (safe * safe)
+    return jnp.where(product == 0, 0, slope)
+
+
+@with_partials(_d_sinc)
+def _sinc(x):
+    product = x * np.pi
+    safe = jnp.where(product == 0, 1, product)
+    return jnp.where(product == 0, 1, jnp.sin(safe) / safe)
+
+
+def _digamma(x):
+    value = jsp.digamma(jnp.where(x == 0, 1, x))
+    # A pole: minus infinity at 0, plus at -0, as the limits from either side say.
+    return jnp.where(x == 0, jnp.copysign(jnp.asarray(jnp.inf, x.dtype), -x), value)
+
+
+# name, function, kernel that refuses complex numbers, where published, other names, sentence
+_ROWS = (
+    ("erf", _erf, "erf_vml_cpu", "special.erf", "The error function."),
+    ("erfc", _erfc, "erfc_vml_cpu", "special.erfc", "One minus the error function."),
+    ("erfinv", _erfinv, "erfinv_vml_cpu", "special.erfinv", "The inverse of the error function."),
+    ("lgamma", jsp.gammaln, "lgamma_vml_cpu", "special.gammaln",
+     "The logarithm of the gamma function's absolute value."),
+    ("digamma", _digamma, "digamma", "special.digamma special.psi",
+     "The logarithmic derivative of the gamma function."),
+    ("i0", jsp.i0, "i0_vml_cpu", "special.i0",
+     "The modified Bessel function of the first kind of order 0."),
+)
+
+for _name, _fn, _kernel, _aliases, _doc in _ROWS:
+    declare_unary(_name, _fn, _doc, complex_kernel=_kernel, promote="int_to_float",
+                  aliases=_aliases.split(), saves="result" if _name == "erfinv" else "input")
+
+declare_unary("sinc", _sinc, "``sin(pi x) / (pi x)``, 1 at 0.", promote="int_to_float",
+              aliases=("special.sinc",))
+
+
+@op(promote="int_to_float", saves="result", aliases=("special.expit",))
+def sigmoid(input, /):
+    """``1 / (1 + exp(-input))``."""
+    if is_complex(input):
+        return 1 / (1 + jnp.exp(-input))
+    return jax.nn.sigmoid(input)
+
+
+@op(promote="int_to_float", aliases=("special.logit",))
+def logit(input, /, eps=None):
+    """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given.
+
+    The derivative is 0 where the limit acts, and nan outside ``[0, 1]``.
+    """
+    refuse("logit_cpu", input, COMPLEX)
+    if eps is None or eps < 0:
+        return jnp.log(input / (1 - input))
+    low, high = (jnp.asarray(edge, input.dtype) for edge in (eps, 1 - eps))
+    p = jnp.where(input < low, low, jnp.where(input > high, high, input))
+    return jnp.log(p / (1 - p))
+
+
+@op(promote="int_to_float", variants="", grad_name="PolygammaBackward0")
+def polygamma(input, /, n):
+    """The derivative of order ``n`` of the digamma function."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    refuse("polygamma", input, COMPLEX)
+    if n == 0:
+        return _digamma(input)
+    return jsp.polygamma(jnp.asarray(n, input.dtype), input)
+
+
+@op(promote="int_to_float", aliases=("special.multigammaln",))
+def mvlgamma(input, /, p):
+    """The logarithm of the multivariate gamma function of dimension ``p``."""
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    total = sum(jsp.gammaln(input - 0.5 * i) for i in range(p))
+    return total + 0.25 * p * (p - 1) * math.log(math.pi)
+
+
+def _entr(x):
+    safe = jnp.where(x > 0, x, 1)
+    value = jnp.where(x == 0, 0, -jnp.inf)
+    return jnp.where(x > 0, -safe * jnp.log(safe), jnp.where(jnp.isnan(x), x, value.astype(x.dtype)))
+
+
+@with_partials(lambda out, x: jnp.exp(-0.5 * (x * x + math.log(2 * math.pi))))
+def _ndtr(x):
+    return 0.5 * jax.lax.erfc(-x * math.sqrt(0.5))
+
+
+_SPECIAL_ROWS = (
+    ("entr", _entr, "Minus ``x log(x)``, 0 at 0 and minus infinity below."),
+    ("ndtr", _ndtr, "The cumulative distribution of the standard normal."),
+    ("ndtri", jsp.ndtri, "The inverse of `ndtr`."),
+    ("log_ndtr", jsp.log_ndtr, "The logarithm of `ndtr`, accurate in the tail."),
+    ("i0e", jsp.i0e, "``exp(-|x|)`` times the Bessel function `i0`."),
+    ("i1", jsp.i1, "The modified Bessel function of the first kind of order 1."),
+    ("i1e", jsp.i1e, "``exp(-|x|)`` times the Bessel function `i1`."),
+)
+
+for _name, _fn, _doc in _SPECIAL_ROWS:
+    declare_unary(_name, _fn, _doc, complex_kernel=f"{_name}_cpu", promote="int_to_float",
+                  namespace="special", variants="function out",
+                  grad_name=f"Special{_name.title().replace('_', '')}Backward0")
+
+
+@op(promote="int_to_float", namespace="special", variants="function out",
+    grad_name="SpecialZetaBackward0")
+def zeta(input, other, /):
+    """The Hurwitz zeta function of exponent ``input`` and offset ``other``."""
+    refuse("zeta_cpu", input, COMPLEX)
+    return jsp.zeta(input, other)
