@@ -43,7 +43,8 @@ def binary(d):
     two = d.name() if d.chance(0.05) else d.name(lambda u: _broadcast(t.shape, u.shape))
     forms = ["{} + {}", "{} - {}", "{} * {}", "{}.add({}, alpha=2)"]
     if t.dim() == 2 and d.chance(0.5):
-        found = d.name(lambda u: u.dim() in (1, 2) and (u.shape[0], u.dtype) == (t.shape[1], t.dtype))
+        inner = (t.shape[1], t.dtype)
+        found = d.name(lambda u: u.dim() in (1, 2) and (u.shape[0], u.dtype) == inner)
         if found:
             two, forms = found, ["{} @ {}", "T.matmul({}, {})"]
     elif d.chance(0.2):
