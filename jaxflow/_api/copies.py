@@ -88,7 +88,7 @@ def zero_(self: Tensor) -> Tensor:
 def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
     """Make this tensor show the storage of ``source`` (nothing without one)."""
     if source is None:
-        source = apply(OPS["_full"], (None,), ((0,), self._aval.dtype))
+        source = apply(OPS["_full"], (None,), ((0,), self._aval.dtype, self._aval.device))
     if source._aval.dtype is not self._aval.dtype:
         raise RuntimeError(
             f"Could not set tensor of type {source._aval.dtype.name} to a tensor of type "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxflow._core.geometry import contiguous_strides, preserve_strides
@@ -242,3 +243,15 @@ def share(op: Op, t: Tensor) -> Tensor:
             plan = op.plans[key] = build(op, (t._aval,), ())
         _attach(new, plan.node(plan, [None], [edge_of(t)], (True,), None), 0)
     return new
+
+
+def known(t: Any) -> np.ndarray | None:
+    """The elements of a host tensor if they are there already; None while owed, traced, or elsewhere."""
+    if not isinstance(t, Tensor):
+        return None
+    value = value_of(t)
+    if value.place is not None or t._aval.device.type != "cpu" or isinstance(
+        value.array, jax.core.Tracer
+    ):
+        return None
+    return np.asarray(value.array)

@@ -102,6 +102,7 @@ class Op:
         "doc",
         "fn",
         "grad_name",
+        "guard",
         "layout",
         "method_name",
         "name",
@@ -152,6 +153,7 @@ def op(
     random: bool = False,
     layout: str | None = None,
     check: Callable[..., None] | None = None,
+    guard: Callable[..., None] | None = None,
 ) -> Callable[[Callable], Op]:
     """Declare an op.
 
@@ -177,6 +179,9 @@ def op(
         layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do.
         check: called with each operand's ``(dtype, kind)`` before promotion, to refuse what promotion
             would hide (``1 - mask``).
+        guard: called as ``guard(known, dynamic, static)`` by the public forms, to refuse values (an index
+            out of range) that the body, which sees shapes alone, cannot; ``known(tensor)`` is its NumPy
+            array, or None while a Program owes it.
 
     Raises:
         ValueError: when the name was declared before, or an option is unknown.
@@ -208,6 +213,7 @@ def op(
             returns=tuple(returns),
             random=random,
             check=check,
+            guard=guard,
             layout=layout or ("preserve" if pointwise else "contiguous"),
             view=None,
         )

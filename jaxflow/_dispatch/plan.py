@@ -139,6 +139,8 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
     """
     with _build_lock:
         device = _common_device(op, kinds)
+        if "device" in op.static_names:  # an op without tensors that makes one
+            device = static[op.static_names.index("device")]
         layout = _dynamic_layout(op, kinds)
         promote = op.promote
         if callable(promote):

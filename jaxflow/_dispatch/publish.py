@@ -22,7 +22,7 @@ from jaxflow._core.tensor import Tensor
 
 from .bind import Binder
 from .composite import COMPOSITES
-from .door import apply
+from .door import apply, known
 from .inplace import apply_inplace, check_writable, write
 from .op import OPS, Op
 from .state import state
@@ -30,9 +30,27 @@ from .state import state
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic)
 
 
+class _guarded:
+    """A Binder whose calls pass the op's guard; without a guard, the Binder itself."""
+
+    quick, quick_dynamic, quick_static = -1, (), ()
+
+    def __new__(cls, op: Op, bind: Binder):
+        if op.guard is None:
+            return bind
+        self = super().__new__(cls)
+        self.op, self.bind = op, bind
+        return self
+
+    def __call__(self, args: tuple, kwargs: dict) -> tuple[tuple, tuple]:
+        dynamic, static = self.bind(args, kwargs)
+        self.op.guard(known, dynamic, static)
+        return dynamic, static
+
+
 def function_of(op: Op) -> Callable:
     """The public function of an op."""
-    bind = Binder(op)
+    bind = _guarded(op, Binder(op))
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
 
     def call(*args, **kwargs):
@@ -47,7 +65,7 @@ def function_of(op: Op) -> Callable:
 
 def inplace_of(op: Op) -> Callable:
     """The ``name_`` form of an op."""
-    bind = Binder(op)
+    bind = _guarded(op, Binder(op))
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
 
     def call(*args, **kwargs):

@@ -50,6 +50,6 @@ def zero(input, /):
 
 
 @op(variants="", name="_full", differentiable=False)
-def full(*, size: tuple[int, ...], dtype: dtypes.dtype, fill_value: Scalar = 0):
-    """A tensor of ``size`` filled with a number."""
+def full(*, size: tuple[int, ...], dtype: dtypes.dtype, device, fill_value: Scalar = 0):
+    """A tensor of ``size`` on ``device`` filled with a number."""
     return jnp.full(size, cast(jnp.asarray(fill_value), dtype.np), dtype.np)

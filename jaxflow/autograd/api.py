@@ -218,7 +218,7 @@ def _one(out: Tensor) -> Tensor | None:
             f"{out._aval.dtype}"
         )
     aval = out._aval
-    return apply(OPS["_full"], (1.0,), (aval.shape, aval.dtype))
+    return apply(OPS["_full"], (1.0,), (aval.shape, aval.dtype, aval.device))
 
 
 def _as_cotangent(out: Tensor, cotangent: Tensor, create_graph: bool) -> Tensor:

@@ -148,7 +148,7 @@ def _sums_to(shape: tuple, target: tuple) -> bool:
 
 
 def _zeros(aval) -> Tensor:
-    return apply(OPS["_full"], (0.0,), (aval.shape, aval.dtype))
+    return apply(OPS["_full"], (0.0,), (aval.shape, aval.dtype, aval.device))
 
 
 class _Saved:
