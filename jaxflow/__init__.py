@@ -35,6 +35,7 @@ from ._core.typeinfo import iinfo as iinfo
 from ._dispatch.explain import explain as explain
 from ._dispatch.generator import Generator as Generator
 from ._dispatch.publish import publish as _publish
+from ._dispatch.run import flush as synchronize
 from ._dispatch.state import execution as execution
 
 
@@ -61,3 +62,11 @@ from .autograd.grad_mode import no_grad as no_grad
 from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 
 e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
+
+from . import cuda as cuda
+#from . import nn as nn
+#from . import optim as optim
+from . import random as random
+from . import utils as utils
+
+#_publish(_sys.modules[__name__], ("nn.functional",))

@@ -8,8 +8,8 @@ from .grad_mode import enable_grad as enable_grad
 from .grad_mode import inference_mode as inference_mode
 from .grad_mode import no_grad as no_grad
 from .grad_mode import set_grad_enabled as set_grad_enabled
-#from .gradcheck import gradcheck as gradcheck
-#from .gradcheck import gradgradcheck as gradgradcheck
+from .gradcheck import gradcheck as gradcheck
+from .gradcheck import gradgradcheck as gradgradcheck
 
 __all__ = ["Function", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck",
            "inference_mode", "no_grad", "set_grad_enabled"]
