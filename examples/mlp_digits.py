@@ -46,11 +46,11 @@ def evaluate(model, images, labels):
 
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--epochs", type=int, default=60)
     parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--hidden", type=int, default=128)
-    parser.add_argument("--dropout", type=float, default=0.2)
-    parser.add_argument("--lr", type=float, default=2e-3)
+    parser.add_argument("--hidden", type=int, default=256)
+    parser.add_argument("--dropout", type=float, default=0.5)
+    parser.add_argument("--lr", type=float, default=3e-3)
     parser.add_argument("--weight-decay", type=float, default=0.01)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/mlp_digits"))
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out")
