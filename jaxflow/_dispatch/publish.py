@@ -10,6 +10,7 @@ NOTE [Derived forms]
 from __future__ import annotations
 
 import collections
+import functools
 import sys
 import types
 import warnings
@@ -21,7 +22,7 @@ from jaxflow._core import promotion
 from jaxflow._core.tensor import Tensor
 
 from .bind import Binder
-from .composite import COMPOSITES
+from .composite import COMPOSITES, Composite
 from .door import apply, known
 from .inplace import apply_inplace, check_writable, write
 from .op import OPS, Op
@@ -48,6 +49,7 @@ class _guarded:
         return dynamic, static
 
 
+@functools.cache
 def function_of(op: Op) -> Callable:
     """The public function of an op."""
     bind = _guarded(op, Binder(op))
@@ -63,6 +65,7 @@ def function_of(op: Op) -> Callable:
     return _dress(call, op, op.name)
 
 
+@functools.cache
 def inplace_of(op: Op) -> Callable:
     """The ``name_`` form of an op."""
     bind = _guarded(op, Binder(op))
@@ -166,39 +169,59 @@ def _put(where, name: str, thing) -> None:
     setattr(where, name, thing)
 
 
+def _places(record: Op | Composite) -> list[tuple[str, str]]:
+    """Namespace and name of every place a record is published in; a dotted alias names another one."""
+    places = [(record.namespace, record.name)]
+    for alias in record.aliases:
+        namespace, dot, name = alias.rpartition(".")
+        places.append((namespace, name) if dot else (record.namespace, name))
+    return places
+
+
+def _methods(record: Op | Composite) -> list[str]:
+    return [record.method_name, *(a for a in record.aliases if "." not in a)]
+
+
 def publish(package: types.ModuleType, namespaces: tuple[str, ...]) -> None:
-    """Attach every op and composite whose namespace is in ``namespaces`` to the package and to Tensor."""
-    composed = {(c.namespace, n) for c in COMPOSITES.values() for n in (c.name, *c.aliases)}
+    """Put every op and composite in those of its places that are in ``namespaces``.
+
+    Methods go with a record's own namespace, not with its aliases elsewhere.
+    """
+    composed = {place for c in COMPOSITES.values() for place in _places(c)}
     composed_methods = {
-        n for c in COMPOSITES.values() if "method" in c.variants for n in (c.method_name, *c.aliases)
+        n for c in COMPOSITES.values() if "method" in c.variants for n in _methods(c)
     }
     for op in OPS.values():
+        if op.returns and not callable(op.returns):
+            op.returns = _return_type(op)
+        for namespace, name in _places(op):
+            if namespace not in namespaces:
+                continue
+            where = _namespace(package, namespace)
+            if "function" in op.variants and (namespace, name) not in composed:
+                _put(where, name, function_of(op))
+            if "inplace" in op.variants and namespace and (namespace, name + "_") not in composed:
+                _put(where, name + "_", inplace_of(op))
         if op.namespace in namespaces:
-            _publish_op(_namespace(package, op.namespace), op, composed, composed_methods)
+            _publish_methods(op, composed_methods)
     for c in COMPOSITES.values():
-        if c.namespace not in namespaces:
-            continue
-        for name in (c.name, *c.aliases):
-            if "function" in c.variants:
-                _put(_namespace(package, c.namespace), name, c.fn)
+        for namespace, name in _places(c):
+            if namespace in namespaces and "function" in c.variants:
+                _put(_namespace(package, namespace), name, c.fn)
+        if c.namespace in namespaces:
             if "method" in c.variants:
-                setattr(Tensor, c.method_name if name == c.name else name, c.fn)
-        for name in c.operators:
-            setattr(Tensor, name, c.fn)
+                for name in _methods(c):
+                    setattr(Tensor, name, c.fn)
+            for name in c.operators:
+                setattr(Tensor, name, c.fn)
 
 
-def _publish_op(where, op: Op, composed: set, composed_methods: set) -> None:
-    if op.returns:
-        op.returns = _return_type(op)
-    function = function_of(op)
-    for name in (op.name, *op.aliases):
-        if "function" in op.variants and (op.namespace, name) not in composed:
-            _put(where, name, function)
-        method = op.method_name if name == op.name else name
-        if "method" in op.variants and method not in composed_methods:
-            setattr(Tensor, method, function)
-        if "inplace" in op.variants and method + "_" not in composed_methods:
-            setattr(Tensor, method + "_", inplace_of(op))
+def _publish_methods(op: Op, composed_methods: set) -> None:
+    for name in _methods(op):
+        if "method" in op.variants and name not in composed_methods:
+            setattr(Tensor, name, function_of(op))
+        if "inplace" in op.variants and not op.namespace and name + "_" not in composed_methods:
+            setattr(Tensor, name + "_", inplace_of(op))
     for name in op.operators:
         setattr(Tensor, name, _operator(op, name))
 
