@@ -1,0 +1,148 @@
+"""Reading elements at index tensors along one dimension.
+
+An index out of range is refused at the call where its values are known by then; where a Program still
+owes them, reading one gives nan (or a limit of the integer type), never another element.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._dispatch.op import Tensor, op
+
+from ._support import at_least_1d, is_integral, scalar_name, wrap_dim
+
+_INDEX_DTYPES = (np.dtype(np.int32), np.dtype(np.int64))
+
+
+def need_index_dtype(name: str, index, words: str = "int32/int64") -> None:
+    """Refuse an index that is neither int32 nor int64."""
+    if index.dtype not in _INDEX_DTYPES:
+        raise RuntimeError(f"{name}(): Expected dtype {words} for index")
+
+
+def extent(x, dim: int) -> int:
+    """The size of ``x`` along ``dim``; 1 for a 0-d array."""
+    return x.shape[dim] if x.ndim else 1
+
+
+def in_range(error, message: str):
+    """A guard: every element of ``index`` lies in ``[0, size along dim)``."""
+
+    def guard(known, dynamic, static):
+        input, index = dynamic[0], known(dynamic[1])
+        if index is None or index.size == 0 or not -input.ndim <= static[0] < max(input.ndim, 1):
+            return
+        dim = static[0] % max(input.ndim, 1)
+        size = extent(input, dim)
+        bad = index[(index < 0) | (index >= size)]
+        if bad.size:
+            raise error(message.format(index=bad.reshape(-1)[0], dim=dim, size=size))
+
+    return guard
+
+
+OUT_OF_BOUNDS = "index {index} is out of bounds for dimension {dim} with size {size}"
+
+
+def fit_index(name, what, x, index, dim):
+    """Check an index of `gather` and `scatter` against ``x``, which its lines must lie in."""
+    need_index_dtype(name, index)
+    if index.size and max(index.ndim, 1) != max(x.ndim, 1):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as {what} tensor"
+        )
+
+
+def lines(x, index, axis):
+    """The part of ``x`` whose other dimensions the index covers."""
+    part = tuple(slice(None) if d == axis else slice(n) for d, n in enumerate(index.shape))
+    return x[part]
+
+
+@op(guard=in_range(RuntimeError, OUT_OF_BOUNDS))
+def gather(input, /, dim, index: Tensor, *, sparse_grad=False):
+    """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
+    axis = wrap_dim(dim, input.ndim)
+    fit_index("gather", "input", input, index, axis)
+    if index.size == 0:
+        return jnp.zeros(index.shape, input.dtype)
+    x, at = at_least_1d(input), at_least_1d(index)
+    if any(n > x.shape[d] for d, n in enumerate(at.shape) if d != axis):
+        d = next(d for d, n in enumerate(at.shape) if d != axis and n > x.shape[d])
+        raise RuntimeError(
+            f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger "
+            f"than self {list(input.shape)} apart from dimension {axis}"
+        )
+    return jnp.take_along_axis(lines(x, at, axis), at, axis).reshape(index.shape)
+
+
+@op(guard=in_range(IndexError, "index out of range in self"))
+def index_select(input, /, dim, index: Tensor):
+    """The slices of ``input`` along ``dim`` that a vector of indices names, in its order."""
+    axis = wrap_dim(dim, input.ndim)
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    need_index_dtype("index_select", index, "int32 or int64")
+    if input.ndim == 0:
+        if index.size != 1:
+            raise RuntimeError(
+                f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
+            )
+        return input
+    return jnp.take(input, index.reshape(-1), axis, mode="fill")
+
+
+def _flat_range(known, dynamic, static):
+    input, index = dynamic[0], known(dynamic[1])
+    if index is None or index.size == 0:
+        return
+    size = input.numel()
+    bad = index[(index < -size) | (index >= size)]
+    if bad.size:
+        raise IndexError(
+            f"out of range: tried to access index {bad.reshape(-1)[0]} on a tensor of {size} elements."
+        )
+
+
+@op(guard=_flat_range)
+def take(input, index, /):
+    """Elements by their position in the flattened ``input``; negative ones count from the end."""
+    if index.dtype != np.int64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {scalar_name(index)}")
+    flat = input.reshape(-1)
+    at = jnp.where(index < 0, index + input.size, index)
+    return jnp.take(flat, at, mode="fill")
+
+
+@op(variants="function method out", grad_name="GatherBackward0")
+def take_along_dim(input, indices, /, dim=None):
+    """Like `gather`, with the other dimensions broadcast; flat without ``dim``."""
+    name = "torch.take_along_dim()"
+    if not is_integral(indices) or indices.dtype != np.int64:
+        raise RuntimeError(
+            f"{name}: dtype of indices should be Long but got {scalar_name(indices)}"
+        )
+    if dim is None:
+        return jnp.take_along_axis(input.reshape(-1), indices.reshape(-1), 0)
+    if input.ndim != indices.ndim:
+        raise RuntimeError(
+            f"{name}: input and indices should have the same number of dimensions, but got "
+            f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
+    axis = wrap_dim(dim, input.ndim)
+    return jnp.take_along_axis(input, indices, axis)
+
+
+@op(variants="", grad_name="MaskedSelectBackward0")
+def take_positions(input, positions, /, *, shape):
+    """Elements at known flat ``positions`` of ``input`` broadcast to ``shape``."""
+    return jnp.take(jnp.broadcast_to(input, shape).reshape(-1), positions, unique_indices=True)
+
+
+@op(variants="", grad_name="Unique2Backward0", differentiable=False)
+def take_unique(input, positions, /):
+    """Elements at flat ``positions``; PyTorch has no derivative for what they come from."""
+    return jax.lax.stop_gradient(jnp.take(input.reshape(-1), positions))

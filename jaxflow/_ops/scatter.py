@@ -1,0 +1,448 @@
+"""Writing elements at index tensors along one dimension: replacing, adding, multiplying, comparing.
+
+NOTE [Writes at repeated places]
+    Where several sources go to one place, PyTorch's derivative of a replacing write sends the gradient of
+    the place to each of them. jax's own rule works out which one won, at some cost; the rules here say
+    what PyTorch does, and they are built of differentiable parts.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._dispatch.op import Scalar, Tensor, op
+
+from ._support import at_least_1d, is_bool, is_complex, is_float, scalar_name, wrap_dim
+from .gather import OUT_OF_BOUNDS, fit_index, in_range, need_index_dtype
+
+_GUARD = in_range(RuntimeError, OUT_OF_BOUNDS)
+_FORMS = dict(variants="function method inplace out", guard=_GUARD)
+
+
+def place(index, axis):
+    """The subscript that names, for each element of ``index``, where along ``axis`` it points."""
+    at = [
+        jax.lax.broadcasted_iota(index.dtype, index.shape, d) for d in range(index.ndim)
+    ]
+    at[axis] = index
+    return tuple(at)
+
+
+# ------------------------------------------------------------------------------- the kinds of write
+
+
+# A subscript is some full slices, then index arrays. The arrays are ordinary arguments of these
+# functions, so that every transformation sees them; how many slices come first is static.
+
+
+def _subscript(lead, arrays):
+    return (slice(None),) * lead + arrays
+
+
+def _split(subscript):
+    lead = sum(isinstance(s, slice) for s in subscript)
+    return lead, subscript[lead:]
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _replace(lead, x, source, *arrays):
+    return x.at[_subscript(lead, arrays)].set(source, mode="drop")
+
+
+@_replace.defjvp
+def _replace_jvp(lead, primals, tangents):
+    x, source, *arrays = primals
+    at = _subscript(lead, tuple(arrays))
+    kept = jnp.where(_written(x, at), 0, tangents[0])
+    moved = jnp.broadcast_to(tangents[1], jax.eval_shape(lambda a: a[at], x).shape)
+    return _replace(lead, x, source, *arrays), kept.at[at].add(moved, mode="drop")
+
+
+def replace(x, subscript, source):
+    """``x`` with ``source`` written at ``subscript``; the last of several writes stays."""
+    if not is_float(x) and not is_complex(x):
+        return x.at[subscript].set(source, mode="drop")
+    lead, arrays = _split(subscript)
+    return _replace(lead, x, source, *arrays)
+
+
+def add(x, subscript, source):
+    """``x`` with ``source`` added at ``subscript``."""
+    if is_bool(x):
+        return x.at[subscript].max(source, mode="drop")
+    return x.at[subscript].add(source, mode="drop")
+
+
+def _count(x, subscript, shape, include_self):
+    start = jnp.ones if include_self else jnp.zeros
+    ones = jnp.ones(shape, x.dtype)
+    return start(x.shape, x.dtype).at[subscript].add(ones, mode="drop")
+
+
+def _written(x, subscript):
+    return jnp.zeros(x.shape, np.bool_).at[subscript].set(True, mode="drop")
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _multiply(lead, x, source, *arrays):
+    return x.at[_subscript(lead, arrays)].multiply(source, mode="drop")
+
+
+@_multiply.defjvp
+def _multiply_jvp(lead, primals, tangents):
+    # The product of the others: the whole product without zeros, over the factor. With one zero in a
+    # place only that factor has a derivative; with more, none has.
+    x, source, *arrays = primals
+    at = _subscript(lead, tuple(arrays))
+    zeros = (x == 0).astype(np.int64).at[at].add((source == 0).astype(np.int64), mode="drop")
+    clean = _multiply(lead, jnp.where(x == 0, 1, x), jnp.where(source == 0, 1, source), *arrays)
+
+    def others(factor, zeros, clean):
+        over = clean / jnp.where(factor == 0, 1, factor)
+        return jnp.where(zeros == 0, over, jnp.where((zeros == 1) & (factor == 0), clean, 0))
+
+    tangent = tangents[0] * others(x, zeros, clean)
+    moved = tangents[1] * others(source, zeros[at], clean[at])
+    return _multiply(lead, x, source, *arrays), tangent.at[at].add(moved, mode="drop")
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _extreme(largest, lead, x, source, *arrays):
+    ref = x.at[_subscript(lead, arrays)]
+    return ref.max(source, mode="drop") if largest else ref.min(source, mode="drop")
+
+
+@_extreme.defjvp
+def _extreme_jvp(largest, lead, primals, tangents):
+    # All elements equal to the result share its derivative.
+    x, source, *arrays = primals
+    at = _subscript(lead, tuple(arrays))
+    out = _extreme(largest, lead, x, source, *arrays)
+    mine, theirs = (x == out).astype(x.dtype), (source == out[at]).astype(x.dtype)
+    count = jnp.maximum(mine.at[at].add(theirs, mode="drop"), 1)
+    moved = tangents[1] * theirs / count[at]
+    return out, (tangents[0] * mine / count).at[at].add(moved, mode="drop")
+
+
+def reduce_into(x, subscript, source, reduce, include_self):
+    """``x`` with ``source`` combined into it at ``subscript``; without itself if so asked.
+
+    ``reduce`` is one of sum, prod, mean, amax, amin.
+    """
+    lead, arrays = _split(subscript)
+    start = x
+    if not include_self:
+        neutral = _neutral(reduce, x.dtype)
+        start = jnp.where(_written(x, subscript), jnp.asarray(neutral, x.dtype), x)
+    if reduce == "sum":
+        return add(start, subscript, source)
+    if reduce == "prod":
+        differentiable = is_float(x) or is_complex(x)
+        return (_multiply(lead, start, source, *arrays) if differentiable
+                else start.at[subscript].multiply(source, mode="drop"))
+    if reduce == "mean":
+        count = jnp.maximum(_count(x.real, subscript, source.shape, include_self), 1)
+        total = add(start, subscript, source)
+        if is_float(x) or is_complex(x):
+            return total / count.astype(total.dtype)
+        quotient = jax.lax.div(total, count)
+        return quotient - ((jax.lax.rem(total, count) != 0) & (total < 0)).astype(x.dtype)
+    if not is_float(x):
+        ref = start.at[subscript]
+        return ref.max(source, mode="drop") if reduce == "amax" else ref.min(source, mode="drop")
+    return _extreme(reduce == "amax", lead, start, source, *arrays)
+
+
+def _neutral(reduce, dtype):
+    if reduce in ("sum", "mean"):
+        return 0
+    if reduce == "prod":
+        return 1
+    if dtype == np.bool_:
+        return reduce == "amin"
+    if jnp.issubdtype(dtype, np.floating):
+        return -np.inf if reduce == "amax" else np.inf
+    limits = jnp.iinfo(dtype)
+    return limits.min if reduce == "amax" else limits.max
+
+
+# -------------------------------------------------------------------------------- scatter operations
+
+
+def _prepare(name, input, dim, index, src):
+    """The axis and the arrays of a scatter, with its errors; ``src`` cut to what the index covers."""
+    axis = wrap_dim(dim, input.ndim)
+    fit_index("scatter", "self", input, index, axis)
+    x, at = at_least_1d(input), at_least_1d(index)
+    if src is not None:
+        if src.dtype != input.dtype:
+            raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+        source = at_least_1d(src)
+        if index.size and source.ndim != at.ndim:
+            raise RuntimeError(
+                "Index tensor must have the same number of dimensions as src tensor"
+            )
+    if index.size == 0:
+        return None, x, None, None
+    smaller = any(n > x.shape[d] for d, n in enumerate(at.shape) if d != axis)
+    if src is None:
+        if smaller:
+            raise RuntimeError(
+                f"Expected index {list(index.shape)} to be no larger than self {list(input.shape)} "
+                f"apart from dimension {axis}"
+            )
+        return axis, x, place(at, axis), None
+    if smaller or any(n > source.shape[d] for d, n in enumerate(at.shape)):
+        raise RuntimeError(
+            f"Expected index {list(index.shape)} to be no larger than self {list(input.shape)} apart "
+            f"from dimension {axis} and to be no larger size than src {list(src.shape)}"
+        )
+    return axis, x, place(at, axis), source[tuple(slice(n) for n in at.shape)]
+
+
+@op(variants="", grad_name="ScatterBackward0")
+def scatter_src(input, /, dim, index: Tensor, src: Tensor):
+    """``input`` with the elements of ``src`` written where ``index`` points along ``dim``."""
+    axis, x, at, source = _prepare("scatter", input, dim, index, src)
+    return input if axis is None else replace(x, at, source).reshape(input.shape)
+
+
+@op(variants="", grad_name="ScatterBackward1")
+def scatter_value(input, /, dim, index: Tensor, value: Scalar):
+    """``input`` with one number written where ``index`` points along ``dim``."""
+    axis, x, at, _ = _prepare("scatter", input, dim, index, None)
+    if axis is None:
+        return input
+    return replace(x, at, value.astype(x.dtype)).reshape(input.shape)
+
+
+_OLD_REDUCTIONS = {"add": "sum", "multiply": "prod"}
+
+
+@op(variants="", differentiable=False)
+def scatter_reduce_src(input, /, dim, index: Tensor, src: Tensor, *, reduce):
+    """`scatter` with ``reduce="add"`` or ``"multiply"``."""
+    axis, x, at, source = _prepare("scatter", input, dim, index, src)
+    if axis is None:
+        return input
+    return reduce_into(x, at, source, _OLD_REDUCTIONS[reduce], True).reshape(input.shape)
+
+
+@op(variants="", differentiable=False)
+def scatter_reduce_value(input, /, dim, index: Tensor, value: Scalar, *, reduce):
+    """`scatter` of one number with ``reduce="add"`` or ``"multiply"``."""
+    axis, x, at, _ = _prepare("scatter", input, dim, index, None)
+    if axis is None:
+        return input
+    source = jnp.broadcast_to(value.astype(x.dtype), at[0].shape)
+    return reduce_into(x, at, source, _OLD_REDUCTIONS[reduce], True).reshape(input.shape)
+
+
+@op(**_FORMS)
+def scatter_add(input, /, dim, index: Tensor, src: Tensor):
+    """``input`` with the elements of ``src`` added where ``index`` points along ``dim``."""
+    axis, x, at, source = _prepare("scatter_add", input, dim, index, src)
+    return input if axis is None else add(x, at, source).reshape(input.shape)
+
+
+_REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
+
+
+@op(**_FORMS)
+def scatter_reduce(input, /, dim, index: Tensor, src: Tensor, reduce, *, include_self=True):
+    """``input`` with ``src`` combined into it where ``index`` points: sum, prod, mean, amax, amin."""
+    if reduce not in _REDUCTIONS:
+        raise RuntimeError(
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+        )
+    axis, x, at, source = _prepare("scatter_reduce", input, dim, index, src)
+    if axis is None:
+        return input
+    return reduce_into(x, at, source, reduce, include_self).reshape(input.shape)
+
+
+# ---------------------------------------------------------------------------------- index operations
+
+
+def _slices(x, axis, index):
+    return (slice(None),) * axis + (index.reshape(-1),)
+
+
+@op(**_FORMS)
+def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1):
+    """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
+    axis = wrap_dim(dim, input.ndim)
+    name = "index_add_()"
+    if index.ndim > 1:
+        raise IndexError(
+            f"{name}: Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+            f"{scalar_name(index)} and size: {list(index.shape)}"
+        )
+    if index.dtype not in (np.int32, np.int64):
+        raise RuntimeError(
+            f"{name}: Expected dtype int32/int64 for index but got: {scalar_name(index)}"
+        )
+    if source.dtype != input.dtype:
+        raise RuntimeError(
+            f"{name}: self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the "
+            "same scalar type"
+        )
+    size = source.shape[axis] if source.ndim else 1
+    if index.size != size:
+        raise RuntimeError(
+            f"{name}: Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"({size}), for dim: {axis}"
+        )
+    rest = input.shape[:axis] + (size,) + input.shape[axis + 1 :] if input.ndim else source.shape
+    if source.shape != rest:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(input.shape)} source.shape = {list(source.shape)}"
+        )
+    if not (type(alpha) is int and alpha == 1):
+        source = source * alpha.astype(source.dtype)
+    x, s = at_least_1d(input), at_least_1d(source)
+    return add(x, _slices(x, axis, index), s).reshape(input.shape)
+
+
+@op(variants="function method inplace out", guard=in_range(
+    IndexError, "index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}"))
+def index_copy(input, /, dim, index: Tensor, source: Tensor):
+    """``input`` with the slices of ``source`` written where ``index`` names them."""
+    axis = wrap_dim(dim, input.ndim)
+    name = "index_copy_()"
+    if index.ndim > 1:
+        raise IndexError(f"{name}: Index should have dimension 1 or 0 (got {index.ndim})")
+    if source.ndim == 0 and index.size != 1:
+        raise IndexError(
+            f"{name}: When source is scalar, index should have one element (got {index.size})"
+        )
+    if source.ndim and input.ndim and source.ndim != input.ndim:
+        raise IndexError(
+            f"{name}: When source and destination are not scalars, their dimensionality must match. "
+            f"Source dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
+        )
+    if index.dtype != np.int64:
+        raise IndexError(f"{name}: Expected LongTensor for index")
+    if source.dtype != input.dtype:
+        raise RuntimeError(
+            f"{name}: self and source expected to have the same dtype, but got (self) "
+            f"{scalar_name(input)} and (source) {scalar_name(source)}"
+        )
+    if source.ndim and input.ndim:
+        ours = input.shape[:axis] + input.shape[axis + 1 :]
+        theirs = source.shape[:axis] + source.shape[axis + 1 :]
+        if ours != theirs:
+            raise RuntimeError(
+                f"{name}: Source/destination tensor must have same slice shapes. Destination slice "
+                f"shape: {' '.join(map(str, ours))} at dimension {axis} and source slice shape: "
+                f"{' '.join(map(str, theirs))} at dimension 0."
+            )
+        if index.size != source.shape[axis]:
+            raise IndexError(
+                f"{name}: Number of indices ({index.size}) should be equal to source.size(dim) "
+                f"({source.shape[axis]})"
+            )
+    x, s = at_least_1d(input), at_least_1d(source)
+    return replace(x, _slices(x, axis, index), s).reshape(input.shape)
+
+
+def _fill_name(numbers, dim):
+    return "IndexFillBackward0" if numbers[-1] else "IndexFillBackward1"
+
+
+@op(variants="function method inplace out", grad_name=_fill_name,
+    guard=in_range(IndexError, OUT_OF_BOUNDS))
+def index_fill(input, /, dim, index: Tensor, value: Scalar):
+    """``input`` with one number written to the slices that ``index`` names."""
+    axis = wrap_dim(dim, input.ndim)
+    if value.ndim:
+        raise RuntimeError(
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    if index.dtype != np.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    if is_complex(value) and not is_complex(input):
+        raise RuntimeError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+        )
+    x = at_least_1d(input)
+    return replace(x, _slices(x, axis, index), value.astype(x.dtype)).reshape(input.shape)
+
+
+@op(**_FORMS)
+def index_reduce(input, /, dim, index: Tensor, source: Tensor, reduce, *, include_self=True):
+    """``input`` with slices of ``source`` combined into it: prod, mean, amax or amin."""
+    if reduce not in _REDUCTIONS[1:]:
+        raise RuntimeError(
+            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
+        )
+    axis = wrap_dim(dim, input.ndim)
+    need_index_dtype("index_reduce", index)
+    x, s = at_least_1d(input), at_least_1d(source)
+    return reduce_into(x, _slices(x, axis, index), s, reduce, include_self).reshape(input.shape)
+
+
+# ---------------------------------------------------------------------------------- flat and masked
+
+
+@op(variants="function method inplace")
+def put(input, index, source, /, accumulate=False):
+    """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
+    if index.dtype != np.int64:
+        raise RuntimeError(
+            f"put_(): Expected a long tensor for index, but got {scalar_name(index)}"
+        )
+    if source.dtype != input.dtype:
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{scalar_name(input)} and source.dtype = {scalar_name(source)}"
+        )
+    if source.size != index.size:
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got "
+            f"source.numel() = {source.size}, index.numel() = {index.size}"
+        )
+    flat, at = input.reshape(-1), index.reshape(-1)
+    at = (jnp.where(at < 0, at + input.size, at),)
+    write = add if accumulate else replace
+    return write(flat, at, source.reshape(-1)).reshape(input.shape)
+
+
+def _enough(known, dynamic, static):
+    mask, source = known(dynamic[1]), dynamic[2]
+    if mask is None or mask.dtype != np.bool_:
+        return
+    shape = np.broadcast_shapes(dynamic[0].shape, mask.shape)
+    if np.count_nonzero(np.broadcast_to(mask, shape)) > source.numel():
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+
+
+@op(variants="function method inplace out", guard=_enough)
+def masked_scatter(input, mask, source, /):
+    """``input`` with the elements of ``source``, in order, where ``mask`` holds."""
+    if not is_bool(mask):
+        raise RuntimeError(
+            "masked_scatter_ only supports boolean masks, but got mask with dtype "
+            f"{dtypes.from_numpy_dtype(mask.dtype).scalar_name}"
+        )
+    if source.dtype != input.dtype:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got"
+            f"{scalar_name(input)} and {scalar_name(source)}"
+        )
+    shape = jnp.broadcast_shapes(input.shape, mask.shape)
+    if source.size == 0:
+        return jnp.broadcast_to(input, shape)
+    mask, x = jnp.broadcast_to(mask, shape), jnp.broadcast_to(input, shape)
+    order = jnp.cumsum(mask.reshape(-1), dtype=np.int64) - 1
+    taken = jnp.take(source.reshape(-1), jnp.maximum(order, 0), mode="fill").reshape(shape)
+    return jnp.where(mask, taken, x)
