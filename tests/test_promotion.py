@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
 from jaxflow._core import dtype as dtypes
@@ -135,5 +136,7 @@ def test_can_cast_looks_at_categories():
 def test_scalar_dtype():
     assert promotion.scalar_dtype(True) is dtypes.bool
     assert promotion.scalar_dtype(2) is dtypes.int64
+    # A NumPy scalar counts as the Python number it stands for.
+    assert promotion.scalar_dtype(np.float32(2)) is dtypes.float64
     with pytest.raises(TypeError, match="expected a Python number, but got str"):
         promotion.scalar_dtype("2")

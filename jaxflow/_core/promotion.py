@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import functools
 
+import numpy as np
+
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype
 
@@ -25,11 +27,15 @@ _SCALAR_TYPES = {
     int: dtypes.int64,
     float: dtypes.float64,
     complex: dtypes.complex128,
+    np.bool_: dtypes.bool,
+    np.integer: dtypes.int64,
+    np.floating: dtypes.float64,
+    np.complexfloating: dtypes.complex128,
 }
 
 
 def scalar_dtype(value) -> dtype:
-    """Return the dtype that stands for a Python number in an operand; TypeError for others."""
+    """Return the dtype that stands for a Python or NumPy number in an operand, else TypeError."""
     found = _SCALAR_TYPES.get(type(value))
     if found is not None:
         return found
