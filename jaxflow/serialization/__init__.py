@@ -1,0 +1,10 @@
+"""Checkpoints in PyTorch's file format, written and read without PyTorch."""
+
+from ._load import default_restore_location as default_restore_location
+from ._load import load as load
+from ._safe import add_safe_globals as add_safe_globals
+from ._safe import clear_safe_globals as clear_safe_globals
+from ._safe import get_safe_globals as get_safe_globals
+from ._safe import safe_globals as safe_globals
+from ._save import DEFAULT_PROTOCOL as DEFAULT_PROTOCOL
+from ._save import save as save

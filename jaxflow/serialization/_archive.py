@@ -1,0 +1,172 @@
+"""The container of a checkpoint: an uncompressed zip file whose records start at multiples of 64.
+
+Written so that PyTorch reads it, and so that a storage can be mapped into memory where it lies.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import sys
+import uuid
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+ALIGNMENT = 64
+_LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of name and extra field, at the end of 30 bytes
+_PADDING_ID = struct.pack("<H", 0x4246)
+_ZIP64_EXTRA = 20  # bytes zipfile adds to the header of a record too long for 32 bits
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same objects give the same file, whenever they are saved
+
+CORRUPT = (
+    "PytorchStreamReader failed reading zip archive: {}. The checkpoint is damaged or was not "
+    "written to its end; copy or save it again."
+)
+
+
+class Writer:
+    """Writes records into an archive under the folder ``root``."""
+
+    def __init__(self, file: Any, root: str) -> None:
+        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True)
+        self._root = root
+        self._checksum = 0
+
+    def write(self, name: str, data: Any) -> None:
+        """Add one record; ``data`` is bytes or a flat buffer of bytes."""
+        view = memoryview(data)
+        info = zipfile.ZipInfo(f"{self._root}/{name}", _EPOCH)
+        info.file_size = view.nbytes
+        large = view.nbytes >= zipfile.ZIP64_LIMIT
+        start = self._zip.fp.tell() + len(info.FileHeader(False)) + (_ZIP64_EXTRA if large else 0)
+        # The padding is an extra field of its own: two bytes of id, two of length, then zeros.
+        padding = -(start + 4) % ALIGNMENT
+        info.extra = _PADDING_ID + struct.pack("<H", padding) + b"\0" * padding
+        with self._zip.open(info, "w", force_zip64=large) as record:
+            record.write(view)
+        self._checksum = zlib.crc32(view, self._checksum)
+
+    def finish(self) -> None:
+        """Add what every archive has, and its directory."""
+        self.write("version", b"3\n")
+        self.write(".data/serialization_id", f"{self._checksum:040d}".encode())
+        self._zip.close()
+
+
+class Reader:
+    """Reads the records of an archive.
+
+    Raises:
+        RuntimeError: when it is damaged, or is no checkpoint.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        try:
+            self._zip = zipfile.ZipFile(file)
+        except (zipfile.BadZipFile, OSError, struct.error) as error:
+            raise RuntimeError(CORRUPT.format("failed finding central directory")) from error
+        self._records = {info.filename: info for info in self._zip.infolist()}
+        first = next(iter(self._records), "")
+        self.root = first.partition("/")[0]
+        if not self.has("version") and not self.has(".data/version"):
+            raise RuntimeError(
+                'Expected hasRecord("version") to be true, but got false.  The file is a zip '
+                "archive but no checkpoint."
+            )
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a record."""
+        return f"{self.root}/{name}" in self._records
+
+    def text(self, name: str, default: str) -> str:
+        """A small record as text."""
+        return self._zip.read(f"{self.root}/{name}").decode().strip() if self.has(name) else default
+
+    def bytes(self, name: str) -> np.ndarray:
+        """A record as bytes at an aligned address, so that XLA can use them where they are."""
+        info = self._info(name)
+        out = aligned(info.file_size)
+        if info.compress_type == zipfile.ZIP_STORED:
+            self._file.seek(self._offset(info))
+            view, done = memoryview(out), 0
+            while done < len(view):
+                got = self._file.readinto(view[done:])
+                if not got:
+                    raise RuntimeError(CORRUPT.format(f"{info.filename} ends too early"))
+                done += got
+        else:
+            out[:] = np.frombuffer(self._zip.read(info), np.uint8)
+        if zlib.crc32(out) != info.CRC:
+            raise RuntimeError(CORRUPT.format(f"{info.filename} does not match its checksum"))
+        return out
+
+    def mapped(self, name: str, memory: mmap.mmap) -> np.ndarray:
+        """A record where it lies in the mapped file; read when it is used, and not checked."""
+        info = self._info(name)
+        return np.frombuffer(memory, np.uint8, info.file_size, self._offset(info))
+
+    def _info(self, name: str) -> zipfile.ZipInfo:
+        info = self._records.get(f"{self.root}/{name}")
+        if info is None:
+            raise RuntimeError(
+                f"PytorchStreamReader failed locating file {name}: file not found. The file is no "
+                "checkpoint, or not a whole one."
+            )
+        return info
+
+    def _offset(self, info: zipfile.ZipInfo) -> int:
+        """Where the data of a record begins: the local header's lengths are its own."""
+        self._file.seek(info.header_offset)
+        header = self._file.read(30)
+        if header[:4] != b"PK\3\4":
+            raise RuntimeError(CORRUPT.format(f"no record at the place of {info.filename}"))
+        return info.header_offset + 30 + sum(_LOCAL_HEADER.unpack(header))
+
+
+def aligned(size: int) -> np.ndarray:
+    """``size`` bytes at an address that XLA accepts without copying."""
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + size]
+
+
+def native_order() -> str:
+    """``"little"`` or ``"big"``."""
+    return sys.byteorder
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[Any]:
+    """A file to write that takes the place of ``path`` at the end; on an error, nothing changes.
+
+    Raises:
+        RuntimeError: when the folder is not there.
+    """
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        raise RuntimeError(f"Parent directory {folder} does not exist.")
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isfile(target):
+        with open(path, "wb") as file:  # a pipe or a device is written to as it is
+            yield file
+        return
+    temporary = f"{target}.{uuid.uuid4().hex[:8]}.tmp"
+    try:
+        with open(temporary, "xb") as file:
+            if os.path.exists(target):
+                os.chmod(temporary, os.stat(target).st_mode & 0o7777)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,56 @@
+"""The names by which a checkpoint speaks of dtypes, storages and functions: PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jaxflow
+from jaxflow._core import dtype as dtypes
+
+# Dtypes that had a storage class of their own before storages became untyped.
+STORAGE_CLASSES = {
+    "uint8": "ByteStorage",
+    "int8": "CharStorage",
+    "int16": "ShortStorage",
+    "int32": "IntStorage",
+    "int64": "LongStorage",
+    "float16": "HalfStorage",
+    "bfloat16": "BFloat16Storage",
+    "float32": "FloatStorage",
+    "float64": "DoubleStorage",
+    "complex64": "ComplexFloatStorage",
+    "complex128": "ComplexDoubleStorage",
+    "bool": "BoolStorage",
+}
+UNTYPED = ("torch.storage", "UntypedStorage")
+
+
+class GlobalName:
+    """Stands for ``module.name`` in a pickle; nothing of that name need exist here."""
+
+    __slots__ = ("module", "name")
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+
+class StorageType:
+    """What the name of a storage class stands for while loading: the dtype, None if untyped."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+
+
+def storage_type(name: str) -> StorageType | None:
+    """The StorageType of a class name such as ``FloatStorage``; None if there is no such class."""
+    for dtype_name, class_name in STORAGE_CLASSES.items():
+        if class_name == name:
+            return StorageType(getattr(dtypes, dtype_name))
+    return None
+
+
+def value_named(name: str) -> Any:
+    """The dtype, layout or memory format that PyTorch calls ``torch.<name>``; None if none is."""
+    value = getattr(jaxflow, name, None)
+    kinds = (jaxflow.dtype, jaxflow.layout, jaxflow.memory_format)
+    return value if isinstance(value, kinds) else None

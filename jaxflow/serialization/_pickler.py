@@ -1,0 +1,128 @@
+"""Writing objects: Python's pickle, in which tensors go by PyTorch's names."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections import OrderedDict
+from typing import Any
+
+import jaxflow
+from jaxflow._core.device import device as Device
+from jaxflow._core.dtype import dtype as DType
+from jaxflow._core.layout import layout, memory_format
+from jaxflow.nn import Parameter
+
+from ._names import STORAGE_CLASSES, UNTYPED, GlobalName
+from ._storages import StorageRef, storage_nbytes
+
+
+class Pickler(pickle._Pickler):
+    """Pickles into ``file`` and collects the storages of the tensors it meets, in ``storages``.
+
+    Built on the pickler written in Python: the one in C writes no name that it cannot import.
+    """
+
+    dispatch = pickle._Pickler.dispatch.copy()
+
+    def __init__(self, file: Any, protocol: int) -> None:
+        super().__init__(file, protocol)
+        self.storages: list[Any] = []  # a tensor of each; its position is the key in the archive
+        self._keys: dict[int, tuple[int, Any]] = {}
+
+    def persistent_id(self, obj: Any) -> Any:
+        """A storage stays out of the pickle: ("storage", class, key, location, elements)."""
+        if not isinstance(obj, StorageRef):
+            return None
+        storage, dtype = obj.tensor._storage, obj.dtype
+        if id(storage) not in self._keys:
+            self._keys[id(storage)] = (len(self.storages), dtype)
+            self.storages.append(obj.tensor)
+        key, known = self._keys[id(storage)]
+        if known is not dtype:
+            raise RuntimeError(
+                "Cannot save multiple tensors or storages that view the same data as different "
+                "types"
+            )
+        old_name = STORAGE_CLASSES.get(dtype.name)
+        name = GlobalName("torch", old_name) if old_name else GlobalName(*UNTYPED)
+        nbytes = storage_nbytes(obj.tensor)
+        count = nbytes // dtype.itemsize if old_name else nbytes
+        return ("storage", name, str(key), str(obj.tensor.device), count)
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How tensors and PyTorch's value types are taken apart; all else as Python does it."""
+        if isinstance(obj, jaxflow.Tensor):
+            return _reduce_tensor(obj)
+        if isinstance(obj, jaxflow.Size):
+            return GlobalName("torch", "Size"), (tuple(obj),)
+        if isinstance(obj, Device):
+            args = (obj.type,) if obj.index is None else (obj.type, obj.index)
+            return GlobalName("torch", "device"), args
+        if isinstance(obj, layout):
+            return GlobalName("torch.serialization", "_get_layout"), (str(obj),)
+        return NotImplemented
+
+    def _save_name(self, obj: Any) -> None:
+        module, name = (obj.module, obj.name) if type(obj) is GlobalName else ("torch", obj.name)
+        memo = self.memo.get(("name", module, name))
+        if memo is not None:
+            self.write(self.get(memo))
+            return
+        if self.proto >= 4:
+            self.save(module)
+            self.save(name)
+            self.write(pickle.STACK_GLOBAL)
+        else:
+            self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
+        # Names are equal by their text, so they have a place of their own in the memo.
+        index = len(self.memo)
+        self.write(self.put(index))
+        self.memo[("name", module, name)] = index
+
+    for _kind in (GlobalName, DType, memory_format):
+        dispatch[_kind] = _save_name
+    del _kind
+
+
+def _reduce_tensor(t: Any) -> tuple:
+    """The function and arguments that make the tensor again."""
+    if t._backward_hooks and t.is_leaf:
+        warnings.warn(
+            "backward hooks on a tensor will not be serialized; register them again after loading",
+            stacklevel=2,
+        )
+    state = dict(t.__dict__)
+    if isinstance(t, Parameter) and type(t) is Parameter:
+        data = _reduce_data(t.data, False)
+        args = (_Made(data), t.requires_grad, OrderedDict())
+        if state:
+            return GlobalName("torch._utils", "_rebuild_parameter_with_state"), (*args, state)
+        return GlobalName("torch._utils", "_rebuild_parameter"), args
+    made = _reduce_data(t, t.requires_grad)
+    if type(t) is jaxflow.Tensor and not state:
+        return made
+    function, args = made
+    kind = GlobalName("torch", "Tensor") if type(t) is jaxflow.Tensor else type(t)
+    return GlobalName("torch._tensor", "_rebuild_from_type_v2"), (function, kind, args, state)
+
+
+class _Made:
+    """Something that is pickled as the call given here."""
+
+    def __init__(self, reduced: tuple) -> None:
+        self._reduced = reduced
+
+    def __reduce_ex__(self, protocol: int) -> tuple:
+        return self._reduced
+
+
+def _reduce_data(t: Any, requires_grad: bool) -> tuple:
+    dtype, size, stride = t.dtype, tuple(t.size()), tuple(t.stride())
+    if t.is_meta:
+        name = "_rebuild_meta_tensor_no_storage"
+        return GlobalName("torch._utils", name), (dtype, size, stride, requires_grad)
+    args = (StorageRef(t, dtype), t.storage_offset(), size, stride, requires_grad, OrderedDict())
+    if dtype.name in STORAGE_CLASSES:
+        return GlobalName("torch._utils", "_rebuild_tensor_v2"), args
+    return GlobalName("torch._utils", "_rebuild_tensor_v3"), (*args, dtype)

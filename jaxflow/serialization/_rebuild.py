@@ -1,0 +1,147 @@
+"""What the function names in a checkpoint stand for: making tensors out of storages."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import jaxflow
+from jaxflow._core import layout as layouts
+from jaxflow.nn import Parameter
+
+from ._names import StorageType, storage_type, value_named
+from ._storages import LoadedStorage
+
+
+def _rebuild_tensor_v3(
+    storage: LoadedStorage,
+    storage_offset: int,
+    size: tuple,
+    stride: tuple,
+    requires_grad: bool,
+    backward_hooks: Any,
+    dtype: Any,
+    metadata: Any = None,
+) -> Any:
+    if metadata:
+        raise RuntimeError(
+            f"the checkpoint holds a tensor marked {sorted(metadata)}, which jaxflow tensors cannot "
+            "be; save tensor.resolve_conj().resolve_neg() in its place"
+        )
+    tensor = storage.tensor(dtype, storage_offset, size, stride)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _rebuild_tensor_v2(
+    storage: LoadedStorage,
+    storage_offset: int,
+    size: tuple,
+    stride: tuple,
+    requires_grad: bool,
+    backward_hooks: Any,
+    metadata: Any = None,
+) -> Any:
+    geometry = (storage, storage_offset, size, stride)
+    return _rebuild_tensor_v3(*geometry, requires_grad, backward_hooks, storage.dtype, metadata)
+
+
+def _rebuild_tensor(storage: LoadedStorage, storage_offset: int, size: tuple, stride: tuple) -> Any:
+    return storage.tensor(storage.dtype, storage_offset, size, stride)
+
+
+def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Any:
+    return Parameter(data, requires_grad)
+
+
+def _rebuild_parameter_with_state(
+    data: Any, requires_grad: bool, backward_hooks: Any, state: Any
+) -> Any:
+    return _with_state(Parameter(data, requires_grad), state)
+
+
+def _rebuild_meta_tensor_no_storage(
+    dtype: Any, size: tuple, stride: tuple, requires_grad: bool
+) -> Any:
+    return jaxflow.empty_strided(
+        size, stride, dtype=dtype, device="meta", requires_grad=requires_grad
+    )
+
+
+def _rebuild_from_type_v2(function: Any, kind: Any, args: tuple, state: Any) -> Any:
+    if function not in (_rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_tensor):
+        raise RuntimeError(f"a tensor cannot be rebuilt by {function}")
+    tensor = function(*args)
+    if type(tensor) is not kind:
+        tensor = tensor.as_subclass(kind)
+    return _with_state(tensor, state)
+
+
+def _with_state(tensor: Any, state: Any) -> Any:
+    attributes, slots = state if isinstance(state, tuple) else (state, None)
+    tensor.__dict__.update(attributes or {})
+    for name, value in (slots or {}).items():
+        setattr(tensor, name, value)
+    return tensor
+
+
+def _get_layout(name: str) -> Any:
+    if name != "torch.strided":
+        raise RuntimeError(f"{name}: jaxflow's tensors are all strided")
+    return layouts.strided
+
+
+_FUNCTIONS = {
+    "torch._utils._rebuild_tensor": _rebuild_tensor,
+    "torch._utils._rebuild_tensor_v2": _rebuild_tensor_v2,
+    "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,
+    "torch._utils._rebuild_parameter": _rebuild_parameter,
+    "torch._utils._rebuild_parameter_with_state": _rebuild_parameter_with_state,
+    "torch._utils._rebuild_meta_tensor_no_storage": _rebuild_meta_tensor_no_storage,
+    "torch._tensor._rebuild_from_type_v2": _rebuild_from_type_v2,
+    "torch.serialization._get_layout": _get_layout,
+    "torch.nn.parameter.Parameter": Parameter,
+    "torch.Tensor": jaxflow.Tensor,
+    "torch.Size": jaxflow.Size,
+    "torch.device": jaxflow.device,
+    "torch.storage.UntypedStorage": StorageType(None),
+}
+_PLAIN = {
+    "collections.OrderedDict": collections.OrderedDict,
+    "collections.Counter": collections.Counter,
+    "builtins.set": set,
+    "builtins.bytearray": bytearray,
+    "builtins.complex": complex,
+}
+_UNSUPPORTED = {
+    "_rebuild_sparse_tensor": "sparse tensors; save tensor.to_dense() in their place",
+    "_rebuild_qtensor": "quantized tensors; save tensor.dequantize() in their place",
+    "_rebuild_nested_tensor": "nested tensors; save a list of tensors in their place",
+}
+
+
+def _encode(text: str, encoding: str) -> bytes:
+    # How protocol 2 writes bytes. Only this use of codecs is allowed, not any codec by name.
+    if encoding not in ("latin1", "latin-1"):
+        raise RuntimeError(f"bytes in a checkpoint are latin1, not {encoding!r}")
+    return text.encode("latin1")
+
+
+def known(path: str) -> tuple[bool, Any]:
+    """(whether jaxflow itself knows the name, what it stands for); always safe to call or use.
+
+    Raises:
+        RuntimeError: for kinds of tensor that jaxflow does not have.
+    """
+    if path in _FUNCTIONS:
+        return True, _FUNCTIONS[path]
+    if path in _PLAIN:
+        return True, _PLAIN[path]
+    if path == "_codecs.encode":
+        return True, _encode
+    module, _, name = path.rpartition(".")
+    if module == "torch":
+        found = storage_type(name) or value_named(name)
+        return found is not None, found
+    if module == "torch._utils" and name in _UNSUPPORTED:
+        raise RuntimeError(f"the checkpoint holds {_UNSUPPORTED[name]}")
+    return False, None

@@ -1,0 +1,81 @@
+"""``save``: an object with all its tensors into one file."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+from typing import Any
+
+from ._archive import ALIGNMENT, Writer, native_order, replacing
+from ._pickler import Pickler
+from ._storages import physical_bytes
+
+DEFAULT_PROTOCOL = 2
+
+
+def save(
+    obj: object,
+    f: Any,
+    pickle_module: Any = pickle,
+    pickle_protocol: int = DEFAULT_PROTOCOL,
+    _use_new_zipfile_serialization: bool = True,
+    _disable_byteorder_record: bool = False,
+) -> None:
+    """Write ``obj`` in PyTorch's file format; what it cannot pickle is not written at all.
+
+    Args:
+        obj: anything that pickles, with tensors anywhere in it.
+        f: a path, or an open binary file. A file at the path is replaced when all is written: a
+            save that fails leaves it as it was.
+        pickle_module: only the standard one is supported.
+        pickle_protocol: of the pickle; PyTorch's ``weights_only`` reader wants 2.
+
+    Raises:
+        RuntimeError: when the folder is not there, or tensors see one storage as different dtypes.
+        AttributeError: when ``f`` is neither a path nor a file.
+    """
+    if pickle_module is not pickle:
+        raise RuntimeError(
+            "save() takes no pickle_module: tensors are written by names that only its own pickler "
+            "knows. Reduce such objects to plain ones (a state_dict()) first"
+        )
+    if not _use_new_zipfile_serialization:
+        raise RuntimeError(
+            "save() writes the zip file format of PyTorch 1.6 and later only; leave "
+            "_use_new_zipfile_serialization at True"
+        )
+    is_path = isinstance(f, str | os.PathLike)
+    if not is_path and not hasattr(f, "write"):
+        raise AttributeError(
+            "expected 'f' to be string, path, or a file-like object with a 'write' attribute"
+        )
+    pickled = io.BytesIO()
+    pickler = Pickler(pickled, pickle_protocol)
+    pickler.dump(obj)
+    storages = [tensor._storage for tensor in pickler.storages]
+    if is_path:
+        path = os.fspath(f)
+        with replacing(path) as file:
+            _write(file, _stem(path), pickled, pickler.storages, not _disable_byteorder_record)
+    else:
+        _write(f, "archive", pickled, pickler.storages, not _disable_byteorder_record)
+    del storages  # kept until here: keys are identities, and an identity may be used again
+
+
+def _stem(path: str) -> str:
+    """The archive's folder: PyTorch names it after the file."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return stem if stem.isascii() and stem else "archive"
+
+
+def _write(file: Any, root: str, pickled: io.BytesIO, tensors: list, byteorder: bool) -> None:
+    writer = Writer(file, root)
+    writer.write("data.pkl", pickled.getbuffer())
+    writer.write(".format_version", b"1")
+    writer.write(".storage_alignment", str(ALIGNMENT).encode())
+    if byteorder:
+        writer.write("byteorder", native_order().encode())
+    for key, tensor in enumerate(tensors):
+        writer.write(f"data/{key}", physical_bytes(tensor))
+    writer.finish()

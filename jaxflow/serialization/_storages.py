@@ -1,0 +1,125 @@
+"""Between tensors that share storages and the flat runs of bytes a checkpoint keeps of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+import jaxflow
+from jaxflow._core.aval import aval_of
+from jaxflow._core.device import resolve
+from jaxflow._core.geometry import contiguous_strides
+from jaxflow._core.tensor import make
+from jaxflow._core.value import Value
+from jaxflow._dispatch.door import plan_of
+
+# ----- Saving -----
+
+
+class StorageRef:
+    """A storage as the pickle of a tensor refers to it."""
+
+    __slots__ = ("dtype", "tensor")
+
+    def __init__(self, tensor: Any, dtype: Any) -> None:
+        self.tensor, self.dtype = tensor, dtype
+
+
+def _physical(tensor: Any) -> tuple[tuple, tuple, int]:
+    """Shape and strides of the whole storage, and how many elements it spans."""
+    root = plan_of(tensor).root.geometry
+    shape, stride = tuple(root.root_size), tuple(root.root_stride)
+    span = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, stride))
+    return shape, stride, span
+
+
+def storage_nbytes(tensor: Any) -> int:
+    """The size in bytes of a tensor's whole storage."""
+    return _physical(tensor)[2] * plan_of(tensor).root.aval.dtype.itemsize
+
+
+def physical_bytes(tensor: Any) -> np.ndarray:
+    """The bytes of a tensor's whole storage, in the order that its strides speak of."""
+    array = np.asarray(tensor._storage.value.get())
+    shape, stride, span = _physical(tensor)
+    if span == 0:
+        return np.empty(0, np.uint8)
+    if stride != contiguous_strides(shape):
+        flat = np.zeros(span, array.dtype)
+        strides = [s * array.itemsize for s in stride]
+        np.lib.stride_tricks.as_strided(flat, shape, strides)[...] = array
+        array = flat
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+# ----- Loading -----
+
+
+class LoadedStorage:
+    """A storage of a checkpoint: what ``map_location`` functions are given, and tensors made of.
+
+    The first tensor made becomes the storage's base if it covers it all; others are views, so what
+    shared memory when it was saved does so again.
+    """
+
+    def __init__(self, data: np.ndarray | None, dtype: Any, device: Any, nbytes: int) -> None:
+        self._data, self.dtype, self.device, self._nbytes = data, dtype, device, nbytes
+        self._base: Any = None
+
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return self._nbytes
+
+    def size(self) -> int:
+        """The size in bytes, as of an untyped storage."""
+        return self._nbytes
+
+    def to(self, device: Any) -> LoadedStorage:
+        """The same storage on another device. Raises what asking for a missing device raises."""
+        return LoadedStorage(self._data, self.dtype, resolve(device)[0], self._nbytes)
+
+    def cpu(self) -> LoadedStorage:
+        """The same storage on the host."""
+        return self.to("cpu")
+
+    def cuda(self, device: Any = None) -> LoadedStorage:
+        """The same storage on a GPU."""
+        return self.to("cuda" if device is None else jaxflow.device("cuda", device))
+
+    def tensor(self, dtype: Any, offset: int, size: tuple, stride: tuple) -> Any:
+        """The tensor of this geometry on the storage."""
+        size, stride = tuple(size), tuple(stride)
+        if self._base is None:
+            count = self._nbytes // dtype.itemsize
+            whole = offset == 0 and _covers(size, stride, count)
+            self._base = self._make(dtype, *((size, stride) if whole else ((count,), (1,))))
+            if whole:
+                return self._base
+        base = self._base
+        if base.dtype is not dtype:
+            base = base.as_strided((self._nbytes // base.itemsize,), (1,), 0).view(dtype)
+        return base.as_strided(size, stride, offset).detach()
+
+    def _make(self, dtype: Any, size: tuple, stride: tuple) -> Any:
+        aval = aval_of(size, dtype, self.device)
+        if self._data is None or self.device.type == "meta":
+            return jaxflow.empty_strided(size, stride, dtype=dtype, device="meta")
+        flat = self._data[: aval.nbytes].view(dtype.np)
+        order = sorted(range(len(size)), key=lambda d: -stride[d])
+        dense = flat.reshape([size[d] for d in order]).transpose(np.argsort(order))
+        tensor = make(Value(aval, jax.device_put(dense, resolve(self.device)[1])))
+        if stride != contiguous_strides(size):
+            tensor._stride = stride
+        return tensor
+
+
+def _covers(size: tuple, stride: tuple, count: int) -> bool:
+    """Whether the geometry is a dense arrangement of exactly ``count`` elements."""
+    expected = 1
+    for n, s in sorted(zip(size, stride), key=lambda pair: (pair[1], pair[0])):
+        if n != 1 and s != expected:
+            return False
+        expected *= n
+    return expected == count
