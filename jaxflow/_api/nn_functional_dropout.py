@@ -1,0 +1,168 @@
+"""The dropout family: what they share is multiplying by random zeros."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.bind import draw
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._ops.dropout import _dropout_noise
+
+# What SELU tends to for large negative inputs: minus its scale times its alpha.
+_SELU_FLOOR = -1.7580993408473766
+
+
+def _functional(fn: Callable) -> Callable:
+    return composite("function", namespace="nn.functional")(fn)
+
+
+def _noise(input: Tensor, p: float, scale: float, features: bool) -> Tensor:
+    if features and input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    return apply(_dropout_noise, (input, 1.0 - p, scale, *draw(None)), (features,))
+
+
+def _dropout(
+    input: Tensor, p: float, training: bool, inplace: bool, features: bool = False
+) -> Tensor:
+    _check(p)
+    if not training or p == 0 or input.numel() == 0:
+        return input
+    if p == 1:
+        noise = input.new_zeros(())
+    else:
+        noise = _noise(input, p, 1.0 / (1.0 - p), features)
+    return input.mul_(noise) if inplace else input * noise
+
+
+def _alpha_dropout(
+    input: Tensor, p: float, training: bool, inplace: bool, features: bool = False
+) -> Tensor:
+    _check(p)
+    if not training or p == 0 or input.numel() == 0:
+        return input
+    if p == 1:
+        noise = input.new_zeros(())
+        return input.mul_(noise) if inplace else input * noise
+    # Dropped elements become SELU's floor; an affine map then restores mean and variance.
+    a = 1.0 / math.sqrt((_SELU_FLOOR**2 * p + 1.0) * (1.0 - p))
+    noise = _noise(input, p, 1.0, features)
+    shift = (1 - noise) * (_SELU_FLOOR * a) - _SELU_FLOOR * a * p
+    noise = noise * a
+    return input.mul_(noise).add_(shift) if inplace else input * noise + shift
+
+
+def _check(p: float) -> None:
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+@_functional
+def dropout(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Zero each element with probability ``p``, and scale the others by ``1 / (1 - p)``.
+
+    Args:
+        input: any floating point tensor.
+        p: probability of a zero.
+        training: without it ``input`` itself is returned.
+        inplace: overwrite ``input``.
+
+    Raises:
+        ValueError: when ``p`` is no probability.
+    """
+    return _dropout(input, p, training, inplace)
+
+
+@_functional
+def alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Dropout that goes with SELU: mean and variance stay; arguments as in `dropout`."""
+    return _alpha_dropout(input, p, training, inplace)
+
+
+@_functional
+def feature_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """`alpha_dropout` of whole channels, those of dimension 1."""
+    return _alpha_dropout(input, p, training, inplace, features=True)
+
+
+@_functional
+def dropout1d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Zero whole channels of ``(N, C, L)`` or ``(C, L)``; arguments as in `dropout`.
+
+    Raises:
+        RuntimeError: for other numbers of dimensions.
+    """
+    _check(p)
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. Note that "
+            "dropout1d exists to provide channel-wise dropout on inputs with 1 spatial dimension, a "
+            "channel dimension, and an optional batch dimension (i.e. 2D or 3D inputs)."
+        )
+    return _channels(input, p, training, inplace, batched=input.dim() == 3)
+
+
+@_functional
+def dropout2d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Zero whole channels of ``(N, C, H, W)``; arguments as in `dropout`."""
+    _check(p)
+    if input.dim() not in (3, 4):
+        _warn_dimensions(2, input)
+    if input.dim() == 3:
+        warnings.warn(_DROPOUT2D_3D, stacklevel=2)
+    return _dropout(input, p, training, inplace, features=True)
+
+
+@_functional
+def dropout3d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Zero whole channels of ``(N, C, D, H, W)`` or ``(C, D, H, W)``; arguments as in `dropout`."""
+    _check(p)
+    if input.dim() not in (4, 5):
+        _warn_dimensions(3, input)
+    # As in PyTorch, whatever has not five dimensions is taken for an input without a batch.
+    return _channels(input, p, training, inplace, batched=input.dim() == 5)
+
+
+def _channels(
+    input: Tensor, p: float, training: bool, inplace: bool, batched: bool
+) -> Tensor:
+    if batched:
+        return _dropout(input, p, training, inplace, features=True)
+    result = _dropout(input.unsqueeze(0), p, training, inplace, features=True)
+    return input if inplace else result.squeeze(0)
+
+
+def _warn_dimensions(n: int, input: Tensor) -> None:
+    warnings.warn(
+        f"dropout{n}d: Received a {input.dim()}-D input to dropout{n}d, which is deprecated and will "
+        "result in an error in a future release. To retain the behavior and silence this warning, "
+        f"please use dropout instead. Note that dropout{n}d exists to provide channel-wise dropout on "
+        f"inputs with {n} spatial dimensions, a channel dimension, and an optional batch dimension "
+        f"(i.e. {n + 1}D or {n + 2}D inputs).",
+        stacklevel=3,
+    )
+
+
+_DROPOUT2D_3D = (
+    "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is "
+    "desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will "
+    "change in a future release to interpret the input as one without a batch dimension, i.e. shape "
+    "(C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using dropout1d "
+    "instead."
+)

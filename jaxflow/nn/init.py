@@ -1,0 +1,281 @@
+"""Filling tensors with the values that training starts from; each function changes and returns its tensor."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING
+
+import jaxflow
+
+if TYPE_CHECKING:
+    from jaxflow import Generator, Tensor
+
+_LINEAR = ("linear", "conv1d", "conv2d", "conv3d",
+           "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+_GAINS = dict.fromkeys((*_LINEAR, "sigmoid"), 1) | {
+    "tanh": 5.0 / 3,
+    "relu": math.sqrt(2.0),
+    "selu": 3.0 / 4,
+}
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """Factor by which weights grow to make up for what ``nonlinearity`` shrinks.
+
+    Args:
+        nonlinearity: name of the function that follows the layer.
+        param: negative slope, for ``leaky_relu`` (default 0.01).
+
+    Raises:
+        ValueError: for an unknown name or a slope that is no number.
+    """
+    if nonlinearity != "leaky_relu":
+        if nonlinearity not in _GAINS:
+            raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+        return _GAINS[nonlinearity]
+    if param is None:
+        param = 0.01
+    elif isinstance(param, bool) or not isinstance(param, (int, float)):
+        raise ValueError(f"negative_slope {param} not a valid number")
+    return math.sqrt(2.0 / (1 + param**2))
+
+
+def uniform_(
+    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Draw from the uniform distribution on ``[a, b)``."""
+    with jaxflow.no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Draw from the normal distribution."""
+    with jaxflow.no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def trunc_normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw from the normal distribution, leaving out what falls outside ``[a, b]``."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+            "The distribution of values may be incorrect.",
+            stacklevel=2,
+        )
+
+    def below(x: float) -> float:
+        return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
+
+    with jaxflow.no_grad():
+        # The inverse of the distribution function, at points drawn between its values at a and b.
+        low, high = below(a), below(b)
+        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
+        tensor.erfinv_()
+        tensor.mul_(std * math.sqrt(2.0))
+        tensor.add_(mean)
+        return tensor.clamp_(min=a, max=b)
+
+
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """Fill with ``val``."""
+    with jaxflow.no_grad():
+        return tensor.fill_(val)
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """Fill with ones."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """Fill with zeros."""
+    with jaxflow.no_grad():
+        return tensor.zero_()
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """Fill a matrix with the identity.
+
+    Raises:
+        ValueError: unless ``tensor`` has two dimensions.
+    """
+    if tensor.ndimension() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    with jaxflow.no_grad():
+        return tensor.copy_(jaxflow.eye(*tensor.shape, dtype=tensor.dtype, device=tensor.device))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Fill a convolution's weight so that it passes on as many of its inputs as it can.
+
+    Args:
+        tensor: weight of 3 to 5 dimensions.
+        groups: groups of the convolution; each passes on its own inputs.
+
+    Raises:
+        ValueError: for other dimensions, or outputs that the groups do not divide.
+    """
+    dimensions = tensor.ndimension()
+    if dimensions not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.size(0) % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    out_per_group = tensor.size(0) // groups
+    centre = tuple(n // 2 for n in tensor.shape[2:])
+    with jaxflow.no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for i in range(min(out_per_group, tensor.size(1))):
+                tensor[(group * out_per_group + i, i, *centre)] = 1
+    return tensor
+
+
+def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
+    """How many inputs reach one output of a weight, and how many outputs one input reaches."""
+    if tensor.dim() < 2:
+        raise ValueError(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
+        )
+    field = math.prod(tensor.shape[2:])
+    return tensor.size(1) * field, tensor.size(0) * field
+
+
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
+    mode = mode.lower()
+    modes = ["fan_in", "fan_out"]
+    if mode not in modes:
+        raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
+    return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode)]
+
+
+def xavier_uniform_(
+    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Uniform values whose variance is ``2 * gain**2 / (fan_in + fan_out)``.
+
+    Raises:
+        ValueError: when ``tensor`` has fewer than two dimensions.
+    """
+    bound = math.sqrt(3.0) * _xavier_std(tensor, gain)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(
+    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Normal values whose variance is ``2 * gain**2 / (fan_in + fan_out)``.
+
+    Raises:
+        ValueError: when ``tensor`` has fewer than two dimensions.
+    """
+    return normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
+
+
+def _xavier_std(tensor: Tensor, gain: float) -> float:
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    return gain * math.sqrt(2.0 / float(fan_in + fan_out))
+
+
+def kaiming_uniform_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
+    """Uniform values whose variance is ``gain**2 / fan``.
+
+    Args:
+        tensor: weight of at least two dimensions.
+        a: negative slope, for ``leaky_relu``.
+        mode: ``"fan_in"`` keeps the scale of activations, ``"fan_out"`` that of gradients.
+        nonlinearity: what the gain is calculated for.
+        generator: source of randomness.
+
+    Raises:
+        ValueError: for fewer dimensions, or an unknown mode or nonlinearity.
+    """
+    if 0 in tensor.shape:
+        return _leave_empty(tensor)
+    bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
+    """Normal values whose variance is ``gain**2 / fan``; arguments as in `kaiming_uniform_`."""
+    if 0 in tensor.shape:
+        return _leave_empty(tensor)
+    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
+
+
+def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    fan = _calculate_correct_fan(tensor, mode)
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+
+
+def _leave_empty(tensor: Tensor) -> Tensor:
+    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    return tensor
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
+    """Rows (or columns, where there are fewer) that are orthogonal and of length ``gain``.
+
+    Dimensions after the first count as one.
+
+    Raises:
+        ValueError: when ``tensor`` has fewer than two dimensions.
+    """
+    if tensor.ndimension() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.size(0)
+    columns = tensor.numel() // rows
+    with jaxflow.no_grad():
+        drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
+        if rows < columns:
+            drawn = drawn.t()
+        q, r = jaxflow.linalg.qr(drawn)
+        # Without the signs of the diagonal the result would not be uniform among orthogonal matrices.
+        q = q * jaxflow.diag(r, 0).sign()
+        if rows < columns:
+            q = q.t()
+        tensor.copy_(q.reshape(tensor.shape))
+        return tensor.mul_(gain)
+
+
+def sparse_(
+    tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None
+) -> Tensor:
+    """Normal values in a matrix, with the fraction ``sparsity`` of each column set to zero.
+
+    Raises:
+        ValueError: unless ``tensor`` has two dimensions.
+    """
+    if tensor.ndimension() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    with jaxflow.no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(columns):
+            chosen = jaxflow.randperm(rows)[:zeros]
+            tensor[chosen, column] = 0
+    return tensor

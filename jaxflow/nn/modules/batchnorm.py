@@ -1,0 +1,157 @@
+"""Batch normalisation: over a batch, channel by channel, with running statistics for evaluation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jaxflow
+from jaxflow import Tensor
+from jaxflow.nn import functional as F
+from jaxflow.nn import init
+from jaxflow.nn.modules.module import Module
+from jaxflow.nn.modules.normalization import _add_affine
+
+
+class _NormBase(Module):
+    """Learned scale and shift per channel, and running mean and variance.
+
+    Args:
+        num_features: how many channels, in dimension 1.
+        eps: added to the variance.
+        momentum: weight of a new batch in the running statistics; None averages all batches alike.
+        affine: whether to learn a scale.
+        track_running_stats: whether to keep running statistics; without them evaluation uses its batch.
+        device: where to put the parameters.
+        dtype: their dtype.
+        bias: whether to learn a shift as well.
+    """
+
+    _version = 2
+    num_features: int
+    eps: float
+    momentum: float | None
+    affine: bool
+    track_running_stats: bool
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device=None,
+        dtype=None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        _add_affine(self, (num_features,), affine, bias, device, dtype)
+        mean = var = batches = None
+        if track_running_stats:
+            mean = jaxflow.zeros(num_features, device=device, dtype=dtype)
+            var = jaxflow.ones(num_features, device=device, dtype=dtype)
+            batches = jaxflow.tensor(0, dtype=jaxflow.long, device=device)
+        self.register_buffer("running_mean", mean)
+        self.register_buffer("running_var", var)
+        self.register_buffer("num_batches_tracked", batches)
+
+    def reset_running_stats(self) -> None:
+        """Running mean 0, running variance 1, no batches counted."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Reset the running statistics, the scale to 1 and the shift to 0."""
+        self.reset_running_stats()
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        raise NotImplementedError
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+        )
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        version = local_metadata.get("version")
+        if (version is None or version < 2) and self.track_running_stats:
+            # Checkpoints of version 1 did not count batches.
+            key = prefix + "num_batches_tracked"
+            if key not in state_dict:
+                counted = self.num_batches_tracked
+                state_dict[key] = jaxflow.tensor(0) if counted is None else counted
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+
+class _BatchNorm(_NormBase):
+    def forward(self, input: Tensor) -> Tensor:
+        """Same shape and dtype as ``input``.
+
+        Raises:
+            ValueError: for other numbers of dimensions, or a training batch of one value per channel.
+        """
+        self._check_input_dim(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        updates = self.training and self.track_running_stats
+        if updates and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                momentum = 1.0 / float(self.num_batches_tracked)
+        # A batch is normalised by its own statistics in training, and where there are no others.
+        own_statistics = self.training or (self.running_mean is None and self.running_var is None)
+        keeps = not self.training or self.track_running_stats
+        return F.batch_norm(
+            input,
+            self.running_mean if keeps else None,
+            self.running_var if keeps else None,
+            self.weight,
+            self.bias,
+            own_statistics,
+            momentum,
+            self.eps,
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Normalises ``(N, C)`` or ``(N, C, L)`` over all but the channels."""
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() not in (2, 3):
+            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+
+
+class BatchNorm2d(_BatchNorm):
+    """Normalises ``(N, C, H, W)`` over all but the channels."""
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() != 4:
+            raise ValueError(f"expected 4D input (got {input.dim()}D input)")
+
+
+class BatchNorm3d(_BatchNorm):
+    """Normalises ``(N, C, D, H, W)`` over all but the channels."""
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() != 5:
+            raise ValueError(f"expected 5D input (got {input.dim()}D input)")

@@ -1,0 +1,341 @@
+"""Convolutions and transposed convolutions over one, two and three dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import jaxflow
+from jaxflow import Tensor
+from jaxflow.nn import functional as F
+from jaxflow.nn import init
+from jaxflow.nn.modules.module import Module
+from jaxflow.nn.modules.utils import _ntuple, _reverse_repeat_tuple
+from jaxflow.nn.parameter import Parameter
+
+_PADDING_MODES = {"zeros", "reflect", "replicate", "circular"}
+_PADDING_NAMES = {"same", "valid"}
+
+
+class _ConvNd(Module):
+    """Weight, bias and sizes of every convolution."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: str | tuple[int, ...],
+        dilation: tuple[int, ...],
+        transposed: bool,
+        output_padding: tuple[int, ...],
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        _check(in_channels, out_channels, groups, padding, stride, padding_mode)
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.kernel_size, self.stride = kernel_size, stride
+        self.padding, self.dilation = padding, dilation
+        self.transposed, self.output_padding = transposed, output_padding
+        self.groups, self.padding_mode = groups, padding_mode
+        self._reversed_padding_repeated_twice = _explicit_padding(padding, kernel_size, dilation)
+        shape = (
+            (in_channels, out_channels // groups, *kernel_size)
+            if transposed
+            else (out_channels, in_channels // groups, *kernel_size)
+        )
+        self.weight = Parameter(jaxflow.empty(shape, device=device, dtype=dtype))
+        self.register_parameter(
+            "bias",
+            Parameter(jaxflow.empty(out_channels, device=device, dtype=dtype)) if bias else None,
+        )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw both parameters uniformly within ``1 / sqrt(inputs of one output)`` of zero."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
+            if fan_in != 0:
+                bound = 1 / math.sqrt(fan_in)
+                init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        none = (0,) * len(self.kernel_size)
+        one = (1,) * len(self.kernel_size)
+        shown = [
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}"
+        ]
+        if self.padding != none:
+            shown.append(f"padding={self.padding}")
+        if self.dilation != one:
+            shown.append(f"dilation={self.dilation}")
+        if self.output_padding != none:
+            shown.append(f"output_padding={self.output_padding}")
+        if self.groups != 1:
+            shown.append(f"groups={self.groups}")
+        if self.bias is None:
+            shown.append("bias=False")
+        if self.padding_mode != "zeros":
+            shown.append(f"padding_mode={self.padding_mode}")
+        return ", ".join(shown)
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        self.__dict__.setdefault("padding_mode", "zeros")
+
+
+def _check(in_channels, out_channels, groups, padding, stride, padding_mode) -> None:
+    if groups <= 0:
+        raise ValueError("groups must be a positive integer")
+    if in_channels % groups != 0:
+        raise ValueError("in_channels must be divisible by groups")
+    if out_channels % groups != 0:
+        raise ValueError("out_channels must be divisible by groups")
+    if isinstance(padding, str):
+        if padding not in _PADDING_NAMES:
+            raise ValueError(
+                f"Invalid padding string {padding!r}, should be one of {_PADDING_NAMES}"
+            )
+        if padding == "same" and any(s != 1 for s in stride):
+            raise ValueError("padding='same' is not supported for strided convolutions")
+    if padding_mode not in _PADDING_MODES:
+        raise ValueError(
+            f"padding_mode must be one of {_PADDING_MODES}, but got padding_mode='{padding_mode}'"
+        )
+
+
+def _explicit_padding(padding, kernel_size, dilation) -> list[int]:
+    """Padding as `F.pad` takes it: two numbers a dimension, the last dimension first."""
+    if not isinstance(padding, str):
+        return list(_reverse_repeat_tuple(padding, 2))
+    pairs = [0, 0] * len(kernel_size)
+    if padding == "same":
+        for i, (d, k) in enumerate(zip(reversed(dilation), reversed(kernel_size))):
+            total = d * (k - 1)
+            pairs[2 * i] = total // 2
+            pairs[2 * i + 1] = total - total // 2
+    return pairs
+
+
+class _Conv(_ConvNd):
+    _dims: int
+    _function: Callable
+
+    def __init_subclass__(cls, dims: int | None = None, function: Callable | None = None) -> None:
+        super().__init_subclass__()
+        if dims is not None:
+            cls._dims, cls._function = dims, staticmethod(function)
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] = 1,
+        padding: str | int | tuple[int, ...] = 0,
+        dilation: int | tuple[int, ...] = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device=None,
+        dtype=None,
+    ) -> None:
+        sizes = _ntuple(self._dims)
+        super().__init__(
+            in_channels,
+            out_channels,
+            sizes(kernel_size),
+            sizes(stride),
+            padding if isinstance(padding, str) else sizes(padding),
+            sizes(dilation),
+            False,
+            sizes(0),
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
+        )
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            pairs = self._reversed_padding_repeated_twice
+            input = F.pad(input, pairs, mode=self.padding_mode)
+            padding = 0
+        return self._function(
+            input, weight, bias, self.stride, padding, self.dilation, self.groups
+        )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """``(N, in_channels, *sizes)``, or without ``N``, to ``(N, out_channels, *new sizes)``."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+
+_CONV_DOC = """Cross-correlation over {over}.
+
+    Args:
+        in_channels: channels of the input.
+        out_channels: channels of the output.
+        kernel_size: size of the window, one number or one a dimension, as the next three.
+        stride: steps from one window to the next.
+        padding: positions added on each side, or ``"same"`` or ``"valid"``.
+        dilation: steps between the elements of a window.
+        groups: how many parts the channels are divided into, each convolved by itself.
+        bias: whether to learn a bias.
+        padding_mode: what is added: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        device: where to put the parameters.
+        dtype: their dtype.
+
+    Raises:
+        ValueError: when the groups do not divide the channels, or for an unknown padding.
+    """
+
+
+class Conv1d(_Conv, dims=1, function=F.conv1d):
+    __doc__ = _CONV_DOC.format(over="one dimension")
+
+
+class Conv2d(_Conv, dims=2, function=F.conv2d):
+    __doc__ = _CONV_DOC.format(over="two dimensions")
+
+
+class Conv3d(_Conv, dims=3, function=F.conv3d):
+    __doc__ = _CONV_DOC.format(over="three dimensions")
+
+
+class _ConvTransposeNd(_ConvNd):
+    _dims: int
+    _function: Callable
+
+    def __init_subclass__(cls, dims: int | None = None, function: Callable | None = None) -> None:
+        super().__init_subclass__()
+        if dims is not None:
+            cls._dims, cls._function = dims, staticmethod(function)
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] = 1,
+        padding: int | tuple[int, ...] = 0,
+        output_padding: int | tuple[int, ...] = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: int | tuple[int, ...] = 1,
+        padding_mode: str = "zeros",
+        device=None,
+        dtype=None,
+    ) -> None:
+        if padding_mode != "zeros":
+            raise ValueError(
+                f'Only "zeros" padding mode is supported for {type(self).__name__}'
+            )
+        sizes = _ntuple(self._dims)
+        super().__init__(
+            in_channels,
+            out_channels,
+            sizes(kernel_size),
+            sizes(stride),
+            sizes(padding),
+            sizes(dilation),
+            True,
+            sizes(output_padding),
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
+        )
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """``(N, in_channels, *sizes)``, or without ``N``, to ``(N, out_channels, *new sizes)``.
+
+        Args:
+            input: as said.
+            output_size: which of the possible output sizes to make.
+
+        Raises:
+            ValueError: when ``output_size`` is not one of them.
+        """
+        return self._function(
+            input,
+            self.weight,
+            self.bias,
+            self.stride,
+            self.padding,
+            self._output_padding(input, output_size),
+            self.groups,
+            self.dilation,
+        )
+
+    def _output_padding(
+        self, input: Tensor, output_size: Sequence[int] | None
+    ) -> tuple[int, ...]:
+        if output_size is None:
+            return self.output_padding
+        n = self._dims
+        wanted = list(output_size)
+        batched = input.dim() == n + 2
+        if len(wanted) == n + (2 if batched else 1):
+            wanted = wanted[-n:]
+        if len(wanted) != n:
+            raise ValueError(
+                f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or "
+                f"{n + (2 if batched else 1)} elements (got {len(wanted)})"
+            )
+        smallest = [
+            (input.size(i - n) - 1) * self.stride[i]
+            - 2 * self.padding[i]
+            + self.dilation[i] * (self.kernel_size[i] - 1)
+            + 1
+            for i in range(n)
+        ]
+        largest = [low + s - 1 for low, s in zip(smallest, self.stride)]
+        if not all(low <= w <= high for low, w, high in zip(smallest, wanted, largest)):
+            raise ValueError(
+                f"requested an output size of {output_size}, but valid sizes range from {smallest} "
+                f"to {largest} (for an input of {input.size()[2:]})"
+            )
+        return tuple(w - low for w, low in zip(wanted, smallest))
+
+
+_TRANSPOSE_DOC = """Transposed convolution over {over}: the gradient of a convolution, as a layer.
+
+    Args:
+        in_channels: channels of the input.
+        out_channels: channels of the output.
+        kernel_size: size of the window, one number or one a dimension, as the others.
+        stride: steps between the windows that the input's elements spread over.
+        padding: positions removed on each side of the output.
+        output_padding: positions added at one side of the output.
+        groups: how many parts the channels are divided into, each treated by itself.
+        bias: whether to learn a bias.
+        dilation: steps between the elements of a window.
+        padding_mode: only ``"zeros"``.
+        device: where to put the parameters.
+        dtype: their dtype.
+
+    Raises:
+        ValueError: when the groups do not divide the channels, or for another padding mode.
+    """
+
+
+class ConvTranspose1d(_ConvTransposeNd, dims=1, function=F.conv_transpose1d):
+    __doc__ = _TRANSPOSE_DOC.format(over="one dimension")
+
+
+class ConvTranspose2d(_ConvTransposeNd, dims=2, function=F.conv_transpose2d):
+    __doc__ = _TRANSPOSE_DOC.format(over="two dimensions")
+
+
+class ConvTranspose3d(_ConvTransposeNd, dims=3, function=F.conv_transpose3d):
+    __doc__ = _TRANSPOSE_DOC.format(over="three dimensions")

@@ -1,0 +1,130 @@
+"""Linear maps, and the identity."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jaxflow
+from jaxflow import Tensor
+from jaxflow.nn import functional as F
+from jaxflow.nn import init
+from jaxflow.nn.modules.module import Module
+from jaxflow.nn.parameter import Parameter
+
+
+class Identity(Module):
+    """Returns its input. Constructor arguments are accepted and ignored."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        """``input`` itself."""
+        return input
+
+
+class Linear(Module):
+    """``input @ weight.T + bias``.
+
+    Args:
+        in_features: size of the input's last dimension.
+        out_features: size of the output's.
+        bias: whether to learn a bias.
+        device: where to put the parameters.
+        dtype: their dtype.
+    """
+
+    in_features: int
+    out_features: int
+    weight: Tensor
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device=None, dtype=None
+    ) -> None:
+        factory = {"device": device, "dtype": dtype}
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        self.weight = Parameter(jaxflow.empty((out_features, in_features), **factory))
+        self.register_parameter(
+            "bias", Parameter(jaxflow.empty(out_features, **factory)) if bias else None
+        )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw both parameters uniformly within ``1 / sqrt(in_features)`` of zero."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
+            bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """``(..., in_features)`` to ``(..., out_features)``."""
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """A `Linear` under the name that PyTorch's attention gives its output projection."""
+
+
+class Bilinear(Module):
+    """``input1 @ weight[k] @ input2 + bias[k]`` for every output ``k``.
+
+    Args:
+        in1_features: size of the first input's last dimension.
+        in2_features: size of the second's.
+        out_features: size of the output's.
+        bias: whether to learn a bias.
+        device: where to put the parameters.
+        dtype: their dtype.
+
+    Raises:
+        ValueError: when ``in1_features`` is not positive.
+    """
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device=None,
+        dtype=None,
+    ) -> None:
+        factory = {"device": device, "dtype": dtype}
+        super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got (in1_features={in1_features})")
+        self.in1_features, self.in2_features = in1_features, in2_features
+        self.out_features = out_features
+        self.weight = Parameter(
+            jaxflow.empty((out_features, in1_features, in2_features), **factory)
+        )
+        self.register_parameter(
+            "bias", Parameter(jaxflow.empty(out_features, **factory)) if bias else None
+        )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw both parameters uniformly within ``1 / sqrt(in1_features)`` of zero."""
+        bound = 1 / math.sqrt(self.weight.size(1))
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        """``(..., in1_features)`` and ``(..., in2_features)`` to ``(..., out_features)``."""
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
+        )

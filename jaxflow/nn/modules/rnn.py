@@ -1,0 +1,183 @@
+"""Recurrent cells: one step of a recurrent network."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jaxflow
+from jaxflow import Tensor
+from jaxflow.nn import functional as F
+from jaxflow.nn import init
+from jaxflow.nn.modules.module import Module
+from jaxflow.nn.parameter import Parameter
+
+
+class RNNCellBase(Module):
+    """Weights of one step: from the input and from the last state, in ``num_chunks`` parts.
+
+    Args:
+        input_size: size of the input.
+        hidden_size: size of the state.
+        bias: whether to learn biases.
+        num_chunks: parts that the results are used in.
+        device: where to put the parameters.
+        dtype: their dtype.
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        rows = num_chunks * hidden_size
+        for name, shape, wanted in (
+            ("weight_ih", (rows, input_size), True),
+            ("weight_hh", (rows, hidden_size), True),
+            ("bias_ih", (rows,), bias),
+            ("bias_hh", (rows,), bias),
+        ):
+            values = jaxflow.empty(shape, device=device, dtype=dtype) if wanted else None
+            self.register_parameter(name, None if values is None else Parameter(values))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters uniformly within ``1 / sqrt(hidden_size)`` of zero."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def extra_repr(self) -> str:
+        shown = f"{self.input_size}, {self.hidden_size}"
+        if self.bias is not True:
+            shown += f", bias={self.bias}"
+        if getattr(self, "nonlinearity", "tanh") != "tanh":
+            shown += f", nonlinearity={self.nonlinearity}"
+        return shown
+
+    def _from_input(self, input: Tensor) -> Tensor:
+        return F.linear(input, self.weight_ih, self.bias_ih)
+
+    def _from_state(self, state: Tensor) -> Tensor:
+        return F.linear(state, self.weight_hh, self.bias_hh)
+
+    def _check(self, input: Tensor, states: Any) -> None:
+        name = type(self).__name__
+        if input.dim() not in (1, 2):
+            raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        for i, state in enumerate(states or ()):
+            if state is not None and state.dim() not in (1, 2):
+                which = f"hx[{i}]" if len(states) > 1 else "hidden"
+                raise ValueError(
+                    f"{name}: Expected {which} to be 1D or 2D, got {state.dim()}D instead"
+                )
+
+    def _zeros(self, input: Tensor) -> Tensor:
+        return input.new_zeros((*input.shape[:-1], self.hidden_size))
+
+
+class RNNCell(RNNCellBase):
+    """``tanh(W_ih x + b_ih + W_hh h + b_hh)``, or ``relu`` of it.
+
+    Args:
+        input_size: size of the input.
+        hidden_size: size of the state.
+        bias: whether to learn biases.
+        nonlinearity: ``"tanh"`` or ``"relu"``.
+        device: where to put the parameters.
+        dtype: their dtype.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """``(N, input_size)`` and ``(N, hidden_size)``, or without ``N``, to the next state.
+
+        Raises:
+            ValueError: for other numbers of dimensions.
+            RuntimeError: for an unknown nonlinearity.
+        """
+        self._check(input, (hx,))
+        if hx is None:
+            hx = self._zeros(input)
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        total = self._from_input(input) + self._from_state(hx)
+        return total.tanh() if self.nonlinearity == "tanh" else total.relu()
+
+
+class LSTMCell(RNNCellBase):
+    """One step of a long short-term memory: gates decide what is kept, written and shown.
+
+    Args:
+        input_size: size of the input.
+        hidden_size: size of the state.
+        bias: whether to learn biases.
+        device: where to put the parameters.
+        dtype: their dtype.
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device=None, dtype=None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """``(N, input_size)`` and state and memory ``(N, hidden_size)``, or without ``N``, to the next.
+
+        Raises:
+            ValueError: for other numbers of dimensions.
+        """
+        self._check(input, hx)
+        if hx is None:
+            hx = (self._zeros(input), self._zeros(input))
+        hidden, memory = hx
+        gates = self._from_input(input) + self._from_state(hidden)
+        write, forget, new, show = gates.chunk(4, -1)
+        memory = forget.sigmoid() * memory + write.sigmoid() * new.tanh()
+        return show.sigmoid() * memory.tanh(), memory
+
+
+class GRUCell(RNNCellBase):
+    """One step of a gated recurrent unit: a mixture of the last state and a new one.
+
+    Args:
+        input_size: size of the input.
+        hidden_size: size of the state.
+        bias: whether to learn biases.
+        device: where to put the parameters.
+        dtype: their dtype.
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device=None, dtype=None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """``(N, input_size)`` and ``(N, hidden_size)``, or without ``N``, to the next state.
+
+        Raises:
+            ValueError: for other numbers of dimensions.
+        """
+        self._check(input, (hx,))
+        if hx is None:
+            hx = self._zeros(input)
+        in_reset, in_mix, in_new = self._from_input(input).chunk(3, -1)
+        reset, mix, new = self._from_state(hx).chunk(3, -1)
+        reset, mix = (in_reset + reset).sigmoid(), (in_mix + mix).sigmoid()
+        new = (in_new + reset * new).tanh()
+        return new + mix * (hx - new)

@@ -1,0 +1,270 @@
+"""Embeddings: rows of a table, looked up by number."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import jaxflow
+from jaxflow import Tensor
+from jaxflow.nn import functional as F
+from jaxflow.nn import init
+from jaxflow.nn.modules.module import Module
+from jaxflow.nn.parameter import Parameter
+
+
+class Embedding(Module):
+    """Row ``i`` of a learned table for every integer ``i`` of the input.
+
+    Args:
+        num_embeddings: rows of the table.
+        embedding_dim: size of a row.
+        padding_idx: a row that starts as zeros and gets no gradient.
+        max_norm: rows that are looked up are first scaled down, in the table, to at most this norm.
+        norm_type: which norm that is.
+        scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
+        sparse: gradients stay dense here; the flag is kept for ``repr``.
+        _weight: the table to start with.
+        _freeze: do not train it.
+        device: where to put the table.
+        dtype: its dtype.
+
+    Raises:
+        AssertionError: when ``padding_idx`` is no row, or ``_weight`` has another shape.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = _row(padding_idx, num_embeddings, "num_embeddings")
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        if _weight is None:
+            values = jaxflow.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
+            self.weight = Parameter(values, requires_grad=not _freeze)
+            self.reset_parameters()
+        else:
+            if list(_weight.shape) != [num_embeddings, embedding_dim]:
+                raise AssertionError(
+                    "Shape of weight does not match num_embeddings and embedding_dim"
+                )
+            self.weight = Parameter(_weight, requires_grad=not _freeze)
+
+    def reset_parameters(self) -> None:
+        """Draw the table from the standard normal distribution, with zeros at ``padding_idx``."""
+        init.normal_(self.weight)
+        _zero_row(self.weight, self.padding_idx)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Integers of any shape to ``(*shape, embedding_dim)``."""
+        return F.embedding(
+            input,
+            self.weight,
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.sparse,
+        )
+
+    def extra_repr(self) -> str:
+        shown = [f"{self.num_embeddings}, {self.embedding_dim}"]
+        if self.padding_idx is not None:
+            shown.append(f"padding_idx={self.padding_idx}")
+        if self.max_norm is not None:
+            shown.append(f"max_norm={self.max_norm}")
+        if self.norm_type != 2:
+            shown.append(f"norm_type={self.norm_type}")
+        if self.scale_grad_by_freq is not False:
+            shown.append(f"scale_grad_by_freq={self.scale_grad_by_freq}")
+        if self.sparse is not False:
+            shown.append("sparse=True")
+        return ", ".join(shown)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Self:
+        """An embedding whose table is ``embeddings``, ``(rows, size)``, by default not trained.
+
+        Raises:
+            AssertionError: unless ``embeddings`` has two dimensions.
+        """
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, size = embeddings.shape
+        return cls(
+            num_embeddings=rows,
+            embedding_dim=size,
+            _weight=embeddings,
+            _freeze=freeze,
+            padding_idx=padding_idx,
+            max_norm=max_norm,
+            norm_type=norm_type,
+            scale_grad_by_freq=scale_grad_by_freq,
+            sparse=sparse,
+        )
+
+
+class EmbeddingBag(Module):
+    """Sums, means or maxima of bags of rows of a learned table.
+
+    Args:
+        num_embeddings: rows of the table.
+        embedding_dim: size of a row.
+        max_norm: rows that are looked up are first scaled down, in the table, to at most this norm.
+        norm_type: which norm that is.
+        scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
+        mode: ``"sum"``, ``"mean"`` or ``"max"``.
+        sparse: gradients stay dense here; the flag is kept for ``repr``.
+        _weight: the table to start with.
+        include_last_offset: the last offset ends the last bag.
+        padding_idx: a row left out of every bag.
+        device: where to put the table.
+        dtype: its dtype.
+
+    Raises:
+        AssertionError: when ``padding_idx`` is no row, or ``_weight`` has another shape.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.padding_idx = _row(padding_idx, num_embeddings, "num_embeddings")
+        if _weight is None:
+            values = jaxflow.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
+            self.weight = Parameter(values)
+            self.reset_parameters()
+        else:
+            if list(_weight.shape) != [num_embeddings, embedding_dim]:
+                raise AssertionError(
+                    "Shape of weight does not match num_embeddings and embedding_dim"
+                )
+            self.weight = Parameter(_weight)
+        self.mode, self.sparse = mode, sparse
+        self.include_last_offset = include_last_offset
+
+    def reset_parameters(self) -> None:
+        """Draw the table from the standard normal distribution, with zeros at ``padding_idx``."""
+        init.normal_(self.weight)
+        _zero_row(self.weight, self.padding_idx)
+
+    def forward(
+        self,
+        input: Tensor,
+        offsets: Tensor | None = None,
+        per_sample_weights: Tensor | None = None,
+    ) -> Tensor:
+        """``(bags, n)`` integers, or ``(total,)`` with the offset of each bag, to ``(bags, size)``."""
+        return F.embedding_bag(
+            input,
+            self.weight,
+            offsets,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
+            self.sparse,
+            per_sample_weights,
+            self.include_last_offset,
+            self.padding_idx,
+        )
+
+    def extra_repr(self) -> str:
+        shown = [f"{self.num_embeddings}, {self.embedding_dim}"]
+        if self.max_norm is not None:
+            shown.append(f"max_norm={self.max_norm}")
+        if self.norm_type != 2:
+            shown.append(f"norm_type={self.norm_type}")
+        if self.scale_grad_by_freq is not False:
+            shown.append(f"scale_grad_by_freq={self.scale_grad_by_freq}")
+        shown.append(f"mode={self.mode!r}")
+        if self.padding_idx is not None:
+            shown.append(f"padding_idx={self.padding_idx}")
+        return ", ".join(shown)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> Self:
+        """An embedding bag whose table is ``embeddings``, ``(rows, size)``, by default not trained.
+
+        Raises:
+            AssertionError: unless ``embeddings`` has two dimensions.
+        """
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, size = embeddings.shape
+        bag = cls(
+            num_embeddings=rows,
+            embedding_dim=size,
+            _weight=embeddings,
+            max_norm=max_norm,
+            norm_type=norm_type,
+            scale_grad_by_freq=scale_grad_by_freq,
+            mode=mode,
+            sparse=sparse,
+            include_last_offset=include_last_offset,
+            padding_idx=padding_idx,
+        )
+        bag.weight.requires_grad = not freeze
+        return bag
+
+
+def _row(index: int | None, rows: int, called: str) -> int | None:
+    """``index`` counted from the start."""
+    if index is None:
+        return None
+    if not -rows <= index < rows:
+        raise AssertionError(f"Padding_idx must be within {called}")
+    return index % rows
+
+
+def _zero_row(table: Tensor, index: int | None) -> None:
+    if index is not None:
+        with jaxflow.no_grad():
+            table[index].fill_(0)

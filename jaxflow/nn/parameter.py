@@ -1,0 +1,117 @@
+"""Tensors that a module owns: trained (`Parameter`) or merely kept with it (`Buffer`)."""
+
+from __future__ import annotations
+
+import jaxflow
+from jaxflow import Tensor
+
+
+class _IsMarked(type(Tensor)):
+    """Lets ``isinstance`` see parameters and buffers that are tensors of another subclass.
+
+    Wrapping a tensor of a user's own subclass must keep that subclass, so such an object cannot also
+    be an instance of Parameter; it carries a mark instead.
+    """
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        mark = cls.__dict__.get("_mark")
+        return mark is not None and isinstance(instance, Tensor) and getattr(instance, mark, False)
+
+
+class Parameter(Tensor, metaclass=_IsMarked):
+    """A leaf tensor that a module trains: assigning it to a module attribute registers it.
+
+    Args:
+        data: values of the parameter, shared with this tensor (default: an empty one).
+        requires_grad: whether gradients accumulate in ``.grad``.
+
+    Raises:
+        RuntimeError: when gradients are asked of a dtype that is neither floating point nor complex.
+    """
+
+    _mark = "_is_param"
+    _is_param = True
+    _repr_name = "tensor"
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        if data is None:
+            data = jaxflow.empty(0)
+        if type(data) is Tensor or type(data) is Parameter:
+            return Tensor._make_subclass(cls, data, requires_grad)
+        marked = data.detach().requires_grad_(requires_grad)
+        if type(marked) is not type(data):
+            raise RuntimeError(
+                f"Creating a Parameter from an instance of type {type(data).__name__} requires that "
+                f"detach() returns an instance of the same type, but it returned "
+                f"{type(marked).__name__}: return that type from detach()."
+            )
+        marked._is_param = True
+        return marked
+
+    def __deepcopy__(self, memo: dict) -> Parameter:
+        if id(self) not in memo:
+            copy = type(self)(
+                self.data.clone(memory_format=jaxflow.preserve_format), self.requires_grad
+            )
+            memo[id(self)] = copy
+        return memo[id(self)]
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        return "Parameter containing:\n" + Tensor.__repr__(self, tensor_contents=tensor_contents)
+
+    def __reduce_ex__(self, protocol: int) -> tuple:
+        return _rebuild_parameter, (self.data, self.requires_grad, dict(self.__dict__))
+
+
+def _rebuild_parameter(data: Tensor, requires_grad: bool, state: dict) -> Parameter:
+    """Make a parameter out of what pickling one wrote down; hooks are not pickled."""
+    parameter = Parameter(data, requires_grad)
+    if state:
+        parameter.__dict__.update(state)
+    return parameter
+
+
+class Buffer(Tensor, metaclass=_IsMarked):
+    """A tensor that is not trained: assigning it to a module attribute registers it as a buffer.
+
+    Args:
+        data: values of the buffer, shared with this tensor (default: an empty one).
+        persistent: whether the buffer is part of the module's ``state_dict``.
+    """
+
+    _mark = "_is_buffer"
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Tensor:
+        if data is None:
+            data = jaxflow.empty(0)
+        marked = data.detach().requires_grad_(data.requires_grad)
+        marked.persistent = persistent
+        marked._is_buffer = True
+        return marked
+
+
+def is_lazy(param: object) -> bool:
+    """Whether a parameter still waits for its shape: never, since every tensor here has one."""
+    return False
+
+
+_LAZY = (
+    "{} is not supported: every jaxflow tensor has a shape from the start. Give the layer its sizes "
+    "(for example nn.Linear(in_features, out_features) instead of nn.LazyLinear(out_features))."
+)
+
+
+class UninitializedParameter(Parameter):
+    """Refuses to be made: parameters without a shape are not supported."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> UninitializedParameter:
+        raise RuntimeError(_LAZY.format(cls.__name__))
+
+
+class UninitializedBuffer(Tensor):
+    """Refuses to be made: buffers without a shape are not supported."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> UninitializedBuffer:
+        raise RuntimeError(_LAZY.format(cls.__name__))
