@@ -323,25 +323,41 @@ def _history(t: Tensor) -> None:
         refresh_history(t)
 
 
-def _repr(self, *, tensor_contents=None) -> str:
+def _repr(self, *, tensor_contents: str | None = None) -> str:
     _history(self)
-    node = self._grad_fn
-    return printing.tensor_repr(
-        np.asarray(value_of(self).get()), self._aval.dtype,
+    node, device = self._grad_fn, self._aval.device
+    # Tensor and Parameter print as "tensor", every other class under its own name.
+    name = type(self).__dict__.get("_repr_name", type(self).__name__)
+    text = printing.tensor_repr(
+        None if device.type == "meta" else _to_print(self),
+        self._aval.dtype,
+        shape=self._aval.shape,
         requires_grad=self._requires_grad,
-        grad_fn_name=None if node is None else node.name(),
-        device=self._aval.device,
+        grad_fn_name=None if node is None else type(node).__name__,
+        device=device,
+        type_name=name,
+        contents=tensor_contents,
     )
+    # Set on parameters, and on tensors of other classes that a module took as its parameters.
+    is_parameter = getattr(self, "_is_param", False)
+    return f"Parameter({text})" if is_parameter and name != "tensor" else text
+
+
+def _to_print(t: Tensor):
+    array = value_of(t).get()
+    # The host sees a CPU array without copying; of another device's only the shown part travels.
+    return np.asarray(array) if t._aval.device.type == "cpu" else array
 
 
 def _format(self, spec: str) -> str:
-    if self._aval.ndim == 0 and self._aval.device.type != "meta":
-        return self.item().__format__(spec)
+    if type(self) is Tensor and self._aval.ndim == 0 and self._aval.device.type != "meta":
+        return format(self.item(), spec)
+    # Takes the empty spec only, and names the class when it refuses another.
     return object.__format__(self, spec)
 
 
+Tensor._repr_name = "tensor"
 Tensor.__repr__ = _repr
-Tensor.__str__ = _repr
 Tensor.__format__ = _format
 
 

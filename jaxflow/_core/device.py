@@ -231,6 +231,12 @@ def resolve(where) -> tuple[device, jax.Device | None]:
     return where, devices[where.index]
 
 
+def named(where) -> device:
+    """Return the tensor device of `resolve`; for the CPU and meta without starting jax."""
+    where = _defaults()[-1] if where is None else _from_one(where)
+    return _canonical(where) if where.type in ("cpu", "meta") else resolve(where)[0]
+
+
 def from_jax(where: jax.Device) -> device:
     """Return the tensor device of a jax.Device."""
     return _of_jax(where.platform, where.id)

@@ -68,25 +68,23 @@ def tensor_repr(
     grad_fn_name=None,
     tangent=None,
     type_name="tensor",
+    contents=None,
 ):
     """Return the repr of a tensor whose values are ``array``, a NumPy or jax array.
 
     ``array`` is None, and ``shape`` given, for a tensor without data (device "meta"). Of a jax
     array only the elements that are shown come to the host. ``grad_fn_name`` and ``tangent`` are
-    texts; ``type_name`` is the name of the class where that is not Tensor itself.
+    texts; ``type_name`` is the name of the class where that is not Tensor itself. ``contents``
+    replaces the text of the values.
     """
     shape = tuple(array.shape if shape is None else shape)
     prefix = type_name + "("
-    if array is None:
-        contents = "..."
-    elif 0 in shape:
-        contents = "[]"
-    else:
-        contents = _contents(array, len(prefix))
+    if contents is None:
+        contents = "..." if array is None else _contents(array, len(prefix))
     notes = []
     if device.type != "cpu":
         notes.append(f"device='{device}'")
-    notes += _shape_and_type(contents, shape, dtype)
+    notes += _shape_and_type(array is not None, shape, dtype)
     if grad_fn_name is not None:
         notes.append(f"grad_fn=<{grad_fn_name}>")
     elif requires_grad:
@@ -96,27 +94,11 @@ def tensor_repr(
     return _with_notes(prefix + contents, notes, len(prefix))
 
 
-def parameter_repr(text):
-    """Return the repr of a Parameter whose tensor prints as ``text``."""
-    return "Parameter containing:\n" + text
-
-
-def format_tensor(tensor, spec):
-    """Return ``format(tensor, spec)``: of the Python number for a 0-d tensor with data."""
-    if tensor.dim() == 0 and not tensor.is_meta:
-        return format(tensor.detach().item(), spec)
-    # Accepts the empty spec only, and names the tensor's class when it refuses another.
-    return object.__format__(tensor, spec)
-
-
-def _shape_and_type(contents, shape, dtype):
+def _shape_and_type(has_data, shape, dtype):
     """Say the shape and the dtype where the contents cannot be read back to them."""
     default = dtypes.get_default_dtype()
-    if contents == "...":
-        yield f"size={shape}"
-        obvious = (default,)
-    elif contents == "[]":
-        if len(shape) != 1:
+    if not has_data or 0 in shape:
+        if not has_data or len(shape) != 1:
             yield f"size={shape}"
         obvious = (default,)
     else:
@@ -149,6 +131,8 @@ def _with_notes(text, notes, indent):
 
 def _contents(array, indent):
     """Return the nested brackets of a tensor with elements, its first column at ``indent``."""
+    if 0 in array.shape:
+        return "[]"
     edge = OPTIONS.edgeitems
     size = math.prod(array.shape)
     cut = [size > OPTIONS.threshold and length > 2 * edge for length in array.shape]

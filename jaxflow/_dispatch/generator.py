@@ -29,7 +29,7 @@ class Generator:
     """
 
     def __init__(self, device: Any = "cpu") -> None:
-        self.device = devices.resolve(device)[0]
+        self.device = devices.named(device)
         self._lock = threading.Lock()
         self._seed, self._offset = _DEFAULT_SEED, 0
 
