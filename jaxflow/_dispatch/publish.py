@@ -132,7 +132,7 @@ def _operator(op: Op, name: str) -> Callable:
     if bind.quick == 1:
         def call(self):
             return apply(op, (self, *tail), static)
-    elif name.startswith("__r") and name not in ("__rshift__", "__round__"):
+    elif name.startswith("__r") and name not in ("__rshift__", "__round__", f"__{op.name}__"):
         def call(self, other):
             if isinstance(other, _OPERANDS):
                 return apply(op, (other, self, *tail), static)
