@@ -1,4 +1,4 @@
-"""What dropout multiplies by."""
+"""What dropout and the randomised ReLU multiply by."""
 
 from __future__ import annotations
 
@@ -27,3 +27,17 @@ def _dropout_noise(input, /, keep: Scalar, scale: Scalar, features, *, key):
         shape = shape[:2] + (1,) * (len(shape) - 2)
     kept = jax.random.bernoulli(key, keep, shape)
     return jnp.where(kept, scale, 0).astype(input.dtype)
+
+
+@op(variants="", differentiable=False, random=True)
+def _rrelu_slope(input, /, lower: Scalar, upper: Scalar, *, key):
+    """A slope between ``lower`` and ``upper`` for each element, in the dtype of ``input``."""
+    refuse("rrelu_out_cpu", input, BOOL, INTEGER, COMPLEX)
+    drawn = jax.random.uniform(key, input.shape, jnp.float64)
+    return (lower + (upper - lower) * drawn).astype(input.dtype)
+
+
+@op(promote="default", variants="", grad_name="RreluWithNoiseBackward0")
+def _rrelu(input, slope, /):
+    """``input`` where positive, else ``input * slope``."""
+    return jnp.where(input > 0, input, input * slope)

@@ -1,4 +1,4 @@
-"""The dropout family: what they share is multiplying by random zeros."""
+"""Functions of ``nn.functional`` that draw: the dropout family, `rrelu` and `gumbel_softmax`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import draw
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._ops.dropout import _dropout_noise
+from jaxflow._dispatch.inplace import apply_inplace
+from jaxflow._ops.dropout import _dropout_noise, _rrelu, _rrelu_slope
 
 # What SELU tends to for large negative inputs: minus its scale times its alpha.
 _SELU_FLOOR = -1.7580993408473766
@@ -166,3 +167,61 @@ _DROPOUT2D_3D = (
     "(C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using dropout1d "
     "instead."
 )
+
+
+# ------------------------------------------------------------------------- other functions that draw
+
+
+@_functional
+def rrelu(
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """``input`` where positive, else ``input`` times a slope.
+
+    Args:
+        input: any floating point tensor.
+        lower: lowest slope.
+        upper: highest slope.
+        training: draw a slope for every element; otherwise it is the mean of the bounds.
+        inplace: overwrite ``input``.
+
+    Raises:
+        RuntimeError: when the bounds are the wrong way round, or not finite.
+    """
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if not math.isfinite(bound):
+            raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    slope: Tensor | float = (lower + upper) / 2
+    if training:
+        slope = apply(_rrelu_slope, (input, lower, upper, *draw(None)))
+    return (apply_inplace if inplace else apply)(_rrelu, (input, slope))
+
+
+@_functional
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """A softmax of ``logits`` with random noise: a differentiable draw from the categories.
+
+    Args:
+        logits: unnormalised log probabilities.
+        tau: temperature.
+        hard: return one-hot vectors, with the gradient of the soft ones.
+        eps: deprecated, without effect.
+        dim: dimension of the categories.
+    """
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    noise = -logits.new_empty(logits.shape).exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    index = soft.argmax(dim, keepdim=True)
+    one_hot = logits.new_zeros(logits.shape).scatter_(dim, index, 1.0)
+    return one_hot - soft.detach() + soft
