@@ -18,6 +18,7 @@ from jaxflow._core.layout import (
     memory_format,
     preserve_format,
 )
+from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch.composite import composite
@@ -72,13 +73,15 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     return apply_inplace(OPS["_copy"], (self, src))
 
 
-@composite("method")
+@composite("function method")
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Write one number (or 0-d tensor) into every element."""
+    if not isinstance(value, Tensor):
+        check_fits(value, self._aval.dtype)
     return apply_inplace(OPS["_fill"], (self, value))
 
 
-@composite("method")
+@composite("function method")
 def zero_(self: Tensor) -> Tensor:
     """Write zero into every element."""
     return apply_inplace(OPS["_zero"], (self,))

@@ -164,7 +164,7 @@ def op(
         broadcast: broadcast all tensor operands against each other first (default: when promoting).
         variants: which public forms exist, out of ``function method inplace out``.
         namespace: where the function is published, relative to the package (``"nn.functional"``).
-        method_name: the method's name where it differs from the function's.
+        method_name: the method's name where it differs from the function's; also the named tuple's.
         aliases: further public names of the same op.
         operators: dunder methods it implements (reflected ones swap the two operands).
         grad_name: PyTorch's node name; derived from ``name`` by default. Where it depends on the call, a

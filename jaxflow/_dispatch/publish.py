@@ -14,7 +14,7 @@ import functools
 import sys
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -193,7 +193,7 @@ def publish(package: types.ModuleType, namespaces: tuple[str, ...]) -> None:
     }
     for op in OPS.values():
         if op.returns and not callable(op.returns):
-            op.returns = _return_type(op)
+            op.returns = return_type(op.method_name, op.returns)
         for namespace, name in _places(op):
             if namespace not in namespaces:
                 continue
@@ -226,11 +226,19 @@ def _publish_methods(op: Op, composed_methods: set) -> None:
         setattr(Tensor, name, _operator(op, name))
 
 
-def _return_type(op: Op) -> Callable:
-    base = collections.namedtuple(op.name, op.returns)
+def return_type(name: str, fields: Sequence[str]) -> Callable:
+    """What makes a list of results the named tuple ``torch.return_types.<name>``."""
+    base = collections.namedtuple(name, fields)
+
+    def show(self):
+        inner = ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self))
+        return f"torch.return_types.{name}(\n{inner})"
 
     def build(items):
         return cls(*items)
 
-    cls = type(op.name, (base,), {"__slots__": (), "__module__": "torch.return_types"})
+    cls = type(name, (base,), {
+        "__slots__": (), "__module__": "torch.return_types", "__repr__": show,
+        "__doc__": f"The named results of ``{name}``: {', '.join(fields)}.",
+    })
     return build

@@ -14,7 +14,7 @@ from jaxflow._dispatch.op import Scalar, op
 from ._support import as_dtype, at_least_1d, in_wide, is_complex, refuse, wrap_dim
 
 _F = dict(promote="default", namespace="nn.functional", variants="function out")
-_F_INPLACE = dict(promote="default", namespace="nn.functional", variants="function inplace out")
+_PLAIN = dict(promote="default", variants="")  # published by _api/activations.py, with ``inplace``
 
 
 def _like(value, x):
@@ -27,28 +27,29 @@ def _clip_open(x, low, high):
     return jnp.where(x <= low, low, jnp.where(x >= high, high, x))
 
 
-@op(**_F_INPLACE)
+@op(**_PLAIN)
 def hardtanh(input, /, min_val: Scalar = -1.0, max_val: Scalar = 1.0):
     """Each element limited to ``[min_val, max_val]``; the derivative at the edges is 0."""
     refuse("hardtanh_cpu", input, BOOL, COMPLEX)
     return _clip_open(input, _like(min_val, input), _like(max_val, input))
 
 
-@op(**_F_INPLACE, grad_name="HardtanhBackward0")
+@op(**_PLAIN, grad_name="HardtanhBackward0")
 def relu6(input, /):
     """Each element limited to ``[0, 6]``."""
     refuse("hardtanh_cpu", input, BOOL, COMPLEX)
     return _clip_open(input, _like(0, input), _like(6, input))
 
 
-@op(**_F_INPLACE)
+@op(**_PLAIN)
 def leaky_relu(input, /, negative_slope: Scalar = 0.01):
     """Each element, times ``negative_slope`` where it is not positive."""
     refuse("leaky_relu_cpu", input, BOOL, INTEGER, COMPLEX)
     return jnp.where(input > 0, input, input * _like(negative_slope, input))
 
 
-@op(promote="no_opmath", broadcast=False, variants="")
+@op(promote="no_opmath", broadcast=False, variants="function method",
+    aliases=("nn.functional.prelu",), grad_name="PreluKernelBackward0")
 def prelu(input, weight, /):
     """Each element, times the weight of its channel (dimension 1) where it is not positive."""
     if weight.ndim > 1:
@@ -78,21 +79,21 @@ def _elu(x, alpha, scale, input_scale):
     return jnp.where(x > 0, x * scale, below * alpha * scale)
 
 
-@op(**_F_INPLACE)
+@op(**_PLAIN)
 def elu(input, /, alpha: Scalar = 1.0):
     """Each element where positive, ``alpha * (exp(input) - 1)`` elsewhere."""
     refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
     return _elu(input, _like(alpha, input), 1, 1)
 
 
-@op(**_F_INPLACE, grad_name="EluBackward0")
+@op(**_PLAIN, grad_name="EluBackward0")
 def selu(input, /):
     """The exponential linear unit whose constants keep mean 0 and variance 1."""
     refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
     return _elu(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1)
 
 
-@op(**_F_INPLACE)
+@op(**_PLAIN)
 def celu(input, /, alpha: Scalar = 1.0):
     """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
     refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -109,7 +110,7 @@ def gelu(input, /, *, approximate="none"):
     return jax.nn.gelu(input, approximate=approximate == "tanh")
 
 
-@op(promote="default", namespace="nn.functional", variants="", )
+@op(**_PLAIN)
 def silu(input, /):
     """``input * sigmoid(input)``."""
     refuse("silu_cpu", input, BOOL, INTEGER)
@@ -118,7 +119,7 @@ def silu(input, /):
     return input * jax.nn.sigmoid(input)
 
 
-@op(promote="default", namespace="nn.functional", variants="")
+@op(**_PLAIN)
 def mish(input, /):
     """``input * tanh(softplus(input))``."""
     refuse("mish_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -135,14 +136,14 @@ def softplus(input, /, beta: Scalar = 1.0, threshold: Scalar = 20.0):
     return jnp.where(linear, input, jnp.log1p(jnp.exp(jnp.where(linear, 0, scaled))) / beta)
 
 
-@op(**_F)
+@op(**_F, grad_name="LogSigmoidBackward0")
 def logsigmoid(input, /):
     """``log(sigmoid(input))`` without overflow."""
     refuse("log_sigmoid_cpu", input, BOOL, INTEGER, COMPLEX)
     return jnp.minimum(input, 0) - jnp.log1p(jnp.exp(-jnp.abs(input)))
 
 
-@op(promote="default", namespace="nn.functional", variants="")
+@op(**_PLAIN)
 def hardswish(input, /):
     """``input * relu6(input + 3) / 6``."""
     refuse("hardswish_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -150,7 +151,7 @@ def hardswish(input, /):
     return jnp.where(input <= -3, jnp.zeros_like(input), jnp.where(input >= 3, input, middle))
 
 
-@op(promote="default", namespace="nn.functional", variants="")
+@op(**_PLAIN)
 def hardsigmoid(input, /):
     """``relu6(input + 3) / 6``; the derivative at the edges is 0."""
     refuse("hardsigmoid_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -173,14 +174,14 @@ def hardshrink(input, /, lambd: Scalar = 0.5):
     return jnp.where(jnp.abs(input) <= _like(lambd, input), jnp.zeros_like(input), input)
 
 
-@op(promote="default", variants="")
+@op(**_PLAIN)
 def threshold(input, /, threshold: Scalar, value: Scalar):
     """Each element, or ``value`` where it does not exceed ``threshold``."""
     refuse("threshold_cpu", input, BOOL, COMPLEX)
     return jnp.where(input <= _like(threshold, input), _like(value, input), input)
 
 
-@op(variants="", namespace="nn.functional")
+@op(variants="function", namespace="nn.functional")
 def glu(input, /, dim=-1):
     """The first half of a dimension times the sigmoid of the second half."""
     if input.ndim == 0:

@@ -1,0 +1,176 @@
+"""Grids and combinations of vectors, cross products, and integrals of samples."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
+
+from .construct import put
+from .reductions import given_out
+
+
+def _listed(tensors: tuple) -> tuple[Tensor, ...]:
+    """``f(a, b)`` and ``f([a, b])`` alike."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        return tuple(tensors[0])
+    return tensors
+
+
+@composite("function")
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Grids of the coordinates that vectors span: views, one for each vector.
+
+    ``indexing`` is ``"ij"`` (the default, with a warning) or ``"xy"``, which swaps the first two.
+    """
+    tensors = _listed(tensors)
+    if indexing is None:
+        warnings.warn(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
+            stacklevel=2,
+        )
+        indexing = "ij"
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(
+            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    first = tensors[0]
+    for t in tensors:
+        if t.dim() > 1:
+            raise RuntimeError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                f"{t.dim()}D tensor"
+            )
+        if t.dtype is not first.dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+        if t.device != first.device:
+            raise RuntimeError("meshgrid expects all tensors to have the same device")
+    swap = indexing == "xy" and len(tensors) > 1
+    order = [1, 0, *range(2, len(tensors))] if swap else list(range(len(tensors)))
+    shape = [tensors[i].numel() for i in order]
+    grids = []
+    for i, t in enumerate(tensors):
+        at = order.index(i)
+        line = [1] * len(tensors)
+        line[at] = t.numel()
+        grids.append(t.reshape(line).expand(shape))
+    return tuple(grids)
+
+
+def _need_vector(t: Tensor) -> None:
+    if t.dim() != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(t.shape)}")
+
+
+@composite("function")
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """All combinations of one element from each vector, a row each."""
+    tensors = _listed(tensors)
+    for t in tensors:
+        _need_vector(t)
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = meshgrid(*tensors, indexing="ij")
+    return apply(OPS["stack"], tuple(g.flatten() for g in grids), (1,))
+
+
+@composite("function")
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of ``r`` elements of a vector, a row each, in order of position."""
+    _need_vector(input)
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return input[:0].detach().clone()
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = np.array(list(choose(range(input.numel()), r)), np.int64).reshape(-1, r)
+    columns = [
+        input.index_select(0, put(np.ascontiguousarray(rows[:, k]), input.device)) for k in range(r)
+    ]
+    return apply(OPS["stack"], tuple(columns), (1,))
+
+
+@composite("function")
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of a vector's elements as columns, from the highest unless ``increasing``."""
+    if x.dim() != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    count = x.numel() if N is None else N
+    if count < 0:
+        raise RuntimeError("N must be non-negative.")
+    kind = x.dtype if x.dtype.is_floating_point or x.dtype.is_complex else None
+    powers = x.new_ones((x.numel(), count), dtype=kind or dtypes.int64)
+    if count > 1:
+        powers[:, 1:] = x.unsqueeze(1)
+        powers[:, 1:] = powers[:, 1:].cumprod(1)
+    return powers if increasing else powers.flip(1)
+
+
+# ------------------------------------------------------------------------------------ cross product
+
+
+@composite()
+def cross(input: Tensor, other: Tensor, dim: int | None = None, *,
+          out: Tensor | None = None) -> Tensor:
+    """The cross product of vectors of three along ``dim`` (the first dimension of size 3)."""
+    if dim is None:
+        warnings.warn(
+            "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the "
+            "dim explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to "
+            "agree with that of linalg.cross in a future release.", stacklevel=2,
+        )
+        dim = next((d for d, n in enumerate(input.shape) if n == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    return given_out("cross", out, apply(OPS["cross"], (input, other), (dim,)))
+
+
+@composite("function", name="cross", namespace="linalg")
+def _linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1,
+                  out: Tensor | None = None) -> Tensor:
+    """The cross product of vectors of three along ``dim``; other dimensions are broadcast."""
+    return given_out("cross", out, apply(OPS["cross"], (input, other), (dim,)))
+
+
+# ---------------------------------------------------------------------------------------- integrals
+
+
+def _trapezoids(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
+    """The area between each pair of neighbouring samples along ``dim``."""
+    count = y.shape[dim]
+    pairs = y.narrow(dim, 1, count - 1) + y.narrow(dim, 0, count - 1)
+    if x is None:
+        return pairs * dx / 2.0
+    if x.dim() == 1 and y.dim() > 1:
+        shape = [1] * y.dim()
+        shape[dim] = x.numel()
+        x = x.reshape(shape)
+    widths = x.diff(dim=dim if x.dim() == y.dim() else -1)
+    return pairs * widths / 2.0
+
+
+@composite("function", aliases=("trapz",))
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
+    """The integral of samples along ``dim`` by the trapezoidal rule, at ``x`` or ``dx`` apart."""
+    dim = dim % y.dim()
+    if y.shape[dim] == 0:
+        return y.new_zeros(y.sum(dim).shape)
+    return _trapezoids(y, x, dx, dim).sum(dim)
+
+
+@composite("function")
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1,
+                         dim: int = -1) -> Tensor:
+    """The integrals up to each sample along ``dim`` by the trapezoidal rule."""
+    dim = dim % y.dim()
+    return _trapezoids(y, x, dx, dim).cumsum(dim)

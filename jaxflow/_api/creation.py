@@ -1,0 +1,411 @@
+"""Tensors from sizes and numbers: zeros, ranges, identity matrices, and the ``*_like`` and ``new_*``."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core import device as devices
+from jaxflow._core import dtype as dtypes
+from jaxflow._core import geometry
+from jaxflow._core.layout import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    preserve_format,
+    strided,
+)
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.publish import write_out
+
+from .construct import put, tensor
+
+_PYTHON_TYPES = {
+    float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128
+}
+
+
+def dtype_of(dtype: Any, name: str, default: dtypes.dtype | None = None) -> dtypes.dtype:
+    """A ``dtype=`` argument: a dtype, a Python number type, or None for the default dtype."""
+    if dtype is None:
+        return dtypes.get_default_dtype() if default is None else default
+    if type(dtype) is dtypes.dtype:
+        return dtype
+    found = _PYTHON_TYPES.get(dtype) if isinstance(dtype, type) else None
+    if found is None:
+        raise TypeError(
+            f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}"
+        )
+    return found
+
+
+def device_of(device: Any) -> devices.device:
+    """A ``device=`` argument as a device; the default device for None."""
+    return devices.get_default_device() if device is None else devices.resolve(device)[0]
+
+
+def size_of(name: str, size: tuple, *, given: bool = True) -> tuple[int, ...]:
+    """``f(2, 3)``, ``f((2, 3))`` and ``f(Size)`` alike as a tuple of ints, checked."""
+    if not size and not given:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = tuple(size[0])
+    out = []
+    for i, n in enumerate(size):
+        if isinstance(n, (float, str, complex)) or n is None or not hasattr(n, "__index__"):
+            raise TypeError(
+                f"{name}(): argument 'size' (position 1) must be tuple of ints, not "
+                f"{type(n).__name__}" if i == 0 else
+                f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error "
+                f'"type must be tuple of ints,but got {type(n).__name__}"'
+            )
+        out.append(n.__index__())
+    return tuple(out)
+
+
+def _check_size(name: str, size: tuple[int, ...]) -> None:
+    if any(n < 0 for n in size):
+        raise RuntimeError(f"{name}: Dimension size must be non-negative.")
+
+
+def _finish(t: Tensor, out: Tensor | None, requires_grad: bool, name: str) -> Tensor:
+    if out is not None:
+        return write_out(name, out, t, ())
+    return t.requires_grad_() if requires_grad else t
+
+
+def filled(size: tuple, value: Any, dtype: dtypes.dtype, device: devices.device) -> Tensor:
+    """A contiguous tensor of one number."""
+    return apply(OPS["_full"], (value,), (size, dtype, device))
+
+
+def _maker(name: str, value: int, doc: str):
+    """``zeros``, ``ones`` and ``empty`` differ in a number."""
+
+    def make(*size: Any, out: Tensor | None = None, dtype: Any = None, layout: Any = strided,
+             device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+             memory_format: Any = None, **kwargs: Any) -> Tensor:
+        given = "size" in kwargs
+        if given:
+            size = (kwargs.pop("size"),)
+        if kwargs:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        _need_strided(name, layout)
+        shape = size_of(name, size, given=given)
+        _check_size(name, shape)
+        if out is not None and dtype is None:
+            dtype = out._aval.dtype
+        t = filled(shape, value, dtype_of(dtype, name), device_of(device))
+        if memory_format in (channels_last, channels_last_3d):
+            t._stride = geometry.channels_last_strides(shape)
+        return _finish(t, out, requires_grad, name)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = doc
+    composite("function")(make)
+
+
+def _need_strided(name: str, layout: Any) -> None:
+    if layout is not None and layout is not strided:
+        raise RuntimeError(
+            f"{name}(): layout {layout} is not supported; jaxflow has torch.strided tensors only"
+        )
+
+
+_maker("zeros", 0, "A tensor of zeros of the given size, of the default dtype unless ``dtype`` is.")
+_maker("ones", 1, "A tensor of ones of the given size, of the default dtype unless ``dtype`` is.")
+_maker("empty", 0, "A tensor of the given size whose elements are unspecified (zeros here).")
+
+
+def _dtype_of_number(value: Any) -> dtypes.dtype:
+    if isinstance(value, Tensor):
+        return value._aval.dtype
+    if isinstance(value, bool):
+        return dtypes.bool
+    if isinstance(value, (int, np.integer)):
+        return dtypes.int64
+    return dtypes.default_complex_dtype() if isinstance(value, complex) else (
+        dtypes.get_default_dtype()
+    )
+
+
+@composite("function")
+def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: Any = None,
+         layout: Any = strided, device: Any = None, requires_grad: bool = False,
+         pin_memory: bool = False) -> Tensor:
+    """A tensor of the given size filled with a number, whose kind decides the dtype."""
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(
+            "full(): argument 'size' (position 1) must be tuple of ints, not "
+            f"{type(size).__name__}"
+        )
+    _need_strided("full", layout)
+    shape = size_of("full", (size,))
+    _check_size("full", shape)
+    kind = dtype_of(dtype, "full", _dtype_of_number(fill_value))
+    return _finish(filled(shape, fill_value, kind, device_of(device)), out, requires_grad, "full")
+
+
+@composite("function")
+def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = strided, device: Any = None,
+                  requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """A 0-d tensor of a number, of the default dtype."""
+    t = filled((), s, dtype_of(dtype, "scalar_tensor"), device_of(device))
+    return _finish(t, None, requires_grad, "scalar_tensor")
+
+
+@composite("function")
+def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = strided,
+                  device: Any = None, requires_grad: bool = False,
+                  pin_memory: bool = False) -> Tensor:
+    """A tensor of the given size and strides, which must lay it out without gaps or overlap."""
+    shape, stride = size_of("empty_strided", (size,)), size_of("empty_strided", (stride,))
+    if len(shape) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides "
+            f"({len(stride)})"
+        )
+    t = filled(shape, 0, dtype_of(dtype, "empty_strided"), device_of(device))
+    if stride != geometry.contiguous_strides(shape):
+        if not geometry.is_non_overlapping_and_dense(shape, stride):
+            raise RuntimeError(
+                f"empty_strided(): strides {list(stride)} leave gaps in or overlap size {list(shape)}; "
+                "use as_strided on a tensor that is large enough"
+            )
+        t._stride = stride
+    return _finish(t, None, requires_grad, "empty_strided")
+
+
+# ------------------------------------------------------------------------------------------- ranges
+
+
+def _plain_number(value: Any) -> Any:
+    """A number argument as a Python number: 0-d tensors and NumPy scalars are read."""
+    if isinstance(value, Tensor):
+        return value.item()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _range_size(start: Any, end: Any, step: Any, inclusive: bool) -> int:
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    for edge in (start, end):
+        if isinstance(edge, float) and not math.isfinite(edge):
+            raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end < start and step > 0) or (end > start and step < 0):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if inclusive:
+        return int((end - start) / step) + 1
+    if all(isinstance(x, int) for x in (start, end, step)):
+        return max(0, -((start - end) // step))
+    return math.ceil((end - start) / step)
+
+
+def _range(name, start, end, step, inclusive, out, dtype, device, requires_grad):
+    start, end, step = map(_plain_number, (start, end, step))
+    floating = any(isinstance(x, float) for x in (start, end, step))
+    if dtype is None and out is not None:
+        dtype = out._aval.dtype
+    whole = dtypes.get_default_dtype() if floating or inclusive else dtypes.int64
+    kind = dtype_of(dtype, name, whole)
+    if kind is dtypes.bool or kind.is_complex:
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind.scalar_name}'")
+    if kind.category == dtypes.INTEGER:
+        start, end, step = int(start), int(end), int(step)
+    size = _range_size(start, end, step, inclusive)
+    t = apply(OPS["_arange"], (start, step), (size, kind, device_of(device)))
+    return _finish(t, out, requires_grad, name)
+
+
+@composite("function")
+def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | None = None,
+           dtype: Any = None, layout: Any = strided, device: Any = None,
+           requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """The numbers from ``start`` (0) up to ``end``, ``step`` apart; int64 unless one is a float."""
+    if end is None:
+        start, end = 0, start
+    elif start is None:
+        start = 0
+    return _range("arange", start, end, step, False, out, dtype, device, requires_grad)
+
+
+@composite("function")
+def range(start: Any = 0, end: Any = None, step: Any = 1, *, out: Tensor | None = None,
+          dtype: Any = None, layout: Any = strided, device: Any = None,
+          requires_grad: bool = False) -> Tensor:
+    """Like `arange` with the end included; PyTorch deprecates it."""
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is "
+        "inconsistent with Python's range builtin. Instead, use torch.arange, which produces values "
+        "in [start, end).", stacklevel=2,
+    )
+    if end is None:
+        start, end = 0, start
+    return _range("range", start, end, step, True, out, dtype, device, requires_grad)
+
+
+def _line_dtype(name, dtype, out, *ends):
+    if dtype is None and out is not None:
+        return out._aval.dtype
+    wants_complex = any(
+        e._aval.dtype.is_complex if isinstance(e, Tensor) else isinstance(e, complex) for e in ends
+    )
+    default = dtypes.default_complex_dtype() if wants_complex else dtypes.get_default_dtype()
+    return dtype_of(dtype, name, default)
+
+
+def _check_steps(steps: int) -> int:
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return steps
+
+
+@composite("function")
+def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dtype: Any = None,
+             layout: Any = strided, device: Any = None, requires_grad: bool = False,
+             pin_memory: bool = False) -> Tensor:
+    """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
+    kind = _line_dtype("linspace", dtype, out, start, end)
+    static = (_check_steps(int(steps)), kind, device_of(device))
+    return _finish(apply(OPS["_linspace"], (start, end), static), out, requires_grad, "linspace")
+
+
+@composite("function")
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor | None = None,
+             dtype: Any = None, layout: Any = strided, device: Any = None,
+             requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``."""
+    kind = _line_dtype("logspace", dtype, out, start, end)
+    static = (_check_steps(int(steps)), base, kind, device_of(device))
+    return _finish(apply(OPS["_logspace"], (start, end), static), out, requires_grad, "logspace")
+
+
+@composite("function")
+def eye(n: int, m: int | None = None, *, out: Tensor | None = None, dtype: Any = None,
+        layout: Any = strided, device: Any = None, requires_grad: bool = False,
+        pin_memory: bool = False) -> Tensor:
+    """A matrix of ``n`` rows and ``m`` (``n``) columns with ones on its diagonal."""
+    m = n if m is None else m
+    for name, size in (("n", n), ("m", m)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    t = apply(OPS["_eye"], (), (n, m, dtype_of(dtype, "eye"), device_of(device)))
+    return _finish(t, out, requires_grad, "eye")
+
+
+def _triangle_indices(name, fn, row, col, offset, dtype, device):
+    for what, n in (("row", row), ("col", col)):
+        if n < 0:
+            raise RuntimeError(f"{what} must be non-negative, got{n}")
+    kind = dtype_of(dtype, name, dtypes.int64)
+    if kind not in (dtypes.int64, dtypes.int32):
+        raise NotImplementedError(f"\"{name}\" not implemented for '{kind.scalar_name}'")
+    return put(np.array(fn(row, offset, col), kind.np).reshape(2, -1), device_of(device))
+
+
+@composite("function")
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
+                 layout: Any = strided, pin_memory: bool = False) -> Tensor:
+    """Row and column indices, in two rows, of the part of a matrix not above a diagonal; int64."""
+    return _triangle_indices("tril_indices", np.tril_indices, row, col, offset, dtype, device)
+
+
+@composite("function")
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
+                 layout: Any = strided, pin_memory: bool = False) -> Tensor:
+    """Row and column indices, in two rows, of the part of a matrix not below a diagonal; int64."""
+    return _triangle_indices("triu_indices", np.triu_indices, row, col, offset, dtype, device)
+
+
+# ------------------------------------------------------------------------------ like another tensor
+
+
+def _like(name, input, value, dtype, device, requires_grad, memory_format):
+    aval = input._aval
+    kind = dtype_of(dtype, name, aval.dtype)
+    where = aval.device if device is None else devices.resolve(device)[0]
+    t = filled(aval.shape, value, kind, where)
+    if memory_format in (channels_last, channels_last_3d):
+        t._stride = geometry.channels_last_strides(aval.shape)
+    elif input._stride is not None and memory_format is not contiguous_format:
+        stride = geometry.empty_like_strides(aval.shape, input._stride)
+        t._stride = None if stride == geometry.contiguous_strides(aval.shape) else stride
+    return t.requires_grad_() if requires_grad else t
+
+
+def _like_maker(name: str, value: int, doc: str):
+    def make(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
+             requires_grad: bool = False, pin_memory: bool = False,
+             memory_format: Any = preserve_format) -> Tensor:
+        _need_tensor(name, input)
+        return _like(name, input, value, dtype, device, requires_grad, memory_format)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = doc
+    composite("function")(make)
+
+
+def _need_tensor(name: str, input: Any) -> None:
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+        )
+
+
+_like_maker("zeros_like", 0, "Zeros of the size, dtype, device and layout of ``input``.")
+_like_maker("ones_like", 1, "Ones of the size, dtype, device and layout of ``input``.")
+_like_maker("empty_like", 0, "An unspecified tensor (zeros here) of the size and dtype of ``input``.")
+
+
+@composite("function")
+def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any = None,
+              device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+              memory_format: Any = preserve_format) -> Tensor:
+    """A number repeated over the size, dtype, device and layout of ``input``."""
+    _need_tensor("full_like", input)
+    return _like("full_like", input, fill_value, dtype, device, requires_grad, memory_format)
+
+
+def _new_maker(name: str, value: int, doc: str):
+    def make(self: Tensor, *size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
+             requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any) -> Tensor:
+        given = "size" in kwargs
+        shape = size_of(name, (kwargs["size"],) if given else size, given=given)
+        _check_size(name.removeprefix("new_"), shape)
+        kind = dtype_of(dtype, name, self._aval.dtype)
+        where = self._aval.device if device is None else devices.resolve(device)[0]
+        return _finish(filled(shape, value, kind, where), None, requires_grad, name)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = doc
+    composite("method")(make)
+
+
+_new_maker("new_zeros", 0, "Zeros of the given size with the dtype and device of ``self``.")
+_new_maker("new_ones", 1, "Ones of the given size with the dtype and device of ``self``.")
+_new_maker("new_empty", 0, "An unspecified tensor (zeros here) with the dtype and device of ``self``.")
+
+
+@composite("method")
+def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None,
+             device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """A number repeated over the given size, with the dtype and device of ``self``."""
+    shape = size_of("new_full", (size,))
+    kind = dtype_of(dtype, "new_full", self._aval.dtype)
+    where = self._aval.device if device is None else devices.resolve(device)[0]
+    return _finish(filled(shape, fill_value, kind, where), None, requires_grad, "new_full")
+
+
+@composite("method")
+def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None,
+               requires_grad: bool = False, layout: Any = None, pin_memory: bool = False) -> Tensor:
+    """A new leaf with a copy of ``data``, with the dtype and device of ``self``."""
+    kind = dtype_of(dtype, "new_tensor", self._aval.dtype)
+    where = self._aval.device if device is None else device
+    return tensor(data, dtype=kind, device=where, requires_grad=requires_grad)

@@ -1,0 +1,223 @@
+"""Operations that PyTorch overloads by argument type, or makes of others by a rule of promotion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.inplace import apply_inplace
+from jaxflow._dispatch.op import OPS
+from jaxflow._ops.arithmetic import FIXED_EXPONENTS
+
+from .reductions import given_out, invalid_combination
+
+_POW, _POW_FIXED = OPS["pow"], OPS["pow_fixed"]
+_NUMBERS = (bool, int, float, complex)
+_OPERANDS = (Tensor, *_NUMBERS, np.generic)
+
+# ------------------------------------------------------------------------------------------- powers
+
+
+def _power(input: Any, exponent: Any, run) -> Tensor:
+    """A power by whichever op fits: `pow_fixed` compiles one program for each common exponent."""
+    if isinstance(exponent, np.generic):
+        exponent = exponent.item()
+    if not isinstance(exponent, Tensor):
+        if input._aval.dtype.category <= dtypes.INTEGER and not isinstance(exponent, (float, complex)):
+            if exponent < 0:
+                raise RuntimeError("Integers to negative integer powers are not allowed.")
+            if input._aval.dtype is dtypes.bool:
+                return run(_POW, (input, exponent), ())
+        if exponent.__class__ in (int, float) and exponent in FIXED_EXPONENTS and (
+            input._aval.dtype.category >= dtypes.FLOATING or exponent.__class__ is int
+        ):
+            return run(_POW_FIXED, (input,), (exponent,))
+    return run(_POW, (input, exponent), ())
+
+
+@composite("function method")
+def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+    """``input ** exponent``, of two tensors or a tensor and a number, broadcast.
+
+    Raises:
+        RuntimeError: for integers to a negative integer number.
+    """
+    if not isinstance(input, Tensor):
+        if not isinstance(exponent, Tensor):
+            raise invalid_combination("pow", (input, exponent), {})
+        return given_out("pow", out, apply(_POW, (input, exponent)))
+    return given_out("pow", out, _power(input, exponent, apply))
+
+
+@composite("method")
+def pow_(self: Tensor, exponent: Any) -> Tensor:
+    """``self ** exponent`` written into ``self``."""
+    return _power(self, exponent, apply_inplace)
+
+
+def _operator(name: str, call) -> None:
+    """A binary operator that leaves operands it does not know to the other side."""
+
+    def operator(self, other):
+        return call(self, other) if isinstance(other, _OPERANDS) else NotImplemented
+
+    operator.__name__ = operator.__qualname__ = name
+    setattr(Tensor, name, operator)
+
+
+_operator("__pow__", pow)
+_operator("__ipow__", pow_)
+_operator("__rpow__", lambda self, other: apply(_POW, (other, self)))
+# PyTorch divides a number by a tensor as a product with its reciprocal, to the last bit and node.
+_operator("__rtruediv__",
+          lambda self, other: apply(OPS["mul"], (apply(OPS["reciprocal"], (self,)), other)))
+
+
+def _double(x: Any) -> Any:
+    wants_complex = x._aval.dtype.is_complex if isinstance(x, Tensor) else isinstance(x, complex)
+    if isinstance(x, Tensor):
+        return x.to(dtypes.complex128 if wants_complex else dtypes.float64)
+    return complex(x) if wants_complex else float(x)
+
+
+@composite("function method")
+def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+    """``input ** exponent`` in double precision."""
+    return pow(_double(input), _double(exponent), out=out)
+
+
+@composite("method")
+def float_power_(self: Tensor, exponent: Any) -> Tensor:
+    """``self ** exponent`` in double precision, for a ``self`` of double precision."""
+    want = dtypes.complex128 if self._aval.dtype.is_complex or isinstance(exponent, complex) or (
+        isinstance(exponent, Tensor) and exponent._aval.dtype.is_complex
+    ) else dtypes.float64
+    if self._aval.dtype is not want:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {self._aval.dtype.scalar_name} but the "
+            f"operation's result requires dtype {want.scalar_name}"
+        )
+    return pow_(self, exponent)
+
+
+@composite("function method")
+def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``input * 2 ** other``."""
+    return given_out("ldexp", out, apply(OPS["mul"], (input, apply(_POW, (2.0, other)))))
+
+
+@composite("function method")
+def ldexp_(self: Tensor, other: Tensor) -> Tensor:
+    """``self * 2 ** other`` written into ``self``."""
+    return apply_inplace(OPS["mul"], (self, apply(_POW, (2.0, other))))
+
+
+# ------------------------------------------------------------------------- polygamma takes n first
+
+
+@composite("function", aliases=("special.polygamma",))
+def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The derivative of order ``n`` of the digamma function."""
+    return given_out("polygamma", out, apply(OPS["polygamma"], (input,), (n,)))
+
+
+@composite("method", name="_polygamma_method", method_name="polygamma")
+def _polygamma(self: Tensor, n: int) -> Tensor:
+    return apply(OPS["polygamma"], (self,), (n,))
+
+
+@composite("method")
+def polygamma_(self: Tensor, n: int) -> Tensor:
+    """`polygamma` written into ``self``."""
+    return apply_inplace(OPS["polygamma"], (self,), (n,))
+
+
+# --------------------------------------------------------------------------------- where, conjugates
+
+
+@composite("function")
+def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None):
+    """``input`` where ``condition`` holds and ``other`` elsewhere; alone, where ``condition`` is nonzero.
+
+    Raises:
+        RuntimeError: if the condition is not bool.
+    """
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    if not isinstance(condition, Tensor):
+        raise TypeError(
+            "where(): argument 'condition' (position 1) must be Tensor, not "
+            f"{type(condition).__name__}"
+        )
+    return given_out("where", out, apply(OPS["where"], (condition, input, other)))
+
+
+@composite("method", name="_where_method", method_name="where")
+def _where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    return where(condition, self, other)
+
+
+@composite()
+def conj(input: Tensor) -> Tensor:
+    """The complex conjugate of each element; a real tensor itself."""
+    return apply(OPS["conj_physical"], (input,)) if input._aval.dtype.is_complex else input
+
+
+@composite()
+def resolve_conj(input: Tensor) -> Tensor:
+    """The tensor itself: conjugation is never put off here."""
+    return input
+
+
+@composite()
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor itself: negation is never put off here."""
+    return input
+
+
+@composite()
+def is_conj(input: Tensor) -> bool:
+    """Always False: conjugation is never put off here."""
+    return False
+
+
+@composite()
+def is_neg(input: Tensor) -> bool:
+    """Always False: negation is never put off here."""
+    return False
+
+
+@composite(operators="__pos__")
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself; refuses bools."""
+    if input._aval.dtype is dtypes.bool:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+# ------------------------------------------------------- in-place methods that are functions as well
+
+_INPLACE_FUNCTIONS = (
+    "abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp "
+    "clamp_max clamp_min clip conj_physical cos cosh deg2rad erf erfc exp exp2 expm1 fix floor frac "
+    "gcd i0 lcm log log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal round rsqrt "
+    "sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy"
+).split()
+
+
+def _inplace_function(name: str) -> None:
+    def call(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return getattr(input, name)(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"``input.{name}(...)``."
+    composite("function")(call)
+
+
+for _name in _INPLACE_FUNCTIONS:
+    _inplace_function(_name + "_")

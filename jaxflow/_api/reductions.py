@@ -1,0 +1,263 @@
+"""Reductions that PyTorch overloads by argument type: ``max``, ``var``, ``norm`` and their like."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.bind import freeze
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.publish import write_out
+from jaxflow._ops.reduce import degrees_of_freedom
+
+
+def given_out(name: str, out: Any, result: Any) -> Any:
+    """``result``, written into ``out`` if there is one."""
+    return result if out is None else write_out(name, out, result, ())
+
+
+def invalid_combination(name: str, args: tuple, kwargs: dict) -> TypeError:
+    """PyTorch's error for arguments that fit no overload (its first line)."""
+    got = [type(a).__name__ for a in args]
+    got += [f"{key}={type(value).__name__}" for key, value in kwargs.items()]
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({', '.join(got)}), but "
+        "expected one of the forms its documentation lists"
+    )
+
+
+# ------------------------------------------------------------------------------------ max and min
+
+
+def _extremum(name: str, binary: str):
+    def extremum(input: Tensor, *args: Any, out: Any = None, **kwargs: Any):
+        if not args and not kwargs:
+            return given_out(name, out, apply(OPS[name + "_all"], (input,)))
+        dim = kwargs.get("dim", kwargs.get("axis", args[0] if args else None))
+        other = kwargs.get("other", dim)
+        if isinstance(other, Tensor) and (other._aval.ndim or "other" in kwargs or (
+            other._aval.dtype.category >= dtypes.FLOATING
+        )):
+            return given_out(name, out, apply(OPS[binary], (input, other)))
+        if dim is None or isinstance(dim, (bool, float, complex, tuple, list, str)):
+            raise invalid_combination(name, (input, *args), kwargs)
+        keepdim = kwargs.get("keepdim", kwargs.get("keepdims", args[1] if len(args) > 1 else False))
+        static = (freeze(dim), bool(keepdim))
+        return given_out(name, out, apply(OPS[name + "_dim"], (input,), static))
+
+    word = "largest" if name == "max" else "smallest"
+    extremum.__name__ = extremum.__qualname__ = name
+    extremum.__doc__ = (
+        f"The {word} element; with ``dim`` the {word} along it and where they are; with another "
+        f"tensor the {word} of each pair."
+    )
+    composite()(extremum)
+
+
+_extremum("max", "maximum")
+_extremum("min", "minimum")
+
+
+def _median(name: str):
+    def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None):
+        if dim is None:
+            return given_out(name, out, apply(OPS[name + "_all"], (input,)))
+        static = (freeze(dim), bool(keepdim))
+        return given_out(name, out, apply(OPS[name + "_dim"], (input,), static))
+
+    skipping = ", nan left out" if name == "nanmedian" else ""
+    median.__name__ = median.__qualname__ = name
+    median.__doc__ = (
+        f"The lower median{skipping}; with ``dim`` the medians along it and where they are."
+    )
+    composite()(median)
+
+
+_median("median")
+_median("nanmedian")
+
+
+# ----------------------------------------------------------------------------------------- moments
+
+
+def _moment(name: str, doc: str, variants: str) -> None:
+    op = OPS[name]
+
+    def moment(input: Tensor, *args: Any, out: Any = None, **kwargs: Any):
+        dim, correction, keepdim = _moment_arguments(name, input, args, kwargs)
+        if input._aval.dtype.category >= dtypes.FLOATING and (
+            degrees_of_freedom(input._aval.shape, dim, correction) <= 0
+        ):
+            warnings.warn(
+                f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+                "reduction factor (input numel divided by output numel).", stacklevel=2,
+            )
+        return given_out(name, out, apply(op, (input,), (dim, correction, keepdim)))
+
+    moment.__name__ = moment.__qualname__ = name
+    moment.__doc__ = doc
+    composite(variants)(moment)
+
+
+def _moment_arguments(name, input, args, kwargs):
+    """``(dim, correction, keepdim)`` from any overload: ``(unbiased)`` or ``(dim, unbiased, keepdim)``."""
+    left = dict(kwargs)
+    names = ("unbiased",) if args and isinstance(args[0], bool) else ("dim", "unbiased", "keepdim")
+    if len(args) > len(names) or any(n in left for n, _ in zip(names, args)):
+        raise invalid_combination(name, (input, *args), kwargs)
+    left.update(zip(names, args))
+    dim = left.pop("dim", left.pop("axis", None))
+    keepdim = left.pop("keepdim", left.pop("keepdims", False))
+    unbiased, correction = left.pop("unbiased", None), left.pop("correction", None)
+    if left or (unbiased is not None and correction is not None):
+        raise invalid_combination(name, (input, *args), kwargs)
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
+    return freeze(dim), freeze(correction), bool(keepdim)
+
+
+_moment("var", "The variance over ``dim``, divided by the count less ``correction`` (1).",
+        "function method")
+_moment("std", "The standard deviation over ``dim``, with ``correction`` (1).", "function method")
+_moment("var_mean", "Variance and mean over ``dim``, with ``correction`` (1).", "function")
+_moment("std_mean", "Standard deviation and mean over ``dim``, with ``correction`` (1).", "function")
+
+
+# ------------------------------------------------------------------------------------------- norms
+
+
+@composite()
+def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
+         out: Tensor | None = None, dtype: Any = None) -> Tensor:
+    """The norm of order ``p`` over ``dim`` or all elements; ``"nuc"`` of a matrix's singular values."""
+    if p is None or p == "fro":
+        p = 2
+    if isinstance(p, str):
+        if p != "nuc":
+            raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+        from jaxflow import linalg
+
+        dims = (-2, -1) if dim is None else dim
+        return given_out("norm", out, linalg.matrix_norm(input, "nuc", dims, keepdim, dtype=dtype))
+    dims = freeze(dim)
+    if dim is None and keepdim:
+        dims = tuple(range(input._aval.ndim))
+    static = (freeze(p), dims, bool(keepdim), dtype)
+    return given_out("norm", out, apply(OPS["_vector_norm"], (input,), static))
+
+
+@composite()
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """The norm of order ``p`` of ``input - other``, broadcast."""
+    return apply(OPS["dist"], (input, other), (freeze(p),))
+
+
+# ---------------------------------------------------------------------------------------- quantiles
+
+
+def _quantile(name: str, skipping: str):
+    def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
+                 interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
+        if not isinstance(q, Tensor):
+            if not 0 <= q <= 1:
+                raise RuntimeError(
+                    f"{name}() q must be in the range [0, 1] but got {q:g}"
+                )
+            from .creation import filled
+
+            q = filled((), float(q), input._aval.dtype, input._aval.device)
+        elif input._aval.device.type == "cpu" and q._aval.ndim < 2 and (
+            bool(((q < 0) | (q > 1)).any())
+        ):
+            raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+        static = (freeze(dim), bool(keepdim), interpolation)
+        return given_out(name, out, apply(OPS[name], (input, q), static))
+
+    quantile.__name__ = quantile.__qualname__ = name
+    quantile.__doc__ = (
+        f"The quantiles ``q`` of the elements{skipping}, over all or along ``dim``; ``q`` comes first "
+        "in the result's shape."
+    )
+    composite()(quantile)
+
+
+_quantile("quantile", "")
+_quantile("nanquantile", " that are not nan")
+
+
+# -------------------------------------------------------------------------------------- statistics
+
+
+@composite()
+def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
+        aweights: Tensor | None = None) -> Tensor:
+    """The covariance matrix of the rows of ``input``, weighted by frequencies and importances."""
+    if input.dim() > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{input.dim()} dimensions"
+        )
+    x = input if input.dim() == 2 else input.reshape(1, -1)
+    weights = fweights
+    if aweights is not None:
+        weights = aweights if weights is None else weights * aweights
+    count: Any = x.shape[1]
+    if weights is not None:
+        count = weights.sum()
+    if not x.dtype.is_floating_point and not x.dtype.is_complex:
+        x = x.to(dtypes.get_default_dtype())
+    if weights is None:
+        centre = x.mean(1, keepdim=True)
+    else:
+        centre = (x * weights).sum(1, keepdim=True) / count
+    if aweights is None or not correction:
+        free = count - correction
+    else:
+        # With importances, a sample counts by its weight squared.
+        free = count - correction * (weights * aweights).sum() / count
+    away = x - centre
+    scaled = (away if weights is None else away * weights).conj()
+    free = max(free, 0) if not isinstance(free, Tensor) else free.clamp(min=0)
+    out = away.matmul(scaled.transpose(0, 1)) / free
+    return out if input.dim() == 2 else out.reshape(())
+
+
+@composite()
+def corrcoef(input: Tensor) -> Tensor:
+    """The correlation coefficients of the rows of ``input``, limited to ``[-1, 1]``."""
+    if input.dim() > 2:
+        raise RuntimeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with "
+            f"{input.dim()} dimensions"
+        )
+    c = cov(input)
+    if c.dim() == 0:
+        return c / c
+    spread = c.diagonal().real.sqrt() if c.dtype.is_complex else c.diagonal().sqrt()
+    c = c / spread.unsqueeze(-1) / spread.unsqueeze(-2)
+    return c if c.dtype.is_complex else c.clip(-1, 1)
+
+
+@composite()
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape."""
+    return input._aval.shape == other._aval.shape
+
+
+@composite()
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape and elements."""
+    if input._aval.shape != other._aval.shape:
+        return False
+    return bool((input == other).all())
+
+
+@composite()
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
+             equal_nan: bool = False) -> bool:
+    """Whether `isclose` holds for all elements."""
+    return bool(input.isclose(other, rtol, atol, equal_nan).all())

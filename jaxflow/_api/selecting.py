@@ -1,0 +1,196 @@
+"""Selecting by masks, writing by `scatter`, repeating: results whose size or form depends on arguments.
+
+Functions whose result's size depends on the data read it, which is a sync point.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core import geometry
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.bind import freeze
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply, known
+from jaxflow._dispatch.inplace import apply_inplace
+from jaxflow._dispatch.op import OPS
+
+from .construct import put
+from .reductions import given_out
+from .tensor_core import host
+
+
+@composite()
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The elements where ``mask`` holds, as a vector; the two are broadcast."""
+    if mask._aval.dtype is not dtypes.bool:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    shape = geometry.broadcast_shapes(mask._aval.shape, input._aval.shape)
+    found = np.flatnonzero(np.broadcast_to(host(mask), shape))
+    result = apply(OPS["take_positions"], (input, put(found, input._aval.device)), (shape,))
+    return given_out("masked_select", out, result)
+
+
+@composite()
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False):
+    """The indices of all nonzero elements: one row each, or one vector for each dimension."""
+    array = host(input)
+    where = input._aval.device
+    if as_tuple:
+        return tuple(put(i.astype(np.int64), where) for i in np.nonzero(np.atleast_1d(array)))
+    if array.ndim == 0:
+        rows = np.zeros((int(bool(array)), 0), np.int64)
+    else:
+        rows = np.argwhere(array).astype(np.int64)
+    t = put(rows, where)
+    if out is None and rows.shape[1] > 1 and rows.size:
+        # Column by column in memory, as PyTorch lays them out.
+        t._stride = (1, rows.shape[0])
+    return given_out("nonzero", out, t)
+
+
+@composite()
+def argwhere(input: Tensor) -> Tensor:
+    """The indices of all nonzero elements, one row each."""
+    return nonzero(input)
+
+
+# ------------------------------------------------------------------------------------------ scatter
+
+
+def _scatter(run, input: Tensor, dim: int, index: Tensor, src: Any, reduce: str | None) -> Tensor:
+    kind = "src" if isinstance(src, Tensor) and (src._aval.ndim or reduce is not None or (
+        index._aval.ndim == 0)) else "value"
+    if isinstance(src, Tensor) and kind == "value" and src._aval.ndim == 0:
+        src = src.to(input._aval.dtype)
+    args = (input, index, src)
+    if reduce is None:
+        op = OPS["scatter_" + kind]
+        _check_range(input, index, dim)
+        return run(op, args, (freeze(dim),))
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    if kind == "src":
+        warnings.warn(
+            "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in "
+            "a future PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
+            stacklevel=3,
+        )
+    _check_range(input, index, dim)
+    return run(OPS["scatter_reduce_" + kind], args, (freeze(dim), reduce))
+
+
+def _check_range(input: Tensor, index: Tensor, dim: int) -> None:
+    OPS["scatter_add"].guard(known, (input, index), (dim,))
+
+
+def _source(name: str, args: tuple, kwargs: dict) -> Any:
+    """The third argument of scatter: ``src`` or ``value``."""
+    if args:
+        return args[0]
+    for key in ("src", "value"):
+        if key in kwargs:
+            return kwargs[key]
+    raise TypeError(f"{name}() needs src or value")
+
+
+@composite()
+def scatter(input: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | None = None,
+            out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``."""
+    src = _source("scatter", args, kwargs)
+    return given_out("scatter", out, _scatter(apply, input, dim, index, src, reduce))
+
+
+@composite("method")
+def scatter_(self: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | None = None,
+             **kwargs: Any) -> Tensor:
+    """`scatter` written into ``self``."""
+    return _scatter(apply_inplace, self, dim, index, _source("scatter_", args, kwargs), reduce)
+
+
+# ------------------------------------------------------------------------------------------- repeat
+
+
+@composite()
+def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *,
+                      output_size: int | None = None) -> Tensor:
+    """Each element (or slice along ``dim``) repeated ``repeats`` times in a row.
+
+    With a tensor of counts the data is read; a lone tensor of counts gives each position that often.
+    """
+    if repeats is None:
+        return put(np.repeat(np.arange(input.numel()), _counts(input)), input._aval.device)
+    if not isinstance(repeats, Tensor):
+        return apply(OPS["repeat_interleave_int"], (input,), (int(repeats), freeze(dim)))
+    if dim is None:
+        input, dim = input.flatten(), 0
+    size = input._aval.shape[dim] if input._aval.ndim else 1
+    counts = _counts(repeats)
+    if counts.size == 1:
+        counts = np.broadcast_to(counts.reshape(-1), (size,))
+    elif counts.size != size:
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{counts.size} and input.size({dim}) = {size}"
+        )
+    return input.index_select(dim, put(np.repeat(np.arange(size), counts), input._aval.device))
+
+
+def _counts(repeats: Tensor) -> np.ndarray:
+    if repeats._aval.ndim > 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if repeats._aval.dtype not in (dtypes.int64, dtypes.int32):
+        raise NotImplementedError(
+            f"\"repeat_interleave_cpu\" not implemented for '{repeats._aval.dtype.scalar_name}'"
+        )
+    counts = host(repeats)
+    if (counts < 0).any():
+        raise RuntimeError("repeats can not be negative")
+    return counts
+
+
+# --------------------------------------------------------------------------------- one-hot, diagonals
+
+
+@composite("function", namespace="nn.functional")
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """A last dimension of zeros with a one at each class index; int64.
+
+    Without ``num_classes`` the largest index decides, which reads the data.
+
+    Raises:
+        RuntimeError: for indices that are not int64, negative, or too large (where known).
+    """
+    if tensor._aval.dtype is not dtypes.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if tensor._aval.numel == 0:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return apply(OPS["one_hot"], (tensor,), (num_classes,))
+    indices = host(tensor) if num_classes == -1 else known(tensor)
+    if indices is not None:
+        if indices.min() < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        if num_classes == -1:
+            num_classes = int(indices.max()) + 1
+        elif indices.max() >= num_classes:
+            raise RuntimeError("Class values must be smaller than num_classes.")
+    return apply(OPS["one_hot"], (tensor,), (num_classes,))
+
+
+@composite()
+def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """A vector as the diagonal of a new matrix; of a matrix, its diagonal, copied."""
+    ndim = input._aval.ndim
+    if ndim == 1:
+        result = apply(OPS["diag_embed"], (input,), (diagonal, -2, -1))
+    elif ndim == 2:
+        result = apply(OPS["diag_of"], (input,), (diagonal,))
+    else:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+    return given_out("diag", out, result)

@@ -1,0 +1,175 @@
+"""Sorting, distinct elements and counting, where arguments or result sizes need Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.bind import freeze
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
+
+from .construct import put
+from .creation import filled
+from .reductions import given_out
+from .tensor_core import host
+
+
+@composite()
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False, *,
+         out: Any = None):
+    """The elements in order along ``dim``, and where they were; ties always keep their order."""
+    return given_out("sort", out, apply(OPS["sort"], (input,), (freeze(dim), bool(descending))))
+
+
+@composite()
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """The indices that sort ``input`` along ``dim``; ties keep their order."""
+    return apply(OPS["sort"], (input,), (freeze(dim), bool(descending)))[1]
+
+
+@composite()
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The elements in order along the first dimension."""
+    return given_out("msort", out, apply(OPS["sort"], (input,), (0, False))[0])
+
+
+# ----------------------------------------------------------------------------------------- distinct
+
+
+def _numpy(t: Tensor) -> np.ndarray:
+    array = host(t)
+    return array.astype(np.float32) if t._aval.dtype.np.kind == "V" else array
+
+
+def _starts(rows: np.ndarray) -> np.ndarray:
+    """Where a row differs from the one before; ``rows`` is 2-D."""
+    return np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(1)]))
+
+
+def _grouped(input: Tensor, dim: int | None, ordered: bool):
+    """Positions of the first row of each group, each row's group, and the groups' sizes.
+
+    Sorting (``ordered``) makes equal rows neighbours; without it only neighbours are grouped.
+    """
+    array = _numpy(input)
+    rows = array.reshape(-1, 1) if dim is None else np.moveaxis(array, dim, 0)
+    count = rows.shape[0]
+    rows = rows.reshape(count, -1)
+    if count == 0:
+        empty = np.zeros(0, np.int64)
+        return empty, empty, empty
+    order = np.arange(count)
+    if ordered:
+        order = np.lexsort(rows.T[::-1]) if rows.shape[1] else order
+    sorted_rows = rows[order]
+    starts = _starts(sorted_rows) if rows.shape[1] else np.zeros(1, np.int64)
+    group = np.zeros(count, np.int64)
+    group[starts[1:]] = 1
+    inverse = np.empty(count, np.int64)
+    inverse[order] = np.cumsum(group)
+    return order[starts], inverse, np.diff(np.append(starts, count))
+
+
+def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: bool,
+              return_counts: bool):
+    if dim is not None:
+        dim = dim % max(input.dim(), 1)
+    first, inverse, counts = _grouped(input, dim, ordered)
+    where = input._aval.device
+    if dim is None:
+        values = apply(OPS["take_unique"], (input, put(first, where)))
+        inverse = inverse.reshape(input._aval.shape)
+    else:
+        values = input.detach().index_select(dim, put(first, where))
+    results = [values]
+    if return_inverse:
+        results.append(put(inverse.astype(np.int64), where))
+    if return_counts:
+        results.append(put(counts.astype(np.int64), where))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+@composite()
+def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False,
+           return_counts: bool = False, dim: int | None = None):
+    """The distinct elements in order, or the distinct slices along ``dim``; reads the data.
+
+    Returns the elements, then each one's group (``return_inverse``) and the groups' sizes
+    (``return_counts``).
+    """
+    return _distinct(input, dim, True, return_inverse, return_counts)
+
+
+@composite()
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False,
+                       dim: int | None = None):
+    """The elements without those that equal the one before; reads the data."""
+    return _distinct(input, dim, False, return_inverse, return_counts)
+
+
+# ----------------------------------------------------------------------------------------- counting
+
+
+@composite()
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each non-negative integer occurs, or the sum of its weights; reads the data."""
+    aval = input._aval
+    if aval.dtype.category != dtypes.INTEGER:
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{aval.dtype.scalar_name}'")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if aval.ndim == 1 and aval.numel == 0:
+        return filled((minlength,), 0, dtypes.int64, aval.device)
+    numbers = host(input)
+    if aval.ndim != 1 or numbers.min() < 0:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and weights._aval.shape != aval.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    length = max(int(numbers.max()) + 1, minlength)
+    if weights is not None:
+        weights = weights.detach()
+    return apply(OPS["bincount"], (input, weights), (length,))
+
+
+@composite("function")
+def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: bool = False,
+                 right: bool = False, side: str | None = None, out: Tensor | None = None,
+                 sorter: Tensor | None = None) -> Tensor:
+    """Where each value would go in the sorted last dimension: before (``right``: after) its equals."""
+    static = (bool(out_int32), bool(right), side)
+    result = apply(OPS["searchsorted"], (sorted_sequence, _number(input, sorted_sequence), sorter),
+                   static)
+    return given_out("searchsorted", out, result)
+
+
+@composite("function")
+def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False,
+              out: Tensor | None = None) -> Tensor:
+    """The bucket of each value between sorted ``boundaries``."""
+    result = apply(OPS["bucketize"], (_number(input, boundaries), boundaries),
+                   (bool(out_int32), bool(right)))
+    return given_out("bucketize", out, result)
+
+
+def _number(x: Any, like: Tensor) -> Tensor:
+    """A Python number as a 0-d tensor; tensors as they are."""
+    if isinstance(x, Tensor):
+        return x
+    kind = dtypes.get_default_dtype() if isinstance(x, float) else dtypes.int64
+    return filled((), x, kind, like._aval.device)
+
+
+@composite("function")
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False,
+         out: Tensor | None = None) -> Tensor:
+    """Which elements occur in ``test_elements``; bool. One of the two may be a number."""
+    if not isinstance(elements, Tensor):
+        elements = _number(elements, test_elements)
+    test_elements = _number(test_elements, elements)
+    result = apply(OPS["isin"], (elements, test_elements), (bool(assume_unique), bool(invert)))
+    return given_out("isin", out, result)

@@ -1,0 +1,59 @@
+"""Ops without tensors: ranges, identity matrices. Sizes are static, end points are traced."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._dispatch.op import Scalar, op
+
+from ._support import as_dtype, wide
+
+
+def _working(dtype):
+    """The dtype a range is computed in: double for integers, float32 for halves, else its own."""
+    if dtype.category <= 1:
+        return np.dtype(np.float64)
+    return wide(jnp.zeros((), dtype.np)).dtype
+
+
+@op(name="_arange", variants="", differentiable=False)
+def arange(*, size, dtype, device, start: Scalar, step: Scalar):
+    """``size`` numbers from ``start``, ``step`` apart."""
+    exact = dtype.category <= 1 and start.dtype.kind in "bi" and step.dtype.kind in "bi"
+    kind = np.dtype(np.int64 if exact else np.float64)
+    count = jax.lax.iota(np.int64, size).astype(kind)
+    return as_dtype(start.astype(kind) + step.astype(kind) * count, dtype)
+
+
+def _line(start, end, steps, kind):
+    """``steps`` numbers from ``start`` to ``end``, exact at both ends: each half counts from its own."""
+    start, end = as_dtype(start, kind), as_dtype(end, kind)
+    if steps == 1:
+        return start.reshape(1)
+    step = (end - start) / jnp.asarray(steps - 1 or 1, kind)
+    count = jax.lax.iota(np.int64, steps)
+    up = start + step * count.astype(kind)
+    down = end - step * (steps - 1 - count).astype(kind)
+    return jnp.where(count < steps // 2, up, down)
+
+
+@op(name="_linspace", variants="", differentiable=False)
+def linspace(*, steps, dtype, device, start: Scalar, end: Scalar):
+    """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
+    return as_dtype(_line(start, end, steps, _working(dtype)), dtype)
+
+
+@op(name="_logspace", variants="", differentiable=False)
+def logspace(*, steps, base, dtype, device, start: Scalar, end: Scalar):
+    """``base`` to the power of ``steps`` evenly spaced numbers."""
+    kind = _working(dtype)
+    powers = _line(start, end, steps, kind)
+    return as_dtype(jnp.power(jnp.asarray(base, kind), powers), dtype)
+
+
+@op(name="_eye", variants="", differentiable=False)
+def eye(*, n, m, dtype, device):
+    """A matrix with ones on its diagonal."""
+    return jnp.eye(n, m, dtype=dtype.np)

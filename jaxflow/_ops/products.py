@@ -1,0 +1,70 @@
+"""Products of vectors and matrices that are not contractions: outer, Kronecker, cross, and renorm."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from jaxflow._dispatch.op import op
+
+from ._support import wide, wrap_dim
+from .reduce import vector_norm
+
+
+@op(promote="default", broadcast=False, aliases=("ger",), grad_name="MulBackward0",
+    variants="function method out")
+def outer(input, vec2, /):
+    """The product of each element of one vector with each of another."""
+    for name, x in (("self", input), ("vec2", vec2)):
+        if x.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
+    return input[:, None] * vec2[None, :]
+
+
+@op(promote="default", broadcast=False, grad_name="UnsafeViewBackward0",
+    variants="function method out")
+def kron(input, other, /):
+    """The Kronecker product: each element of ``input`` times the whole of ``other``."""
+    ndim = max(input.ndim, other.ndim)
+    a = input.reshape((1,) * (ndim - input.ndim) + input.shape)
+    b = other.reshape((1,) * (ndim - other.ndim) + other.shape)
+    pairs = a.reshape([n for m in a.shape for n in (m, 1)]) * b.reshape(
+        [n for m in b.shape for n in (1, m)]
+    )
+    return pairs.reshape([m * n for m, n in zip(a.shape, b.shape)])
+
+
+@op(promote="default", broadcast=False, variants="", grad_name="LinalgCrossBackward0")
+def cross(input, other, /, *, dim=-1):
+    """The cross product of vectors of three along ``dim``; other dimensions are broadcast."""
+    if input.ndim != other.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    axis = wrap_dim(dim, input.ndim)
+    if input.shape[axis] != 3 or other.shape[axis] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[axis]} and "
+            f"{other.shape[axis]}"
+        )
+    shape = jnp.broadcast_shapes(input.shape, other.shape)
+    a, b = jnp.broadcast_to(input, shape), jnp.broadcast_to(other, shape)
+    first, second = jnp.roll(a, -1, axis), jnp.roll(b, -2, axis)
+    return first * second - jnp.roll(a, -2, axis) * jnp.roll(b, -1, axis)
+
+
+@op(variants="function method inplace out")
+def renorm(input, /, p, dim, maxnorm):
+    """``input`` with every slice along ``dim`` scaled down to a norm of at most ``maxnorm``."""
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions"
+        )
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    axis = wrap_dim(dim, input.ndim)
+    rest = tuple(d for d in range(input.ndim) if d != axis)
+    x = wide(input)
+    norm = vector_norm(x, p, rest, True)
+    # The small number is PyTorch's, so that the result stays below the bound.
+    factor = jnp.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1)
+    return (x * factor.astype(x.dtype)).astype(input.dtype)
