@@ -1,0 +1,25 @@
+"""The demo's GPT, its one import line changed: the same weights and data give PyTorch's losses."""
+
+import numpy as np
+import pytest
+
+from benchmarks import demo
+
+
+def test_training_losses(executor):
+    sizes = dict(layers=2, heads=2, width=32, block=16)
+    ours, theirs = (demo.Training(library, **sizes).losses(10) for library in ("jaxflow", "torch"))
+    np.testing.assert_allclose(ours, theirs, rtol=2e-5)
+
+
+@pytest.mark.parametrize("name", ["mlp_digits", "cnn", "char_gpt"])
+def test_example_runs_on_torch(name, tmp_path):
+    flags = {
+        "mlp_digits": "--epochs 1",
+        "cnn": "--steps 2",
+        "char_gpt": "--steps 2 --layers 1 --width 32 --block 16 --sample 5",
+    }[name]
+    module = demo.example(name, "torch")
+    module.main([*flags.split(), "--out", str(tmp_path)])
+    module.main([*flags.split(), "--out", str(tmp_path), "--resume"])
+    assert (tmp_path / "checkpoint.pt").exists()

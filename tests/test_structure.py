@@ -1,0 +1,184 @@
+"""The shape of the source itself: layers, sizes, habits, declarations."""
+
+import ast
+import functools
+import pathlib
+
+import pytest
+
+import jaxflow
+from jaxflow._dispatch import op as records
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "jaxflow"
+FOLDERS = ("jaxflow", "tests", "compat_tests", "examples", "benchmarks", "tools")
+MOST_LINES = 700
+
+# A layer may import the layers before it, and itself. `op` is the module of the @op decorator, that
+# lives in _dispatch and which ops need; `public` is what gathers the layers below into names, and
+# what is written in those names.
+LAYERS = ("_core", "op", "_ops", "_dispatch", "_api", "autograd", "public")
+
+
+def python_files(*folders):
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+@functools.cache
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def every(*folders):
+    return pytest.mark.parametrize("path", python_files(*folders), ids=name_of)
+
+
+# ----- import arrows ------------------------------------------------------------------------------
+
+
+def imports_at_load(node):
+    """Import statements that run when the module is loaded: none inside a function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.Import, ast.ImportFrom)):
+            yield child
+        elif not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield from imports_at_load(child)
+
+
+def modules_imported(path, nodes):
+    """Dotted names of what `nodes` import, relative ones resolved."""
+    package = path.relative_to(ROOT).parts[:-1]
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+            continue
+        base = package[: len(package) - node.level + 1] if node.level else ()
+        module = ".".join([*base, *([node.module] if node.module else [])])
+        yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def layer_of(parts):
+    """The layer of ``jaxflow.<parts>``."""
+    first = parts[0] if parts else ""
+    if tuple(parts[:2]) == ("_dispatch", "op"):
+        return "op"
+    return first if first in LAYERS else "public"
+
+
+def arrows():
+    for path in python_files("jaxflow"):
+        inside = path.relative_to(PACKAGE).with_suffix("").parts
+        for module in modules_imported(path, imports_at_load(tree_of(path))):
+            first, *rest = module.split(".")
+            if first == "jaxflow":
+                yield path, layer_of(inside), module, layer_of(rest)
+
+
+def test_imports_point_down():
+    upwards = [
+        f"{name_of(path)} ({source}) imports {module} ({target})"
+        for path, source, module, target in arrows()
+        if LAYERS.index(target) > LAYERS.index(source)
+    ]
+    assert not upwards, "\n".join(upwards)
+
+
+def test_the_walk_sees_arrows():
+    seen = {(source, target) for _, source, _, target in arrows()}
+    assert {("_ops", "op"), ("_dispatch", "_core")} <= seen
+
+
+def test_ops_know_nothing_of_tensors():
+    """An op is a function on arrays: of the core it may use dtypes and shape arithmetic only."""
+    hidden = {f"jaxflow._core.{name}" for name in ("tensor", "value", "hooks", "printing", "flags")}
+    wrong = [
+        f"{name_of(path)} imports {module}"
+        for path, source, module, _ in arrows()
+        if source == "_ops" and any((module + ".").startswith(name + ".") for name in hidden)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@every("jaxflow", "tests", "examples")
+def test_nothing_imports_torch(path):
+    statements = (ast.Import, ast.ImportFrom)
+    nodes = [node for node in ast.walk(tree_of(path)) if isinstance(node, statements)]
+    assert not [m for m in modules_imported(path, nodes) if m.split(".")[0] == "torch"]
+
+
+# ----- habits -------------------------------------------------------------------------------------
+
+
+@every(*FOLDERS)
+def test_file_is_small(path):
+    lines = path.read_text(encoding="utf-8").count("\n")
+    assert lines <= MOST_LINES, f"{lines} lines: split it by idea"
+
+
+def called_name(node):
+    """``print`` of ``print(x)``, ``PRNGKey`` of ``jax.random.PRNGKey(0)``."""
+    if not isinstance(node, ast.Call):
+        return None
+    return getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+
+
+def bad_habits(path):
+    for node in ast.walk(tree_of(path)):
+        name = called_name(node)
+        if name in ("set_trace", "breakpoint"):
+            yield node, "a debugger"
+        if name == "print" and isinstance(node.func, ast.Name) and path.is_relative_to(PACKAGE):
+            if not any(keyword.arg == "file" for keyword in node.keywords):
+                yield node, "print: a library returns text, or says where it prints with file="
+        if name == "PRNGKey" and path.name != "generator.py":
+            yield node, "a random key made outside generator.py"
+        if isinstance(node, ast.ExceptHandler):
+            if node.type is None:
+                yield node, "a bare except"
+            if all(isinstance(child, ast.Pass) for child in node.body):
+                yield node, "an error swallowed by pass"
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d)]
+            for default in defaults:
+                if isinstance(default, (ast.List, ast.Dict, ast.Set)):
+                    yield default, "a default that is shared and can be changed"
+
+
+@every(*FOLDERS)
+def test_no_bad_habits(path):
+    found = [f"{name_of(path)}:{node.lineno}: {what}" for node, what in bad_habits(path)]
+    assert not found, "\n".join(found)
+
+
+def test_bad_habits_are_seen(tmp_path):
+    """The check above must be able to fail."""
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "def f(x=[]):\n    jax.random.PRNGKey(0)\n    pdb.set_trace()\n"
+        "    try:\n        g()\n    except:\n        pass\n"
+    )
+    assert sorted(node.lineno for node, _ in bad_habits(bad)) == [1, 2, 3, 6, 6]
+
+
+# ----- declarations -------------------------------------------------------------------------------
+
+
+def test_every_op_is_documented():
+    undocumented = [name for name, op in records.OPS.items() if not (op.doc or "").strip()]
+    assert not undocumented
+
+
+def test_every_op_is_declared_once():
+    """By name and aliases, over all the records; and a second declaration is an error."""
+    owner = {}
+    for record in records.OPS.values():
+        for name in (record.name, *record.aliases):
+            assert owner.setdefault((record.namespace, name), record) is record, name
+
+
+def test_package_says_where_its_names_come_from():
+    assert jaxflow.__doc__
