@@ -113,6 +113,8 @@ def test_half_with_a_complex_number_names_the_missing_type():
         ("int_to_float", "float16", "float32", "float16"),
         ("int_to_float", "complex64", "complex64", "complex64"),
         ("always_bool", "int64 float64", "float64", "bool"),
+        ("always_bool", "float16 =float64", "float16", "bool"),
+        ("always_bool", "float16 =complex128", "complex64", "bool"),
         ("complex_to_float", "complex128", "complex128", "float64"),
         ("complex_to_float", "int8", "int8", "int8"),
         ("bool_to_long", "bool", "int64", "int64"),

@@ -161,9 +161,19 @@ def elementwise(kind, operands) -> tuple[dtype, dtype]:
 
 @functools.lru_cache(maxsize=4096)
 def _elementwise(kind, operands, default):
-    found = _result_type(operands, default)
-    compute, result = _KINDS[kind](found, default)
-    return compute, result
+    if kind == "always_bool":
+        operands, default = _with_complex_counterparts(operands, default)
+    return _KINDS[kind](_result_type(operands, default), default)
+
+
+def _with_complex_counterparts(operands, default):
+    """Let float16 meet complex numbers where only the computation would need complex32."""
+    if all(found.category != COMPLEX for found, _ in operands):
+        return operands, default
+    wide = {dtypes.float16: dtypes.float32}
+    return tuple((wide.get(found, found), kind) for found, kind in operands), wide.get(
+        default, default
+    )
 
 
 def _no_opmath(found, default):

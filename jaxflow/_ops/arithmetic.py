@@ -47,7 +47,7 @@ def add(input, other, /, *, alpha: Scalar = 1):
 
 
 def _no_bool_operand(*operands):
-    if all(found is dtypes.bool and kind != "scalar" for found, kind in operands):
+    if all(found is dtypes.bool for found, _ in operands):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. "
             "Use the `^` or `logical_xor()` operator instead."
