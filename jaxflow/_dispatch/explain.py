@@ -19,6 +19,9 @@ ASKED = "jaxflow.synchronize()"
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
+# How many earlier programs a new one is compared with to say why it was compiled.
+_LOOK_BACK = 32
+
 _lock = threading.Lock()
 _compiled: list[dict] = []
 _by_executable: dict[int, dict] = {}
@@ -73,7 +76,7 @@ def why_compiled(trace: tuple, alive: tuple, known: dict) -> str:
             return f"liveness: {missing} more result(s) are still referred to than before"
         return "donation: a leaf that was donated before is still referred to"
     shape_of_it = _skeleton(trace)
-    for other in reversed(list(known)):
+    for other in list(known)[: -_LOOK_BACK - 1 : -1]:
         if len(other) == len(trace) and _skeleton(other) == shape_of_it:
             return _first_difference(trace, other)
     return "new sequence of operations"

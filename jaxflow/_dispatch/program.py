@@ -62,9 +62,14 @@ class Program:
 
     # ------------------------------------------------------------------------------ recording
 
-    def record(self, plan: Plan, inputs: list) -> list[Value]:
-        """Append one operation; the Values it will yield. Raises TracerLeaf, and then records nothing."""
+    def record(self, plan: Plan, inputs: list) -> list[Value] | None:
+        """Append one operation; the Values it will yield, or None if another thread closed this program.
+
+        Raises TracerLeaf, and then records nothing.
+        """
         with self.lock:
+            if self.closed:
+                return None
             leaf_slots = self.leaf_slots
             numbers = None
             entry: list = [plan]
@@ -202,9 +207,20 @@ _executables: dict[tuple, list[Executable]] = {}
 _executables_lock = threading.Lock()
 
 
+# How often a program may run without donating what it could before a better one is compiled.
+_PATIENCE = 2
+
+# Traces kept; programs of ever-changing shapes would otherwise fill the memory.
+_MAX_TRACES = 1024
+
+
 def _lookup(trace: tuple, alive: tuple[int, ...], donatable: tuple[int, ...]) -> Executable | None:
     for candidate in _executables.get(trace, ()):
         if candidate.serves(alive, donatable):
+            if len(candidate.donated) < len(donatable):
+                candidate.wasted += 1
+                if candidate.wasted > _PATIENCE:
+                    continue
             return candidate
     return None
 
@@ -213,13 +229,15 @@ def _store(trace: tuple, executable: Executable) -> None:
     with _executables_lock:
         # The newest first: a loop that has settled asks for the one compiled last.
         _executables.setdefault(trace, []).insert(0, executable)
+        if len(_executables) > _MAX_TRACES:
+            del _executables[next(iter(_executables))]
 
 
 class Executable:
     """A compiled trace: which results it returns, and which leaves it donates."""
 
     __slots__ = ("alive", "alive_set", "compile_seconds", "compiled", "donated", "donated_set",
-                 "kept", "memory", "name", "runs", "why")
+                 "kept", "memory", "name", "runs", "wasted", "why")
 
     def __init__(self, program: Program, trace: tuple, alive, donated) -> None:
         self.alive = alive
@@ -228,6 +246,7 @@ class Executable:
         self.donated_set = frozenset(donated)
         self.kept = tuple(i for i in range(len(program.leaves)) if i not in self.donated_set)
         self.runs = 0
+        self.wasted = 0
         self.why = explain.why_compiled(trace, alive, _executables)
         started = time.perf_counter()
         device = resolve(program.device)[1]

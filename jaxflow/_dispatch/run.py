@@ -27,13 +27,14 @@ def run(plan: Plan, inputs: list) -> list[Value]:
         return _run_now(plan, inputs)
     device = plan.device
     program = state.programs.get(device)
-    if program is None or program.closed:
-        program = state.programs[device] = Program(device)
-    elif program.ops >= flags.MAX_OPS:
+    if program is not None and program.ops >= flags.MAX_OPS:
         program.close(explain.BOUND)
-        program = state.programs[device] = Program(device)
     try:
-        return program.record(plan, inputs)
+        values = None if program is None else program.record(plan, inputs)
+        while values is None:
+            program = state.programs[device] = Program(device)
+            values = program.record(plan, inputs)
+        return values
     except TracerLeaf:
         return _run_now(plan, inputs)
 
