@@ -8,3 +8,13 @@ import sys as _sys
 from jaxflow._dispatch.publish import publish as _publish
 
 _publish(_sys.modules["jaxflow"], ("nn.functional",))
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+
+    def missing(*args, **kwargs):
+        raise RuntimeError(f"nn.functional.{name} is not supported yet")
+
+    return missing

@@ -1,1 +1,22 @@
 """Helpers around parameters and gradients."""
+
+from jaxflow.nn.utils.clip_grad import (
+    clip_grad_norm,
+    clip_grad_norm_,
+    clip_grad_value_,
+    clip_grads_with_norm_,
+    get_total_norm,
+)
+from jaxflow.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+from jaxflow.nn.utils.init import skip_init
+
+__all__ = [
+    "clip_grad_norm",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "get_total_norm",
+    "parameters_to_vector",
+    "skip_init",
+    "vector_to_parameters",
+]

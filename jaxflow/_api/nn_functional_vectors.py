@@ -1,0 +1,109 @@
+"""Functions of vectors along one dimension: lengths, angles, distances."""
+
+from __future__ import annotations
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.publish import write_out
+
+from .nn_functional_pad import pad
+
+
+@composite("function", namespace="nn.functional")
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
+) -> Tensor:
+    """``input`` divided by its norm along a dimension.
+
+    Args:
+        input: floating point or complex.
+        p: which norm.
+        dim: which dimension.
+        eps: smallest norm to divide by.
+        out: where to put the result.
+    """
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{input.dtype.scalar_name}"
+        )
+    length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    result = input / length
+    return result if out is None else write_out("div", out, result, (input, length))
+
+
+@composite(variants="function", aliases=("nn.functional.cosine_similarity",))
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """Cosine of the angle between two vectors along a dimension, broadcast.
+
+    Args:
+        x1: floating point.
+        x2: likewise.
+        dim: which dimension.
+        eps: smallest length to divide by.
+
+    Raises:
+        RuntimeError: when the shapes do not broadcast, or both are integers.
+    """
+    common = (x1[:0] + x2[:0]).dtype if x1.dtype is not x2.dtype else x1.dtype
+    if not common.is_floating_point:
+        raise RuntimeError(
+            "expected common dtype to be floating point, yet common dtype is "
+            f"{common.scalar_name}"
+        )
+    x1, x2 = x1.to(common), x2.to(common)
+    if x1.shape != x2.shape:
+        shape = (x1 + x2).shape
+        x1, x2 = x1.expand(shape), x2.expand(shape)
+
+    def unit(x: Tensor) -> Tensor:
+        # The bound on the length is a constant of the gradient, as in PyTorch.
+        length = x.norm(2, dim, keepdim=True)
+        return x / (length + (length.detach().clamp_min(eps) - length.detach()))
+
+    return (unit(x1) * unit(x2)).sum(dim)
+
+
+@composite(variants="function", aliases=("nn.functional.pairwise_distance",))
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    """Norm of ``x1 - x2 + eps`` along the last dimension, broadcast.
+
+    Args:
+        x1: floating point.
+        x2: likewise.
+        p: which norm.
+        eps: added to the difference.
+        keepdim: keep the last dimension, of size one.
+    """
+    return (x1 - x2 + eps).norm(p, -1, keepdim)
+
+
+@composite("function", namespace="nn.functional")
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """Each channel divided by ``(k + alpha * m) ** beta``, ``m`` the mean square of its neighbours.
+
+    Args:
+        input: ``(N, C, ...)``.
+        size: how many channels count, half of them before and half after.
+        alpha: as said.
+        beta: as said.
+        k: as said.
+
+    Raises:
+        ValueError: when ``input`` has fewer than three dimensions.
+    """
+    if input.dim() < 3:
+        raise ValueError(
+            "Expected 3D or higher dimensionality                          input "
+            f"(got {input.dim()} dimensions)"
+        )
+    if input.numel() == 0:
+        return input
+    pads = [0, 0] * (input.dim() - 2) + [size // 2, (size - 1) // 2]
+    squares = pad(input * input, pads)
+    mean = squares.unfold(1, size, 1).mean(-1)
+    return input / (mean * alpha + k) ** beta

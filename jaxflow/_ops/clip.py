@@ -1,0 +1,58 @@
+"""Norms and scaling of many tensors at once: one operation however many parameters a model has."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._dispatch.op import op
+
+from ._support import category, is_complex, scalar_name, wide
+
+
+@op(variants="", differentiable=False)
+def _total_norm(*tensors, norm_type):
+    """The norm of the norms of all tensors, 0-d, in the widest of their dtypes."""
+    norms = [_norm(t, norm_type) for t in tensors]
+    dtype = functools.reduce(jnp.promote_types, [n.dtype for n in norms])
+    return _norm(jnp.stack([n.astype(dtype) for n in norms]), norm_type)
+
+
+def _norm(x, p):
+    if category(x) < 2:
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{scalar_name(x)}"
+        )
+    dtype = x.real.dtype
+    size = wide(jnp.abs(x) if is_complex(x) else x)
+    if p == 2:
+        result = jnp.sqrt(jnp.sum(size * size))
+    elif p == 0:
+        result = jnp.sum((size != 0).astype(size.dtype))
+    elif math.isinf(p):
+        size = jnp.abs(size)
+        if not x.size:
+            return jnp.zeros((), dtype)
+        result = jnp.max(size) if p > 0 else jnp.min(size)
+    else:
+        result = jnp.sum(jnp.abs(size) ** p) ** np.asarray(1.0 / p, size.dtype)
+    return result.astype(dtype)
+
+
+@op(variants="", differentiable=False)
+def _all_scaled(*tensors):
+    """Every tensor but the first times the first, a number; each in its own dtype."""
+    factor, *tensors = tensors
+    return tuple(_scaled(t, factor) for t in tensors)
+
+
+@jax.jit
+def _scaled(x, factor):
+    # Half precision is multiplied in float32 and rounded once, as PyTorch's kernels do.
+    product = wide(x)
+    return (product * factor.astype(product.dtype)).astype(x.dtype)

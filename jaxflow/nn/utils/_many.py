@@ -1,0 +1,36 @@
+"""Operations on many tensors at once, which have no public name of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jaxflow import Tensor
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.inplace import check_writable, write
+from jaxflow._ops import clip
+
+
+def total_norm(tensors: Sequence[Tensor], norm_type: float) -> Tensor:
+    """The norm of all tensors as one vector, 0-d, on the device of the first."""
+    device = tensors[0].device
+    by_device: dict = {}
+    for tensor in tensors:
+        by_device.setdefault(tensor.device, []).append(tensor)
+    norms = [
+        apply(clip._total_norm, tuple(group), (norm_type,)) for group in by_device.values()
+    ]
+    if len(norms) == 1:
+        return norms[0]
+    return apply(clip._total_norm, tuple(norm.to(device) for norm in norms), (norm_type,))
+
+
+def scale_all(tensors: Sequence[Tensor], factor: Tensor) -> None:
+    """Multiply each tensor by a 0-d tensor, in place."""
+    by_device: dict = {}
+    for tensor in tensors:
+        by_device.setdefault(tensor.device, []).append(tensor)
+    for device, group in by_device.items():
+        results = apply(clip._all_scaled, (factor.to(device), *group))
+        for tensor, result in zip(group, results):
+            check_writable(tensor, tensor.requires_grad)
+            write(tensor, result)
