@@ -10,16 +10,25 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.geometry import contiguous_strides
-from jaxflow._core.indexing import Tensors, gathered_strides, gathering, parse
+from jaxflow._core.geometry import contiguous_strides, overlaps
+from jaxflow._core.index_data import type_name
+from jaxflow._core.indexing import (
+    Tensors,
+    check_bounds,
+    gathered_strides,
+    gathering,
+    parse,
+    parse_arrays,
+    strip_leading_ones,
+)
+from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, strides_of, value_of
-from jaxflow._dispatch.inplace import apply_inplace
+from jaxflow._dispatch.door import apply, known, plan_of, strides_of, value_of
+from jaxflow._dispatch.inplace import PARTIAL_OVERLAP, apply_inplace
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.viewing import apply_view
 
@@ -45,8 +54,8 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
 
 def gather(view: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
     """``view`` indexed along ``dims`` by integer tensors."""
-    shape = gathering(view._aval.shape, dims, tuple(i._aval.shape for i in indices))
     out = apply(OPS["_index"], (view, *indices), (dims,))
+    shape = gathering(view._aval.shape, dims, tuple(i._aval.shape for i in indices))
     layouts = [(i._aval.shape, strides_of(i)) for i in indices]
     stride = gathered_strides(shape, (view._aval.shape, strides_of(view)), layouts)
     out._stride = None if stride == contiguous_strides(out._aval.shape) else stride
@@ -57,106 +66,91 @@ def _indices(advanced: tuple, view: Tensor) -> tuple[tuple[int, ...], list[Tenso
     """The dimensions indexed and their integer index tensors; masks become their nonzero positions."""
     dims: list[int] = []
     indices: list[Tensor] = []
+    values: list[np.ndarray | None] = []  # where they are known already
+    device = view._aval.device
     for dim, index, is_mask in advanced:
         if is_mask:
-            found = np.nonzero(np.asarray(value_of(index).get() if isinstance(index, Tensor) else index))
-            for k, positions in enumerate(found):
+            mask = np.asarray(value_of(index).get() if isinstance(index, Tensor) else index)
+            for k, positions in enumerate(np.nonzero(mask)):
                 dims.append(dim + k)
-                indices.append(put(positions, view._aval.device))
+                values.append(positions)
+                indices.append(put(positions, device))
             continue
-        _check_range(index, dim, view._aval.shape[dim])
-        if not isinstance(index, Tensor):
-            index = put(np.asarray(index), view._aval.device)
-        elif index._aval.device is not view._aval.device:
-            index = index.to(view._aval.device)
         dims.append(dim)
-        indices.append(index)
-    return tuple(dims), indices
-
-
-def _check_range(index: Any, dim: int, extent: int) -> None:
-    if isinstance(index, Tensor):
-        value = value_of(index)
-        if value.place is not None or isinstance(value.array, jax.core.Tracer) or (
-            index._aval.device.type != "cpu"
-        ):
-            return
-        index = np.asarray(value.array)
-    if index.size == 0:
-        return
-    low, high = int(index.min()), int(index.max())
-    if low < -extent or high >= extent:
-        bad = low if low < -extent else high
-        raise IndexError(
-            f"index {bad} is out of bounds for dimension {dim} with size {extent}"
-        )
+        if isinstance(index, Tensor):
+            values.append(known(index))
+            indices.append(index if index._aval.device is device else index.to(device))
+        else:
+            values.append(index)
+            indices.append(put(index, device))
+    shape = gathering(view._aval.shape, tuple(dims), tuple(i._aval.shape for i in indices))
+    check_bounds(values, shape, view._aval.shape)
+    return shape.dims, indices
 
 
 def _setitem(self: Tensor, index: Any, value: Any) -> None:
-    if index is False or (isinstance(index, tuple) and any(i is False for i in index)):
+    _check_assignable(value, self)
+    if index is False:
         return
     plan = parse(index, self._aval.shape, _TENSORS, writing=True)
-    view = _take(self, plan.steps) if plan.steps else self
+    view = _take(self, plan.steps)
     if not plan.advanced:
         _assign(view, value)
         return
-    value = _as_value(value, self)
-    if len(plan.advanced) == 1 and plan.advanced[0].mask and value._aval.numel == 1 and (
-        isinstance(plan.advanced[0].index, Tensor)
-    ):
-        _fill_masked(view, plan.advanced[0], value)
-        return
-    dims, indices = _indices(plan.advanced, view)
-    scatter_(view, dims, indices, value, False)
-
-
-def scatter_(view: Tensor, dims: tuple[int, ...], indices: list[Tensor], value: Tensor,
-             accumulate: bool) -> Tensor:
-    """Write (or add) ``value`` into ``view`` where ``indices`` point along ``dims``."""
-    if any(i._aval.numel == 0 for i in indices):
-        gathering(view._aval.shape, dims, tuple(i._aval.shape for i in indices))
-    return apply_inplace(OPS["_index_put"], (view, value, *indices), (dims, accumulate))
-
-
-def _as_value(value: Any, target: Tensor) -> Tensor:
-    """The right-hand side of an assignment as a tensor of the target's dtype."""
     if not isinstance(value, Tensor):
-        if isinstance(value, (list, tuple)) or not isinstance(
-            value, (bool, int, float, complex, np.generic, np.ndarray)
-        ):
-            raise TypeError(f"can't assign a {type(value).__name__} to a torch.{_name(target)}Tensor")
-        return tensor(value, dtype=target._aval.dtype, device=target._aval.device)
-    if value._aval.dtype is not target._aval.dtype:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{target._aval.dtype.scalar_name} for the destination and "
-            f"{value._aval.dtype.scalar_name} for the source."
+        value = tensor(value, dtype=self._aval.dtype, device=self._aval.device)
+    _put(view, plan.advanced, value, False)
+
+
+def _check_assignable(value: Any, target: Tensor) -> None:
+    """Refuse a right-hand side that is neither a tensor nor a Python number fit for the dtype."""
+    if isinstance(value, Tensor):
+        return
+    if not isinstance(value, (int, float, complex, np.integer)):
+        raise TypeError(
+            f"can't assign a {type_name(value)} to a torch.{target._aval.dtype.scalar_name}Tensor"
         )
-    return value
-
-
-def _name(t: Tensor) -> str:
-    return t._aval.dtype.scalar_name
+    check_fits(value, target._aval.dtype)
 
 
 def _assign(view: Tensor, value: Any) -> None:
-    if isinstance(value, Tensor):
-        shape = value._aval.shape
-        extra = len(shape) - view._aval.ndim
-        if extra > 0 and all(n == 1 for n in shape[:extra]):
-            value = apply_view("view", value, (shape[extra:],))
+    """Write a number, or a tensor that expands to it, over all of a view."""
+    if not isinstance(value, Tensor):
+        apply_inplace(OPS["_assign"], (view, value))
+        return
+    shape = value._aval.shape
+    if shape == view._aval.shape:
         view.copy_(value)
-    elif isinstance(value, (bool, int, float, complex)) and not (
-        isinstance(value, complex) and view._aval.dtype.category < dtypes.COMPLEX
-    ):
-        view.fill_(value)
+    elif not shape:
+        apply_inplace(OPS["_assign"], (view, value))
     else:
-        view.copy_(_as_value(value, view))
+        stripped = strip_leading_ones(shape)
+        if stripped != shape:
+            value = apply_view("view", value, (stripped,))
+        view.copy_(apply_view("expand", value, (view._aval.shape,)))
+
+
+def _put(view: Tensor, advanced: tuple, value: Tensor, accumulate: bool) -> None:
+    """Write (or add) ``value`` where index arrays and masks point."""
+    masked = len(advanced) == 1 and advanced[0].mask
+    if masked and not accumulate and value._aval.numel == 1:
+        _fill_masked(view, advanced[0], value)
+        return
+    dims, indices = _indices(advanced, view)
+    if value._storage is view._storage and overlaps(_layout(view), _layout(value)):
+        raise RuntimeError(PARTIAL_OVERLAP)
+    apply_inplace(OPS["_index_put"], (view, value, *indices), (dims, accumulate))
+
+
+def _layout(t: Tensor) -> tuple:
+    return t._aval.shape, strides_of(t), plan_of(t).offset
 
 
 def _fill_masked(view: Tensor, mask: Any, value: Tensor) -> None:
     """One number written by a mask: a ``where``, which needs no sync."""
     index = mask.index
+    if not isinstance(index, Tensor):
+        index = put(index, view._aval.device)
     if index._aval.dtype is not dtypes.bool:
         index = index.to(dtypes.bool)
     shape = index._aval.shape
@@ -167,19 +161,39 @@ def _fill_masked(view: Tensor, mask: Any, value: Tensor) -> None:
     apply_inplace(OPS["_masked_write"], (view, index, value))
 
 
+def _delitem(self: Tensor, index: Any) -> None:
+    raise TypeError("Tensor does not support deleting items")
+
+
 Tensor.__getitem__ = _getitem
 Tensor.__setitem__ = _setitem
+Tensor.__delitem__ = _delitem
 
 
 @composite("function method")
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """Write (or with ``accumulate`` add) ``values`` where the index tensors point."""
-    advanced = parse(tuple(indices), input._aval.shape, _TENSORS, writing=True)
-    dims, found = _indices(advanced.advanced, input)
-    return scatter_(input, dims, found, values, accumulate)
+    _put(input, _index_tensors("index_put_", input, indices, values), values, accumulate)
+    return input
 
 
 @composite("function method")
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of ``input`` with ``values`` written (or added) where the index tensors point."""
-    return index_put_(input.clone(), indices, values, accumulate)
+    advanced = _index_tensors("index_put", input, indices, values)
+    out = input.clone()
+    _put(out, advanced, values, accumulate)
+    return out
+
+
+def _index_tensors(name: str, input: Tensor, indices: Any, values: Any) -> tuple:
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not "
+            f"{type_name(indices)}"
+        )
+    if not isinstance(values, Tensor):
+        raise TypeError(
+            f"{name}(): argument 'values' (position 2) must be Tensor, not {type_name(values)}"
+        )
+    return parse_arrays(indices, input._aval.shape, _TENSORS)

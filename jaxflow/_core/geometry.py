@@ -85,19 +85,21 @@ def storage_extent(size: Ints, stride: Ints, offset: int = 0) -> int:
     return offset + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
 
 
-def overlaps_partially(a: tuple[Ints, Ints, int], b: tuple[Ints, Ints, int]) -> bool:
-    """Whether two (size, stride, offset) layouts of one storage share some but not all positions.
+def overlaps(a: tuple[Ints, Ints, int], b: tuple[Ints, Ints, int]) -> bool:
+    """Whether two (size, stride, offset) layouts of one storage share any position.
 
     Layouts with gaps are never reported: PyTorch finds them too hard to judge and lets them pass.
     """
     for size, stride, _ in (a, b):
         if 0 in size or not is_non_overlapping_and_dense(size, stride):
             return False
-    start_a, end_a = a[2], a[2] + prod(a[0])
-    start_b, end_b = b[2], b[2] + prod(b[0])
-    if (start_a, end_a) == (start_b, end_b):
-        return a[1] != b[1]
-    return start_a < end_b and start_b < end_a
+    return a[2] < b[2] + prod(b[0]) and b[2] < a[2] + prod(a[0])
+
+
+def overlaps_partially(a: tuple[Ints, Ints, int], b: tuple[Ints, Ints, int]) -> bool:
+    """Whether they `overlaps` and are not one layout of the same elements."""
+    same_span = a[2] == b[2] and prod(a[0]) == prod(b[0])
+    return overlaps(a, b) and not (same_span and a[1] == b[1])
 
 
 def wrap_dim(dim: int, ndim: int, *, wrap_scalar: bool = True) -> int:

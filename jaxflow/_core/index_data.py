@@ -19,6 +19,8 @@ _HEAP_TYPE = 1 << 9  # CPython's flag for classes made by a class statement
 def type_name(value: Any) -> str:
     """The name CPython's own errors use: only a compiled class is shown with its module."""
     kind = type(value)
+    if kind.__module__.partition(".")[0] == "jaxflow":
+        return f"torch.{kind.__name__}"  # the like of it is compiled in PyTorch
     if kind.__module__ == "builtins" or kind.__flags__ & _HEAP_TYPE:
         return kind.__name__
     return f"{kind.__module__}.{kind.__qualname__}"

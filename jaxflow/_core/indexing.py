@@ -97,6 +97,23 @@ def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False) ->
     return Parsed(steps, tuple(reader.size), advanced)
 
 
+def parse_arrays(indices: Any, size: Ints, tensors: Tensors) -> tuple[Advanced, ...]:
+    """Read the index tensors of ``index_put``, one after the other from dimension 0 on.
+
+    Unlike between brackets, a zero-dimensional tensor is an index array like any other.
+    """
+    reader = _Reader(size, tensors)
+    for position, index in enumerate(indices):
+        if not isinstance(index, tensors.type):
+            raise TypeError(
+                f"expected Tensor as element {position} in argument 0, but got {type_name(index)}"
+            )
+        reader.keep(index)
+    advanced = tuple(reader.advanced)
+    _check_types(advanced, size, tensors)
+    return advanced
+
+
 class _Reader:
     """Walks the items of an index, keeping the size of the view so far and the next dimension."""
 
@@ -176,14 +193,17 @@ class _Reader:
         self.unsqueeze()
 
     def array(self, index: Any) -> None:
-        mask = self._is_mask(index)
         if not len(index.shape):
-            if mask:
+            if self._is_mask(index):
                 self.truth(bool(index.item()))
                 return
             if isinstance(index, np.ndarray) or "int" in self.tensors.dtype_name(index):
                 self.select(int(index.item()))
                 return
+        self.keep(index)
+
+    def keep(self, index: Any) -> None:
+        mask = self._is_mask(index)
         self.advanced.append(Advanced(self.dim, index, mask))
         self.dim += len(index.shape) if mask else 1
 
@@ -324,19 +344,20 @@ def gathered_strides(g: Gathering, source: Layout, indices: list[Layout]) -> Int
     return preserve_strides(*operands)
 
 
-def check_bounds(arrays: list[np.ndarray], g: Gathering, size: Ints) -> None:
-    """Refuse index values outside the view's ``size``; ``arrays`` are in the order of ``dims``."""
+def check_bounds(arrays: list[np.ndarray | None], g: Gathering, size: Ints) -> None:
+    """Refuse index values outside the view's ``size``; ``arrays`` are in the order of ``dims``.
+
+    Arrays whose values nobody knows yet are None, and not checked.
+    """
     if not prod(g.size):
         return
-    wrong = np.stack(
-        [
-            np.broadcast_to((a < -size[d]) | (a >= size[d]), g.shape).reshape(-1)
-            for a, d in zip(arrays, g.dims, strict=True)
-        ],
-        axis=1,
-    )
-    if wrong.any():
-        element, which = divmod(int(wrong.reshape(-1).argmax()), len(arrays))
+    wrong = [
+        a is not None and (a < -size[d]) | (a >= size[d])
+        for a, d in zip(arrays, g.dims, strict=True)
+    ]
+    if any(np.any(w) for w in wrong):
+        spread = np.stack([np.broadcast_to(w, g.shape).reshape(-1) for w in wrong], axis=1)
+        element, which = divmod(int(spread.argmax()), len(arrays))
         value = np.broadcast_to(arrays[which], g.shape).reshape(-1)[element]
         raise IndexError(
             f"index {value} is out of bounds for dimension {which} with size {size[g.dims[which]]}"

@@ -13,6 +13,9 @@ from collections import OrderedDict
 
 from jaxflow._core.hooks import RemovableHandle
 
+# PyTorch's name() of these nodes tells their C++ namespace, which those of the derivative table lack.
+_WRITTEN_BY_HAND = frozenset(("CopySlices", "CopyBackwards"))
+
 _sequence = itertools.count()
 _next_sequence = _sequence.__next__
 
@@ -57,7 +60,8 @@ class Node:
     # -- the public face, as of torch.autograd.graph.Node
     def name(self) -> str:
         """PyTorch's name of the node, such as ``MulBackward0``."""
-        return type(self).__name__
+        kind = type(self).__name__
+        return f"torch::autograd::{kind}" if kind in _WRITTEN_BY_HAND else kind
 
     @property
     def next_functions(self) -> tuple:
@@ -87,7 +91,7 @@ class Node:
         return hook_into(self.pre_hooks, fn)
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {hex(id(self))}>"
+        return f"<{type(self).__name__} object at {hex(id(self))}>"
 
     # -- for the engine
     @property

@@ -13,10 +13,10 @@ NOTE [Nothing half done]
 
 from __future__ import annotations
 
-from jaxflow._core.geometry import has_internal_overlap
+from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
 from jaxflow._core.tensor import Tensor, version_cell
 
-from .door import apply, edge_of, refresh_history, strides_of, value_of
+from .door import apply, edge_of, plan_of, refresh_history, strides_of, value_of
 from .op import Op
 from .run import run
 from .state import state
@@ -27,6 +27,9 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
     """Apply an op and write its result into ``args[0]``, which keeps its shape and dtype."""
     target = args[0]
     check_writable(target, any(isinstance(a, Tensor) and _needs(a) for a in args))
+    for a in args[1:]:
+        if isinstance(a, Tensor) and a._storage is target._storage and a is not target:
+            check_operand(op, target, a)
     result = apply(op, args, static, target._aval)
     node = result._grad_fn
     if node is not None and node.guards and op.saves == "input":
@@ -35,6 +38,30 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
         node.guards = [g for g in node.guards if g[0] is not cell]
     write(target, result)
     return target
+
+
+PARTIAL_OVERLAP = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+    "single memory location. Please clone() the tensor before performing the operation."
+)
+
+# PyTorch lets these read what they write: a number or a mask, wherever it lies.
+_READS_FREELY = frozenset(
+    ("_fill", "_assign", "masked_fill", "_masked_write", "index_fill", "masked_scatter")
+)
+
+
+def check_operand(op: Op, target: Tensor, other: Tensor) -> None:
+    """Refuse an operand on the target's storage that a write in steps would change while reading.
+
+    Nothing here is written in steps; PyTorch refuses it, and programs may count on that.
+    """
+    if op.name in _READS_FREELY:
+        return
+    stepwise = op.promote is not None or op.name == "_copy"
+    test = overlaps_partially if stepwise else overlaps
+    if test(*((t._aval.shape, strides_of(t), plan_of(t).offset) for t in (target, other))):
+        raise RuntimeError(PARTIAL_OVERLAP)
 
 
 def _needs(t: Tensor) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.geometry import contiguous_strides, has_internal_overlap
-from jaxflow._ops.views import VIEWS, Geometry, Step
+from jaxflow._ops.views import VIEWS, Geometry, Step, by_position, repeats_itself
 
 from .plan import Plan, infer
 
@@ -27,7 +27,7 @@ class ViewPlan:
     """
 
     __slots__ = ("_read", "_step", "_write", "aval", "children", "exact", "geometry", "identity",
-                 "name", "offset", "overlaps", "parent", "root", "step_fns", "stride")
+                 "name", "offset", "overlaps", "parent", "repeats", "root", "step_fns", "stride")
 
     def __init__(self, root, parent, step: Step, name: str, base: Aval) -> None:
         self.root = root or self
@@ -46,6 +46,9 @@ class ViewPlan:
         self.overlaps = has_internal_overlap(step.size, step.stride)
         # After a write the view shows exactly what was written, unless windows share elements.
         self.exact = name not in ("unfold", "as_strided") and (parent is None or parent.exact)
+        self.repeats = (parent is not None and parent.repeats) or (
+            name in ("expand", "unfold", "as_strided") and repeats_itself(step.size, step.stride)
+        )
         self.identity = parent is None or (name == "alias" and parent.identity)
         self.children: dict = {}
         self._read = self._write = self._step = None
@@ -61,6 +64,10 @@ class ViewPlan:
         found = self.children.get(key)
         if found is None:
             step = VIEWS[name](self.geometry, *static)
+            if self.repeats and step.from_root is None and step.dtype is None:
+                # One element may show in several places of the parent, so a write to a part of it
+                # cannot go through the parent: it goes straight to where the elements lie.
+                step = step._replace(from_root=by_position(self.geometry, step))
             found = self.children.setdefault(
                 key, ViewPlan(self.root, self, step, name, self.root.aval)
             )

@@ -8,6 +8,8 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._dispatch.op import Scalar, op
 from jaxflow._dispatch.plan import cast
 
+from ._support import numbered
+
 
 @op(variants="", saves="none", layout="preserve")
 def clone(input, /):
@@ -32,9 +34,19 @@ def copy(input, src, /):
     return jnp.broadcast_to(cast(src, input.dtype), input.shape)
 
 
-@op(variants="", name="_fill", grad_name="FillBackward0", saves="none")
+@op(variants="", name="_fill", grad_name=numbered("Fill", 2, 3), saves="none")
 def fill(input, value, /):
     """Every element replaced by ``value``."""
+    return _filled(input, value)
+
+
+@op(variants="", name="_assign", grad_name="FillBackward3", saves="none")
+def assign(input, value, /):
+    """Every element replaced by ``value``: what ``x[...] = value`` is for PyTorch."""
+    return _filled(input, value)
+
+
+def _filled(input, value):
     if value.ndim:
         raise RuntimeError(
             "fill_ only supports 0-dimension value tensor but got tensor with "

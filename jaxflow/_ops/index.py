@@ -12,7 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import from_numpy_dtype
+from jaxflow._core.indexing import gathering
 from jaxflow._dispatch.op import op
+from jaxflow._dispatch.plan import cast
+
+from .scatter import add, replace
 
 
 def _full_index(input, indices, dims):
@@ -21,10 +25,6 @@ def _full_index(input, indices, dims):
         i = i.astype(np.int64)
         at[d] = jnp.where(i < 0, i + input.shape[d], i)
     return tuple(at)
-
-
-def _adjacent(dims) -> bool:
-    return all(b == a + 1 for a, b in zip(dims, dims[1:]))
 
 
 @op(name="_index", variants="", grad_name="IndexBackward0")
@@ -41,10 +41,8 @@ def index_put(*tensors, dims: tuple[int, ...], accumulate: bool):
     """The first tensor with the second written (or added) where the others index along ``dims``."""
     input, values, *indices = tensors
     at = _full_index(input, indices, dims)
-    target = jnp.broadcast_shapes(*(i.shape for i in indices))
-    rest = tuple(n for d, n in enumerate(input.shape) if d not in dims)
-    front = dims[0] if _adjacent(dims) else 0
-    shape = (*rest[:front], *target, *rest[front:])
+    g = gathering(input.shape, dims, tuple(i.shape for i in indices))
+    shape = g.size
     if values.ndim > len(shape) and all(n == 1 for n in values.shape[: values.ndim - len(shape)]):
         values = values.reshape(values.shape[values.ndim - len(shape):])
     try:
@@ -60,10 +58,20 @@ def index_put(*tensors, dims: tuple[int, ...], accumulate: bool):
             f"{_word(input)} for the destination and {_word(values)} for the source."
         )
     if accumulate:
-        if input.dtype == np.bool_:
-            return input.at[at].max(values, mode="drop")
-        return input.at[at].add(values, mode="drop")
-    return input.at[at].set(values, mode="drop")
+        return add(input, at, values)
+    return _replaced(input, [at[d] for d in dims], values, g)
+
+
+def _replaced(input, arrays, values, g):
+    """The indexed dimensions in front, where `replace` wants them, and back again."""
+    order = (*g.dims, *g.rest)
+    ahead = jnp.moveaxis(
+        values,
+        range(g.position, g.position + len(g.shape)),
+        range(len(g.shape)),
+    )
+    new = replace(jnp.transpose(input, order), tuple(arrays), ahead)
+    return jnp.transpose(new, [order.index(d) for d in range(input.ndim)])
 
 
 def _word(x) -> str:
@@ -73,4 +81,4 @@ def _word(x) -> str:
 @op(name="_masked_write", variants="", grad_name="IndexPutBackward0", saves="input")
 def masked_write(input, mask, value, /):
     """``input`` with the 0-d ``value`` wherever ``mask`` is true."""
-    return jnp.where(jnp.broadcast_to(mask, input.shape), value, input)
+    return jnp.where(jnp.broadcast_to(mask, input.shape), cast(value, input.dtype), input)

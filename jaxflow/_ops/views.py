@@ -321,18 +321,7 @@ def as_strided(
             f"of size {total * item}"
         )
     at = _positions(size, stride, offset)
-    root_at = _positions(g.root_size, g.root_stride, 0)
     parent_at = _positions(g.size, g.stride, g.offset)
-
-    def to_memory(root):
-        flat = jnp.zeros(total, root.dtype)
-        return flat.at[root_at.reshape(-1)].set(root.reshape(-1), unique_indices=True)
-
-    def read_root(root):
-        return to_memory(root)[at]
-
-    def write_root(root, new):
-        return to_memory(root).at[at].set(new)[root_at]
 
     def read(x):
         # For the gradient: the parent's elements put where they lie in memory, then picked.
@@ -341,7 +330,33 @@ def as_strided(
     def write(x, new):
         return jnp.zeros(total, x.dtype).at[parent_at].set(x).at[at].set(new)[parent_at]
 
-    return Step(tuple(size), tuple(stride), offset, read, write, from_root=(read_root, write_root))
+    step = Step(tuple(size), tuple(stride), offset, read, write)
+    return step._replace(from_root=by_position(g, step))
+
+
+def by_position(g: Geometry, step: Step) -> tuple[Callable, Callable]:
+    """Read and write a strided view on its root's array, by where the elements lie in memory."""
+    total = int(np.prod(g.root_size))
+    at = _positions(step.size, step.stride, step.offset)
+    root_at = _positions(g.root_size, g.root_stride, 0)
+
+    def to_memory(root):
+        flat = jnp.zeros(total, root.dtype)
+        return flat.at[root_at.reshape(-1)].set(root.reshape(-1), unique_indices=True)
+
+    def read(root):
+        return to_memory(root)[at]
+
+    def write(root, new):
+        return to_memory(root).at[at].set(new)[root_at]
+
+    return read, write
+
+
+def repeats_itself(size: tuple[int, ...], stride: tuple[int, ...]) -> bool:
+    """Whether two indices of this layout are one element."""
+    at = _positions(size, stride, 0)
+    return np.unique(at).size < at.size
 
 
 def _positions(size, stride, offset) -> np.ndarray:

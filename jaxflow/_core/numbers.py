@@ -1,0 +1,48 @@
+"""Python numbers on their way into tensors of a dtype."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .dtype import dtype
+
+# The names PyTorch's message has for them are those of C++ types.
+_C_NAMES = {
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
+    "int32": "int",
+}
+
+
+def check_fits(value: Any, target: dtype) -> None:
+    """Refuse a number that ``target`` cannot hold. Raises RuntimeError.
+
+    Fractions are dropped without complaint and bool takes anything; an imaginary part, a number out
+    of range, or (for integers) an infinity or nan is refused. An unsigned type takes negatives as
+    far as its range goes.
+    """
+    if target.name == "bool" or target.is_complex:
+        return
+    if isinstance(value, complex):
+        fits = value.imag == 0
+        value = value.real
+    else:
+        fits = True
+    if fits and target.is_floating_point:
+        fits = not math.isfinite(value) or abs(value) <= _largest(target)
+    elif fits:
+        limits = np.iinfo(target.np)
+        lowest = limits.min if target.is_signed else -limits.max
+        fits = math.isfinite(value) and lowest <= value <= limits.max
+    if not fits:
+        name = _C_NAMES.get(target.name, f"{target.name}_t")
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def _largest(target: dtype) -> float:
+    import ml_dtypes
+
+    return float(ml_dtypes.finfo(target.np).max)
