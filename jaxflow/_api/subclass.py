@@ -1,0 +1,34 @@
+"""Tensors of a subclass, sharing the storage of another tensor."""
+
+from __future__ import annotations
+
+from jaxflow._core.tensor import Tensor, make
+from jaxflow._dispatch.door import plan_of, value_of
+from jaxflow._dispatch.viewing import alias
+
+
+def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tensor:
+    """A leaf of class ``cls`` that shares the storage of ``data`` and has no history.
+
+    Raises:
+        TypeError: when ``data`` is no tensor.
+        RuntimeError: when gradients are asked of an integer or bool tensor.
+    """
+    if not isinstance(data, Tensor):
+        raise TypeError(
+            "_make_subclass(): argument 'data' (position 2) must be Tensor, not "
+            f"{type(data).__name__}"
+        )
+    if require_grad and data._aval.dtype.category < 2:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    t = make(value_of(data), cls)
+    # What shows all of a storage is a base tensor like any other, which every operation reads fastest.
+    source = data if plan_of(data).identity else alias(data)
+    t._storage, t._stride = source._storage, source._stride
+    if source is not data:
+        t._view = source._view
+    t._requires_grad = require_grad
+    return t
+
+
+Tensor._make_subclass = staticmethod(_make_subclass)
