@@ -61,17 +61,6 @@ class Parameter(Tensor, metaclass=_IsMarked):
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         return "Parameter containing:\n" + Tensor.__repr__(self, tensor_contents=tensor_contents)
 
-    def __reduce_ex__(self, protocol: int) -> tuple:
-        return _rebuild_parameter, (self.data, self.requires_grad, dict(self.__dict__))
-
-
-def _rebuild_parameter(data: Tensor, requires_grad: bool, state: dict) -> Parameter:
-    """Make a parameter out of what pickling one wrote down; hooks are not pickled."""
-    parameter = Parameter(data, requires_grad)
-    if state:
-        parameter.__dict__.update(state)
-    return parameter
-
 
 class Buffer(Tensor, metaclass=_IsMarked):
     """A tensor that is not trained: assigning it to a module attribute registers it as a buffer.

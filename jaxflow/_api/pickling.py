@@ -1,0 +1,43 @@
+"""Tensors and ``pickle`` (``save`` and ``load`` have a format of their own)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.door import value_of
+
+from .construct import put
+
+
+def _reduce_ex(self: Tensor, protocol: Any) -> tuple:
+    """Values, device and attributes: what comes back is a leaf with a storage of its own."""
+    array = np.asarray(value_of(self).get())
+    state = (array, str(self.device), self.requires_grad, self.__dict__ or None)
+    return _rebuild, (type(self), *state)
+
+
+def _rebuild(
+    cls: type, array: np.ndarray, device: str, requires_grad: bool, attributes: dict | None
+) -> Tensor:
+    tensor = put(array, device)
+    if cls is not Tensor:
+        tensor = Tensor._make_subclass(cls, tensor)
+    tensor.requires_grad_(requires_grad)
+    if attributes:
+        tensor.__dict__.update(attributes)
+    return tensor
+
+
+def _copy(self: Tensor) -> Tensor:
+    """A leaf on the same storage, for ``copy.copy``."""
+    new = Tensor._make_subclass(type(self), self)
+    new.requires_grad_(self.requires_grad)
+    new.__dict__.update(self.__dict__)
+    return new
+
+
+Tensor.__reduce_ex__ = _reduce_ex
+Tensor.__copy__ = _copy
