@@ -1,7 +1,8 @@
 """The demo's training step written by hand in JAX: one jitted pure function, its state donated.
 
 Written to be fast: leading dimensions are flattened before a matrix product (XLA's CPU back end
-then fuses better), layers are unrolled, schedule and random windows are inside the step.
+then fuses better), layers are unrolled, schedule and random windows are inside the step. Of JAX's
+random generators the default is the quickest here.
 """
 
 import functools
@@ -29,13 +30,13 @@ def dropout(x, rate, key):
 def attention(x, p, prefix, heads, rate, keys):
     batch, length, width = x.shape
     qkv = x.reshape(-1, width) @ p[prefix + "qkv.weight"].T + p[prefix + "qkv.bias"]
-    qkv = qkv.reshape(batch, length, 3, heads, width // heads)
-    q, k, v = jnp.moveaxis(qkv, (2, 3), (0, 2))
-    scores = q @ k.swapaxes(-1, -2) / math.sqrt(width // heads)
+    parts = jnp.split(qkv, 3, axis=-1)
+    q, k, v = (part.reshape(batch, length, heads, width // heads) for part in parts)
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / math.sqrt(width // heads)
     causal = jnp.tril(jnp.ones((length, length), bool))
     share = jax.nn.softmax(jnp.where(causal, scores, -jnp.inf))
-    y = dropout(share, rate, keys[0]) @ v
-    y = y.swapaxes(1, 2).reshape(-1, width) @ p[prefix + "out.weight"].T + p[prefix + "out.bias"]
+    y = jnp.einsum("bhqk,bkhd->bqhd", dropout(share, rate, keys[0]), v)
+    y = y.reshape(-1, width) @ p[prefix + "out.weight"].T + p[prefix + "out.bias"]
     return dropout(y.reshape(x.shape), rate, keys[1])
 
 
@@ -83,10 +84,9 @@ def adamw(state, gradients, args):
 
 
 class HandWritten(demo.Contender):
-    """As `demo.Training`, without a framework. `generator` is how JAX makes random bits."""
+    """As `demo.Training`, without a framework."""
 
-    def __init__(self, generator="threefry2x32", **changes):
-        jax.config.update("jax_default_prng_impl", generator)
+    def __init__(self, **changes):
         self.args = demo.defaults(**changes)
         self.corpus = jnp.asarray(demo.corpus(), jnp.int32)
 

@@ -10,7 +10,6 @@ CONTENDERS = {
     "PyTorch eager": functools.partial(demo.Training, "torch"),
     "torch.compile": functools.partial(demo.Training, "torch", compiled=True),
     "JAX by hand": gpt_jax.HandWritten,
-    "JAX by hand, rbg": functools.partial(gpt_jax.HandWritten, generator="rbg"),
     "jaxflow deferred": functools.partial(demo.Training, "jaxflow"),
     "jaxflow eager": functools.partial(demo.Training, "jaxflow"),
 }
