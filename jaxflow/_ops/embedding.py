@@ -1,0 +1,43 @@
+"""Table look-ups."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core.dtype import from_numpy_dtype
+from jaxflow._dispatch.op import op
+
+
+@op(name="_embedding", variants="", grad_name="EmbeddingBackward0")
+def embedding(weight, indices, /, *, padding_idx, scale_grad_by_freq):
+    """Rows of ``weight`` at ``indices``: ``(*indices.shape, weight.shape[1])``.
+
+    The row ``padding_idx`` gets no gradient; with ``scale_grad_by_freq`` a row's gradient is divided by
+    how often it was looked up.
+    """
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    if indices.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
+            f"Int; but got {_word(indices)} instead (while checking arguments for embedding)"
+        )
+    rows = weight[indices]
+    factor = None
+    if padding_idx is not None and padding_idx >= 0:
+        factor = (indices != padding_idx).astype(weight.dtype)
+    if scale_grad_by_freq:
+        flat = indices.reshape(-1)
+        count = jnp.zeros(weight.shape[0], weight.dtype).at[flat].add(1)[indices]
+        factor = 1 / count if factor is None else factor / count
+    if factor is None:
+        return rows
+    factor = factor[..., None]
+    # The value stays the row; only its cotangent is scaled.
+    return jax.lax.stop_gradient(rows - rows * factor) + rows * factor
+
+
+def _word(x) -> str:
+    return from_numpy_dtype(x.dtype).scalar_name
