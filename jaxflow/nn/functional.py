@@ -9,6 +9,10 @@ from jaxflow._dispatch.publish import publish as _publish
 
 _publish(_sys.modules["jaxflow"], ("nn.functional",))
 
+from jaxflow.nn._functional.attention import (  # noqa: E402 - it uses what was just published
+    multi_head_attention_forward as multi_head_attention_forward,
+)
+
 
 def __getattr__(name):
     if name.startswith("__"):

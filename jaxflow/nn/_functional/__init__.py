@@ -1,0 +1,1 @@
+"""Functions of ``nn.functional`` that are programs over its other functions."""
