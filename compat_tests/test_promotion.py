@@ -1,10 +1,12 @@
 """Type promotion against PyTorch's: every pair of dtypes, as tensors, 0-d tensors and numbers."""
 
 import itertools
+import operator
 
 import pytest
 import torch
 
+import jaxflow
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
 
@@ -66,3 +68,64 @@ def test_result_type(default_dtype):
         expected = answer(torch.result_type, theirs, their_other)
         actual = answer(promotion.result_type, (ours, our_other))
         assert_same(expected, actual, ours, our_other)
+
+
+def test_public_result_type(default_dtype):
+    """The same through `jaxflow.result_type`, of tensors."""
+    tensors = [
+        jaxflow.empty(shape, dtype=dtypes.ALL[name]) for shape in ((2,), ()) for name in NAMES
+    ]
+    pairs = itertools.product(zip([theirs for theirs, _ in OPERANDS], tensors + NUMBERS), repeat=2)
+    for (theirs, ours), (their_other, our_other) in pairs:
+        expected = answer(torch.result_type, theirs, their_other)
+        assert_same(expected, answer(jaxflow.result_type, ours, our_other), theirs, their_other)
+
+
+# --- what operations return ----------------------------------------------------------------------
+
+BINARY = "add sub mul truediv eq lt pow floordiv mod".split()
+UNARY = "sqrt sin abs neg reciprocal floor sum mean prod cumsum logical_not isfinite square".split()
+FEW = "bool int64 float16 complex64".split()
+
+
+def result_dtype(call, *args):
+    return answer(lambda: call(*args).dtype)
+
+
+def assert_same_result(expected, actual, *what):
+    if "complex32" in expected or "ComplexHalf" in expected:
+        assert "torch.complex32" in actual or actual.startswith("NotImplementedError"), what
+    elif "not implemented for" in expected and actual != expected:
+        # PyTorch has no kernel of its own for this type. XLA may have one, or not for other reasons.
+        assert actual.startswith(("torch.", "NotImplementedError", "RuntimeError")), what
+    else:
+        assert actual == expected, what
+
+
+def operands_of(T, names):
+    tensors = [T.tensor(v).to(getattr(T, name)) for v in ([1, 1], 1) for name in names]
+    return tensors + NUMBERS
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_operations(name, executor):
+    # Eager compiles every pair, deferred only infers its type: it takes the whole table.
+    names = NAMES if executor == "deferred" else FEW
+    call = getattr(operator, name)
+    pairs = list(zip(operands_of(torch, names), operands_of(jaxflow, names)))
+    for (theirs, ours), (their_other, our_other) in itertools.product(pairs, repeat=2):
+        if not (isinstance(theirs, torch.Tensor) or isinstance(their_other, torch.Tensor)):
+            continue
+        expected = result_dtype(call, theirs, their_other)
+        actual = result_dtype(call, ours, our_other)
+        assert_same_result(expected, actual, name, theirs, their_other)
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_unary_operations(name, executor):
+    args = (0,) if name == "cumsum" else ()
+    for dtype in NAMES:
+        theirs, ours = (T.tensor([1, 1]).to(getattr(T, dtype)) for T in (torch, jaxflow))
+        expected = result_dtype(getattr(torch, name), theirs, *args)
+        actual = result_dtype(getattr(jaxflow, name), ours, *args)
+        assert_same_result(expected, actual, name, dtype)

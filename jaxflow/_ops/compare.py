@@ -48,7 +48,7 @@ for _name, _fn, _doc in _CONNECTIVES:
 @op(promote="always_bool", differentiable=False)
 def logical_not(input, /):
     """Whether each element is zero."""
-    return input == 0
+    return input == jnp.zeros((), input.dtype)
 
 
 def _parts(test, combine):
