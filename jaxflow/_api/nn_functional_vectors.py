@@ -6,8 +6,6 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.publish import write_out
 
-from .nn_functional_pad import pad
-
 
 @composite("function", namespace="nn.functional")
 def normalize(
@@ -78,32 +76,3 @@ def pairwise_distance(
         keepdim: keep the last dimension, of size one.
     """
     return (x1 - x2 + eps).norm(p, -1, keepdim)
-
-
-@composite("function", namespace="nn.functional")
-def local_response_norm(
-    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Tensor:
-    """Each channel divided by ``(k + alpha * m) ** beta``, ``m`` the mean square of its neighbours.
-
-    Args:
-        input: ``(N, C, ...)``.
-        size: how many channels count, half of them before and half after.
-        alpha: as said.
-        beta: as said.
-        k: as said.
-
-    Raises:
-        ValueError: when ``input`` has fewer than three dimensions.
-    """
-    if input.dim() < 3:
-        raise ValueError(
-            "Expected 3D or higher dimensionality                          input "
-            f"(got {input.dim()} dimensions)"
-        )
-    if input.numel() == 0:
-        return input
-    pads = [0, 0] * (input.dim() - 2) + [size // 2, (size - 1) // 2]
-    squares = pad(input * input, pads)
-    mean = squares.unfold(1, size, 1).mean(-1)
-    return input / (mean * alpha + k) ** beta
