@@ -146,12 +146,14 @@ def write(t: Tensor, result: Tensor) -> None:
         edges = [edge_of(base) if base._requires_grad else None, edge_of(result)]
         node = copy.node(copy, [None, None], edges, (base._requires_grad, True), None)
         base._grad_fn, base._output_nr, base._requires_grad = node, 0, True
+        view.version[1:] = (node.name(),)
 
 
 def _take_history(t: Tensor, result: Tensor) -> None:
     """The tensor now is the output of the in-place operation's node."""
     node, number = result._grad_fn, result._output_nr
     t._grad_fn, t._output_nr, t._requires_grad = node, number, True
+    version_cell(t)[1:] = (node.name(),)  # errors about saved tensors say who wrote last
     if node.guards is not None and len(node.guards) == 1 and (
         node.guards[0][0] is result._storage.version
     ):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from jaxflow._core.geometry import is_non_overlapping_and_dense
+from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.door import apply, strides_of, value_of
 from jaxflow._dispatch.inplace import write
 from jaxflow._dispatch.op import OPS
@@ -30,21 +31,31 @@ def accumulate_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
     if before is None:
         new = grad if create_graph and grad._requires_grad else without_history(grad)
         if new is grad:
-            new = apply(OPS["clone"], (grad,), (None,))
-        if variable._stride is not None and is_non_overlapping_and_dense(
-            variable._aval.shape, strides_of(variable)
-        ):
-            new._stride = variable._stride
+            new = apply(OPS["_copy"], (make(value_of(grad)), grad))
+        stride = _contract(variable)
+        new._stride = None if stride == contiguous_strides(variable._aval.shape) else stride
         variable._grad = new
-    elif state.grad:
-        variable._grad = add(before, grad)
     else:
-        write(before, add(before, grad))
+        if strides_of(before) != _contract(variable):
+            warn_once(
+                "grad and param do not obey the gradient layout contract. This is not an error, but "
+                "may impair performance."
+            )
+        if state.grad:
+            variable._grad = add(before, grad)
+        else:
+            write(before, add(before, grad))
     hooks = variable._hooks
     if hooks is not None:
         for hook in list(hooks.get("post_accumulate", {}).values()):
             if hook(variable) is not None:
-                raise RuntimeError("hooks should return None")
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def _contract(variable: Tensor) -> tuple[int, ...]:
+    """The strides a leaf's ``.grad`` is given: its own where they leave no gaps, else contiguous ones."""
+    shape, strides = variable._aval.shape, strides_of(variable)
+    return strides if is_non_overlapping_and_dense(shape, strides) else contiguous_strides(shape)
 
 
 def retain(t: Tensor, grad: Tensor) -> None:

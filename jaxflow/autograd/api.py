@@ -10,10 +10,12 @@ import jax
 
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
+from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.door import apply, edge_of, refresh_history, value_of
 from jaxflow._dispatch.op import OPS
 
 from .engine import run_backward
+from .graph import GradientEdge
 
 TensorOrMany = Tensor | Sequence[Tensor]
 
@@ -48,29 +50,35 @@ def backward(
         )
         if grad_tensors is not None:
             raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to backward(). "
-                "Please only use `grad_tensors`."
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                "`backward()`. Please only use `grad_tensors`."
             )
         grad_tensors = grad_variables
-    if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    if inputs is not None:
+        inputs = _tuple(inputs)
+        if not inputs:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots = _tuple(tensors)
-    inputs = None if inputs is None else _tuple(inputs)
     cotangents = _cotangents(roots, _optional_tuple(grad_tensors, len(roots)), create_graph)
+    edges = _edges(roots, cotangents)
     retain_graph = create_graph if retain_graph is None else retain_graph
     only = None
     if inputs is not None:
-        only = []
         for t in inputs:
-            _current(t)
-            if not t._requires_grad:
-                raise RuntimeError("One of the differentiated Tensors does not require grad")
-            if t._grad_fn is not None:
-                t.retain_grad()
-            only.append(edge_of(t))
-    run_backward(
-        _edges(roots, cotangents), retain_graph=retain_graph, create_graph=create_graph, only=only
-    )
+            _check_input(t)
+            t.retain_grad()
+        only = [edge_of(t) for t in inputs]
+    if create_graph:
+        warn_once(_CYCLE)
+    run_backward(edges, retain_graph=retain_graph, create_graph=create_graph, only=only)
+
+
+_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and "
+    "its gradient which can cause a memory leak. We recommend using autograd.grad when creating the "
+    "graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
+    "your parameters to None after use to break the cycle and avoid the leak."
+)
 
 
 def grad(
@@ -110,39 +118,54 @@ def grad(
             "gradient for other parts of the graph, please use torch.autograd.backward.",
             FutureWarning, stacklevel=2,
         )
-    roots, wanted = _tuple(outputs), _tuple(inputs)
+    wanted, roots = _tuple(inputs), _tuple(outputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     given = _optional_tuple(grad_outputs, len(roots))
     retain_graph = create_graph if retain_graph is None else retain_graph
-    for t in wanted:
-        _current(t)
-        if not t._requires_grad:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
     if is_grads_batched:
         results = _batched(roots, wanted, given, retain_graph, create_graph)
     else:
-        cotangents = _cotangents(roots, given, create_graph)
+        edges = _edges(roots, _cotangents(roots, given, create_graph))
+        for t in wanted:
+            _check_input(t)
+            if not t._requires_grad:
+                raise RuntimeError("One of the differentiated Tensors does not require grad")
         results = run_backward(
-            _edges(roots, cotangents), retain_graph=retain_graph, create_graph=create_graph,
+            edges, retain_graph=retain_graph, create_graph=create_graph,
             capture=[edge_of(t) for t in wanted],
         )
-    if not allow_unused and any(g is None for g in results):
-        raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. Set "
-            "allow_unused=True if this is the desired behavior."
-        )
+    for i, g in enumerate(results):
+        if g is None and not allow_unused:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {i} appears to not have been used in the graph. "
+                "Set allow_unused=True if this is the desired behavior."
+            )
     if materialize_grads:
         results = [
-            _zeros_like(t) if g is None else g for g, t in zip(results, wanted, strict=True)
+            _zeros_like(t, create_graph) if g is None else g
+            for g, t in zip(results, wanted, strict=True)
         ]
     return tuple(results)
 
 
-def _zeros_like(t: Tensor) -> Tensor:
-    return apply(OPS["_zero"], (t.detach(),))
+def _zeros_like(t: Tensor, requires_grad: bool) -> Tensor:
+    zeros = apply(OPS["_full"], (0.0,), (t._aval.shape, t._aval.dtype, t._aval.device))
+    zeros._requires_grad = requires_grad
+    return zeros
 
 
 def _tuple(tensors: Any) -> tuple[Tensor, ...]:
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    if isinstance(tensors, (Tensor, GradientEdge)):
+        tensors = (tensors,)
+    return tuple(_stand_in(t) if isinstance(t, GradientEdge) else t for t in tensors)
+
+
+def _stand_in(edge: GradientEdge) -> Tensor:
+    """A tensor at this place of the graph; nothing ever asks for its value."""
+    t = make(Value(edge.node.out_aval(edge.output_nr)))
+    t._grad_fn, t._output_nr, t._requires_grad = edge.node, edge.output_nr, True
+    return t
 
 
 def _optional_tuple(tensors: Any, length: int) -> tuple:
@@ -151,9 +174,17 @@ def _optional_tuple(tensors: Any, length: int) -> tuple:
     return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
 
 
+def _check_input(t: Any) -> None:
+    if not isinstance(t, Tensor):
+        raise RuntimeError(
+            f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}"
+        )
+    _current(t)
+
+
 def _current(t: Any) -> None:
     if not isinstance(t, Tensor):
-        raise TypeError(f"expected a Tensor, but got {type(t).__name__}")
+        raise AssertionError("Expected output to be a torch.Tensor")
     if t._view is not None and t._view.seen_version != t._view.version[0]:
         refresh_history(t)
 
@@ -170,10 +201,9 @@ def _edges(roots: tuple[Tensor, ...], cotangents: list) -> list:
 
 
 def _cotangents(roots: tuple[Tensor, ...], given: tuple, create_graph: bool) -> list:
-    if len(given) != len(roots):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
+    # PyTorch makes one gradient for each pair there is, and only then counts.
     found = []
-    for out, cotangent in zip(roots, given, strict=True):
+    for out, cotangent in zip(roots, given):
         _current(out)
         if cotangent is None:
             found.append(_one(out))
@@ -184,6 +214,8 @@ def _cotangents(roots: tuple[Tensor, ...], given: tuple, create_graph: bool) -> 
             raise TypeError(
                 f"gradients can be either Tensors or None, but got {type(cotangent).__name__}"
             )
+    if len(found) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(found)} gradients")
     return found
 
 

@@ -17,13 +17,7 @@ from jaxflow._dispatch.graph import AccumulateGrad, Node
 from jaxflow._dispatch.state import state
 
 from .accumulate import accumulate_grad, add, retain
-
-FREED = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they "
-    "have already been freed). Saved intermediate values of the graph are freed when you call "
-    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
-    "graph a second time or if you need to access saved tensors after calling backward."
-)
+from .wording import FREED, current_maker, overwritten, type_name
 
 Edge = tuple[Any, int]
 
@@ -241,19 +235,8 @@ def _check_versions(node: Node) -> None:
     """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
     for cell, version, aval, edge in node.guards:
         if cell[0] != version:
-            if edge is None:
-                where = f", which is output 0 of {node.name()}," if node.plan.saves == "result" else ""
-            elif isinstance(edge[0], AccumulateGrad):
-                where = ""
-            else:
-                where = f", which is output {edge[1]} of {edge[0].name()},"
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an inplace "
-                f"operation: [torch.{aval.dtype.scalar_name}Tensor {list(aval.shape)}]{where} is at "
-                f"version {cell[0]}; expected version {version} instead. Hint: enable anomaly "
-                "detection to find the operation that failed to compute its gradient, with "
-                "torch.autograd.set_detect_anomaly(True)."
-            )
+            maker = node.name() if node.plan.saves == "result" else current_maker(cell, edge)
+            raise overwritten(aval, maker, 0, cell, version)
 
 
 def _call_tensor_hook(hook, cotangent):
@@ -262,7 +245,7 @@ def _call_tensor_hook(hook, cotangent):
         return cotangent
     if not isinstance(changed, Tensor):
         raise TypeError(
-            f"expected Tensor, but hook returned '{type(changed).__name__}'"
+            f"expected Variable, but hook returned '{type(changed).__name__}'"
         )
     if cotangent is not None:
         if changed._aval.shape != cotangent._aval.shape:
@@ -271,8 +254,7 @@ def _call_tensor_hook(hook, cotangent):
         if changed._aval.dtype is not cotangent._aval.dtype:
             raise RuntimeError("hook '{}' has changed the type of value (was {} got {})".format(
                 getattr(hook, "__name__", "<unknown>"),
-                f"torch.{cotangent._aval.dtype.scalar_name}Tensor",
-                f"torch.{changed._aval.dtype.scalar_name}Tensor"))
+                type_name(cotangent._aval), type_name(changed._aval)))
     return changed
 
 

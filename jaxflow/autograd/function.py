@@ -18,8 +18,8 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import alias
 
-from .engine import FREED
 from .grad_mode import enable_grad, no_grad
+from .wording import FREED, current_maker, overwritten
 
 
 class FunctionNode(Node):
@@ -124,9 +124,7 @@ class FunctionNode(Node):
         if grad is None or self.edges[i] is None:
             return None
         if not isinstance(grad, Tensor):
-            raise TypeError(
-                f"expected Variable or None (got {type(grad).__name__})"
-            )
+            raise RuntimeError(f"expected Variable or None (got {type(grad).__name__})")
         want = self._in_avals[i]
         if grad._aval.shape != want.shape:
             if not _sums_to(grad._aval.shape, want.shape):
@@ -170,13 +168,9 @@ class _Saved:
 
     def unpack(self, node: FunctionNode) -> Tensor:
         if self.cell[0] != self.version:
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an inplace "
-                f"operation: [torch.{self.aval.dtype.scalar_name}Tensor {list(self.aval.shape)}]"
-                f"{self._where(node)} is at version {self.cell[0]}; expected version {self.version} "
-                "instead. Hint: enable anomaly detection to find the operation that failed to compute "
-                "its gradient, with torch.autograd.set_detect_anomaly(True)."
-            )
+            maker = node.name() if self.is_output else current_maker(self.cell, self.edge)
+            number = self.number if self.is_output else 0
+            raise overwritten(self.aval, maker, number, self.cell, self.version)
         if self.variable is not None:
             return self.variable
         t = make(self.value)
@@ -186,13 +180,6 @@ class _Saved:
         elif self.edge is not None:
             t._grad_fn, t._output_nr, t._requires_grad = (*self.edge, True)
         return t
-
-    def _where(self, node: FunctionNode) -> str:
-        if self.is_output:
-            return f", which is output {self.number} of {node.name()},"
-        if self.edge is not None and self.variable is None:
-            return f", which is output {self.edge[1]} of {self.edge[0].name()},"
-        return ""
 
 
 class _FunctionMeta(type):

@@ -14,6 +14,7 @@ from jaxflow._dispatch.graph import hook_into
 from jaxflow._dispatch.viewing import alias
 
 from . import api
+from .wording import c_name, written
 
 
 def _refreshed(t: Tensor) -> Tensor:
@@ -74,7 +75,7 @@ def _get_grad(self):
             "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
             "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If "
             "you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. "
-            "See github.com/pytorch/pytorch/pull/30531 for more informations.",
+            "See github.com/pytorch/pytorch/pull/30531 for more information.",
             UserWarning, stacklevel=2,
         )
     return self._grad
@@ -86,15 +87,19 @@ def _set_grad(self, new: Any) -> None:
         return
     if not isinstance(new, Tensor):
         raise TypeError(
-            f"assigned grad expected to be a Tensor or None but got grad of type {type(new).__name__}"
+            "assigned grad expected to be a Tensor or None but got grad of type "
+            f"{written(type(new))}"
         )
     if new is self:
         raise RuntimeError("can't assign Variable as its own grad")
     if new._aval.dtype is not self._aval.dtype:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{_word(new)}' to a tensor with grad dtype "
-            f"'{_word(self)}'. The gradient must match the tensor's grad dtype (defaults to the "
-            "tensor's dtype). You can set the tensor's grad dtype to None or to the gradient's dtype."
+            f"attempting to assign a gradient with dtype '{c_name(new._aval.dtype)}' to a "
+            f"tensor with grad_dtype "
+            f"'{self._aval.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype "
+            "(defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a "
+            "specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the "
+            "dtypes of a tensor and its gradient may break downstream systems that assume they match."
         )
     if new._aval.device is not self._aval.device:
         raise RuntimeError(
@@ -109,10 +114,6 @@ def _set_grad(self, new: Any) -> None:
             "size"
         )
     self._grad = new
-
-
-def _word(t: Tensor) -> str:
-    return t._aval.dtype.scalar_name.lower()
 
 
 def _del_grad(self) -> None:

@@ -1,0 +1,79 @@
+"""How PyTorch's autograd errors call nodes and tensors, and the longest of those errors."""
+
+from __future__ import annotations
+
+import re
+
+from jaxflow._ops.views import VIEWS
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they "
+    "have already been freed). Saved intermediate values of the graph are freed when you call "
+    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved tensors after calling backward."
+)
+
+_C_NAMES = {
+    "Float": "float", "Double": "double", "Long": "long int", "Int": "int", "Short": "short int",
+    "Char": "signed char", "Byte": "unsigned char", "Bool": "bool", "UInt16": "short unsigned int",
+    "UInt32": "unsigned int", "UInt64": "long unsigned int", "ComplexFloat": "c10::complex<float>",
+    "ComplexDouble": "c10::complex<double>",
+}
+
+# Types whose old names PyTorch writes as ``torch.FloatTensor``; it has no such names for later ones.
+_OLD_TYPES = frozenset(("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long"))
+
+
+def short_name(node_name: str) -> str:
+    """A node's name as errors say it: ``AddBackward0`` is ``Add``, ``ClampBackward1`` ``Clamp1``."""
+    return re.sub(r"Backward(\d*)$", lambda m: "" if m[1] == "0" else m[1], node_name)
+
+
+def type_name(aval) -> str:
+    """An aval's type as errors say it: ``torch.FloatTensor``, ``CPUBFloat16Type``."""
+    kind, place = aval.dtype.scalar_name, aval.device.type
+    if kind in _OLD_TYPES:
+        return f"torch.{kind}Tensor" if place == "cpu" else f"torch.{place}.{kind}Tensor"
+    return f"{place.upper()}{kind}Type"
+
+
+def c_name(dtype) -> str:
+    """A dtype as the errors that spell C++ types call it: ``long int``, ``c10::Half``."""
+    return _C_NAMES.get(dtype.scalar_name) or f"c10::{dtype.scalar_name}"
+
+
+def written(cls: type) -> str:
+    """A Python type as CPython prints it in errors: with its module only when it is written in C."""
+    in_c = not cls.__flags__ & (1 << 9)  # Py_TPFLAGS_HEAPTYPE
+    return f"{cls.__module__}.{cls.__name__}" if in_c and cls.__module__ != "builtins" else cls.__name__
+
+
+def overwritten(aval, maker: str | None, number: int, cell: list, expected: int) -> RuntimeError:
+    """The error for a saved tensor whose version is not the expected one; ``maker`` names its node."""
+    where = "" if maker is None else f", which is output {number} of {short_name(maker)},"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: [{type_name(aval)} {list(aval.shape)}]{where} is at version {cell[0]}; expected "
+        f"version {expected} instead. Hint: enable anomaly detection to find the operation that "
+        "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, "
+        "check_nan=False)."
+    )
+
+
+def current_maker(cell: list, edge: tuple | None) -> str | None:
+    """The node a saved input comes from now: the last recorded write, or the node it had when saved.
+
+    A write leaves the name of its node behind the version in ``cell``. A view finds itself, after a
+    write of its base, read from the new base.
+    """
+    node = None if edge is None else edge[0]
+    if len(cell) > 1:
+        return "AsStridedBackward0" if _reads_a_base(node) else cell[1]
+    return None if node is None or node.name().endswith("AccumulateGrad") else node.name()
+
+
+def _reads_a_base(node) -> bool:
+    plan = getattr(node, "plan", None)
+    return plan is not None and (
+        plan.name in VIEWS or plan.name == "split" or plan.name.startswith("read_")
+    )
