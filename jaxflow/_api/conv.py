@@ -1,0 +1,247 @@
+"""Convolutions in their public form: numbers for each dimension, padding by name, missing
+batches.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._ops import conv as ops
+
+
+def expand(name: str, value: Any, n: int) -> tuple[int, ...]:
+    """A convolution argument for ``n`` dimensions: one number, or one for each."""
+    values = (value,) if isinstance(value, int) else tuple(value)
+    if len(values) == 1:
+        return tuple(values) * n
+    if len(values) != n:
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {n} values to match the "
+            f"convolution dimensions, but got {name}={list(values)}"
+        )
+    return values
+
+
+def _spatial(name: str, input: Tensor, weight: Tensor, n: int) -> bool:
+    """Whether the input has a batch; RuntimeError if it has neither number of dimensions."""
+    dims = input.dim()
+    if dims not in (n + 1, n + 2):
+        raise RuntimeError(
+            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input "
+            f"of size: {list(input.shape)}"
+        )
+    return dims == n + 2
+
+
+def _check_positive(**arguments: tuple[int, ...]) -> None:
+    for name, values in arguments.items():
+        if min(values) <= 0:
+            raise RuntimeError(f"non-positive {name} is not supported")
+
+
+def _check_padding(**arguments: tuple[int, ...]) -> None:
+    for name, values in arguments.items():
+        if min(values) < 0:
+            raise RuntimeError(f"negative {name} is not supported")
+
+
+def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
+    if not _spatial(f"conv{n}d", input, weight, n):
+        batched = input.unsqueeze(0)
+        return _convolution(n, batched, weight, bias, stride, padding, dilation, groups).squeeze(0)
+    k = weight.dim() - 2
+    stride, dilation = expand("stride", stride, k), expand("dilation", dilation, k)
+    if isinstance(padding, str):
+        pads = _named_padding(padding, weight, stride, dilation)
+    else:
+        padding = expand("padding", padding, k)
+        _check_padding(padding=padding)
+        pads = tuple((p, p) for p in padding)
+    _check_positive(stride=stride, dilation=dilation, groups=(groups,))
+    static = (stride, pads, dilation, groups)
+    return apply(ops.convolution, (input, weight, bias), static)
+
+
+def _named_padding(padding, weight, stride, dilation):
+    if padding == "valid":
+        return ((0, 0),) * len(stride)
+    if padding != "same":
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
+    if any(s != 1 for s in stride):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    # Where the total is odd, the extra element goes behind.
+    totals = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:])]
+    return tuple((t // 2, t - t // 2) for t in totals)
+
+
+@composite("function", aliases=("nn.functional.conv1d",))
+def conv1d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1,
+) -> Tensor:
+    """Convolve ``(N, C, L)`` or ``(C, L)`` with ``(O, C / groups, k)``.
+
+    Args:
+        input: the signal.
+        weight: the kernels.
+        bias: ``(O,)``, added to each output channel.
+        stride: distance between windows.
+        padding: zeros on both sides, or ``"valid"`` (none) or ``"same"`` (the input's size).
+        dilation: distance between elements of a window.
+        groups: parts that channels are divided into, convolved separately.
+
+    Raises:
+        RuntimeError: for sizes or dtypes that do not fit.
+    """
+    return _convolution(1, input, weight, bias, stride, padding, dilation, groups)
+
+
+@composite("function", aliases=("nn.functional.conv2d",))
+def conv2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1,
+) -> Tensor:
+    """Convolve ``(N, C, H, W)`` with ``(O, C / groups, kh, kw)``; arguments as in `conv1d`."""
+    return _convolution(2, input, weight, bias, stride, padding, dilation, groups)
+
+
+@composite("function", aliases=("nn.functional.conv3d",))
+def conv3d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1,
+) -> Tensor:
+    """Convolve ``(N, C, D, H, W)`` with ``(O, C / groups, kd, kh, kw)``; as `conv1d`."""
+    return _convolution(3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _transposed(
+    n, input, weight, bias, stride, padding, output_padding, groups, dilation
+) -> Tensor:
+    if not _spatial(f"conv_transpose{n}d", input, weight, n):
+        how = (weight, bias, stride, padding, output_padding, groups, dilation)
+        return _transposed(n, input.unsqueeze(0), *how).squeeze(0)
+    k = weight.dim() - 2
+    stride, dilation = expand("stride", stride, k), expand("dilation", dilation, k)
+    padding = expand("padding", padding, k)
+    output_padding = expand("output_padding", output_padding, k)
+    _check_padding(padding=padding, output_padding=output_padding)
+    _check_positive(stride=stride, dilation=dilation, groups=(groups,))
+    static = (stride, padding, output_padding, groups, dilation)
+    return apply(ops.convolution_transposed, (input, weight, bias), static)
+
+
+@composite("function", aliases=("nn.functional.conv_transpose1d",))
+def conv_transpose1d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
+    output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
+) -> Tensor:
+    """The transpose of `conv1d` as a linear map, with weights ``(C, O / groups, k)``.
+
+    Args:
+        input: ``(N, C, L)`` or ``(C, L)``.
+        weight: the kernels.
+        bias: ``(O,)``.
+        stride: how far apart the input's elements are put.
+        padding: elements cut off both ends of the full result.
+        output_padding: elements added again at the far end; smaller than stride or dilation.
+        groups: parts that channels are divided into.
+        dilation: distance between elements of a window.
+
+    Raises:
+        RuntimeError: for sizes or dtypes that do not fit.
+    """
+    return _transposed(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+@composite("function", aliases=("nn.functional.conv_transpose2d",))
+def conv_transpose2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
+    output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
+) -> Tensor:
+    """The transpose of `conv2d`; arguments as in `conv_transpose1d`."""
+    return _transposed(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+@composite("function", aliases=("nn.functional.conv_transpose3d",))
+def conv_transpose3d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
+    output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
+) -> Tensor:
+    """The transpose of `conv3d`; arguments as in `conv_transpose1d`."""
+    return _transposed(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+# -------------------------------------------------------------------------------- unfold and fold
+
+
+def _pair(name: str, value: Any) -> tuple[int, int]:
+    values = (value, value) if isinstance(value, int) else tuple(value)
+    if len(values) == 1:
+        return values * 2
+    if len(values) != 2:
+        raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(values)}")
+    return values
+
+
+def _window(kernel_size, dilation, padding, stride):
+    kernel, dilation = _pair("kernel_size", kernel_size), _pair("dilation", dilation)
+    padding, stride = _pair("padding", padding), _pair("stride", stride)
+    for name, short, (h, w) in (("kernel size", "kernel", kernel),
+                                ("dilation", "dilation", dilation), ("stride", "stride", stride)):
+        if h <= 0 or w <= 0:
+            raise RuntimeError(
+                f"{name} should be greater than zero, but got {short}_height: {h} {short}_width: "
+                f"{w}"
+            )
+    return kernel, dilation, padding, stride
+
+
+@composite("function", namespace="nn.functional")
+def unfold(
+    input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
+    """Sliding blocks of images ``(N, C, H, W)`` or ``(C, H, W)`` as columns.
+
+    Returns:
+        ``(N, C * kh * kw, blocks)``, without ``N`` if the input has none.
+
+    Raises:
+        RuntimeError: when no block fits, or an argument is not positive.
+    """
+    window = _window(kernel_size, dilation, padding, stride)
+    if input.dim() == 3:
+        return apply(ops.im2col, (input,), window)
+    if input.dim() != 4:
+        input.size(2)  # fewer dimensions than an image has
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"dimensions for input, but got: {list(input.shape)}"
+        )
+    return apply(ops.im2col, (input,), window)
+
+
+@composite("function", namespace="nn.functional")
+def fold(
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
+    stride: Any = 1,
+) -> Tensor:
+    """Images from columns of sliding blocks; where blocks overlap, they are added.
+
+    Args:
+        input: ``(N, C * kh * kw, blocks)``, or without ``N``.
+        output_size: height and width of the images.
+        kernel_size: size of a block; ``dilation``, ``padding`` and ``stride`` as in `unfold`.
+
+    Raises:
+        RuntimeError: when the number of columns or rows does not fit.
+    """
+    window = _window(kernel_size, dilation, padding, stride)
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
+            f"non-zero dimensions for input, but got: {list(input.shape)}"
+        )
+    return apply(ops.col2im, (input,), (_pair("output_size", output_size), *window))

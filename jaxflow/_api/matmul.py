@@ -1,0 +1,239 @@
+"""``matmul`` and its relatives: which product op the numbers of dimensions ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.publish import write_out
+from jaxflow._ops.matmul import C_NAMES, LINEAR
+
+_MM, _MV, _DOT = OPS["mm"], OPS["mv"], OPS["dot"]
+_VEC_MAT, _FOLDED = OPS["_matmul_vec_mat"], OPS["_matmul_folded"]
+_VEC_BATCH, _MAT_BATCH = OPS["_matmul_vec_batch"], OPS["_matmul_mat_batch"]
+_BATCHED = OPS["_matmul_batched"]
+
+
+@composite(aliases=("linalg.matmul",))
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of vectors, matrices and broadcast stacks of matrices, as the ``@`` operator.
+
+    Raises:
+        RuntimeError: for 0-d operands, sizes that do not fit, and operands of different dtypes.
+    """
+    result = _product(input, other)
+    return result if out is None else write_out("matmul", out, result, (input, other))
+
+
+def _product(a: Tensor, b: Tensor) -> Tensor:
+    if not isinstance(b, Tensor):
+        raise TypeError(
+            f"matmul(): argument 'other' (position 2) must be Tensor, not {type(b).__name__}"
+        )
+    m, n = len(a._aval.shape), len(b._aval.shape)
+    if m == 0 or n == 0:
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {m}D and {n}D"
+        )
+    if m >= 3:
+        op = _FOLDED if n <= 2 else _BATCHED
+    elif m == 2:
+        op = _MV if n == 1 else _MM if n == 2 else _MAT_BATCH
+    else:
+        op = _DOT if n == 1 else _VEC_MAT if n == 2 else _VEC_BATCH
+    return apply(op, (a, b))
+
+
+@composite("", name="__matmul__", operators="__matmul__")
+def matmul_operator(self: Tensor, other: Any) -> Tensor:
+    """``self @ other``."""
+    return _product(self, other) if isinstance(other, Tensor) else NotImplemented
+
+
+@composite("", name="__rmatmul__", operators="__rmatmul__")
+def reflected_matmul_operator(self: Tensor, other: Any) -> Tensor:
+    """``other @ self``."""
+    return _product(other, self) if isinstance(other, Tensor) else NotImplemented
+
+
+@composite("function", namespace="nn.functional")
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``input @ weight.T + bias`` for an input of any number of leading dimensions.
+
+    Args:
+        input: ``(..., in)``.
+        weight: ``(out, in)``, or ``(in,)`` for one output feature without its dimension.
+        bias: ``(out,)``.
+
+    Raises:
+        RuntimeError: for sizes that do not fit and for different dtypes.
+    """
+    m, n = len(input._aval.shape), len(weight._aval.shape)
+    if m == 0 or n == 0:
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are {m}D and {n}D"
+        )
+    if n == 1:
+        product = _product(input, weight)
+        return product if bias is None else product + bias
+    dims = "matrix" if m == 2 else "batched" if m > 2 else "vector"
+    if bias is None:
+        return apply(LINEAR[dims, False], (input, weight))
+    return apply(LINEAR[dims, True], (input, weight, bias))
+
+
+@composite("function", namespace="nn.functional")
+def bilinear(
+    input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None
+) -> Tensor:
+    """``input1 @ weight[o] @ input2 + bias[o]`` for each output feature ``o``.
+
+    Raises:
+        RuntimeError: for sizes that do not fit.
+    """
+    out = apply(OPS["_bilinear"], (input1, input2, weight))
+    if bias is None:
+        return out
+    if bias.shape[0] != weight.shape[0]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected "
+            f"{weight.shape[0]}"
+        )
+    return out + bias
+
+
+@composite(aliases=("linalg.inner",))
+def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Sums of products over the last dimensions of both; a plain product where one is 0-d.
+
+    Raises:
+        RuntimeError: when the last dimensions differ.
+    """
+    if input.dim() == 0 or other.dim() == 0:
+        result = input * other
+    else:
+        result = apply(OPS["_inner"], (input, other))
+    return result if out is None else write_out("inner", out, result, (input, other))
+
+
+@composite("function")
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
+    """Sums of products over paired dimensions.
+
+    Args:
+        a: first operand.
+        b: second operand.
+        dims: how many of the last dimensions of ``a`` pair with the first of ``b``, or the two
+            lists of dimensions.
+
+    Raises:
+        RuntimeError: when paired dimensions differ in size, or ``dims`` makes no sense.
+    """
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(
+                "tensordot expects dims < ndim_a or ndim_b, but got dims="
+                f"{dims}"
+            )
+        pairs = list(range(-dims, 0)), list(range(dims))
+    else:
+        pairs = tuple([d] if isinstance(d, int) else list(d) for d in dims)
+    if len(pairs[0]) != len(pairs[1]):
+        raise RuntimeError("both dimension lists should have same length")
+    for i, j in zip(*pairs):
+        if a.shape[i] != b.shape[j]:
+            if a.shape[i] == 1:
+                b = b.sum(j, keepdim=True)
+            elif b.shape[j] == 1:
+                a = a.sum(i, keepdim=True)
+            else:
+                raise RuntimeError(
+                    "contracted dimensions need to match, but first has size "
+                    f"{a.shape[i]} in dim {i} and second has size {b.shape[j]} in dim {j}"
+                )
+    static = tuple(d % a.dim() for d in pairs[0]), tuple(d % b.dim() for d in pairs[1])
+    result = apply(OPS["_tensordot"], (a, b), static)
+    return result if out is None else write_out("tensordot", out, result, (a, b))
+
+
+# ------------------------------------------------------------------------------------------- chains
+
+
+@composite("function")
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """Product of two or more matrices, in the order of fewest multiplications."""
+    if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
+        matrices = tuple(matrices[0])
+    for matrix in matrices:
+        if matrix.dim() != 2:
+            raise RuntimeError(f"Tensor dimension is {matrix.dim()}, expected 2 instead.")
+    if len(matrices) == 1:
+        return matrices[0].clone()
+    return multi_dot(matrices, out=out)
+
+
+@composite("function", namespace="linalg")
+def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Product of two or more matrices (the first and last may be vectors) in the cheapest order.
+
+    Raises:
+        RuntimeError: for fewer than two tensors or sizes that do not fit.
+    """
+    shapes = _chain_shapes(tensors)
+    rows = [s[0] for s in shapes]
+    path = "".join(chr(ord("a") + i) for i in range(len(shapes) + 1))
+    terms = [path[i : i + 2] for i in range(len(shapes))]
+    if tensors[0].dim() == 1:
+        terms[0] = terms[0][1:]
+    if tensors[-1].dim() == 1:
+        terms[-1] = terms[-1][:1]
+    keep = path[0] * (tensors[0].dim() == 2) + path[-1] * (tensors[-1].dim() == 2)
+    if 0 in rows:
+        result = tensors[0]
+        for t in tensors[1:]:
+            result = matmul(result, t)
+    else:
+        result = apply(OPS["_einsum"], tuple(tensors), (",".join(terms) + "->" + keep,))
+    return result if out is None else write_out("multi_dot", out, result, tuple(tensors))
+
+
+def _chain_shapes(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
+    n = len(tensors)
+    if n < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {n}")
+    shapes = []
+    for i, t in enumerate(tensors):
+        shape = tuple(t.shape)
+        if 0 < i < n - 1:
+            if len(shape) != 2:
+                raise RuntimeError(
+                    f"multi_dot(): tensor {i} must be 2D but got {len(shape)}D"
+                )
+        elif len(shape) not in (1, 2):
+            which = "first" if i == 0 else "last"
+            raise RuntimeError(
+                f"multi_dot(): the {which} tensor must be 1D or 2D but got {len(shape)}D"
+            )
+        if tensors[0].dtype is not t.dtype:
+            raise RuntimeError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{C_NAMES[tensors[0].dtype.name]} and tensor {i} {C_NAMES[t.dtype.name]}"
+            )
+        if len(shape) == 1:
+            shape = (1, *shape) if i == 0 else (*shape, 1)
+        shapes.append(shape)
+    for i in range(n - 1):
+        if shapes[i][1] != shapes[i + 1][0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(tensors[i].shape)} and "
+                f"{list(tensors[i + 1].shape)} cannot be multiplied"
+            )
+    return shapes

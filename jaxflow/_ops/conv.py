@@ -1,0 +1,388 @@
+"""Convolutions and their transposes.
+
+NOTE [Formulations of a convolution]
+    On a CPU, XLA runs the plain two-dimensional convolution with a library kernel; layouts written
+    by hand (NHWC) change nothing. What it has no kernel for is slow by orders of magnitude, so
+    these are put in terms of what it has. Measured on two cores, forward / forward with gradient,
+    in ms:
+
+    - 1x1, 32x64x16x16: 0.60 / 2.97 as convolution, 0.29 / 0.97 as a product of matrices
+    - depthwise 3x3, 16x64x56x56: 68 / 94 grouped, 1.2 / 32 as a sum of shifted products
+    - 4 groups, 16x64x28x28: 8.9 / 407 grouped, 1.5 / 2.9 group by group
+    - three dimensions, 4x16x16x16x16: 24 / 164 direct, 3.6 / 9.9 as a sum over depth of
+      two-dimensional ones
+    - transposed 2x2 with stride 2, 16x64x32x32: 4.6 / 403 with a dilated input, 2.2 / 25 as one
+      convolution for each phase of the output
+
+    Gradients are jax's own. Explicit forms of the weight gradient (one product a tap, im2col) won
+    by themselves for some shapes and lost inside a training step.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core.dtype import BOOL
+from jaxflow._dispatch.op import op
+
+from ._support import is_complex, is_float, refuse, scalar_name
+from ._window import on_cpu, pad_last, shifted, taps
+from .matmul import c_name, contract
+
+_LAYOUTS = {1: ("NCH", "OIH", "NCH"), 2: ("NCHW", "OIHW", "NCHW"), 3: ("NCDHW", "OIDHW", "NCDHW")}
+
+
+def _xla_conv(x, w, stride, pads, dilation, groups=1, input_dilation=None):
+    spatial = x.ndim - 2
+    # PyTorch allows float32 convolutions to use reduced precision on GPUs; products of float64 and
+    # everything on a CPU are exact either way.
+    return jax.lax.conv_general_dilated(
+        x, w, stride, pads, lhs_dilation=input_dilation or (1,) * spatial, rhs_dilation=dilation,
+        dimension_numbers=_LAYOUTS[spatial], feature_group_count=groups,
+    )
+
+
+def conv(x, w, stride, pads, dilation, groups):
+    """Convolution of ``(N, C, ...)`` with ``(O, C / groups, ...)``; see NOTE [Formulations ...]."""
+    if is_complex(x):
+        return _complex_conv(x, w, stride, pads, dilation, groups)
+    if not on_cpu() or 0 in x.shape or 0 in w.shape:
+        return _xla_conv(x, w, stride, pads, dilation, groups)
+    if not is_float(x):
+        return _tap_conv(x, w, stride, pads, dilation, groups)
+    if groups > 1:
+        if w.shape[1] == 1:
+            return _depthwise(x, w, stride, pads, dilation, groups)
+        if groups <= 128:
+            parts = zip(jnp.split(x, groups, 1), jnp.split(w, groups, 0))
+            return jnp.concatenate([conv(a, b, stride, pads, dilation, 1) for a, b in parts], 1)
+        return _xla_conv(x, w, stride, pads, dilation, groups)
+    if math.prod(w.shape[2:]) == 1:
+        return _pointwise(x, w, stride, pads)
+    if x.ndim == 5:
+        return _by_depth(x, w, stride, pads, dilation)
+    return _xla_conv(x, w, stride, pads, dilation)
+
+
+def _out_sizes(x, w, stride, pads, dilation):
+    return tuple(
+        (n + a + b - d * (k - 1) - 1) // s + 1
+        for n, (a, b), d, k, s in zip(x.shape[2:], pads, dilation, w.shape[2:], stride)
+    )
+
+
+def _pointwise(x, w, stride, pads):
+    """A kernel of one element: a product of matrices over the channels."""
+    x = pad_last(x, pads, 0)
+    x = x[(slice(None), slice(None), *(slice(None, None, s) for s in stride))]
+    channels_last = jnp.moveaxis(x, 1, -1)
+    flat = channels_last.reshape(-1, x.shape[1])
+    out = contract(flat, w.reshape(w.shape[:2]), (1,), (1,))
+    return jnp.moveaxis(out.reshape(*channels_last.shape[:-1], w.shape[0]), -1, 1)
+
+
+def _depthwise(x, w, stride, pads, dilation, groups):
+    """One input channel a group: a sum of shifted inputs, each times one weight a channel."""
+    out = _out_sizes(x, w, stride, pads, dilation)
+    per_group = w.shape[0] // groups
+
+    def product(x, w, seen=lambda x: x):
+        x = pad_last(x, pads, 0)[:, :, None]
+        w = w.reshape(groups, per_group, *w.shape[2:])
+        total = 0
+        for tap in taps(w.shape[2:]):
+            factor = w[(..., *tap)].reshape(groups, per_group, *(1,) * len(tap))
+            total = total + seen(shifted(x, tap, dilation, stride, out)) * factor
+        return total.reshape(x.shape[0], groups * per_group, *out)
+
+    # The derivative is the product again. Only the barrier differs: a sum over shifted slices is
+    # seventy times slower where XLA fuses the slicing into it (the gradient of the weight).
+    @jax.custom_jvp
+    def fused(x, w):
+        return product(x, w)
+
+    @fused.defjvp
+    def tangent(primals, tangents):
+        (x, w), (dx, dw) = primals, tangents
+        return fused(x, w), product(dx, w) + product(x, dw, jax.lax.optimization_barrier)
+
+    return fused(x, w)
+
+
+def _by_depth(x, w, stride, pads, dilation):
+    """Three dimensions as a sum over the kernel's depth, with the output's depth in the batch."""
+    depth = _out_sizes(x, w, stride, pads, dilation)[0]
+    x = pad_last(x, (pads[0], (0, 0), (0, 0)), 0)
+    total = 0
+    for k in range(w.shape[2]):
+        start = k * dilation[0]
+        layer = x[:, :, start : start + (depth - 1) * stride[0] + 1 : stride[0]]
+        layer = jnp.moveaxis(layer, 2, 1).reshape(-1, x.shape[1], *x.shape[3:])
+        total = total + conv(layer, w[:, :, k], stride[1:], pads[1:], dilation[1:], 1)
+    return jnp.moveaxis(total.reshape(x.shape[0], depth, *total.shape[1:]), 1, 2)
+
+
+def _tap_conv(x, w, stride, pads, dilation, groups):
+    """Integers: one product of matrices a tap."""
+    out = _out_sizes(x, w, stride, pads, dilation)
+    x = pad_last(x, pads, 0)
+    x = x.reshape(x.shape[0], groups, -1, *x.shape[2:])
+    w = w.reshape(groups, -1, *w.shape[1:])
+    total = 0
+    for tap in taps(w.shape[3:]):
+        seen = shifted(x, tap, dilation, stride, out)
+        total = total + jnp.einsum("ngc...,goc->ngo...", seen, w[(..., *tap)])
+    return total.reshape(x.shape[0], -1, *out)
+
+
+def _complex_conv(x, w, *how):
+    """Three real convolutions make a complex one."""
+    a = conv(x.real, w.real, *how)
+    b = conv(x.imag, w.imag, *how)
+    c = conv(x.real + x.imag, w.real + w.imag, *how)
+    return jax.lax.complex(a - b, c - a - b)
+
+
+def conv_transpose(x, w, stride, padding, output_padding, dilation, groups):
+    """Transposed convolution of ``(N, C, ...)`` with ``(C, O / groups, ...)``."""
+    if groups > 1:
+        parts = zip(jnp.split(x, groups, 1), jnp.split(w, groups, 0))
+        how = (stride, padding, output_padding, dilation, 1)
+        return jnp.concatenate([conv_transpose(a, b, *how) for a, b in parts], 1)
+    # Where output o of the full correlation with the flipped kernel starts and ends in the input.
+    pads = tuple(
+        (d * (k - 1) - p, d * (k - 1) - p + extra)
+        for d, k, p, extra in zip(dilation, w.shape[2:], padding, output_padding)
+    )
+    flipped = jnp.flip(w, range(2, w.ndim)).swapaxes(0, 1)
+    ones = (1,) * len(stride)
+    if stride == ones:
+        return conv(x, flipped, ones, pads, dilation, 1)
+    phases = math.prod(stride)
+    if dilation != ones or phases > 64 or is_complex(x) or not on_cpu() or 0 in x.shape:
+        if is_complex(x):
+            return _complex_transpose(x, w, stride, padding, output_padding, dilation)
+        return _xla_conv(x, flipped, ones, pads, dilation, input_dilation=stride)
+    return _by_phase(x, flipped, stride, pads)
+
+
+def _complex_transpose(x, w, *how):
+    a = conv_transpose(x.real, w.real, *how, 1)
+    b = conv_transpose(x.imag, w.imag, *how, 1)
+    c = conv_transpose(x.real + x.imag, w.real + w.imag, *how, 1)
+    return jax.lax.complex(a - b, c - a - b)
+
+
+def _by_phase(x, flipped, stride, pads):
+    """Outputs whose index has one remainder modulo the stride meet one part of the kernel only.
+
+    The stretched input has ``x[i]`` at ``i * stride``. Output ``o`` reads it at ``o - before + k``,
+    so with ``o = m * stride + r`` only the ``k`` congruent to ``before - r`` matter: a plain
+    convolution.
+    """
+    out = tuple((n - 1) * s + 1 + a + b - k + 1
+                for n, s, (a, b), k in zip(x.shape[2:], stride, pads, flipped.shape[2:]))
+    per_phase = tuple(-(-n // s) for n, s in zip(out, stride))
+    ones = (1,) * len(stride)
+    parts = []
+    for phase in itertools.product(*map(range, stride)):
+        starts = [(a - r) % s for (a, _), r, s in zip(pads, phase, stride)]
+        part = flipped[(..., *(slice(k, None, s) for k, s in zip(starts, stride)))]
+        if 0 in part.shape:
+            parts.append(jnp.zeros((x.shape[0], flipped.shape[0], *per_phase), x.dtype))
+            continue
+        window = []
+        for (a, _), r, k, s, n, m, size in zip(
+            pads, phase, starts, stride, x.shape[2:], per_phase, part.shape[2:]
+        ):
+            before = -((r - a + k) // s)  # the first output of the phase starts this far outside
+            window.append((before, m + size - 1 - n - before))
+        parts.append(conv(x, part, ones, tuple(window), ones, 1))
+    grid = jnp.stack(parts, -1).reshape(*parts[0].shape, *stride)
+    spatial = len(stride)
+    order = [0, 1]
+    for d in range(spatial):
+        order += [2 + d, 2 + spatial + d]
+    full = [m * s for m, s in zip(per_phase, stride)]
+    full = grid.transpose(order).reshape(*parts[0].shape[:2], *full)
+    return full[(slice(None), slice(None), *map(slice, out))]
+
+
+# --------------------------------------------------------------------------------------- the ops
+
+
+def _check_same_dtype(input, weight, bias) -> None:
+    if input.dtype != weight.dtype:
+        if input.dtype == np.float32:
+            raise RuntimeError(
+                f"Input type (torch.{scalar_name(input)}Tensor) and weight type "
+                f"(torch.{scalar_name(weight)}Tensor) should be the same or input should be a "
+                "MKLDNN "
+                "tensor and weight is a dense tensor"
+            )
+        raise RuntimeError(
+            f"expected scalar type {scalar_name(input)} but found {scalar_name(weight)}"
+        )
+    if bias is not None and bias.dtype != input.dtype:
+        raise RuntimeError(
+            f"Input type ({c_name(input)}) and bias type ({c_name(bias)}) should be the same"
+        )
+
+
+def _check_bias(weight, bias, channels, given) -> None:
+    if bias is not None and bias.shape != (channels,):
+        raise RuntimeError(
+            f"Given {given}weight of size {list(weight.shape)}, expected bias to be 1-dimensional "
+            f"with {channels} elements, but got bias of size {list(bias.shape)} instead"
+        )
+
+
+def _check_kernel(input, weight, pads, dilation) -> None:
+    padded = [n + a + b for n, (a, b) in zip(input.shape[2:], pads)]
+    kernel = [d * (k - 1) + 1 for d, k in zip(dilation, weight.shape[2:])]
+    if any(n < k for n, k in zip(padded, kernel)):
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel "
+            f"size: ({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual "
+            "input size"
+        )
+
+
+def _check_channels(input, weight, channels, given) -> None:
+    if input.shape[1] != channels:
+        raise RuntimeError(
+            f"Given {given}, weight of size {list(weight.shape)}, expected input"
+            f"{list(input.shape)} to have {channels} channels, but got {input.shape[1]} channels "
+            "instead"
+        )
+
+
+@op(name="_convolution", variants="", grad_name="ConvolutionBackward0")
+def convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1):
+    """Convolution of ``(N, C, ...)`` with ``(O, C / groups, ...)``; one ``(before, after)`` pair a
+    dimension in ``padding``.
+    """
+    out_channels = weight.shape[0]
+    if out_channels < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
+            f"got weight of size {list(weight.shape)} instead"
+        )
+    if out_channels % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
+            f"but got weight of size [{list(weight.shape)}] instead"
+        )
+    _check_channels(input, weight, weight.shape[1] * groups, f"groups={groups}")
+    _check_bias(weight, bias, out_channels, "")
+    _check_kernel(input, weight, padding, dilation)
+    _check_same_dtype(input, weight, bias)
+    refuse("slow_conv2d_cpu", input, BOOL)
+    return _biased(conv(input, weight, stride, padding, dilation, groups), bias)
+
+
+def _biased(out, bias):
+    if bias is None:
+        return out
+    return out + bias.reshape(1, -1, *(1,) * (out.ndim - 2))
+
+
+_AXES = {1: ("width",), 2: ("height", "width"), 3: ("depth", "height", "width")}
+
+
+@op(name="_convolution_transposed", variants="", grad_name="ConvolutionBackward0")
+def convolution_transposed(
+    input, weight, bias=None, /, stride=(), padding=(), output_padding=(), groups=1, dilation=()
+):
+    """Transposed convolution of ``(N, C, ...)`` with ``(C, O / groups, ...)``."""
+    _check_channels(input, weight, weight.shape[0], "transposed=1")
+    _check_bias(weight, bias, weight.shape[1] * groups, "transposed=1, ")
+    _check_same_dtype(input, weight, bias)
+    if any(e >= max(s, d) for e, s, d in zip(output_padding, stride, dilation)):
+        axes = _AXES[len(stride)]
+        named = [f"{what}_{axis}: {value}"
+                 for what, values in (("output_padding", output_padding), ("stride", stride),
+                                      ("dilation", dilation))
+                 for axis, value in zip(axes, values)]
+        raise RuntimeError(
+            "output padding must be smaller than either stride or dilation, but got "
+            + " ".join(named)
+        )
+    out = [(n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, s, p, d, k, e in zip(
+        input.shape[2:], stride, padding, dilation, weight.shape[2:], output_padding)]
+    if any(n <= 0 for n in out):
+        raise RuntimeError(
+            f"Given input size per channel: {list(input.shape[2:])}. Calculated output size per "
+            f"channel: {out}. Output size is too small"
+        )
+    refuse("slow_conv_transpose2d_cpu", input, BOOL)
+    y = conv_transpose(input, weight, stride, padding, output_padding, dilation, groups)
+    return _biased(y, bias)
+
+
+# ------------------------------------------------------------------------------- unfold and fold
+
+
+def _blocks(size, kernel, dilation, padding, stride):
+    return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1
+                 for n, k, d, p, s in zip(size, kernel, dilation, padding, stride))
+
+
+@op(name="_im2col", variants="", grad_name="Im2ColBackward0")
+def im2col(input, /, kernel=(), dilation=(), padding=(), stride=()):
+    """Sliding blocks of ``(N, C, H, W)`` as columns ``(N, C * kh * kw, blocks)``; ``N`` may
+    lack.
+    """
+    if input.ndim == 3:
+        return im2col.fn(input[None], kernel, dilation, padding, stride)[0]
+    size = input.shape[2:]
+    out = _blocks(size, kernel, dilation, padding, stride)
+    if min(out) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {size}, kernel_size={kernel}, dilation={dilation}, "
+            f"padding={padding}, calculated shape of the array of sliding blocks as {out}, but its "
+            "components must be at least one."
+        )
+    if not (is_float(input) or is_complex(input) or input.dtype == np.bool_):
+        refuse("im2col_out_cpu", input, 1)
+    x = pad_last(input, [(p, p) for p in padding], 0)
+    columns = jnp.stack([shifted(x, tap, dilation, stride, out) for tap in taps(kernel)], 2)
+    return columns.reshape(x.shape[0], -1, math.prod(out))
+
+
+@op(name="_col2im", variants="", grad_name="Col2ImBackward0")
+def col2im(input, /, size=(), kernel=(), dilation=(), padding=(), stride=()):
+    """The sum of overlapping columns put back in place: the transpose of `im2col`."""
+    if input.ndim == 2:
+        return col2im.fn(input[None], size, kernel, dilation, padding, stride)[0]
+    area = math.prod(kernel)
+    if input.shape[1] % area:
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
+            f"but got input.size(1)={input.shape[1]} and kernel_size={kernel}."
+        )
+    out = _blocks(size, kernel, dilation, padding, stride)
+    if input.shape[2] != math.prod(out):
+        raise RuntimeError(
+            f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, "
+            f"padding={padding}, stride={stride}, expected size of input's dimension 2 to match "
+            "the "
+            f"calculated number of sliding blocks {out[0]} * {out[1]} = {math.prod(out)}, but got "
+            f"input.size(2)={input.shape[2]}."
+        )
+    n, channels = input.shape[0], input.shape[1] // area
+    columns = input.reshape(n, channels, area, *out)
+    full = tuple(s + 2 * p for s, p in zip(size, padding))
+    total = jnp.zeros((n, channels, *full), input.dtype)
+    for k, tap in enumerate(taps(kernel)):
+        where = tuple(slice(t * d, t * d + (m - 1) * s + 1, s)
+                      for t, d, m, s in zip(tap, dilation, out, stride))
+        total = total.at[(slice(None), slice(None), *where)].add(columns[:, :, k])
+    return total[(..., *(slice(p, p + s) for p, s in zip(padding, size)))]
+
+

@@ -1,0 +1,409 @@
+"""Pooling over windows.
+
+Measured on two cores, in ms, forward / gradient:
+
+- maximum 2x2 of 32x32x32x32: 0.21 as the maximum of strided slices, 0.41 by reduce_window;
+  gradient 0.7 as one scatter at the indices, 1.6 through the slices, 16 by jax's own rule
+- maximum 3x3 with stride 2 of 16x64x56x56: 1.4; gradient 6 as a scatter, 57 to 200 otherwise
+- averages are separable, so each dimension is one product with a small matrix of weights: forward
+  and gradient are then products of matrices, whatever the windows
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._dispatch.op import op
+
+from ._support import is_float, is_integral, refuse
+from ._window import pad_last, shifted, taps
+from .matmul import HIGHEST
+
+# --------------------------------------------------------------------------------------- maximum
+
+
+def pooled_size(n, kernel, stride, padding, dilation, ceil_mode) -> int:
+    """Number of windows; with ``ceil_mode`` also one that starts inside but sticks out."""
+    span = n + 2 * padding - dilation * (kernel - 1) - 1
+    count = (span + stride - 1) // stride + 1 if ceil_mode else span // stride + 1
+    if ceil_mode and (count - 1) * stride >= n + padding:
+        count -= 1
+    return count
+
+
+def _lowest(dtype):
+    return -math.inf if jnp.issubdtype(dtype, np.floating) else np.iinfo(dtype).min
+
+
+def _first_maximum(x, kernel, stride, padding, dilation, out):
+    """Per window the value and the flat position of its first maximum; nan counts as largest."""
+    spatial = x.shape[x.ndim - len(kernel) :]
+    pairs = [
+        (p, max(0, (m - 1) * s + d * (k - 1) + 1 - n - p))
+        for p, m, s, d, k, n in zip(padding, out, stride, dilation, kernel, spatial)
+    ]
+    lead = x.ndim - len(kernel)
+    padded = pad_last(x, pairs, _lowest(x.dtype))
+    best = index = None
+    for tap in taps(kernel):
+        seen = shifted(padded, tap, dilation, stride, out)
+        at = jnp.zeros(out, np.int32)
+        inside = None
+        for axis, (k, d, s, p, n) in enumerate(zip(tap, dilation, stride, padding, spatial)):
+            where = jax.lax.broadcasted_iota(np.int32, out, axis) * s + (k * d - p)
+            at = at * n + where
+            if p or pairs[axis][1]:
+                ok = (where >= 0) & (where < n)
+                inside = ok if inside is None else inside & ok
+        at = jnp.broadcast_to(at, seen.shape)
+        if best is None:
+            best, index, found = seen, at, inside
+            continue
+        better = (seen > best) | _isnan(seen)
+        if inside is not None:
+            # All of a window may be -inf: its first element inside the input is then meant.
+            better = (better | ~found) & inside
+            found = found | inside
+        best, index = jnp.where(better, seen, best), jnp.where(better, at, index)
+    return best, index.astype(np.int64), lead
+
+
+def _isnan(x):
+    return jnp.isnan(x) if is_float(x) else jnp.zeros((), np.bool_)
+
+
+def take_flat(x, index, dims):
+    """Elements of ``x`` at positions ``index`` in its last ``dims`` dimensions taken as one."""
+    lead = x.shape[: x.ndim - dims]
+    flat = x.reshape(math.prod(lead), -1)
+    rows = np.arange(flat.shape[0], dtype=np.int32)[:, None]
+    where = rows * np.int32(flat.shape[1]) + index.reshape(flat.shape[0], -1).astype(np.int32)
+    found = flat.reshape(-1).at[where].get(mode="promise_in_bounds")
+    return found.reshape(*lead, *index.shape[x.ndim - dims :])
+
+
+def max_with_indices(x, kernel, stride, padding, dilation, out):
+    """Maxima of the windows and their flat positions; see the module's notes on the gradient."""
+
+    @jax.custom_jvp
+    def pool(x):
+        best, index, _ = _first_maximum(x, kernel, stride, padding, dilation, out)
+        return best, index
+
+    @pool.defjvp
+    def tangent(primals, tangents):
+        best, index = pool(*primals)
+        zero = np.zeros(index.shape, jax.dtypes.float0)
+        return (best, index), (take_flat(tangents[0], index, len(kernel)), zero)
+
+    return pool(x)
+
+
+def _check_window(input, kernel, stride, padding, dilation, out, channels_at) -> None:
+    if any(p < 0 for p in padding):
+        raise RuntimeError(
+            f"pad must be non-negative, but got pad: {next(p for p in padding if p < 0)}"
+        )
+    for k, p, d in zip(kernel, padding, dilation):
+        if p > ((k - 1) * d + 1) // 2:
+            raise RuntimeError(
+                "pad should be at most half of effective kernel size, but got "
+                f"pad={p}, kernel_size={k} and dilation={d}"
+            )
+    if any(n < 1 for n in out):
+        channels = input.shape[channels_at]
+        sizes = ("x".join(map(str, (channels, *s))) for s in (input.shape[channels_at + 1 :], out))
+        raise RuntimeError(
+            "Given input size: ({}). Calculated output size: ({}). Output size is too "
+            "small".format(*sizes)
+        )
+
+
+def _check_batch(name, input, dims) -> None:
+    """An empty batch is fine, an empty image is not."""
+    shape = input.shape
+    skip = 1 if len(shape) == dims + 2 else 0
+    if len(shape) not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input"
+        )
+    if 0 in shape[skip:]:
+        raise RuntimeError(
+            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch "
+            "size "
+            f"for input, but got:{list(shape)}"
+        )
+
+
+def _max_pool(input, dims, kernel, stride, padding, dilation, ceil_mode):
+    if any(s == 0 for s in stride):
+        raise RuntimeError("stride should not be zero")
+    if any(k <= 0 for k in kernel):
+        raise RuntimeError(_positive("kernel size", "k", kernel))
+    if any(d <= 0 for d in dilation):
+        raise RuntimeError(_positive("dilation", "dilation", dilation))
+    _check_batch(f"max_pool{dims}d", input, dims)
+    refuse(f"max_pool{dims}d", input, BOOL, COMPLEX)
+    out = tuple(
+        pooled_size(n, k, s, p, d, ceil_mode)
+        for n, k, s, p, d in zip(input.shape[-dims:], kernel, stride, padding, dilation)
+    )
+    _check_window(input, kernel, stride, padding, dilation, out, input.ndim - dims - 1)
+    return max_with_indices(input, kernel, stride, padding, dilation, out)
+
+
+def _positive(what, short, values):
+    axes = "TDHW"[-len(values) :] if len(values) < 3 else "THW"
+    named = " ".join(f"{short}{axis}: {v}" for axis, v in zip(axes, values))
+    return f"{what} should be greater than zero, but got {named}"
+
+
+_MAX = dict(variants="", saves="input")
+
+
+@op(name="_max_pool2d", grad_name="MaxPool2DWithIndicesBackward0", **_MAX)
+def max_pool2d(input, /, kernel=(), stride=(), padding=(), dilation=(), ceil_mode=False):
+    """Largest element of each window of the last two dimensions, and where it stands."""
+    return _max_pool(input, 2, kernel, stride, padding, dilation, ceil_mode)
+
+
+@op(name="_max_pool3d", grad_name="MaxPool3DWithIndicesBackward0", **_MAX)
+def max_pool3d(input, /, kernel=(), stride=(), padding=(), dilation=(), ceil_mode=False):
+    """Largest element of each window of the last three dimensions, and where it stands."""
+    return _max_pool(input, 3, kernel, stride, padding, dilation, ceil_mode)
+
+
+def _adaptive_bounds(n: int, out: int):
+    """Where the windows of adaptive pooling start and end."""
+    i = np.arange(out)
+    return (i * n) // out, -((-(i + 1) * n) // out)
+
+
+def _adaptive_max(input, sizes):
+    dims = len(sizes)
+    spatial = input.shape[-dims:]
+    # Windows of one size become those of a plain pool; others are padded by repeating their start.
+    bounds = [_adaptive_bounds(n, m) for n, m in zip(spatial, sizes)]
+    widest = [int((stop - start).max()) if len(start) else 1 for start, stop in bounds]
+    at = np.zeros((1,) * 2 * dims, np.int64)
+    for axis, ((start, stop), w, n) in enumerate(zip(bounds, widest, spatial)):
+        where = start[:, None] + np.minimum(np.arange(w), (stop - start)[:, None] - 1)
+        shape = [1] * 2 * dims
+        shape[axis], shape[dims + axis] = where.shape
+        at = at * n + where.reshape(shape)
+    at = at.reshape(*sizes, -1)
+
+    @jax.custom_jvp
+    def pool(x):
+        lead = x.shape[: x.ndim - dims]
+        windows = x.reshape(*lead, -1)[..., at]
+        pick = jnp.argmax(windows, -1)
+        index = jnp.take_along_axis(
+            jnp.broadcast_to(at, windows.shape), pick[..., None], -1
+        )[..., 0]
+        return take_flat(x, index, dims), index
+
+    @pool.defjvp
+    def tangent(primals, tangents):
+        best, index = pool(*primals)
+        zero = np.zeros(index.shape, jax.dtypes.float0)
+        return (best, index), (take_flat(tangents[0], index, dims), zero)
+
+    return pool(input)
+
+
+def _check_adaptive(name, input, dims, skip) -> None:
+    if input.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{skip} "
+            f"{list(input.shape)}"
+        )
+    for d in range(input.ndim - dims, input.ndim):
+        if input.shape[d] == 0:
+            raise RuntimeError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
+                f"input has sizes {list(input.shape)} with dimension {d} being empty"
+            )
+
+
+@op(name="_adaptive_max_pool2d", grad_name="AdaptiveMaxPool2DBackward0", **_MAX)
+def adaptive_max_pool2d(input, /, output_size=()):
+    """Largest elements of as many windows as asked for, and where they stand."""
+    _check_adaptive("adaptive_max_pool2d", input, 2, ":")
+    refuse("adaptive_max_pool2d", input, BOOL, INTEGER, COMPLEX)
+    return _adaptive_max(input, output_size)
+
+
+@op(name="_adaptive_max_pool3d", grad_name="AdaptiveMaxPool3DBackward0", **_MAX)
+def adaptive_max_pool3d(input, /, output_size=()):
+    """Largest elements of as many windows as asked for, and where they stand."""
+    _check_adaptive("adaptive_max_pool3d", input, 3, ":")
+    refuse("adaptive_max_pool3d_cpu", input, BOOL, INTEGER, COMPLEX)
+    return _adaptive_max(input, output_size)
+
+
+def _unpool(input, indices, size):
+    dims = len(size)
+    lead = input.shape[: input.ndim - dims]
+    rows, area = math.prod(lead), math.prod(size)
+    where = np.arange(rows)[:, None] * area + indices.reshape(rows, -1)
+    flat = jnp.zeros(rows * area, input.dtype)
+    values = input.reshape(-1)
+    return flat.at[where.reshape(-1)].set(values, mode="drop").reshape(*lead, *size)
+
+
+def _check_unpool(input, indices, dims) -> None:
+    if indices.dtype != np.int64:
+        raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype}")
+    if input.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got "
+            f"a tensor with dim: {input.ndim}"
+        )
+    if input.shape != indices.shape:
+        raise RuntimeError(
+            "Expected shape of indices to be same as that of the input tensor "
+            f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}"
+        )
+
+
+@op(name="_max_unpool2d", variants="", grad_name="MaxUnpool2DBackward0")
+def max_unpool2d(input, indices, /, output_size=()):
+    """Elements put where ``indices`` says, zeros elsewhere."""
+    _check_unpool(input, indices, 2)
+    return _unpool(input, indices, output_size)
+
+
+@op(name="_max_unpool3d", variants="", grad_name="MaxUnpool3DBackward0")
+def max_unpool3d(input, indices, /, output_size=()):
+    """Elements put where ``indices`` says, zeros elsewhere."""
+    _check_unpool(input, indices, 3)
+    return _unpool(input, indices, output_size)
+
+
+# -------------------------------------------------------------------------------------- averages
+
+
+def along(x, matrix, axis):
+    """``x`` with dimension ``axis`` multiplied by ``matrix`` (out, in)."""
+    out = jax.lax.dot_general(
+        x, jnp.asarray(matrix, x.dtype), (((axis % x.ndim,), (1,)), ((), ())), precision=HIGHEST
+    )
+    return jnp.moveaxis(out, -1, axis)
+
+
+@functools.lru_cache(maxsize=256)
+def _window_matrix(n, out, kernel, stride, padding) -> np.ndarray:
+    """Which inputs each window sums."""
+    start = np.arange(out)[:, None] * stride - padding
+    i = np.arange(n)[None, :]
+    return ((i >= start) & (i < start + kernel)).astype(np.float64)
+
+
+def _window_count(n, out, kernel, stride, padding, include_pad) -> np.ndarray:
+    """How many elements each window counts as having."""
+    start = np.arange(out) * stride - padding
+    stop = np.minimum(start + kernel, n + padding)
+    if not include_pad:
+        start, stop = np.maximum(start, 0), np.minimum(stop, n)
+    return stop - start
+
+
+def _avg_pool(input, dims, kernel, stride, padding, ceil_mode, count_include_pad, divisor):
+    if any(s == 0 for s in stride):
+        raise RuntimeError("stride should not be zero")
+    if any(k <= 0 for k in kernel):
+        raise RuntimeError(_positive("kernel size", "k", kernel))
+    if divisor == 0:
+        raise RuntimeError("divisor must be not zero")
+    if dims == 2:
+        refuse("avg_pool2d", input, BOOL, COMPLEX)
+    else:
+        refuse("avg_pool3d_out_frame", input, BOOL, COMPLEX)
+    if dims == 2 and input.ndim == 2:
+        raise IndexError(
+            "Dimension out of range (expected to be in range of [-2, 1], but got -3)"
+        )
+    _check_batch(f"avg_pool{dims}d", input, dims)
+    spatial = input.shape[-dims:]
+    ones = (1,) * dims
+    out = tuple(
+        pooled_size(n, k, s, p, 1, ceil_mode)
+        for n, k, s, p in zip(spatial, kernel, stride, padding)
+    )
+    _check_window(input, kernel, stride, padding, ones, out, input.ndim - dims - 1)
+    windows = list(zip(spatial, out, kernel, stride, padding))
+    whole = kernel == stride and not any(padding) and all(n == m * k for n, m, k, *_ in windows)
+    if whole and not is_integral(input):
+        pairs = (v for m, k in zip(out, kernel) for v in (m, k))
+        grid = input.reshape(*input.shape[:-dims], *pairs)
+        total = grid.sum(range(input.ndim - dims + 1, grid.ndim, 2))
+        return total * (1.0 / (divisor or math.prod(kernel)))
+    total = input
+    for d, window in enumerate(windows):
+        total = along(total, _window_matrix(*window), d - dims)
+    counts = functools.reduce(
+        np.multiply.outer, [_window_count(*w, count_include_pad) for w in windows]
+    )
+    if divisor is not None:
+        counts = np.full_like(counts, divisor)
+    if is_integral(input):
+        return jax.lax.div(total, jnp.broadcast_to(jnp.asarray(counts, total.dtype), total.shape))
+    return total / jnp.asarray(counts, total.dtype)
+
+
+_AVG = dict(promote="default", broadcast=False, variants="", saves="none", layout="contiguous")
+
+
+@op(name="_avg_pool2d", grad_name="AvgPool2DBackward0", **_AVG)
+def avg_pool2d(
+    input, /, kernel=(), stride=(), padding=(), ceil_mode=False, count_include_pad=True,
+    divisor_override=None,
+):
+    """Mean of each window of the last two dimensions."""
+    return _avg_pool(
+        input, 2, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+@op(name="_avg_pool3d", grad_name="AvgPool3DBackward0", **_AVG)
+def avg_pool3d(
+    input, /, kernel=(), stride=(), padding=(), ceil_mode=False, count_include_pad=True,
+    divisor_override=None,
+):
+    """Mean of each window of the last three dimensions."""
+    return _avg_pool(
+        input, 3, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def _adaptive_avg(input, sizes):
+    dims = len(sizes)
+    for d, (n, m) in enumerate(zip(input.shape[-dims:], sizes)):
+        start, stop = _adaptive_bounds(n, m)
+        i = np.arange(n)
+        inside = (i >= start[:, None]) & (i < stop[:, None])
+        input = along(input, inside / np.maximum(stop - start, 1)[:, None], d - dims)
+    return input
+
+
+@op(name="_adaptive_avg_pool2d", grad_name="AdaptiveAvgPool2DBackward0", **_AVG)
+def adaptive_avg_pool2d(input, /, output_size=()):
+    """Means over as many windows of the last two dimensions as asked for."""
+    _check_adaptive("adaptive_avg_pool2d", input, 2, "")
+    refuse("adaptive_avg_pool2d", input, BOOL, INTEGER, COMPLEX)
+    return _adaptive_avg(input, output_size)
+
+
+@op(name="_adaptive_avg_pool3d", grad_name="AdaptiveAvgPool3DBackward0", **_AVG)
+def adaptive_avg_pool3d(input, /, output_size=()):
+    """Means over as many windows of the last three dimensions as asked for."""
+    _check_adaptive("adaptive_avg_pool3d", input, 3, "")
+    refuse("adaptive_avg_pool3d_cpu", input, BOOL, INTEGER, COMPLEX)
+    return _adaptive_avg(input, output_size)
