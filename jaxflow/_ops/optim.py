@@ -135,9 +135,13 @@ def _mean_square(average, grad, beta, rest):
 
 
 # ----- Rules -----
+# A differentiable optimizer overwrites the parameters and states that its update was computed from.
+# What backward keeps are immutable values, so that is no reason to refuse it.
+
+_rule = op(variants="", saves="none")
 
 
-@op(variants="")
+@_rule
 def sgd(*tensors, layout, lr: Scalar, momentum: Scalar, weight_decay: Scalar, fresh: Scalar,
         decays, has_momentum, nesterov, maximize):
     """Stochastic gradient descent; ``fresh`` is the gradient's weight in the momentum buffer."""
@@ -160,7 +164,7 @@ def _sgd(param, grad, *rest, decays, has_momentum, nesterov):
     return _add(param, grad, -lr), *buffer
 
 
-@op(variants="")
+@_rule
 def adam(*tensors, layout, lr: Scalar, beta1: Scalar, beta2: Scalar, eps: Scalar,
          weight_decay: Scalar, decays, decoupled, amsgrad, maximize):
     """Adam, AdamW (``decoupled``) and AMSGrad."""
@@ -197,7 +201,7 @@ def _adam(param, grad, mean, square, *rest, decays, decoupled, amsgrad):
     return _addcdiv(param, mean, denominator, -size), mean, square, *peak
 
 
-@op(variants="")
+@_rule
 def rmsprop(*tensors, layout, lr: Scalar, alpha: Scalar, eps: Scalar, weight_decay: Scalar,
             momentum: Scalar, decays, has_momentum, centered, maximize):
     """RMSprop, plain or centered, with or without momentum."""
@@ -226,7 +230,7 @@ def _rmsprop(param, grad, square, *rest, decays, has_momentum, centered):
     return _addcdiv(param, grad, root, -lr), square, *states
 
 
-@op(variants="")
+@_rule
 def adagrad(*tensors, layout, lr: Scalar, lr_decay: Scalar, eps: Scalar, weight_decay: Scalar,
             decays, maximize):
     """Adagrad with a decaying learning rate."""
@@ -245,7 +249,7 @@ def _adagrad(param, grad, total, lr, eps, weight_decay, *, decays):
     return _addcdiv(param, grad, _add(_sqrt(total), eps), -lr), total
 
 
-@op(variants="")
+@_rule
 def adadelta(*tensors, layout, lr: Scalar, rho: Scalar, eps: Scalar, weight_decay: Scalar, decays,
              maximize):
     """Adadelta: steps scaled by the running size of earlier steps."""
@@ -266,7 +270,7 @@ def _adadelta(param, grad, square, travelled, lr, rho, rest, eps, weight_decay, 
     return _add(param, delta, -lr), square, _mean_square(travelled, delta, rho, rest)
 
 
-@op(variants="")
+@_rule
 def adamax(*tensors, layout, lr: Scalar, beta1: Scalar, beta2: Scalar, eps: Scalar,
            weight_decay: Scalar, decays, maximize):
     """Adamax: Adam with an infinity norm in place of the second moment."""
@@ -287,7 +291,7 @@ def _adamax(param, grad, mean, norm, size, rest1, beta2, eps, weight_decay, *, d
     return _addcdiv(param, mean, norm, -size), mean, norm
 
 
-@op(variants="")
+@_rule
 def nadam(*tensors, layout, lr: Scalar, beta1: Scalar, beta2: Scalar, eps: Scalar,
           weight_decay: Scalar, momentum_decay: Scalar, decays, decoupled, maximize):
     """Adam with Nesterov momentum, whose momentum schedule is carried in ``mu_product``."""
@@ -322,7 +326,7 @@ def _nadam(param, grad, mean, square, grad_size, mean_size, rest1, beta2, rest2,
     return _addcdiv(param, mean, denominator, -mean_size), mean, square
 
 
-@op(variants="")
+@_rule
 def radam(*tensors, layout, lr: Scalar, beta1: Scalar, beta2: Scalar, eps: Scalar,
           weight_decay: Scalar, decays, decoupled, maximize):
     """Rectified Adam: plain momentum until the variance estimate is long enough to trust."""
@@ -360,7 +364,7 @@ def _radam(param, grad, mean, square, lr, rectified, root, trusted, correction1,
     return _add(param, move, -1), mean, square
 
 
-@op(variants="")
+@_rule
 def asgd(*tensors, layout, lr: Scalar, lambd: Scalar, alpha: Scalar, t0: Scalar,
          weight_decay: Scalar, decays, maximize):
     """Averaged stochastic gradient descent; ``eta`` and ``mu`` are the rates of the next step."""
@@ -383,7 +387,7 @@ def _asgd(param, grad, average, eta, mu, shrink, weight_decay, *, decays):
     return param, jnp.where(mu == 1, param, moved)
 
 
-@op(variants="")
+@_rule
 def rprop(*tensors, layout, eta_minus: Scalar, eta_plus: Scalar, step_min: Scalar,
           step_max: Scalar, maximize):
     """Resilient backpropagation: only the signs of successive gradients matter."""

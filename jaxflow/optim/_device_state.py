@@ -21,6 +21,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.device import resolve
+from jaxflow._core.geometry import contiguous_strides, empty_like_strides
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._dispatch.door import apply, value_of
@@ -54,7 +55,11 @@ def numbers(value: float, params: Sequence[Tensor]) -> list[Tensor]:
 def filled_like(param: Tensor, fill: float) -> Tensor:
     """A state shaped like the parameter; both parts of a complex one are ``fill``."""
     aval = param._aval
-    return make(_known(aval, complex(fill, fill) if aval.dtype.is_complex else fill))
+    state = make(_known(aval, complex(fill, fill) if aval.dtype.is_complex else fill))
+    if param._stride is not None:
+        stride = empty_like_strides(aval.shape, param._stride)
+        state._stride = None if stride == contiguous_strides(aval.shape) else stride
+    return state
 
 
 def identity(tensors: Sequence[Tensor]) -> tuple[int, ...]:

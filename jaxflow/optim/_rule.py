@@ -138,6 +138,12 @@ class RuleOptimizer(Optimizer):
                         continue
                     seen.add(id(param))
                     self._check_grad(param)
+                    if group.get("fused") and not param.is_floating_point():
+                        raise RuntimeError(
+                            "`fused=True` requires all the params to be floating point Tensors of "
+                            f"supported devices: [cpu, cuda, tpu] but {param.dtype} and "
+                            f"{param.device.type}"
+                        )
                     state = self.state.get(param) if names else None
                     fresh = bool(names) and self._is_fresh(state)
                     key = (param.device, fresh)
@@ -194,11 +200,18 @@ class RuleOptimizer(Optimizer):
         targets, new = list(params), list(rest)
         for column in columns:
             targets += column
-        count = len(self._scalars)
+        learned = any(map(_learned, hypers.values()))
         for j, name in enumerate(self._scalars):
+            values = new_heads[j :: len(self._scalars)]
+            if name == "step" or not learned:  # such a count has no gradient
+                values = [value.detach() if value.requires_grad else value for value in values]
             targets += [state[name] for state in states]
-            new += [new_heads[unit * count + j] for unit in unit_of]
+            new += [values[unit] for unit in unit_of]
         return targets, new
+
+
+def _learned(value: Any) -> bool:
+    return isinstance(value, jaxflow.Tensor) and value.requires_grad
 
 
 def decays(weight_decay: Any) -> bool:

@@ -127,11 +127,13 @@ class Optimizer:
         self.defaults.setdefault("differentiable", False)
 
     def __repr__(self) -> str:
-        lines = [f"{self.__class__.__name__} ("]
+        text = f"{self.__class__.__name__} ("
         for i, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {i}")
-            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
-        return "\n".join(lines) + "\n)"
+            text += f"\nParameter Group {i}\n"
+            for key in sorted(group):
+                if key != "params":
+                    text += f"    {key}: {group[key]}\n"
+        return text + ")"
 
     # ----- Hooks -----
 
@@ -177,8 +179,8 @@ class Optimizer:
         groups, start = [], 0
         for group in self.param_groups:
             params = group["params"]
-            for i, param in enumerate(params, start):
-                index.setdefault(id(param), i)
+            new = {id(p): i for i, p in enumerate(params, start) if id(p) not in index}
+            index.update(new)  # one listed twice in its group has its last place
             start += len(params)
             packed = {key: value for key, value in group.items() if key != "params"}
             packed["params"] = [index[id(param)] for param in params]

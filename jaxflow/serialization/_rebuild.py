@@ -25,7 +25,7 @@ def _rebuild_tensor_v3(
 ) -> Any:
     if metadata:
         raise RuntimeError(
-            f"the checkpoint holds a tensor marked {sorted(metadata)}, which jaxflow tensors cannot "
+            f"the checkpoint holds a tensor marked {sorted(metadata)}, which no jaxflow tensor can "
             "be; save tensor.resolve_conj().resolve_neg() in its place"
         )
     tensor = storage.tensor(dtype, storage_offset, size, stride)
