@@ -1,0 +1,121 @@
+"""Normalisations as functions, and the running averages that batch statistics move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.inplace import apply_inplace
+from jaxflow._dispatch.op import OPS
+
+
+def _functional(fn: Callable) -> Callable:
+    return composite("function", namespace="nn.functional")(fn)
+
+
+def _shape(size: Sequence[int]) -> tuple[int, ...]:
+    return (size,) if isinstance(size, int) else tuple(size)
+
+
+@_functional
+def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
+               bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
+    """Mean 0 and variance 1 over the last dimensions (``normalized_shape``), then ``* weight + bias``."""
+    return apply(OPS["_layer_norm"], (input, weight, bias), (_shape(normalized_shape), float(eps)))
+
+
+@_functional
+def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
+             eps: float | None = None) -> Tensor:
+    """Mean square 1 over the last dimensions (``normalized_shape``), then ``* weight``."""
+    return apply(OPS["_rms_norm"], (input, weight), (_shape(normalized_shape), eps))
+
+
+@_functional
+def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
+               bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
+    """Mean 0 and variance 1 over each group of channels of each sample, then ``* weight + bias``."""
+    return apply(OPS["_group_norm"], (input, weight, bias), (int(num_groups), float(eps)))
+
+
+def _move(average: Tensor | None, batch: Tensor, momentum: float, correction: float) -> None:
+    if average is not None:
+        apply_inplace(OPS["_running"], (average, batch.detach(), float(momentum)), (correction,))
+
+
+@_functional
+def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
+               weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False,
+               momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
+    """Mean 0 and variance 1 over all dimensions but the channels (1), then ``* weight + bias``.
+
+    In training the statistics are the batch's, and the running ones move towards them in place (the
+    variance unbiased); else they are the running ones.
+
+    Raises:
+        ValueError: in training, with one value per channel.
+        RuntimeError: for parameters that do not have one element per channel.
+    """
+    shape = input._aval.shape
+    channels = shape[1]
+    count = input._aval.numel // channels if channels else 0
+    if training and count == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {input.shape}"
+        )
+    for name, p in (("running_mean", running_mean), ("running_var", running_var),
+                    ("weight", weight), ("bias", bias)):
+        if p is not None and p._aval.numel != channels:
+            raise RuntimeError(
+                f"{name} should contain {channels} elements not {p._aval.numel}"
+            )
+    if not training:
+        if running_mean is None or running_var is None:
+            raise RuntimeError(
+                "Expected running_mean and running_var to be defined when training=False"
+            )
+        return apply(
+            OPS["_batch_norm_eval"], (input, running_mean, running_var, weight, bias), (float(eps),)
+        )
+    out, mean, var = apply(OPS["_batch_norm_train"], (input, weight, bias), (float(eps),))
+    _move(running_mean, mean, momentum, 1.0)
+    _move(running_var, var, momentum, count / max(count - 1, 1))
+    return out
+
+
+@_functional
+def instance_norm(input: Tensor, running_mean: Tensor | None = None,
+                  running_var: Tensor | None = None, weight: Tensor | None = None,
+                  bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.1,
+                  eps: float = 1e-5) -> Tensor:
+    """Mean 0 and variance 1 over each channel of each sample, then ``* weight + bias``."""
+    shape = input._aval.shape
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    spatial = 1
+    for n in shape[2:]:
+        spatial *= n
+    if spatial == 1:
+        raise ValueError(
+            "Expected more than 1 spatial element when training, got input size "
+            f"{input.shape}"
+        )
+    if running_mean is not None or running_var is not None:
+        flat = input.detach().reshape(shape[0], shape[1], -1)
+        _move(running_mean, flat.mean(-1).mean(0), momentum, 1.0)
+        _move(running_var, flat.var(-1).mean(0), momentum, 1.0)
+    return group_norm(input, shape[1], weight, bias, eps)
+
+
+@_functional
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75,
+                        k: float = 1.0) -> Tensor:
+    """Divided by a power of the mean square of ``size`` neighbouring channels."""
+    if input._aval.ndim < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got "
+            f"{input._aval.ndim} dimensions)"
+        )
+    return apply(OPS["_local_response_norm"], (input,), (int(size), alpha, beta, k))
