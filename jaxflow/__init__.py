@@ -64,9 +64,8 @@ from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
 
 from . import cuda as cuda
-#from . import nn as nn
-#from . import optim as optim
+from . import nn as nn
+from . import optim as optim
 from . import random as random
 from . import utils as utils
 
-#_publish(_sys.modules[__name__], ("nn.functional",))
