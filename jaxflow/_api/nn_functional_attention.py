@@ -1,104 +1,143 @@
-"""Attention and embedding look-ups as functions."""
+"""``nn.functional.scaled_dot_product_attention``: what it accepts and refuses."""
 
 from __future__ import annotations
 
-import jax
-import numpy as np
+import math
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, value_of
+from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
-from jaxflow._ops.dropout import _dropout_noise
+from jaxflow._ops.matmul import C_NAMES
 
-from .nn_functional_random import draw
+from .nn_functional_random import noise_of
 
 
 @composite("function", namespace="nn.functional")
 def scaled_dot_product_attention(
-    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """``softmax(query @ key.T * scale + mask) @ value`` with dropout on the weights.
+    """``softmax(query @ key.T * scale + attn_mask) @ value``, heads and batches in leading dimensions.
 
     Args:
-        query, key, value: ``(..., L, E)``, ``(..., S, E)``, ``(..., S, Ev)``.
-        attn_mask: bool (True takes part) or float (added), broadcastable to ``(..., L, S)``.
-        is_causal: query i sees keys 0 to i; not together with a mask.
-        scale: ``1 / sqrt(E)`` by default.
-        enable_gqa: fewer heads of key and value, each serving several of query.
+        query: ``(..., L, E)``.
+        key: ``(..., S, E)``.
+        value: ``(..., S, Ev)``.
+        attn_mask: broadcasts to ``(..., L, S)``; True where a query sees a key, or what is added to the
+            scores. A query that sees nothing gets zeros.
+        dropout_p: probability of dropping a weight, also outside training.
+        is_causal: query ``i`` sees the keys up to ``i``.
+        scale: factor of the scores (default ``1 / sqrt(E)``).
+        enable_gqa: fewer heads in ``key`` and ``value``, each for several of the query's.
+
+    Returns:
+        ``(..., L, Ev)``.
 
     Raises:
-        RuntimeError: for dtypes that differ, or a mask given together with ``is_causal``.
+        TypeError: for what is no tensor.
+        RuntimeError: for dtypes or shapes that do not go together.
     """
-    if is_causal and attn_mask is not None:
-        raise RuntimeError(
-            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
-        )
-    dtype = query._aval.dtype
-    if key._aval.dtype is not dtype or value._aval.dtype is not dtype:
-        raise RuntimeError(
-            "Expected query, key, and value to have the same dtype, but got query.dtype: "
-            f"{dtype.scalar_name} key.dtype: {key._aval.dtype.scalar_name} and value.dtype: "
-            f"{value._aval.dtype.scalar_name} instead."
-        )
-    if query._aval.ndim < 2 or key._aval.ndim < 2 or value._aval.ndim < 2:
-        raise RuntimeError(
-            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim(): "
-            f"{query._aval.ndim}, key.dim(): {key._aval.ndim} and value.dim(): {value._aval.ndim} "
-            "instead."
-        )
+    for i, (name, given) in enumerate((("query", query), ("key", key), ("value", value))):
+        if not isinstance(given, Tensor):
+            raise TypeError(
+                f"scaled_dot_product_attention(): argument '{name}' (position {i + 1}) must be Tensor, "
+                f"not {type(given).__name__}"
+            )
+    _check_operands(query, key, value)
+    scores = _scores_shape(query, key, value, enable_gqa)
+    if attn_mask is not None:
+        _check_mask(attn_mask, query, scores)
     noise = None
-    if dropout_p > 0.0:
-        weights = query.new_empty((*query._aval.shape[:-1], key._aval.shape[-2]))
-        noise = apply(
-            _dropout_noise, (weights, 1.0 - dropout_p, 1.0 / (1.0 - dropout_p), *draw(None)), (False,)
-        )
+    if dropout_p:
+        if not 0 <= dropout_p <= 1:
+            raise RuntimeError(
+                f"dropout probability has to be between 0 and 1, but got {dropout_p:g}"
+            )
+        noise = noise_of(scores, query, dropout_p) if dropout_p < 1 else query.new_zeros(())
+    static = (bool(is_causal), None if scale is None else float(scale), bool(enable_gqa))
     return apply(
-        OPS["_scaled_dot_product_attention"], (query, key, value, attn_mask, noise),
-        (bool(is_causal), scale, bool(enable_gqa)),
+        OPS["_scaled_dot_product_attention"], (query, key, value, attn_mask, noise), static
     )
 
 
-@composite("function", namespace="nn.functional")
-def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
-              max_norm: float | None = None, norm_type: float = 2.0,
-              scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
-    """Rows of ``weight`` at the integers of ``input``: ``(*input.shape, weight.shape[1])``.
-
-    ``max_norm`` first scales down, in place, the rows looked up whose norm is larger. ``sparse`` is
-    accepted; gradients are dense.
-
-    Raises:
-        IndexError: for an index out of range, when the indices are known at the call.
-        AssertionError: for a ``padding_idx`` out of range.
-    """
-    rows = weight._aval.shape[0]
-    if padding_idx is not None:
-        if padding_idx >= rows or padding_idx < -rows:
-            raise AssertionError("Padding_idx must be within num_embeddings")
-        padding_idx %= rows
-    _check_range(input, rows)
-    if max_norm is not None:
-        _renormalize(weight, input, max_norm, norm_type)
-    return apply(OPS["_embedding"], (weight, input), (padding_idx, bool(scale_grad_by_freq)))
+def _name(t: Tensor) -> str:
+    return C_NAMES[t._aval.dtype.name]
 
 
-def _check_range(index: Tensor, rows: int) -> None:
-    value = value_of(index)
-    if value.place is None and not isinstance(value.array, jax.core.Tracer) and (
-        index._aval.device.type == "cpu" and index._aval.numel
-    ):
-        array = np.asarray(value.array)
-        if array.min() < 0 or array.max() >= rows:
-            raise IndexError("index out of range in self")
+def _check_operands(query: Tensor, key: Tensor, value: Tensor) -> None:
+    if not (query._aval.dtype is key._aval.dtype is value._aval.dtype):
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{_name(query)} key.dtype: {_name(key)} and value.dtype: {_name(value)} instead."
+        )
+    if not query._aval.dtype.is_floating_point:
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: float != {_name(query)}"
+        )
+    if min(query.dim(), key.dim(), value.dim()) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{query.dim()} key.dim: {key.dim()} and value.dim: {value.dim()} instead."
+        )
 
 
-def _renormalize(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
-    rows = input.detach().reshape(-1)
-    table = weight.detach()
-    norms = table.norm(norm_type, 1, keepdim=True)
-    scale = (norms > max_norm).to(table.dtype) * (max_norm / (norms + 1e-7) - 1) + 1
-    used = table.new_zeros((table.shape[0], 1)).index_fill_(0, rows, 1)
-    table.mul_(used * scale + (1 - used))
+def _scores_shape(query: Tensor, key: Tensor, value: Tensor, gqa: bool) -> tuple[int, ...]:
+    """Shape of the scores; checks that all products are possible."""
+    q, k, v = query._aval.shape, key._aval.shape, value._aval.shape
+    if gqa and q[-3] != k[-3]:
+        if q[-3] % k[-3] or q[-3] % v[-3]:
+            raise RuntimeError(
+                "Number of heads in key and value must divide the number of heads in "
+            )
+        k, v = (*k[:-3], q[-3], *k[-2:]), (*v[:-3], q[-3], *v[-2:])
+    lead = _broadcast(q[:-2], k[:-2])
+    _check_product((*lead, *q[-2:]), (k[-1], k[-2]))
+    scores = (*lead, q[-2], k[-2])
+    lead = _broadcast(lead, v[:-2])
+    _check_product(scores, v[-2:])
+    return (*lead, q[-2], k[-2])
+
+
+def _broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    n = max(len(a), len(b))
+    a, b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
+    # The last dimension that differs is named, as where PyTorch compares them.
+    for i in reversed(range(n)):
+        if a[i] != b[i] and 1 not in (a[i], b[i]):
+            raise RuntimeError(
+                f"The size of tensor a ({a[i]}) must match the size of tensor b ({b[i]}) at "
+                f"non-singleton dimension {i}"
+            )
+    return tuple(y if x == 1 else x for x, y in zip(a, b))
+
+
+def _check_product(a: tuple[int, ...], b: tuple[int, int]) -> None:
+    if a[-1] == b[0]:
+        return
+    if len(a) == 2:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})"
+        )
+    batch = math.prod(a[:-2])
+    raise RuntimeError(
+        f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {a[-1]}] but got: "
+        f"[{batch}, {b[0]}]."
+    )
+
+
+def _check_mask(mask: Tensor, query: Tensor, scores: tuple[int, ...]) -> None:
+    dtype = mask._aval.dtype
+    if dtype.name not in ("bool", "float32") and dtype is not query._aval.dtype:
+        raise RuntimeError(
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+            f"attn_mask.dtype: {_name(mask)} and  query.dtype: {_name(query)} instead."
+        )
+    _broadcast(scores, mask._aval.shape)

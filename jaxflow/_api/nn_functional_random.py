@@ -21,10 +21,37 @@ def _functional(fn: Callable) -> Callable:
     return composite("function", namespace="nn.functional")(fn)
 
 
-def _noise(input: Tensor, p: float, scale: float, features: bool) -> Tensor:
-    if features and input.dim() < 2:
+def noise_of(
+    size: tuple[int, ...], like: Tensor, p: float, scale: float | None = None
+) -> Tensor:
+    """0 with probability ``p`` and ``scale`` (default ``1 / (1 - p)``) otherwise.
+
+    Raises:
+        NotImplementedError: when ``like``, whose dtype and device the noise has, is complex.
+        RuntimeError: when it holds integers or bools.
+    """
+    dtype = like._aval.dtype
+    if dtype.is_complex:
+        raise NotImplementedError(
+            f"\"bernoulli_scalar_cpu_\" not implemented for '{dtype.scalar_name}'"
+        )
+    if not dtype.is_floating_point:
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {dtype.scalar_name}"
+        )
+    keep = 1.0 - p
+    scale = 1.0 / keep if scale is None else scale
+    return apply(_dropout_noise, (keep, scale, *draw(None)), (size, dtype, like._aval.device))
+
+
+def _noise_size(input: Tensor, features: bool) -> tuple[int, ...]:
+    """One number an element, or one for each of the first two dimensions."""
+    shape = input._aval.shape
+    if not features:
+        return shape
+    if len(shape) < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    return apply(_dropout_noise, (input, 1.0 - p, scale, *draw(None)), (features,))
+    return shape[:2] + (1,) * (len(shape) - 2)
 
 
 def _dropout(
@@ -36,7 +63,7 @@ def _dropout(
     if p == 1:
         noise = input.new_zeros(())
     else:
-        noise = _noise(input, p, 1.0 / (1.0 - p), features)
+        noise = noise_of(_noise_size(input, features), input, p)
     return input.mul_(noise) if inplace else input * noise
 
 
@@ -51,7 +78,7 @@ def _alpha_dropout(
         return input.mul_(noise) if inplace else input * noise
     # Dropped elements become SELU's floor; an affine map then restores mean and variance.
     a = 1.0 / math.sqrt((_SELU_FLOOR**2 * p + 1.0) * (1.0 - p))
-    noise = _noise(input, p, 1.0, features)
+    noise = noise_of(_noise_size(input, features), input, p, 1.0)
     shift = (1 - noise) * (_SELU_FLOOR * a) - _SELU_FLOOR * a * p
     noise = noise * a
     return input.mul_(noise).add_(shift) if inplace else input * noise + shift
@@ -145,8 +172,12 @@ def _channels(
 ) -> Tensor:
     if batched:
         return _dropout(input, p, training, inplace, features=True)
-    result = _dropout(input.unsqueeze(0), p, training, inplace, features=True)
-    return input if inplace else result.squeeze(0)
+    if not inplace:
+        return _dropout(input.unsqueeze(0), p, training, False, features=True).squeeze(0)
+    if not training or p == 0 or input.numel() == 0:
+        return input
+    size = (input._aval.shape[:1] + (1,) * input.dim())[: input.dim()]
+    return input.mul_(noise_of(size, input, p) if p < 1 else input.new_zeros(()))
 
 
 def _warn_dimensions(n: int, input: Tensor) -> None:
@@ -169,10 +200,38 @@ _DROPOUT2D_3D = (
 )
 
 
+# ------------------------------------------------------------------- the forms of the top namespace
+
+
+def _public(name: str, run: Callable, features: bool) -> None:
+    """``torch.<name>(input, p, train)`` and its in-place form."""
+
+    def form(suffix: str, inplace: bool) -> None:
+        def dropout(input: Tensor, p: float, train: bool) -> Tensor:
+            if not 0 <= p <= 1:
+                raise RuntimeError(
+                    f"dropout probability has to be between 0 and 1, but got {p:g}"
+                )
+            return run(input, p, train, inplace, features)
+
+        dropout.__name__ = dropout.__qualname__ = name + suffix
+        dropout.__doc__ = f"`nn.functional.{name}` with every argument given."
+        composite("function")(dropout)
+
+    form("", False)
+    form("_", True)
+
+
+_public("dropout", _dropout, False)
+_public("feature_dropout", _dropout, True)
+_public("alpha_dropout", _alpha_dropout, False)
+_public("feature_alpha_dropout", _alpha_dropout, True)
+
+
 # ------------------------------------------------------------------------- other functions that draw
 
 
-@_functional
+@composite("function", aliases=("nn.functional.rrelu",))
 def rrelu(
     input: Tensor,
     lower: float = 1.0 / 8,

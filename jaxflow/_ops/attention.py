@@ -37,7 +37,7 @@ def attention(query, key_, value, mask=None, noise=None, /, *, is_causal, scale,
             scores = scores + mask.astype(wide)
     if keep is not None:
         scores = jnp.where(keep, scores, -jnp.inf)
-    top = jnp.max(scores, -1, keepdims=True)
+    top = jnp.max(scores, -1, keepdims=True, initial=-jnp.inf)  # there may be no keys
     top = jax.lax.stop_gradient(jnp.where(jnp.isfinite(top), top, 0))
     weights = jnp.exp(scores - top)
     total = jnp.sum(weights, -1, keepdims=True)

@@ -8,25 +8,13 @@ import jax.numpy as jnp
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import Scalar, op
 
-from ._support import category, refuse, scalar_name
+from ._support import as_dtype, refuse
 
 
 @op(variants="", differentiable=False, random=True)
-def _dropout_noise(input, /, keep: Scalar, scale: Scalar, features, *, key):
-    """``scale`` with probability ``keep`` and 0 otherwise, in the dtype of ``input``.
-
-    One number an element, or with ``features`` one for each of the first two dimensions.
-    """
-    refuse("bernoulli_scalar_cpu_", input, COMPLEX)
-    if category(input) in (BOOL, INTEGER):
-        raise RuntimeError(
-            f"result type Float can't be cast to the desired output type {scalar_name(input)}"
-        )
-    shape = input.shape
-    if features:
-        shape = shape[:2] + (1,) * (len(shape) - 2)
-    kept = jax.random.bernoulli(key, keep, shape)
-    return jnp.where(kept, scale, 0).astype(input.dtype)
+def _dropout_noise(*, size, dtype, device, keep: Scalar, scale: Scalar, key):
+    """``scale`` with probability ``keep`` and 0 otherwise, element by element."""
+    return as_dtype(jnp.where(jax.random.bernoulli(key, keep, size), scale, 0), dtype)
 
 
 @op(variants="", differentiable=False, random=True)

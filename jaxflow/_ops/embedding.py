@@ -40,4 +40,5 @@ def embedding(weight, indices, /, *, padding_idx, scale_grad_by_freq):
 
 
 def _word(x) -> str:
-    return from_numpy_dtype(x.dtype).scalar_name
+    name = from_numpy_dtype(x.dtype).scalar_name
+    return "CPUBoolType" if name == "Bool" else f"torch.{name}Tensor"

@@ -1,0 +1,172 @@
+"""Table look-ups: embeddings, and bags of them."""
+
+from __future__ import annotations
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply, known
+from jaxflow._dispatch.inplace import apply_inplace
+from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.state import state
+from jaxflow._ops.lookup import _embedding_renorm
+
+
+def _row(padding_idx: int | None, rows: int) -> int | None:
+    """``padding_idx`` counted from the start. Raises AssertionError when it is no row."""
+    if padding_idx is None:
+        return None
+    if not -rows <= padding_idx < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding_idx % rows
+
+
+def _check_range(indices: Tensor, rows: int) -> None:
+    """Refuse indices that are known to be out of range; the others read the nearest row."""
+    numbers = known(indices)
+    if numbers is not None and numbers.size and not (
+        0 <= numbers.min() and numbers.max() < rows
+    ):
+        raise IndexError("index out of range in self")
+
+
+def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
+    """Scale down, in the table, the rows that are looked up."""
+    before, state.grad = state.grad, False
+    try:
+        apply_inplace(
+            _embedding_renorm, (weight, indices.detach(), float(max_norm)), (float(norm_type),)
+        )
+    finally:
+        state.grad = before
+
+
+@composite("function", namespace="nn.functional")
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """The rows of a table that integers name: ``(*input.shape, size of a row)``.
+
+    Args:
+        input: int32 or int64, of any shape.
+        weight: ``(rows, size)``.
+        padding_idx: a row that gets no gradient.
+        max_norm: rows looked up are first scaled down, in ``weight``, to at most this norm.
+        norm_type: which norm that is.
+        scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
+        sparse: accepted; the gradient is dense.
+
+    Raises:
+        AssertionError: when ``padding_idx`` is no row.
+        IndexError: when a known integer is no row.
+        RuntimeError: for other dtypes, or a table that is not two-dimensional.
+    """
+    if weight.dim() != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    rows = weight._aval.shape[0]
+    padding_idx = _row(padding_idx, rows)
+    if input._aval.dtype.name in ("int64", "int32"):
+        _check_range(input, rows)
+        if max_norm is not None:
+            _renorm(weight, input, max_norm, norm_type)
+    return apply(OPS["_embedding"], (weight, input), (padding_idx, bool(scale_grad_by_freq)))
+
+
+@composite("function", namespace="nn.functional")
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Sums, means or maxima of bags of rows of a table: ``(bags, size of a row)``.
+
+    Args:
+        input: ``(bags, n)`` integers, or ``(total,)`` with ``offsets``.
+        weight: ``(rows, size)``.
+        offsets: where each bag starts in ``input``.
+        max_norm: rows looked up are first scaled down, in ``weight``, to at most this norm.
+        norm_type: which norm that is.
+        scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
+        mode: ``"sum"``, ``"mean"`` or ``"max"``; an empty bag is zero.
+        sparse: accepted; the gradient is dense.
+        per_sample_weights: factors for the rows, with ``mode="sum"``, shaped like ``input``.
+        include_last_offset: ``offsets`` also has the end of the last bag.
+        padding_idx: a row left out of every bag.
+
+    Raises:
+        ValueError: for an unknown mode, or offsets that do not go with the input.
+        NotImplementedError: for factors with another mode.
+        IndexError: when a known integer is no row.
+    """
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if per_sample_weights is not None:
+        if mode != "sum":
+            raise NotImplementedError(
+                "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
+                f"for mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
+            )
+        if per_sample_weights.shape != input.shape:
+            raise ValueError(
+                f"embedding_bag: If per_sample_weights ({tuple(per_sample_weights.shape)}) is not "
+                f"None, then it must have the same shape as the input ({tuple(input.shape)})"
+            )
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
+                f"fixed length sequences. However, found offsets of type {_name_of(offsets)}"
+            )
+        bags, length = input.shape
+        bag = input.new_tensor(range(bags)).unsqueeze(1).expand(bags, length).reshape(-1)
+    elif input.dim() == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.dim() != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+        starts = offsets[:-1] if include_last_offset else offsets
+        bags = starts.shape[0]
+        position = input.new_tensor(range(input.shape[0])).unsqueeze(1)
+        # An element belongs to the last bag that starts at or before it.
+        bag = (position >= starts).sum(1) - 1
+    else:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    index = input.reshape(-1)
+    rows = embedding(
+        index, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq
+    )
+    counts_for = None if padding_idx is None else index != _row(padding_idx, weight.shape[0])
+    size = weight.shape[1]
+    if mode == "max":
+        if counts_for is not None:
+            rows = rows.masked_fill(~counts_for.unsqueeze(1), float("-inf"))
+        lowest = rows.new_full((bags, size), float("-inf"))
+        best = lowest.scatter_reduce(0, bag.unsqueeze(1).expand(-1, size), rows, "amax")
+        return best.masked_fill(best == float("-inf"), 0)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.reshape(-1, 1)
+    if counts_for is not None:
+        rows = rows * counts_for.unsqueeze(1).to(rows.dtype)
+    total = rows.new_zeros((bags, size)).index_add(0, bag, rows)
+    if mode == "sum":
+        return total
+    ones = rows.new_ones((index.shape[0],)) if counts_for is None else counts_for.to(rows.dtype)
+    count = rows.new_zeros((bags,)).index_add(0, bag, ones)
+    return total / count.clamp_min(1).unsqueeze(1)
+
+
+def _name_of(offsets: object) -> str:
+    return str(type(offsets))
