@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+import jaxflow
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import printing
 
@@ -78,20 +79,17 @@ def random_options(rng):
     return {name: pick(rng, values) for name, values in CHOICES.items() if rng.random() < 0.4}
 
 
-SIDES = [(torch, torch.set_printoptions), (dtypes, printing.set_printoptions)]
-
-
 @contextlib.contextmanager
 def settings(options, default):
-    for module, set_options in SIDES:
-        set_options(**options)
-        module.set_default_dtype(getattr(module, default))
+    for T in (torch, jaxflow):
+        T.set_printoptions(**options)
+        T.set_default_dtype(getattr(T, default))
     try:
         yield
     finally:
-        for module, set_options in SIDES:
-            set_options(profile="default")
-            module.set_default_dtype(module.float32)
+        for T in (torch, jaxflow):
+            T.set_printoptions(profile="default")
+            T.set_default_dtype(T.float32)
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -116,3 +114,97 @@ def test_jax_arrays_are_summarised_alike(name):
         array = rng.standard_normal(shape).astype(dtype.np)
         expected = repr(to_torch(array, dtype))
         assert printing.tensor_repr(jnp.asarray(array), dtype) == expected
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_random_tensors(name, executor):
+    """The same through `jaxflow.Tensor`: what a print of a tensor just computed shows."""
+    dtype = dtypes.ALL[name]
+    rng = np.random.default_rng(1000 + TYPES.index(name))
+    for _ in range(20):
+        array = random_array(rng, dtype)
+        options = random_options(rng)
+        with settings(options, "float32"):
+            expected = str(to_torch(array, dtype))
+            actual = str(jaxflow.tensor(array))
+        assert actual == expected, (array.shape, options)
+
+
+def doubled(T, x):
+    """Twice ``x`` by a Function, whose node has a name of its own."""
+
+    class Twice(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    return Twice.apply(x)
+
+
+def leaf(T, *shape):
+    return T.ones(*shape, requires_grad=True)
+
+
+def written_view(T):
+    base = leaf(T, 3) * 2
+    view = base[1:]
+    base.mul_(3)
+    return [base, view]
+
+
+def unrecorded(T):
+    with T.no_grad():
+        return leaf(T, 2) * 2
+
+
+TEXTS = {
+    "leaf": lambda T: leaf(T, 2),
+    "result": lambda T: leaf(T, 2) * 2,
+    "long result": lambda T: leaf(T, 12) * 2.5,
+    "result of another type": lambda T: leaf(T, 2).double() + 1,
+    "reduction": lambda T: leaf(T, 2, 3).sum(),
+    "custom function": lambda T: doubled(T, leaf(T, 2)),
+    "several outputs": lambda T: (leaf(T, 2) * 2).unbind(),
+    "view": lambda T: leaf(T, 2, 3).t()[1:],
+    "written view": written_view,
+    "detached": lambda T: (leaf(T, 2) * 2).detach(),
+    "no grad": unrecorded,
+    "tensors in containers": lambda T: {"a": [T.arange(3), T.tensor(1.5)]},
+    "conjugate": lambda T: T.tensor([1 + 2j, -1.5j]).conj(),
+    "transposed": lambda T: T.arange(2000).reshape(40, 50).t(),
+    "expanded": lambda T: T.tensor([1.5]).expand(3, 4),
+    "empty": lambda T: [T.empty(0), T.empty(2, 0), T.empty(0, dtype=T.int64)],
+    "meta": lambda T: T.empty(2, 3, device="meta", dtype=T.float16),
+    "formatted": lambda T: f"{T.tensor(2.5):.3f} {T.tensor(7):>4} {T.tensor(True)} {T.ones(2)}",
+    "formatted leaf": lambda T: f"{leaf(T, ()):.1f} {leaf(T, ())}",
+    "formatted half": lambda T: f"{T.tensor(2.3, dtype=T.bfloat16)} {T.tensor(1 + 2j):.2f}",
+    "percent": lambda T: "%.2f %s %d" % (T.tensor(2.5), T.ones(2), T.tensor(3)),  # noqa: UP031
+    "own contents": lambda T: T.ones(2).__repr__(tensor_contents="..."),
+    "shape": lambda T: [T.ones(2, 3).shape, T.ones(()).size(), T.ones(1).dtype, T.ones(1).device],
+    "parameter": lambda T: T.nn.Parameter(T.ones(2, 3)),
+    "parameter of no dimensions": lambda T: f"{T.nn.Parameter(T.tensor(2.5))}",
+    "frozen parameter": lambda T: T.nn.Parameter(T.ones(2), requires_grad=False),
+    "parameter of a subclass": lambda T: type("Mine", (T.nn.Parameter,), {})(T.ones(2)),
+    "linear": lambda T: [*T.nn.Linear(2, 1).state_dict(), T.nn.Linear(2, 1)],
+}
+
+
+@pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
+def test_text(make, executor):
+    assert repr(make(jaxflow)) == repr(make(torch))
+
+
+@pytest.mark.parametrize("spec", ["d", ".2f", "x", "s", ">8"])
+@pytest.mark.parametrize("values", [2.5, 3, True, 1 + 2j, [1.0, 2.0]])
+def test_format(values, spec, executor):
+    def answer(T):
+        try:
+            return format(T.tensor(values), spec)
+        except (TypeError, ValueError) as error:
+            return repr(error)
+
+    assert answer(jaxflow) == answer(torch)

@@ -96,7 +96,7 @@ def assert_same_result(expected, actual, *what):
     if "complex32" in expected or "ComplexHalf" in expected:
         assert "torch.complex32" in actual or actual.startswith("NotImplementedError"), what
     elif "not implemented for" in expected and actual != expected:
-        # PyTorch has no kernel of its own for this type. XLA may have one, or not for other reasons.
+        # PyTorch has no kernel of its own for this type; XLA may have one, or its own reason.
         assert actual.startswith(("torch.", "NotImplementedError", "RuntimeError")), what
     else:
         assert actual == expected, what
