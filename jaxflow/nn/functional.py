@@ -12,13 +12,3 @@ _publish(_sys.modules["jaxflow"], ("nn.functional",))
 from jaxflow.nn._functional.attention import (  # noqa: E402 - it uses what was just published
     multi_head_attention_forward as multi_head_attention_forward,
 )
-
-
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(name)
-
-    def missing(*args, **kwargs):
-        raise RuntimeError(f"nn.functional.{name} is not supported yet")
-
-    return missing
