@@ -67,5 +67,8 @@ from . import cuda as cuda
 from . import nn as nn
 from . import optim as optim
 from . import random as random
+from . import serialization as serialization
 from . import utils as utils
+from .serialization import load as load
+from .serialization import save as save
 
