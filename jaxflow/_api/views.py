@@ -255,9 +255,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """All slices along ``dim``; views."""
     n = input._aval.ndim
     if n == 0:
-        raise RuntimeError(
-            "Dimension specified as 0 but tensor has no dimensions"
-        )
+        wrap_dim(dim, n, wrap_scalar=False)
     dim = wrap_dim(dim, n)
     return apply_joint_view(
         tuple([("select", (dim, i)) for i in range(input._aval.shape[dim])]), input,

@@ -21,22 +21,27 @@ class ViewInfo:
         base: the tensor whose autograd history this view follows; None for ``detach()`` and ``.data``.
         base_plan: the chain from ``base`` to this view (``plan`` itself unless base is an alias).
         version: the version cell shared with the base.
-        seen_version: the version at which ``_grad_fn`` was right.
+        seen_version: the version at which ``_grad_fn`` was right; see ``_dispatch.history``.
+        own: whether ``requires_grad_()`` was called on this very view.
         value, epoch: what was read last, and when.
         origin: how it was made, as far as in-place writes care (see ``jaxflow._dispatch.inplace``).
     """
 
-    __slots__ = ("base", "base_plan", "epoch", "origin", "plan", "seen_version", "value", "version")
+    __slots__ = ("base", "base_plan", "epoch", "origin", "own", "plan", "seen_version", "value",
+                 "version")
 
     def __init__(self, plan, base, base_plan, version, origin=None) -> None:
         self.plan = plan
         self.base = base
         self.base_plan = base_plan
         self.version = version
-        self.seen_version = version[0]
+        # See NOTE [Provisional versions].
+        follows = base is None or base._requires_grad
+        self.seen_version = version[0] if follows else -1 - version[0]
         self.value: Value | None = None
         self.epoch = -1
         self.origin = origin
+        self.own = False
 
 
 class Tensor:

@@ -6,7 +6,6 @@ grad on, records a Node. Nothing else touches arrays, grad recording or versions
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import jax
@@ -16,7 +15,8 @@ from jaxflow._core.geometry import contiguous_strides, preserve_strides
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 
-from .graph import AccumulateGrad, Node
+from .graph import Node
+from .history import edge_of, refresh_history
 from .op import Op
 from .plan import NoneKind, Plan, build
 from .run import run
@@ -145,23 +145,6 @@ def _record(plan: Plan, args, values: list) -> Node:
     return plan.node(plan, inputs, edges, needs, guards)
 
 
-def edge_of(t: Tensor) -> tuple:
-    """Where a cotangent of ``t`` goes: its node and output number, or its gradient accumulator."""
-    if t._grad_fn is not None:
-        return (t._grad_fn, t._output_nr)
-    return (accumulator(t), 0)
-
-
-def accumulator(t: Tensor) -> AccumulateGrad:
-    """The leaf's accumulation node; one as long as anything refers to it."""
-    ref = t._accumulator
-    node = None if ref is None else ref()
-    if node is None:
-        node = AccumulateGrad(t)
-        t._accumulator = weakref.ref(node)
-    return node
-
-
 def view_value(t: Tensor) -> Value:
     """What a view shows now; also brings its autograd history up to date."""
     view = t._view
@@ -173,19 +156,6 @@ def view_value(t: Tensor) -> Value:
         view.value = storage.value if plan.identity else run(plan.read, [storage.value])[0]
         view.epoch = storage.epoch
     return view.value
-
-
-def refresh_history(t: Tensor) -> None:
-    """Give a view of a base that was written to a node that reads the new base."""
-    view = t._view
-    view.seen_version = view.version[0]
-    base = view.base
-    if base is None or not base._requires_grad:
-        return
-    plan = view.base_plan.read
-    t._grad_fn = plan.node(plan, [None], [edge_of(base)], (True,), None)
-    t._output_nr = 0
-    t._requires_grad = True
 
 
 def value_of(t: Tensor) -> Value:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections import OrderedDict
 
 from jaxflow._core.hooks import RemovableHandle
@@ -153,6 +154,11 @@ class AccumulateGrad:
 
     def __repr__(self) -> str:
         return f"<AccumulateGrad object at {hex(id(self))}>"
+
+
+def short_name(node_name: str) -> str:
+    """A node's name as errors say it: ``AddBackward0`` is ``Add``, ``ClampBackward1`` ``Clamp1``."""
+    return re.sub(r"Backward(\d*)$", lambda m: "" if m[1] == "0" else m[1], node_name)
 
 
 @functools.cache

@@ -16,17 +16,17 @@ from __future__ import annotations
 from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
 from jaxflow._core.tensor import Tensor, version_cell
 
-from .door import apply, edge_of, plan_of, refresh_history, strides_of, value_of
+from .door import apply, plan_of, strides_of, value_of
+from .history import edge_of, refreshed, refusal, set_history
 from .op import Op
 from .run import run
 from .state import state
-from .viewing import INFERENCE, MULTI_OUTPUT, NO_GRAD
 
 
 def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
     """Apply an op and write its result into ``args[0]``, which keeps its shape and dtype."""
     target = args[0]
-    check_writable(target, any(isinstance(a, Tensor) and _needs(a) for a in args))
+    check_writable(target, any(isinstance(a, Tensor) and refreshed(a)._requires_grad for a in args))
     for a in args[1:]:
         if isinstance(a, Tensor) and a._storage is target._storage and a is not target:
             check_operand(op, target, a)
@@ -64,12 +64,6 @@ def check_operand(op: Op, target: Tensor, other: Tensor) -> None:
         raise RuntimeError(PARTIAL_OVERLAP)
 
 
-def _needs(t: Tensor) -> bool:
-    if t._view is not None and t._view.seen_version != t._view.version[0]:
-        refresh_history(t)
-    return t._requires_grad
-
-
 def check_writable(t: Tensor, requires_grad: bool) -> None:
     """Refuse an in-place write where PyTorch refuses it. Raises RuntimeError."""
     if has_internal_overlap(t._aval.shape, strides_of(t)):
@@ -81,40 +75,16 @@ def check_writable(t: Tensor, requires_grad: bool) -> None:
         return
     view = t._view
     if view is not None and view.base is not None:
-        base = view.base
-        if base._requires_grad and base._grad_fn is None and not _is_differentiable_view(base):
+        if view.origin is not None:
+            raise RuntimeError(refusal(t, "is being"))
+        if t._requires_grad and view.base._grad_fn is None:
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place operation."
             )
-        if view.origin is not None:
-            raise RuntimeError(_refusal(t))
-    elif t._requires_grad and t._grad_fn is None:
+    if t._requires_grad and t._grad_fn is None:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation."
         )
-
-
-def _is_differentiable_view(t: Tensor) -> bool:
-    return t._view is not None and t._view.base is not None
-
-
-def _refusal(t: Tensor) -> str:
-    origin = t._view.origin
-    if origin == MULTI_OUTPUT:
-        made = (f"Output {t._output_nr} of {t._grad_fn.name()}" if t._grad_fn is not None else
-                "This view")
-        return (
-            f"{made} is a view and is being modified inplace. This view is the output of a function "
-            "that returns multiple views. Such functions do not allow the output views to be modified "
-            "inplace. You should replace the inplace operation by an out-of-place one."
-        )
-    mode = {NO_GRAD: "no_grad mode", INFERENCE: "inference mode"}[origin]
-    return (
-        f"A view was created in {mode} and is being modified inplace with grad mode enabled. Given that "
-        "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-        f"moving both the view and the inplace either both inside the {mode.split()[0]} block (if you "
-        "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
-    )
 
 
 def write(t: Tensor, result: Tensor) -> None:
@@ -145,14 +115,14 @@ def write(t: Tensor, result: Tensor) -> None:
         copy = view.base_plan.write
         edges = [edge_of(base) if base._requires_grad else None, edge_of(result)]
         node = copy.node(copy, [None, None], edges, (base._requires_grad, True), None)
-        base._grad_fn, base._output_nr, base._requires_grad = node, 0, True
+        set_history(base, node, 0)
         view.version[1:] = (node.name(),)
 
 
 def _take_history(t: Tensor, result: Tensor) -> None:
     """The tensor now is the output of the in-place operation's node."""
     node, number = result._grad_fn, result._output_nr
-    t._grad_fn, t._output_nr, t._requires_grad = node, number, True
+    set_history(t, node, number)
     version_cell(t)[1:] = (node.name(),)  # errors about saved tensors say who wrote last
     if node.guards is not None and len(node.guards) == 1 and (
         node.guards[0][0] is result._storage.version

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from jaxflow._core.tensor import Tensor, ViewInfo, make_view, version_cell
 
-from .door import edge_of, plan_of, view_value
+from .door import plan_of
+from .history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
 from .state import state
 from .views import ViewPlan, joint_plan, root_of
-
-# Why an in-place write through a view may be refused; see ``jaxflow._dispatch.inplace``.
-NO_GRAD, INFERENCE, MULTI_OUTPUT = "no_grad", "inference", "multi_output"
 
 
 def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:
@@ -44,8 +42,7 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
         plan = root_of(t._aval, t._stride).child(name, static)
         info = ViewInfo(plan, t, plan, t._storage.version, origin)
     else:
-        if view.seen_version != view.version[0]:
-            view_value(t)
+        refreshed(t)
         plan = view.plan.child(name, static)
         if view.base is None:
             base, base_plan = t, root_of(t._aval, t._stride).child(name, static)
@@ -56,6 +53,7 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
         info = ViewInfo(plan, base, base_plan, view.version, origin or view.origin)
     if not state.grad:
         info.origin = INFERENCE if state.inference else info.origin or NO_GRAD
+        info.seen_version = -1 - info.version[0]  # NOTE [Provisional versions]: it records nothing
     return make_view(t, plan, info), plan
 
 

@@ -67,7 +67,7 @@ def backward(
         for t in inputs:
             _check_input(t)
             t.retain_grad()
-        only = [edge_of(t) for t in inputs]
+        only = [_target(t) for t in inputs]
     if create_graph:
         warn_once(_CYCLE)
     run_backward(edges, retain_graph=retain_graph, create_graph=create_graph, only=only)
@@ -133,7 +133,7 @@ def grad(
                 raise RuntimeError("One of the differentiated Tensors does not require grad")
         results = run_backward(
             edges, retain_graph=retain_graph, create_graph=create_graph,
-            capture=[edge_of(t) for t in wanted],
+            capture=[_target(t) for t in wanted],
         )
     for i, g in enumerate(results):
         if g is None and not allow_unused:
@@ -189,6 +189,14 @@ def _current(t: Any) -> None:
         refresh_history(t)
 
 
+_UNREACHED = (object(), 0)
+
+
+def _target(t: Tensor) -> tuple:
+    """Where the gradient of an input arrives; nowhere for a view that has no history of its own."""
+    return edge_of(t) or _UNREACHED
+
+
 def _edges(roots: tuple[Tensor, ...], cotangents: list) -> list:
     found = []
     for i, (t, cotangent) in enumerate(zip(roots, cotangents, strict=True)):
@@ -196,7 +204,12 @@ def _edges(roots: tuple[Tensor, ...], cotangents: list) -> list:
             raise RuntimeError(
                 f"element {i} of tensors does not require grad and does not have a grad_fn"
             )
-        found.append((edge_of(t), cotangent))
+        edge = edge_of(t)
+        if edge is None:
+            raise RuntimeError(
+                f"element {i} of tensors does not require grad and does not have a grad_fn"
+            )
+        found.append((edge, cotangent))
     return found
 
 
@@ -276,7 +289,7 @@ def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
         cotangents = _cotangents(roots, tuple(cotangents), False)
         found = run_backward(
             _edges(roots, cotangents), retain_graph=retain_graph, create_graph=False,
-            capture=[edge_of(t) for t in wanted],
+            capture=[_target(t) for t in wanted],
         )
         used[:] = [g is not None for g in found]
         return [value_of(g).get() for g in found if g is not None]
@@ -296,7 +309,7 @@ def _one_by_one(roots, wanted, given) -> list:
         cotangents = tuple(None if g is None else g.select(0, i) for g in given)
         rows.append(run_backward(
             _edges(roots, _cotangents(roots, cotangents, True)), retain_graph=True,
-            create_graph=True, capture=[edge_of(t) for t in wanted],
+            create_graph=True, capture=[_target(t) for t in wanted],
         ))
     return [
         None if column[0] is None else apply(OPS["stack"], tuple(column), (0,))

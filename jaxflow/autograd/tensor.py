@@ -9,25 +9,24 @@ from typing import Any
 
 from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import plan_of, refresh_history
+from jaxflow._dispatch.door import plan_of
 from jaxflow._dispatch.graph import hook_into
+from jaxflow._dispatch.history import Invalid
+from jaxflow._dispatch.history import refreshed as _refreshed
 from jaxflow._dispatch.viewing import alias
 
 from . import api
 from .wording import c_name, written
 
 
-def _refreshed(t: Tensor) -> Tensor:
-    if t._view is not None and t._view.seen_version != t._view.version[0]:
-        refresh_history(t)
-    return t
-
-
 # ------------------------------------------------------------------------------------- attributes
 
 
 def _grad_fn(self):
-    return _refreshed(self)._grad_fn
+    node = _refreshed(self)._grad_fn
+    if node.__class__ is Invalid:
+        raise RuntimeError(node.message)
+    return node
 
 
 def _requires_grad(self) -> bool:
@@ -49,6 +48,8 @@ def _set_requires_grad(self, value: bool) -> None:
     if value and self._aval.dtype.category < 2:
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     self._requires_grad = value
+    if self._view is not None:
+        self._view.own = value
 
 
 Tensor.grad_fn = property(_grad_fn, doc="The node that made this tensor; None for a leaf.")
@@ -56,7 +57,7 @@ Tensor.requires_grad = property(
     _requires_grad, _set_requires_grad, doc="Whether operations on this tensor are recorded."
 )
 Tensor.is_leaf = property(
-    lambda self: _refreshed(self)._grad_fn is None, doc="Whether no recorded operation made it."
+    lambda self: _grad_fn(self) is None, doc="Whether no recorded operation made it."
 )
 Tensor.output_nr = property(lambda self: self._output_nr, doc="Which output of ``grad_fn`` it is.")
 
@@ -142,7 +143,7 @@ def detach_(self: Tensor) -> Tensor:
             "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
             "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
             "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
-            "torch/optim/optimizer.py as a solution."
+            "torch/optim/optimizer.py as the solution."
         )
     self._grad_fn, self._output_nr, self._requires_grad = None, 0, False
     return self
@@ -188,7 +189,7 @@ def retain_grad(self: Tensor) -> None:
     """Keep this non-leaf's gradient in ``.grad``. Raises RuntimeError if it requires none."""
     if not _refreshed(self)._requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    node = self._grad_fn
+    node = _grad_fn(self)
     if node is None:
         return
     if node.retained is None:
@@ -197,7 +198,7 @@ def retain_grad(self: Tensor) -> None:
 
 
 def _retains_grad(self) -> bool:
-    node = self._grad_fn
+    node = _refreshed(self)._grad_fn
     if node is None or not node.retained:
         return False
     ref = node.retained.get(self._output_nr)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from jaxflow._dispatch.graph import short_name
 from jaxflow._ops.views import VIEWS
 
 FREED = (
@@ -22,11 +21,6 @@ _C_NAMES = {
 
 # Types whose old names PyTorch writes as ``torch.FloatTensor``; it has no such names for later ones.
 _OLD_TYPES = frozenset(("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long"))
-
-
-def short_name(node_name: str) -> str:
-    """A node's name as errors say it: ``AddBackward0`` is ``Add``, ``ClampBackward1`` ``Clamp1``."""
-    return re.sub(r"Backward(\d*)$", lambda m: "" if m[1] == "0" else m[1], node_name)
 
 
 def type_name(aval) -> str:

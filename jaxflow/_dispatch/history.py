@@ -1,0 +1,134 @@
+"""The autograd history of a tensor: where its cotangents go, and how a view's history follows its base.
+
+NOTE [Views and their history]
+    A view requires grad when its base does. Its ``grad_fn`` is the node of the view op until the base is
+    written to; at the next use it becomes a node that reads the new base (``AsStridedBackward0``).
+    Views whose making recorded nothing, or which came several at once, may not change that way:
+    PyTorch then refuses every use that needs their history, and not before. `Invalid` stands for it.
+
+NOTE [Provisional versions]
+    While the base requires no grad, ``seen_version`` is ``-1 - version``, which no version equals: so
+    every use comes by `refresh_history`, which notices when ``requires_grad_()`` was called on the base.
+"""
+
+from __future__ import annotations
+
+import weakref
+
+from jaxflow._core.tensor import Tensor
+
+from .graph import AccumulateGrad, short_name
+
+# Why in-place writes through a view, or under it, may be refused.
+NO_GRAD, INFERENCE, MULTI_OUTPUT = "no_grad", "inference", "multi_output"
+
+
+class Invalid:
+    """In the place of the ``grad_fn`` of a view that lost it; what needs the history raises."""
+
+    __slots__ = ("message", "node")
+
+    retained = None
+
+    def __init__(self, message: str, node) -> None:
+        self.message = message
+        self.node = node
+
+
+def edge_of(t: Tensor) -> tuple | None:
+    """Where a cotangent of ``t`` goes: its node and output number, or its gradient accumulator.
+
+    None for a view that only requires grad because its base does: nothing recorded how it was made.
+    """
+    node = t._grad_fn
+    if node is not None:
+        if node.__class__ is Invalid:
+            raise RuntimeError(node.message)
+        return (node, t._output_nr)
+    view = t._view
+    if view is not None and view.base is not None and not view.own:
+        return None
+    return (accumulator(t), 0)
+
+
+def accumulator(t: Tensor) -> AccumulateGrad:
+    """The leaf's accumulation node; one as long as anything refers to it."""
+    ref = t._accumulator
+    node = None if ref is None else ref()
+    if node is None:
+        node = AccumulateGrad(t)
+        t._accumulator = weakref.ref(node)
+    return node
+
+
+def refreshed(t: Tensor) -> Tensor:
+    """``t``, its ``requires_grad`` and history brought up to date."""
+    view = t._view
+    if view is not None and view.seen_version != view.version[0]:
+        refresh_history(t)
+    return t
+
+
+def refresh_history(t: Tensor) -> None:
+    """Let a view follow what happened to its base since ``seen_version``."""
+    view = t._view
+    base, version = view.base, view.version[0]
+    if base is None:
+        view.seen_version = version
+        return
+    if t._grad_fn is None and not base._requires_grad:
+        return
+    seen = view.seen_version
+    if version in (seen, -1 - seen):
+        view.seen_version = version
+        t._requires_grad = True
+    elif view.origin is not None:
+        old = t._grad_fn
+        if old.__class__ is not Invalid:
+            t._grad_fn = Invalid(refusal(t, "its base or another view of its base has been"), old)
+        t._requires_grad = True
+    else:
+        view.seen_version = version
+        plan = view.base_plan.read
+        edge = edge_of(base) if base._requires_grad else None
+        set_history(t, plan.node(plan, [None], [edge], (True,), None), 0)
+
+
+def set_history(t: Tensor, node, number: int) -> None:
+    """Make ``t`` an output of ``node``; a grad it was to retain is retained there."""
+    old = t._grad_fn
+    if old is not None and old.retained:
+        ref = old.retained.get(t._output_nr)
+        if ref is not None and ref() is t:
+            del old.retained[t._output_nr]
+            if node.retained is None:
+                node.retained = {}
+            node.retained[number] = ref
+    t._grad_fn, t._output_nr, t._requires_grad = node, number, True
+
+
+def refusal(t: Tensor, modified: str) -> str:
+    """Why a view of special origin may not see its base change; ``modified`` says who changes."""
+    origin, node = t._view.origin, t._grad_fn
+    if node.__class__ is Invalid:
+        node = node.node
+    made = "" if node is None else f"Output {t._output_nr} of {short_name(node.name())} is a view"
+    mode = "inference" if origin == INFERENCE else "no_grad"
+    if origin == MULTI_OUTPUT and node is not None:
+        text = f"{made} and {modified} modified inplace."
+    else:
+        start = f"{made} of a view which was created in" if made else "A view was created in"
+        end = "in normal mode" if origin == INFERENCE else "with grad mode enabled"
+        text = f"{start} {mode} mode and {modified} modified inplace {end}."
+    if origin == MULTI_OUTPUT:
+        return (
+            f"{text} This view is the output of a function that returns multiple views. Such functions "
+            "do not allow the output views to be modified inplace. You should replace the inplace "
+            "operation by an out-of-place one."
+        )
+    block = "inference_mode" if origin == INFERENCE else "no_grad"
+    return (
+        f"{text} Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+        f"your code by moving both the view and the inplace either both inside the {block} block (if you "
+        "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+    )
