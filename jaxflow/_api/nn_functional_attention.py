@@ -25,14 +25,15 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """``softmax(query @ key.T * scale + attn_mask) @ value``, heads and batches in leading dimensions.
+    """``softmax(query @ key.T * scale + attn_mask) @ value``, heads and batches in leading
+    dimensions.
 
     Args:
         query: ``(..., L, E)``.
         key: ``(..., S, E)``.
         value: ``(..., S, Ev)``.
-        attn_mask: broadcasts to ``(..., L, S)``; True where a query sees a key, or what is added to the
-            scores. A query that sees nothing gets zeros.
+        attn_mask: broadcasts to ``(..., L, S)``; True where a query sees a key, or what is added to
+            the scores. A query that sees nothing gets zeros.
         dropout_p: probability of dropping a weight, also outside training.
         is_causal: query ``i`` sees the keys up to ``i``.
         scale: factor of the scores (default ``1 / sqrt(E)``).
@@ -48,8 +49,8 @@ def scaled_dot_product_attention(
     for i, (name, given) in enumerate((("query", query), ("key", key), ("value", value))):
         if not isinstance(given, Tensor):
             raise TypeError(
-                f"scaled_dot_product_attention(): argument '{name}' (position {i + 1}) must be Tensor, "
-                f"not {type(given).__name__}"
+                f"scaled_dot_product_attention(): argument '{name}' (position {i + 1}) must be "
+                f"Tensor, not {type(given).__name__}"
             )
     _check_operands(query, key, value)
     scores = _scores_shape(query, key, value, enable_gqa)
@@ -128,8 +129,8 @@ def _check_product(a: tuple[int, ...], b: tuple[int, int]) -> None:
         )
     batch = math.prod(a[:-2])
     raise RuntimeError(
-        f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {a[-1]}] but got: "
-        f"[{batch}, {b[0]}]."
+        f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {a[-1]}] but "
+        f"got: [{batch}, {b[0]}]."
     )
 
 

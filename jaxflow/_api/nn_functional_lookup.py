@@ -116,8 +116,9 @@ def embedding_bag(
     if per_sample_weights is not None:
         if mode != "sum":
             raise NotImplementedError(
-                "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
-                f"for mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
+                "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
+                f"supported for mode='sum' (got mode='{mode}'). Please open a feature request on "
+                "GitHub."
             )
         if per_sample_weights.shape != input.shape:
             raise ValueError(
@@ -127,8 +128,8 @@ def embedding_bag(
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
-                f"fixed length sequences. However, found offsets of type {_name_of(offsets)}"
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
+                f"of fixed length sequences. However, found offsets of type {_name_of(offsets)}"
             )
         bags, length = input.shape
         bag = input.new_tensor(range(bags)).unsqueeze(1).expand(bags, length).reshape(-1)
@@ -143,7 +144,9 @@ def embedding_bag(
         # An element belongs to the last bag that starts at or before it.
         bag = (position >= starts).sum(1) - 1
     else:
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
+        )
     index = input.reshape(-1)
     rows = embedding(
         index, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq

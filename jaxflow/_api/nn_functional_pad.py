@@ -10,7 +10,11 @@ from jaxflow._dispatch.door import apply
 from jaxflow._ops.pad import REFLECT, REPLICATE, _pad_circular, constant_pad_nd
 
 # The other modes pad the last one to three dimensions of an input with channels and maybe a batch.
-_MODES = {"reflect": REFLECT, "replicate": REPLICATE, "circular": dict.fromkeys((1, 2, 3), _pad_circular)}
+_MODES = {
+    "reflect": REFLECT,
+    "replicate": REPLICATE,
+    "circular": dict.fromkeys((1, 2, 3), _pad_circular),
+}
 
 
 @composite("function", namespace="nn.functional")
@@ -20,8 +24,8 @@ def pad(
     """Positions added before and after in the last dimensions; negative numbers cut them off.
 
     Args:
-        input: any tensor; other modes than ``"constant"`` need two dimensions before those padded, or
-            one.
+        input: any tensor; other modes than ``"constant"`` need two dimensions before those padded,
+            or one.
         pad: two numbers a dimension, the last dimension first.
         mode: ``"constant"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
         value: what the new positions hold in mode ``"constant"`` (default 0).

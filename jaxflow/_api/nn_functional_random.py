@@ -136,8 +136,8 @@ def dropout1d(
     if input.dim() not in (2, 3):
         raise RuntimeError(
             f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. Note that "
-            "dropout1d exists to provide channel-wise dropout on inputs with 1 spatial dimension, a "
-            "channel dimension, and an optional batch dimension (i.e. 2D or 3D inputs)."
+            "dropout1d exists to provide channel-wise dropout on inputs with 1 spatial dimension, "
+            "a channel dimension, and an optional batch dimension (i.e. 2D or 3D inputs)."
         )
     return _channels(input, p, training, inplace, batched=input.dim() == 3)
 
@@ -182,21 +182,21 @@ def _channels(
 
 def _warn_dimensions(n: int, input: Tensor) -> None:
     warnings.warn(
-        f"dropout{n}d: Received a {input.dim()}-D input to dropout{n}d, which is deprecated and will "
-        "result in an error in a future release. To retain the behavior and silence this warning, "
-        f"please use dropout instead. Note that dropout{n}d exists to provide channel-wise dropout on "
-        f"inputs with {n} spatial dimensions, a channel dimension, and an optional batch dimension "
-        f"(i.e. {n + 1}D or {n + 2}D inputs).",
+        f"dropout{n}d: Received a {input.dim()}-D input to dropout{n}d, which is deprecated and "
+        "will result in an error in a future release. To retain the behavior and silence this "
+        f"warning, please use dropout instead. Note that dropout{n}d exists to provide "
+        f"channel-wise dropout on inputs with {n} spatial dimensions, a channel dimension, and an "
+        f"optional batch dimension (i.e. {n + 1}D or {n + 2}D inputs).",
         stacklevel=3,
     )
 
 
 _DROPOUT2D_3D = (
-    "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is "
-    "desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will "
-    "change in a future release to interpret the input as one without a batch dimension, i.e. shape "
-    "(C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using dropout1d "
-    "instead."
+    "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout "
+    "behavior is desired - input is interpreted as shape (N, C, L), where C is the channel dim. "
+    "This behavior will change in a future release to interpret the input as one without a batch "
+    "dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please "
+    "switch to using dropout1d instead."
 )
 
 
@@ -228,7 +228,8 @@ _public("alpha_dropout", _alpha_dropout, False)
 _public("feature_alpha_dropout", _alpha_dropout, True)
 
 
-# ------------------------------------------------------------------------- other functions that draw
+# ------------------------------------------------------------------------- other functions that
+# draw
 
 
 @composite("function", aliases=("nn.functional.rrelu",))

@@ -22,7 +22,8 @@ def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tenso
     if require_grad and data._aval.dtype.category < 2:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     t = make(value_of(data), cls)
-    # What shows all of a storage is a base tensor like any other, which every operation reads fastest.
+    # What shows all of a storage is a base tensor like any other, which every operation reads
+    # fastest.
     source = data if plan_of(data).identity else alias(data)
     t._storage, t._stride = source._storage, source._stride
     if source is not data:

@@ -15,8 +15,8 @@ class RemovableHandle:
     """Takes one hook out of its table; a context manager that does so on leaving.
 
     Args:
-        hooks_dict: the table, an OrderedDict (plain dicts cannot be referred to weakly). The hook goes in
-            under ``handle.id``.
+        hooks_dict: the table, an OrderedDict (plain dicts cannot be referred to weakly). The hook
+            goes in under ``handle.id``.
         extra_dict: further tables, one or several, that may have an entry under the same id.
     """
 

@@ -1,4 +1,4 @@
-"""Padding of the last dimensions; pads come as two numbers a dimension, the last dimension first."""
+"""Padding of the last dimensions; pads are two numbers a dimension, the last one first."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def _check_reflect(input, pad):
         axis = input.ndim - 1 - i // 2
         if max(pad[i], pad[i + 1]) >= input.shape[axis]:
             raise RuntimeError(
-                "Argument #4: Padding size should be less than the corresponding input dimension, but "
-                f"got: padding ({pad[i]}, {pad[i + 1]}) at dimension {axis} of input "
+                "Argument #4: Padding size should be less than the corresponding input dimension, "
+                f"but got: padding ({pad[i]}, {pad[i + 1]}) at dimension {axis} of input "
                 f"{list(input.shape)}"
             )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jaxflow._dispatch.op import op
 
+
 def _check_image(name, input, factor, which):
     if input.ndim < 3:
         raise RuntimeError(
@@ -22,8 +23,8 @@ def pixel_shuffle(input, /, upscale_factor):
     *lead, channels, height, width = input.shape
     if channels % (r * r):
         raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
-            f"upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}"
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
+            f"of upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}"
         )
     n = len(lead)
     x = input.reshape((*lead, channels // (r * r), r, r, height, width))
@@ -54,7 +55,8 @@ def channel_shuffle(input, /, groups):
     """The channels of ``(N, C, ...)`` taken in turn from each of ``groups`` groups."""
     if input.ndim <= 2:
         raise RuntimeError(
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}"
+            "channel_shuffle expects input with > 2 dims, but got input with sizes "
+            f"{list(input.shape)}"
         )
     if groups <= 0:
         raise RuntimeError(

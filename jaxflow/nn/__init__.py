@@ -4,10 +4,7 @@ from jaxflow.nn import functional as functional
 from jaxflow.nn import init as init
 from jaxflow.nn import utils as utils
 from jaxflow.nn.modules import *  # noqa: F403 - every layer; the list is `modules.__all__`
-from jaxflow.nn.modules import __all__ as _layers
 from jaxflow.nn.parameter import Buffer as Buffer
 from jaxflow.nn.parameter import Parameter as Parameter
 from jaxflow.nn.parameter import UninitializedBuffer as UninitializedBuffer
 from jaxflow.nn.parameter import UninitializedParameter as UninitializedParameter
-
-__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", *_layers]

@@ -1,4 +1,4 @@
-"""Filling tensors with the values that training starts from; each function changes and returns its tensor."""
+"""The values that training starts from; each function fills its tensor and returns it."""
 
 from __future__ import annotations
 
@@ -253,7 +253,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
         if rows < columns:
             drawn = drawn.t()
         q, r = jaxflow.linalg.qr(drawn)
-        # Without the signs of the diagonal the result would not be uniform among orthogonal matrices.
+        # Without the signs of the diagonal the result would not be uniform among orthogonal
+        # matrices.
         q = q * jaxflow.diag(r, 0).sign()
         if rows < columns:
             q = q.t()

@@ -9,8 +9,8 @@ from jaxflow import Tensor
 class _IsMarked(type(Tensor)):
     """Lets ``isinstance`` see parameters and buffers that are tensors of another subclass.
 
-    Wrapping a tensor of a user's own subclass must keep that subclass, so such an object cannot also
-    be an instance of Parameter; it carries a mark instead.
+    Wrapping a tensor of a user's own subclass must keep that subclass, so such an object cannot
+    also be an instance of Parameter; it carries a mark instead.
     """
 
     def __instancecheck__(cls, instance: object) -> bool:
@@ -28,7 +28,8 @@ class Parameter(Tensor, metaclass=_IsMarked):
         requires_grad: whether gradients accumulate in ``.grad``.
 
     Raises:
-        RuntimeError: when gradients are asked of a dtype that is neither floating point nor complex.
+        RuntimeError: when gradients are asked of a dtype that is neither floating point nor
+            complex.
     """
 
     _mark = "_is_param"
@@ -43,8 +44,8 @@ class Parameter(Tensor, metaclass=_IsMarked):
         marked = data.detach().requires_grad_(requires_grad)
         if type(marked) is not type(data):
             raise RuntimeError(
-                f"Creating a Parameter from an instance of type {type(data).__name__} requires that "
-                f"detach() returns an instance of the same type, but it returned "
+                f"Creating a Parameter from an instance of type {type(data).__name__} requires "
+                "that detach() returns an instance of the same type, but it returned "
                 f"{type(marked).__name__}: return that type from detach()."
             )
         marked._is_param = True
@@ -87,8 +88,9 @@ def is_lazy(param: object) -> bool:
 
 
 _LAZY = (
-    "{} is not supported: every jaxflow tensor has a shape from the start. Give the layer its sizes "
-    "(for example nn.Linear(in_features, out_features) instead of nn.LazyLinear(out_features))."
+    "{} is not supported: every jaxflow tensor has a shape from the start. Give the layer its "
+    "sizes (for example nn.Linear(in_features, out_features) instead of "
+    "nn.LazyLinear(out_features))."
 )
 
 

@@ -37,7 +37,8 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Attention in several heads between learned projections; `nn.MultiheadAttention` as a function.
+    """Attention in several heads between learned projections; `nn.MultiheadAttention` as a
+    function.
 
     Args:
         query: ``(L, N, E)`` or ``(L, E)``.
@@ -67,8 +68,8 @@ def multi_head_attention_forward(
         is_causal: a hint that ``attn_mask`` is the causal mask.
 
     Returns:
-        The output, shaped like ``query``, and the weights ``(N, L, S)`` (with heads in dimension 1 when
-        they are not averaged) or None.
+        The output, shaped like ``query``, and the weights ``(N, L, S)`` (with heads in dimension 1
+        when they are not averaged) or None.
 
     Raises:
         AssertionError: for shapes that do not go together, or masks of other dtypes.
@@ -86,8 +87,8 @@ def multi_head_attention_forward(
     )
     if is_causal and attn_mask is None:
         raise RuntimeError(
-            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
-            "`generate_square_subsequent_mask` to create this mask."
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
+            "method `generate_square_subsequent_mask` to create this mask."
         )
     if is_causal and key_padding_mask is None and not need_weights:
         attn_mask = None  # the attention below makes this mask itself
@@ -233,8 +234,8 @@ def _as_scores(mask: Tensor | None, name: str, other: Tensor | None, dtype) -> T
     )
     if other is not None and mask.dtype is not other.dtype:
         warnings.warn(
-            "Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for "
-            "both instead.",
+            "Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type "
+            "for both instead.",
             stacklevel=3,
         )
     if mask.is_floating_point():

@@ -112,7 +112,8 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """``(L, N, E)`` queries and ``(S, N, ...)`` keys and values to ``(L, N, E)``, and the weights.
+        """``(L, N, E)`` queries and ``(S, N, ...)`` keys and values to ``(L, N, E)``, and the
+        weights.
 
         Args:
             query: as said, or ``(N, L, E)`` with ``batch_first``, or without ``N``.
@@ -120,8 +121,8 @@ class MultiheadAttention(Module):
             value: likewise.
             key_padding_mask: ``(N, S)``, True (or minus infinity) where a key does not count.
             need_weights: also return the attention weights.
-            attn_mask: ``(L, S)`` or ``(N * heads, L, S)``, True (or an amount added to the score) where
-                a query may not see a key.
+            attn_mask: ``(L, S)`` or ``(N * heads, L, S)``, True (or an amount added to the score)
+                where a query may not see a key.
             average_attn_weights: return the weights averaged over heads.
             is_causal: a hint that ``attn_mask`` is the causal mask.
 
@@ -161,7 +162,7 @@ class MultiheadAttention(Module):
 
 
 def _swapped(query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
-    """Batch and sequence exchanged, equal tensors staying the same object: one projection serves."""
+    """Batch and sequence exchanged; the same tensor stays the same: one projection serves."""
     done: dict[int, Tensor] = {}
     for tensor in (query, key, value):
         if id(tensor) not in done:

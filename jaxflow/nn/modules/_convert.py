@@ -45,13 +45,15 @@ class Convert(Tree):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Move and cast: ``to(device, dtype)``, ``to(dtype)`` or ``to(tensor)``; returns this module.
+        """Move and cast: ``to(device, dtype)``, ``to(dtype)`` or ``to(tensor)``; returns this
+        module.
 
         Only floating point and complex parameters and buffers are cast; integers keep their dtype.
 
         Args:
             args: as above, then optionally ``non_blocking``.
-            kwargs: ``device``, ``dtype``, ``non_blocking``, ``memory_format`` (for 4-d and 5-d tensors).
+            kwargs: ``device``, ``dtype``, ``non_blocking``, ``memory_format`` (for 4-d and 5-d
+                tensors).
 
         Raises:
             TypeError: when the arguments fit none of the forms, or the dtype is integral.
@@ -76,7 +78,7 @@ class Convert(Tree):
         return self._apply(convert)
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
-        """Replace parameters and buffers by uninitialised ones on ``device``; returns this module."""
+        """Replace parameters and buffers by empty ones on ``device``; returns this module."""
         return self._apply(lambda t: jaxflow.empty_like(t, device=device), recurse=recurse)
 
     def cuda(self, device: Any = None) -> Self:
@@ -121,9 +123,9 @@ class Convert(Tree):
 
 _COMPLEX = (
     "Complex modules are a new feature under active development whose design may change, and some "
-    "modules might not work as expected when using complex tensors as parameters or buffers. Please "
-    "file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a "
-    "complex module does not work as expected."
+    "modules might not work as expected when using complex tensors as parameters or buffers. "
+    "Please file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml "
+    "if a complex module does not work as expected."
 )
 
 

@@ -32,14 +32,15 @@ def _add(hooks: dict, hook: Callable, extra_dict: list[dict] | None = None) -> R
 
 
 def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
-    """Call ``hook(module, args)`` before every module's ``forward``; what it returns replaces ``args``."""
+    """Call ``hook(module, args)`` before every ``forward``; what it returns replaces ``args``."""
     return _add(FORWARD_PRE, hook)
 
 
 def register_module_forward_hook(
     hook: Callable, *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
-    """Call ``hook(module, args, output)`` after every ``forward``; what it returns replaces the output.
+    """Call ``hook(module, args, output)`` after every ``forward``; what it returns replaces the
+    output.
 
     Args:
         with_kwargs: call ``hook(module, args, kwargs, output)`` instead.
@@ -80,15 +81,15 @@ def _add_backward(hook: Callable, full: bool) -> RemovableHandle:
     global _backward_is_full
     if _backward_is_full is (not full):
         raise RuntimeError(
-            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. "
-            "Please use only one of them."
+            "Cannot use both regular backward hooks and full backward hooks as a global Module "
+            "hook. Please use only one of them."
         )
     _backward_is_full = full
     return _add(BACKWARD, hook)
 
 
 def register_module_buffer_registration_hook(hook: Callable) -> RemovableHandle:
-    """Call ``hook(module, name, buffer)`` when a buffer is registered; what it returns replaces it."""
+    """Call ``hook(module, name, buffer)`` when a buffer is registered; it may replace it."""
     return _add(BUFFER_REGISTRATION, hook)
 
 

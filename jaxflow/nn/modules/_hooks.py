@@ -30,7 +30,8 @@ class Hooks(Registry):
         Args:
             hook: the function.
             prepend: run it before the hooks registered so far.
-            with_kwargs: call ``hook(module, args, kwargs)``, which may return a pair replacing both.
+            with_kwargs: call ``hook(module, args, kwargs)``, which may return a pair replacing
+                both.
         """
         flags = ("_forward_pre_hooks_with_kwargs",)
         handle = self._add_hook("_forward_pre_hooks", hook, prepend, flags)
@@ -46,7 +47,8 @@ class Hooks(Registry):
         with_kwargs: bool = False,
         always_call: bool = False,
     ) -> RemovableHandle:
-        """Call ``hook(module, args, output)`` after ``forward``; what it returns replaces the output.
+        """Call ``hook(module, args, output)`` after ``forward``; what it returns replaces the
+        output.
 
         Args:
             hook: the function.
@@ -91,8 +93,8 @@ class Hooks(Registry):
     def _choose_backward_kind(self, full: bool) -> None:
         if self._is_full_backward_hook is (not full):
             raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single Module. "
-                "Please use only one of them."
+                "Cannot use both regular backward hooks and full backward hooks on a single "
+                "Module. Please use only one of them."
             )
         self._is_full_backward_hook = full
 
@@ -136,7 +138,8 @@ class Hooks(Registry):
         return self._add_hook("_load_state_dict_pre_hooks", LoadHook(hook, with_module))
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
-        """Call ``hook(module, incompatible_keys)`` after ``load_state_dict`` copied into the module.
+        """Call ``hook(module, incompatible_keys)`` after ``load_state_dict`` copied into the
+        module.
 
         The hook may change the two lists of ``incompatible_keys`` in place and returns None.
         """
@@ -146,7 +149,8 @@ class Hooks(Registry):
 class LoadHook:
     """A hook that gets the module first when ``with_module``.
 
-    The module comes with the call and is not kept, so that a copied module calls its hooks with itself.
+    The module comes with the call and is not kept, so that a copied module calls its hooks with
+    itself.
     """
 
     def __init__(self, hook: Callable, with_module: bool) -> None:

@@ -19,8 +19,8 @@ def as_pairs(items: Any, container: type, name: str, plural: str = "") -> list[t
         return list(items.items())
     if not isinstance(items, Iterable):
         raise TypeError(
-            f"{plural or name}.update should be called with an iterable of key/value pairs, but got "
-            f"{type(items).__name__}"
+            f"{plural or name}.update should be called with an iterable of key/value pairs, but "
+            f"got {type(items).__name__}"
         )
     pairs = []
     for i, pair in enumerate(items):
@@ -137,8 +137,8 @@ class ParameterDict(Module):
     def _check_key(self, key: str) -> str:
         if not isinstance(key, str):
             raise TypeError(
-                "Index given to ParameterDict cannot be used as a key as it is not a string (type is "
-                f"'{type(key).__name__}'). Open an issue on github if you need non-string keys."
+                "Index given to ParameterDict cannot be used as a key as it is not a string (type "
+                f"is '{type(key).__name__}'). Open an issue on github if you need non-string keys."
             )
         return key
 

@@ -103,9 +103,9 @@ class Registry:
                 )
             if param.grad_fn is not None:
                 raise ValueError(
-                    f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
-                    f"created explicitly. To express '{name}' as a function of another Tensor, compute "
-                    "the value in the forward() method."
+                    f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must "
+                    f"be created explicitly. To express '{name}' as a function of another Tensor, "
+                    "compute the value in the forward() method."
                 )
         hooks = _global_hooks.PARAMETER_REGISTRATION
         self._parameters[name] = _global_hooks.replaced(hooks, self, name, param)
@@ -195,7 +195,8 @@ class Registry:
     def _check_kind(self, name: str, value: Any, kind: str, expected: str) -> None:
         if value is not None:
             raise TypeError(
-                f"cannot assign '{jaxflow.typename(value)}' as {kind} '{name}' ({expected} expected)"
+                f"cannot assign '{jaxflow.typename(value)}' as {kind} '{name}' ({expected} "
+                "expected)"
             )
 
     def _set_buffer(self, name: str, value: Tensor | None) -> None:

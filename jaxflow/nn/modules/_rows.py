@@ -1,8 +1,9 @@
 """Modules that are one function call, declared as one row.
 
-``class ELU(Row, function=F.elu, alpha=1.0, inplace=False)`` makes a module whose constructor takes the
-fields, in that order and with those defaults, keeps them as attributes, and whose ``forward`` calls
-``F.elu(input, alpha=..., inplace=...)``. Its ``repr`` shows the fields; ``inplace`` only when it is set.
+``class ELU(Row, function=F.elu, alpha=1.0, inplace=False)`` makes a module whose constructor takes
+the fields, in that order and with those defaults, keeps them as attributes, and whose ``forward``
+calls ``F.elu(input, alpha=..., inplace=...)``. Its ``repr`` shows the fields; ``inplace`` only when
+it is set.
 """
 
 from __future__ import annotations

@@ -49,7 +49,8 @@ class StateDict(Tree, Hooks):
             args: ``destination, prefix, keep_vars`` by position, which is deprecated.
             destination: the dict to fill (default: a new one).
             prefix: put before every name.
-            keep_vars: give the parameters themselves instead of detached tensors of the same storage.
+            keep_vars: give the parameters themselves instead of detached tensors of the same
+                storage.
         """
         if args:
             warnings.warn(_POSITIONAL, FutureWarning, stacklevel=2)
@@ -106,15 +107,16 @@ class StateDict(Tree, Hooks):
         Args:
             state_dict: tensors by dotted name.
             strict: whether names missing on either side are an error.
-            assign: keep the given tensors themselves (with their dtype and device) instead of copying.
+            assign: keep the given tensors themselves (with their dtype and device) instead of
+                copying.
 
         Returns:
             The lists ``missing_keys`` and ``unexpected_keys``.
 
         Raises:
             TypeError: when ``state_dict`` is no mapping.
-            RuntimeError: listing every missing and unexpected name, every wrong shape, and every value
-                that could not be copied.
+            RuntimeError: listing every missing and unexpected name, every wrong shape, and every
+                value that could not be copied.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
@@ -197,8 +199,8 @@ class StateDict(Tree, Hooks):
             value = value[0]  # checkpoints from before PyTorch had 0-d tensors
         if target.shape != value.shape:
             return (
-                f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, "
-                f"the shape in current model is {target.shape}."
+                f"size mismatch for {key}: copying a param with shape {value.shape} from "
+                f"checkpoint, the shape in current model is {target.shape}."
             )
         try:
             with jaxflow.no_grad():
@@ -244,16 +246,17 @@ def _load_tree(
         if hook(module, keys) is not None:
             raise AssertionError(
                 "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
-                "return new values, if incompatible_keys need to be modified, it should be done inplace."
+                "return new values, if incompatible_keys need to be modified, it should be done "
+                "inplace."
             )
 
 
 class _Snapshot:
     """What a module tree held at one moment, so that a failed load can be undone.
 
-    Loading may run hooks and overridden methods, so nothing short of running it tells whether it will
-    fail. Copies cost next to nothing here: values are immutable and a copy that is not needed again is
-    never computed.
+    Loading may run hooks and overridden methods, so nothing short of running it tells whether it
+    will fail. Copies cost next to nothing here: values are immutable and a copy that is not needed
+    again is never computed.
     """
 
     def __init__(self, module: StateDict) -> None:
@@ -283,5 +286,6 @@ _EXTRA_HALF = (
 
 _POSITIONAL = (
     "Positional args are being deprecated, use kwargs instead. Refer to "
-    "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details."
+    "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for "
+    "details."
 )

@@ -193,7 +193,7 @@ class Tree(Registry):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradient of every parameter, or with ``set_to_none=False`` fill it with zeros."""
+        """Drop the gradient of every parameter, or without ``set_to_none`` fill it with zeros."""
         for parameter in self.parameters():
             if parameter.grad is None:
                 continue

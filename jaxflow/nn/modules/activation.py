@@ -33,7 +33,7 @@ class CELU(Row, function=F.celu, alpha=1.0, inplace=False):
 
 
 class GELU(Row, function=F.gelu, approximate="none"):
-    """``x`` times the normal distribution function of ``x``, or with ``"tanh"`` an approximation."""
+    """``x`` times the normal distribution function of ``x``; ``"tanh"`` approximates it."""
 
 
 class SiLU(Row, function=F.silu, inplace=False):
@@ -77,7 +77,7 @@ class Tanhshrink(Row, function=F.tanhshrink):
 
 
 class Softplus(Row, function=F.softplus, beta=1.0, threshold=20.0):
-    """``log(1 + exp(beta * x)) / beta``, and ``x`` itself where ``beta * x`` passes ``threshold``."""
+    """``log(1 + exp(beta * x)) / beta``; ``x`` itself where ``beta * x`` passes ``threshold``."""
 
 
 class _Shrink(Row):
@@ -119,7 +119,9 @@ class Softmax2d(Module):
             ValueError: for other numbers of dimensions.
         """
         if input.dim() not in (3, 4):
-            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
+            raise ValueError(
+                f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead"
+            )
         return F.softmax(input, -3)
 
 
@@ -192,7 +194,7 @@ class Threshold(Module):
 
 
 class RReLU(Module):
-    """``x`` where positive, else ``x`` times a slope: random in training, their mean in evaluation."""
+    """``x`` where positive, else ``x`` times a slope: drawn in training, else their mean."""
 
     def __init__(
         self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False

@@ -20,7 +20,8 @@ class _NormBase(Module):
         eps: added to the variance.
         momentum: weight of a new batch in the running statistics; None averages all batches alike.
         affine: whether to learn a scale.
-        track_running_stats: whether to keep running statistics; without them evaluation uses its batch.
+        track_running_stats: whether to keep running statistics; without them evaluation uses its
+            batch.
         device: where to put the parameters.
         dtype: their dtype.
         bias: whether to learn a shift as well.
@@ -109,7 +110,8 @@ class _BatchNorm(_NormBase):
         """Same shape and dtype as ``input``.
 
         Raises:
-            ValueError: for other numbers of dimensions, or a training batch of one value per channel.
+            ValueError: for other numbers of dimensions, or a training batch of one value per
+                channel.
         """
         self._check_input_dim(input)
         momentum = 0.0 if self.momentum is None else self.momentum

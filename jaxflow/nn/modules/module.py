@@ -1,8 +1,8 @@
 """`Module`: the base of every layer and model.
 
-How a module is called and printed is here; the rest comes from its bases, one idea a file: `_registry`
-holds parameters, buffers and submodules, `_tree` walks them, `_hooks` registers hooks, `_state` saves and
-loads, `_convert` moves and casts.
+How a module is called and printed is here; the rest comes from its bases, one idea a file:
+`_registry` holds parameters, buffers and submodules, `_tree` walks them, `_hooks` registers hooks,
+`_state` saves and loads, `_convert` moves and casts.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _calls = _Calls()
 
 
 def _leave_outermost_call() -> None:
-    """End of an outermost module call: with grad off, a natural boundary of the deferred executor."""
+    """With grad off, the end of an outermost call is a natural boundary of the executor."""
     if not is_grad_enabled():
         flush(explain.MODULE)
 
@@ -66,8 +66,8 @@ def _leave_outermost_call() -> None:
 class Module(Convert, StateDict):
     """Base class of layers and models.
 
-    A subclass calls ``super().__init__()``, assigns parameters, buffers and submodules as attributes, and
-    defines ``forward``, which runs when the module is called.
+    A subclass calls ``super().__init__()``, assigns parameters, buffers and submodules as
+    attributes, and defines ``forward``, which runs when the module is called.
     """
 
     dump_patches: bool = False
@@ -123,8 +123,8 @@ class Module(Convert, StateDict):
             RuntimeError: always.
         """
         raise RuntimeError(
-            "Module.compile() is not supported: jaxflow records and compiles what the module runs by "
-            "itself. Call the module as it is."
+            "Module.compile() is not supported: jaxflow records and compiles what the module runs "
+            "by itself. Call the module as it is."
         )
 
     def _get_name(self) -> str:
@@ -156,7 +156,7 @@ class _HookedCall:
         self.ran: set[int] = set()
 
     def run(self) -> Any:
-        """Pre-hooks, ``forward``, hooks, with the gradients watched where backward hooks want it."""
+        """Pre-hooks, ``forward``, hooks; gradients are watched where backward hooks want it."""
         module = self.module
         full_pre = [*_BACKWARD_PRE.values(), *module._backward_pre_hooks.values()]
         full, last_node = [], []
@@ -189,8 +189,8 @@ class _HookedCall:
                     continue
                 if not isinstance(answer, tuple) or len(answer) != 2:
                     raise RuntimeError(
-                        "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but "
-                        f"got {answer}."
+                        "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+                        f"but got {answer}."
                     )
                 self.args, self.kwargs = answer
             else:
@@ -220,7 +220,7 @@ class _HookedCall:
             self.result = answer
 
     def run_hooks_due_after_error(self) -> None:
-        """Run the hooks that asked to be called always and have not run; their errors become warnings."""
+        """Run the hooks that are always called and have not run; their errors become warnings."""
         for key, hook, with_kwargs, always in self._forward_hooks():
             if not always or key in self.ran:
                 continue

@@ -14,7 +14,8 @@ class _PadNd(Module):
     """Adds positions on each side of the last dimensions.
 
     Args:
-        padding: how many, one number or two a dimension, starting with the last; negative ones crop.
+        padding: how many, one number or two a dimension, starting with the last; negative ones
+            crop.
     """
 
     _mode: str
@@ -43,7 +44,8 @@ class _ConstantPadNd(_PadNd, mode="constant"):
     """Adds positions of one value on each side of the last dimensions.
 
     Args:
-        padding: how many, one number or two a dimension, starting with the last; negative ones crop.
+        padding: how many, one number or two a dimension, starting with the last; negative ones
+            crop.
         value: the value.
     """
 

@@ -136,7 +136,8 @@ class LSTMCell(RNNCellBase):
     def forward(
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
-        """``(N, input_size)`` and state and memory ``(N, hidden_size)``, or without ``N``, to the next.
+        """``(N, input_size)`` and state and memory ``(N, hidden_size)``, or without ``N``, to the
+        next.
 
         Raises:
             ValueError: for other numbers of dimensions.

@@ -190,7 +190,7 @@ class EmbeddingBag(Module):
         offsets: Tensor | None = None,
         per_sample_weights: Tensor | None = None,
     ) -> Tensor:
-        """``(bags, n)`` integers, or ``(total,)`` with the offset of each bag, to ``(bags, size)``."""
+        """``(bags, n)`` integers, or ``(total,)`` with each bag's offset, to ``(bags, size)``."""
         return F.embedding_bag(
             input,
             self.weight,

@@ -57,9 +57,9 @@ def get_total_norm(
     norm = total_norm(tensors, norm_type)
     if error_if_nonfinite and not norm.isfinite():
         raise RuntimeError(
-            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it "
-            "cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
-            "anyway, set `error_if_nonfinite=False`"
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
+            "so it cannot be clipped. To disable this error and scale the gradients by the "
+            "non-finite norm anyway, set `error_if_nonfinite=False`"
         )
     return norm
 
@@ -91,7 +91,8 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scale the gradients of ``parameters`` in place so that their common norm is at most ``max_norm``.
+    """Scale the gradients of ``parameters`` in place so that their common norm is at most
+    ``max_norm``.
 
     Args:
         parameters: a tensor or several; those without a gradient are left out.
@@ -138,7 +139,8 @@ def clip_grad_norm(
 def clip_grad_value_(
     parameters: _Tensors, clip_value: float, foreach: bool | None = None
 ) -> None:
-    """Keep every element of the gradients of ``parameters`` within ``clip_value`` of zero, in place.
+    """Keep every element of the gradients of ``parameters`` within ``clip_value`` of zero, in
+    place.
 
     Args:
         parameters: a tensor or several; those without a gradient are left out.

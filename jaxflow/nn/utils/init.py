@@ -12,8 +12,8 @@ from jaxflow.nn.modules.module import Module
 def skip_init(module_cls: Callable[..., Module], *args: Any, **kwargs: Any) -> Module:
     """A module whose parameters are yet to be filled; what they hold means nothing.
 
-    Initial values are recorded and only computed when somebody reads them, so this is no faster than
-    making the module and loading its ``state_dict``.
+    Initial values are recorded and only computed when somebody reads them, so this is no faster
+    than making the module and loading its ``state_dict``.
 
     Raises:
         RuntimeError: when ``module_cls`` is no module or takes no ``device``.
