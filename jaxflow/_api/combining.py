@@ -15,7 +15,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
 
 from .construct import put
-from .reductions import given_out
+from .forms import given_out
 
 
 def _listed(tensors: tuple) -> tuple[Tensor, ...]:
@@ -65,6 +65,12 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         line[at] = t.numel()
         grids.append(t.reshape(line).expand(shape))
     return tuple(grids)
+
+
+@composite("function")
+def block_diag(*tensors: Any) -> Tensor:
+    """A matrix with the given matrices (vectors as rows) along its diagonal, and 0 elsewhere."""
+    return apply(OPS["block_diag"], _listed(tensors))
 
 
 def _need_vector(t: Tensor) -> None:

@@ -25,6 +25,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
 
 from .construct import put, tensor
+from .forms import invalid_combination
 
 _PYTHON_TYPES = {
     float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128
@@ -108,7 +109,7 @@ def _maker(name: str, value: int, doc: str):
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = doc
-    composite("function")(make)
+    return composite("function")(make)
 
 
 def _need_strided(name: str, layout: Any) -> None:
@@ -118,9 +119,9 @@ def _need_strided(name: str, layout: Any) -> None:
         )
 
 
-_maker("zeros", 0, "A tensor of zeros of the given size, of the default dtype unless ``dtype`` is.")
-_maker("ones", 1, "A tensor of ones of the given size, of the default dtype unless ``dtype`` is.")
-_maker("empty", 0, "A tensor of the given size whose elements are unspecified (zeros here).")
+zeros = _maker("zeros", 0, "A tensor of zeros of the given size, of the default dtype unless ``dtype`` is.")
+ones = _maker("ones", 1, "A tensor of ones of the given size, of the default dtype unless ``dtype`` is.")
+empty = _maker("empty", 0, "A tensor of the given size whose elements are unspecified (zeros here).")
 
 
 def _dtype_of_number(value: Any) -> dtypes.dtype:
@@ -153,6 +154,12 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: Any = 
 
 
 @composite("function")
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A copy of ``input`` with every element replaced by a number (or 0-d tensor)."""
+    return apply(OPS["_fill"], (input, value))
+
+
+@composite("function")
 def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = strided, device: Any = None,
                   requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A 0-d tensor of a number, of the default dtype."""
@@ -164,21 +171,20 @@ def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = strided, device: A
 def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = strided,
                   device: Any = None, requires_grad: bool = False,
                   pin_memory: bool = False) -> Tensor:
-    """A tensor of the given size and strides, which must lay it out without gaps or overlap."""
+    """An unspecified tensor (zeros here) of the given size and strides."""
     shape, stride = size_of("empty_strided", (size,)), size_of("empty_strided", (stride,))
     if len(shape) != len(stride):
         raise RuntimeError(
             f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides "
             f"({len(stride)})"
         )
-    t = filled(shape, 0, dtype_of(dtype, "empty_strided"), device_of(device))
-    if stride != geometry.contiguous_strides(shape):
-        if not geometry.is_non_overlapping_and_dense(shape, stride):
-            raise RuntimeError(
-                f"empty_strided(): strides {list(stride)} leave gaps in or overlap size {list(shape)}; "
-                "use as_strided on a tensor that is large enough"
-            )
-        t._stride = stride
+    kind, where = dtype_of(dtype, "empty_strided"), device_of(device)
+    if geometry.is_non_overlapping_and_dense(shape, stride):
+        t = filled(shape, 0, kind, where)
+        t._stride = None if stride == geometry.contiguous_strides(shape) else stride
+    else:
+        storage = filled((geometry.storage_extent(shape, stride),), 0, kind, where)
+        t = storage.as_strided(shape, stride)
     return _finish(t, None, requires_grad, "empty_strided")
 
 
@@ -217,6 +223,8 @@ def _range(name, start, end, step, inclusive, out, dtype, device, requires_grad)
     if kind is dtypes.bool or kind.is_complex:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind.scalar_name}'")
     if kind.category == dtypes.INTEGER:
+        if out is not None and step and not int(step):
+            raise ValueError("step must be nonzero")
         start, end, step = int(start), int(end), int(step)
     size = _range_size(start, end, step, inclusive)
     t = apply(OPS["_arange"], (start, step), (size, kind, device_of(device)))
@@ -260,7 +268,15 @@ def _line_dtype(name, dtype, out, *ends):
     return dtype_of(dtype, name, default)
 
 
-def _check_steps(steps: int) -> int:
+def _check_steps(name: str, start: Any, end: Any, steps: int) -> int:
+    if isinstance(steps, float):
+        raise invalid_combination(name, (start, end, steps), {})
+    for edge in (start, end):
+        if isinstance(edge, Tensor) and edge._aval.ndim:
+            raise RuntimeError(
+                f"{name} only supports 0-dimensional start and end tensors, but got "
+                f"{edge._aval.ndim} dimension(s)"
+            )
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     return steps
@@ -272,7 +288,7 @@ def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dty
              pin_memory: bool = False) -> Tensor:
     """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
     kind = _line_dtype("linspace", dtype, out, start, end)
-    static = (_check_steps(int(steps)), kind, device_of(device))
+    static = (_check_steps("linspace", start, end, steps), kind, device_of(device))
     return _finish(apply(OPS["_linspace"], (start, end), static), out, requires_grad, "linspace")
 
 
@@ -282,7 +298,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tenso
              requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``."""
     kind = _line_dtype("logspace", dtype, out, start, end)
-    static = (_check_steps(int(steps)), base, kind, device_of(device))
+    static = (_check_steps("logspace", start, end, steps), base, kind, device_of(device))
     return _finish(apply(OPS["_logspace"], (start, end), static), out, requires_grad, "logspace")
 
 
@@ -348,7 +364,7 @@ def _like_maker(name: str, value: int, doc: str):
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = doc
-    composite("function")(make)
+    return composite("function")(make)
 
 
 def _need_tensor(name: str, input: Any) -> None:
@@ -358,9 +374,9 @@ def _need_tensor(name: str, input: Any) -> None:
         )
 
 
-_like_maker("zeros_like", 0, "Zeros of the size, dtype, device and layout of ``input``.")
-_like_maker("ones_like", 1, "Ones of the size, dtype, device and layout of ``input``.")
-_like_maker("empty_like", 0, "An unspecified tensor (zeros here) of the size and dtype of ``input``.")
+zeros_like = _like_maker("zeros_like", 0, "Zeros of the size, dtype, device and layout of ``input``.")
+ones_like = _like_maker("ones_like", 1, "Ones of the size, dtype, device and layout of ``input``.")
+empty_like = _like_maker("empty_like", 0, "An unspecified tensor (zeros here) of the size and dtype of ``input``.")
 
 
 @composite("function")
@@ -384,12 +400,12 @@ def _new_maker(name: str, value: int, doc: str):
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = doc
-    composite("method")(make)
+    return composite("method")(make)
 
 
-_new_maker("new_zeros", 0, "Zeros of the given size with the dtype and device of ``self``.")
-_new_maker("new_ones", 1, "Ones of the given size with the dtype and device of ``self``.")
-_new_maker("new_empty", 0, "An unspecified tensor (zeros here) with the dtype and device of ``self``.")
+new_zeros = _new_maker("new_zeros", 0, "Zeros of the given size with the dtype and device of ``self``.")
+new_ones = _new_maker("new_ones", 1, "Ones of the given size with the dtype and device of ``self``.")
+new_empty = _new_maker("new_empty", 0, "An unspecified tensor (zeros here) with the dtype and device of ``self``.")
 
 
 @composite("method")

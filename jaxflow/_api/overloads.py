@@ -14,7 +14,7 @@ from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS
 from jaxflow._ops.arithmetic import FIXED_EXPONENTS
 
-from .reductions import given_out, invalid_combination
+from .forms import given_out, invalid_combination
 
 _POW, _POW_FIXED = OPS["pow"], OPS["pow_fixed"]
 _NUMBERS = (bool, int, float, complex)
@@ -107,15 +107,24 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
     return pow_(self, exponent)
 
 
+def _need_tensor(name: str, other: Any) -> None:
+    if not isinstance(other, Tensor):
+        raise TypeError(
+            f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}"
+        )
+
+
 @composite("function method")
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input * 2 ** other``."""
+    _need_tensor("ldexp", other)
     return given_out("ldexp", out, apply(OPS["mul"], (input, apply(_POW, (2.0, other)))))
 
 
 @composite("function method")
 def ldexp_(self: Tensor, other: Tensor) -> Tensor:
     """``self * 2 ** other`` written into ``self``."""
+    _need_tensor("ldexp_", other)
     return apply_inplace(OPS["mul"], (self, apply(_POW, (2.0, other))))
 
 

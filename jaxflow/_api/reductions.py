@@ -11,30 +11,17 @@ from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.publish import write_out
 from jaxflow._ops.reduce import degrees_of_freedom
 
-
-def given_out(name: str, out: Any, result: Any) -> Any:
-    """``result``, written into ``out`` if there is one."""
-    return result if out is None else write_out(name, out, result, ())
-
-
-def invalid_combination(name: str, args: tuple, kwargs: dict) -> TypeError:
-    """PyTorch's error for arguments that fit no overload (its first line)."""
-    got = [type(a).__name__ for a in args]
-    got += [f"{key}={type(value).__name__}" for key, value in kwargs.items()]
-    return TypeError(
-        f"{name}() received an invalid combination of arguments - got ({', '.join(got)}), but "
-        "expected one of the forms its documentation lists"
-    )
-
+from .forms import given_out, invalid_combination
 
 # ------------------------------------------------------------------------------------ max and min
 
 
 def _extremum(name: str, binary: str):
     def extremum(input: Tensor, *args: Any, out: Any = None, **kwargs: Any):
+        if not isinstance(input, Tensor):
+            raise invalid_combination(name, (input, *args), kwargs)
         if not args and not kwargs:
             return given_out(name, out, apply(OPS[name + "_all"], (input,)))
         dim = kwargs.get("dim", kwargs.get("axis", args[0] if args else None))
@@ -192,6 +179,29 @@ _quantile("nanquantile", " that are not nan")
 # -------------------------------------------------------------------------------------- statistics
 
 
+def _check_weights(name: str, weights: Tensor | None, count: int) -> None:
+    if weights is None:
+        return
+    if weights.dim() > 1:
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
+            f"{weights.dim()} dimensions"
+        )
+    whole = name == "fweights"
+    if (weights._aval.dtype.category == dtypes.INTEGER) is not whole:
+        raise RuntimeError(
+            f"cov(): expected {name} to have {'integral' if whole else 'floating point'} dtype but got "
+            f"{name} with {weights._aval.dtype.scalar_name} dtype"
+        )
+    if weights.numel() != count:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but "
+            f"got {weights.numel()} != {count}"
+        )
+    if weights.numel() and bool((weights < 0).any()):
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
 @composite()
 def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
         aweights: Tensor | None = None) -> Tensor:
@@ -202,6 +212,8 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
             f"{input.dim()} dimensions"
         )
     x = input if input.dim() == 2 else input.reshape(1, -1)
+    _check_weights("fweights", fweights, x.shape[1])
+    _check_weights("aweights", aweights, x.shape[1])
     weights = fweights
     if aweights is not None:
         weights = aweights if weights is None else weights * aweights
@@ -222,8 +234,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
     away = x - centre
     scaled = (away if weights is None else away * weights).conj()
     free = max(free, 0) if not isinstance(free, Tensor) else free.clamp(min=0)
-    out = away.matmul(scaled.transpose(0, 1)) / free
-    return out if input.dim() == 2 else out.reshape(())
+    return (away.matmul(scaled.transpose(0, 1)) / free).squeeze()
 
 
 @composite()

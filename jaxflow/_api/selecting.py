@@ -20,7 +20,7 @@ from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS
 
 from .construct import put
-from .reductions import given_out
+from .forms import given_out
 from .tensor_core import host
 
 
@@ -70,7 +70,7 @@ def _scatter(run, input: Tensor, dim: int, index: Tensor, src: Any, reduce: str 
     args = (input, index, src)
     if reduce is None:
         op = OPS["scatter_" + kind]
-        _check_range(input, index, dim)
+        _check_range(input, index, src, dim)
         return run(op, args, (freeze(dim),))
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
@@ -80,12 +80,12 @@ def _scatter(run, input: Tensor, dim: int, index: Tensor, src: Any, reduce: str 
             "a future PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
             stacklevel=3,
         )
-    _check_range(input, index, dim)
+    _check_range(input, index, src, dim)
     return run(OPS["scatter_reduce_" + kind], args, (freeze(dim), reduce))
 
 
-def _check_range(input: Tensor, index: Tensor, dim: int) -> None:
-    OPS["scatter_add"].guard(known, (input, index), (dim,))
+def _check_range(input: Tensor, index: Tensor, src: Any, dim: int) -> None:
+    OPS["scatter_add"].guard(known, (input, index, src), (dim,))
 
 
 def _source(name: str, args: tuple, kwargs: dict) -> Any:

@@ -15,7 +15,7 @@ from jaxflow._dispatch.op import OPS
 
 from .construct import put
 from .creation import filled
-from .reductions import given_out
+from .forms import given_out
 from .tensor_core import host
 
 

@@ -107,6 +107,7 @@ class Op:
         "method_name",
         "name",
         "namespace",
+        "numbers",
         "operators",
         "params",
         "plans",
@@ -154,6 +155,7 @@ def op(
     layout: str | None = None,
     check: Callable[..., None] | None = None,
     guard: Callable[..., None] | None = None,
+    numbers: str = "",
 ) -> Callable[[Callable], Op]:
     """Declare an op.
 
@@ -182,6 +184,8 @@ def op(
         guard: called as ``guard(known, dynamic, static)`` by the public forms, to refuse values (an index
             out of range) that the body, which sees shapes alone, cannot; ``known(tensor)`` is its NumPy
             array, or None while a Program owes it.
+        numbers: which tensor parameters may be Python numbers instead (not all at once), or ``"all"``.
+            Ops without public forms take numbers anywhere.
 
     Raises:
         ValueError: when the name was declared before, or an option is unknown.
@@ -214,6 +218,7 @@ def op(
             random=random,
             check=check,
             guard=guard,
+            numbers=frozenset(numbers.split()),
             layout=layout or ("preserve" if pointwise else "contiguous"),
             view=None,
         )

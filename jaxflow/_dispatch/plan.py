@@ -138,6 +138,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         RuntimeError: for devices or dtypes that do not go together, and whatever the body raises.
     """
     with _build_lock:
+        _check_numbers(op, kinds)
         device = _common_device(op, kinds)
         if "device" in op.static_names:  # an op without tensors that makes one
             device = static[op.static_names.index("device")]
@@ -186,6 +187,34 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         return Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=op.saves, differentiable=op.differentiable,
                     preserve=op.layout == "preserve", returns=op.returns, single=single[0])
+
+
+def _check_numbers(op: Op, kinds: tuple) -> None:
+    """Refuse numbers (and None) where PyTorch wants tensors, in its words."""
+    if not op.variants or "all" in op.numbers:
+        return
+    tensors = [p for p in op.params if p.kind == TENSOR]
+    if len(tensors) == len(op.params) or not any(p.kind == TENSORS for p in op.params):
+        found = list(zip(tensors, kinds))
+        for p, kind in found:
+            missing = kind is NoneKind and p.default is p.empty
+            if missing or (kind in _NUMBER_TYPES and p.name not in op.numbers):
+                if op.numbers and not missing:
+                    raise _no_overload(op, found)
+                raise TypeError(
+                    f"{op.name}(): argument '{p.name}' (position {op.params.index(p) + 1}) must be "
+                    f"Tensor, not {kind.__name__}"
+                )
+        if op.numbers and not any(isinstance(kind, Aval) for _, kind in found):
+            raise _no_overload(op, found)
+
+
+def _no_overload(op: Op, found: list) -> TypeError:
+    got = ", ".join("Tensor" if isinstance(k, Aval) else k.__name__ for _, k in found)
+    return TypeError(
+        f"{op.name}() received an invalid combination of arguments - got ({got}), but expected one "
+        f"of:\n{op.doc}"
+    )
 
 
 def _dynamic_layout(op: Op, kinds: tuple) -> list[tuple]:

@@ -40,6 +40,11 @@ def is_integral(x) -> bool:
     return category(x) <= dtypes.INTEGER
 
 
+def truth(x):
+    """Where ``x`` is nonzero, as bools."""
+    return x if is_bool(x) else x != 0
+
+
 def scalar_name(x) -> str:
     """The word PyTorch's messages have for the dtype of ``x`` (``Float``, ``Long``)."""
     return dtypes.from_numpy_dtype(x.dtype).scalar_name

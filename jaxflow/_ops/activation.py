@@ -158,7 +158,15 @@ def hardsigmoid(input, /):
     return _clip_open(input + 3, jnp.zeros_like(input), jnp.full_like(input, 6)) / 6
 
 
-@op(**_F)
+def _positive_lambda(known, dynamic, static):
+    lambd = dynamic[1]
+    if isinstance(lambd, (int, float)) and lambd < 0:
+        raise RuntimeError(
+            f"lambda must be in range [0, max of the input dtype], but found {lambd}"
+        )
+
+
+@op(**_F, guard=_positive_lambda)
 def softshrink(input, /, lambd: Scalar = 0.5):
     """Each element moved towards zero by ``lambd``, 0 within it."""
     refuse("softshrink_cpu", input, BOOL, INTEGER, COMPLEX)

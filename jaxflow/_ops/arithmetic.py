@@ -39,7 +39,7 @@ def _scaled(x, alpha):
     return x * alpha.astype(x.dtype)
 
 
-@op(promote="default", operators="__add__ __radd__ __iadd__", saves="none")
+@op(promote="default", operators="__add__ __radd__ __iadd__", saves="none", numbers="all")
 def add(input, other, /, *, alpha: Scalar = 1):
     """``input + alpha * other``, broadcast; bools add as a logical or."""
     other = _scaled(other, alpha)
@@ -60,20 +60,20 @@ def _no_bool_operand(*operands):
 
 
 @op(promote="default", operators="__sub__ __isub__", aliases=("subtract",), saves="none",
-    check=_no_bool_operand)
+    check=_no_bool_operand, numbers="all")
 def sub(input, other, /, *, alpha: Scalar = 1):
     """``input - alpha * other``, broadcast; refuses bools."""
     return input - _scaled(other, alpha)
 
 
 @op(promote="default", operators="__rsub__", variants="function out", saves="none",
-    check=_no_bool_operand, grad_name=numbered("Rsub", 1, 0, which=1))
+    check=_no_bool_operand, grad_name=numbered("Rsub", 1, 0, which=1), numbers="other")
 def rsub(input, other, /, *, alpha: Scalar = 1):
     """``other - alpha * input``, broadcast; refuses bools."""
     return other - _scaled(input, alpha)
 
 
-@op(promote="default", operators="__mul__ __rmul__ __imul__", aliases=("multiply",))
+@op(promote="default", operators="__mul__ __rmul__ __imul__", aliases=("multiply",), numbers="all")
 def mul(input, other, /):
     """The product, broadcast; bools multiply as a logical and."""
     return input & other if is_bool(input) else input * other
@@ -88,7 +88,7 @@ def _div_name(numbers, rounding_mode):
 
 
 @op(promote=_div_kind, operators="__truediv__ __itruediv__", aliases=("divide",),
-    grad_name=_div_name)
+    grad_name=_div_name, numbers="all")
 def div(input, other, /, *, rounding_mode=None):
     """The quotient, broadcast; ``rounding_mode`` may be ``"trunc"`` or ``"floor"``.
 
@@ -106,7 +106,7 @@ def div(input, other, /, *, rounding_mode=None):
     )
 
 
-@op(promote="int_to_float", grad_name="DivBackward0")
+@op(promote="int_to_float", grad_name="DivBackward0", numbers="all")
 def true_divide(input, other, /):
     """The quotient, broadcast; integers give floating results."""
     return input / other
@@ -133,7 +133,7 @@ def _floor_quotient(a, b):
     return jnp.where(b == 0, a / b, floored)
 
 
-@op(promote="default", operators="__floordiv__ __rfloordiv__ __ifloordiv__", differentiable=False)
+@op(promote="default", operators="__floordiv__ __rfloordiv__ __ifloordiv__", differentiable=False, numbers="all")
 def floor_divide(input, other, /):
     """The quotient rounded down, broadcast."""
     return _floor_quotient(input, other)
@@ -146,7 +146,7 @@ def _float_remainder(a, b):
 
 
 @op(promote="default", operators="__mod__ __rmod__ __imod__",
-    grad_name=numbered("Remainder", 0, 1))
+    grad_name=numbered("Remainder", 0, 1), numbers="input other")
 def remainder(input, other, /):
     """What division rounded down leaves: the result has the sign of ``other``."""
     refuse("remainder_cpu", input, BOOL, COMPLEX)
@@ -161,7 +161,7 @@ def _float_fmod(a, b):
     return jax.lax.rem(a, b)
 
 
-@op(promote="default", grad_name=numbered("Fmod", 0, 1))
+@op(promote="default", grad_name=numbered("Fmod", 0, 1), numbers="other")
 def fmod(input, other, /):
     """What division rounded towards zero leaves: the result has the sign of ``input``."""
     refuse("fmod_cpu", input, BOOL, COMPLEX)
@@ -267,7 +267,7 @@ def _clamp_name(numbers):
     return "ClampBackward1" if any(numbers) else "ClampBackward0"
 
 
-@op(promote="default", aliases=("clip",), grad_name=_clamp_name)
+@op(promote="default", aliases=("clip",), grad_name=_clamp_name, numbers="min max")
 def clamp(input, min=None, max=None, /):
     """Each element limited to ``[min, max]``, each a number, a tensor or None.
 
@@ -292,14 +292,14 @@ def _at_most(x, bound):
     return x if bound is None else jnp.where((x > bound) | jnp.isnan(bound), bound, x)
 
 
-@op(promote="default", grad_name=numbered("ClampMin", 0, 1))
+@op(promote="default", grad_name=numbered("ClampMin", 0, 1), numbers="min")
 def clamp_min(input, min, /):
     """Each element, but at least ``min``."""
     refuse("maximum_cpu", input, COMPLEX)
     return input | min if is_bool(input) else _at_least(input, min)
 
 
-@op(promote="default", grad_name=numbered("ClampMax", 0, 1))
+@op(promote="default", grad_name=numbered("ClampMax", 0, 1), numbers="max")
 def clamp_max(input, max, /):
     """Each element, but at most ``max``."""
     refuse("minimum_cpu", input, COMPLEX)
@@ -327,7 +327,7 @@ _CPP_NAMES = {
 }
 
 
-@op(promote="default", check=_lerp_dtypes, grad_name=numbered("Lerp", 0, 1))
+@op(promote="default", check=_lerp_dtypes, grad_name=numbered("Lerp", 0, 1), numbers="weight")
 def lerp(input, end, weight, /):
     """``input + weight * (end - input)``, exact at both ends."""
     refuse("lerp_kernel_scalar", input, BOOL, INTEGER)

@@ -59,9 +59,9 @@ def roll(input, /, shifts, dims=()):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
-    axes = [wrap_dim(d, input.ndim) for d in dims]
     if input.ndim == 0:
-        return input
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    axes = [wrap_dim(d, input.ndim) for d in dims]
     for shift, axis in zip(shifts, axes):
         input = jnp.roll(input, shift, axis)
     return input

@@ -50,7 +50,7 @@ def _copysign(x, y):
     return jnp.copysign(x, y)
 
 
-@op(promote="int_to_float", grad_name=numbered("Copysign", 1, 0))
+@op(promote="int_to_float", grad_name=numbered("Copysign", 1, 0), numbers="other")
 def copysign(input, other, /):
     """The magnitude of ``input`` with the sign of ``other``."""
     refuse("copysign_cpu", input, COMPLEX)
@@ -98,7 +98,7 @@ def _xlogy_name(numbers):
     return f"XlogyBackward{1 if numbers[0] else 2 if numbers[1] else 0}"
 
 
-@op(promote="int_to_float", grad_name=_xlogy_name)
+@op(promote="int_to_float", grad_name=_xlogy_name, numbers="input other")
 def xlogy(input, other, /):
     """``input * log(other)``, 0 where ``input`` is 0 and nan where ``other`` is."""
     refuse("xlogy_cpu", input, COMPLEX)
@@ -106,7 +106,7 @@ def xlogy(input, other, /):
 
 
 @op(promote="int_to_float", namespace="special", variants="function out",
-    grad_name="SpecialXlog1PyBackward0")
+    grad_name="SpecialXlog1PyBackward0", numbers="input other")
 def xlog1py(input, other, /):
     """``input * log1p(other)``, 0 where ``input`` is 0 and nan where ``other`` is."""
     refuse("xlog1py_cpu", input, COMPLEX)
@@ -128,11 +128,16 @@ def heaviside(input, values, /):
     return jnp.where(input == 0, values, (input > 0).astype(input.dtype))
 
 
-@op(promote="no_opmath", differentiable=False)
+@with_partials(lambda out, x, y: jnp.ones_like(x), None)
+def _nextafter(x, y):
+    return jnp.nextafter(x, y)
+
+
+@op(promote="no_opmath")
 def nextafter(input, other, /):
     """The next representable number after ``input`` in the direction of ``other``."""
     refuse("nextafter_cpu", input, BOOL, INTEGER, COMPLEX)
-    return jnp.nextafter(input, other)
+    return _nextafter(input, other)
 
 
 @op(promote="default", differentiable=False)
@@ -150,15 +155,15 @@ def lcm(input, other, /):
 
 
 def _parts(first, second):
+    if not (is_float(first) and is_float(second)) or first.dtype.itemsize < 4:
+        raise RuntimeError(
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{scalar_name(first)} and {scalar_name(second)}"
+        )
     if first.dtype != second.dtype:
         raise RuntimeError(
             f"Expected object of scalar type {scalar_name(first)} but got scalar type "
             f"{scalar_name(second)} for second argument"
-        )
-    if not is_float(first) or first.dtype.itemsize < 4:
-        raise RuntimeError(
-            "Expected both inputs to be Half, Float or Double tensors but got "
-            f"{scalar_name(first)} and {scalar_name(second)}"
         )
 
 
@@ -196,6 +201,9 @@ def _same_dtype(input, other):
 @op(promote="always_bool", variants="function method", differentiable=False, check=_same_dtype)
 def isclose(input, other, /, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Where ``|input - other| <= atol + rtol * |other|``; bool."""
+    for name, bound in (("rtol", rtol), ("atol", atol)):
+        if bound < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {bound:g}")
     close = input == other
     if category(input) >= 2:
         near = jnp.abs(input - other) <= atol + rtol * jnp.abs(other)

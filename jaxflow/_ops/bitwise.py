@@ -24,7 +24,8 @@ def _declare(name, fn, operators, doc):
 
     body.__name__ = body.__qualname__ = name
     body.__doc__ = doc + " On bools, the logical operation."
-    op(promote="default", operators=operators, differentiable=False)(body)
+    op(promote="default", operators=operators, numbers="input other",
+       differentiable=False)(body)
 
 
 for _row in _ROWS:
@@ -42,7 +43,7 @@ def _bits(x):
     return jnp.iinfo(x.dtype).bits
 
 
-@op(promote="default", operators="__lshift__ __rlshift__ __ilshift__", differentiable=False)
+@op(promote="default", operators="__lshift__ __rlshift__ __ilshift__", differentiable=False, numbers="input other")
 def bitwise_left_shift(input, other, /):
     """Integers shifted left by ``other`` bits; 0 where no bit is left."""
     refuse("lshift_cpu", input, BOOL, FLOATING, COMPLEX)
@@ -50,7 +51,7 @@ def bitwise_left_shift(input, other, /):
     return jnp.where(inside, input << jnp.where(inside, other, 0), 0)
 
 
-@op(promote="default", operators="__rshift__ __rrshift__ __irshift__", differentiable=False)
+@op(promote="default", operators="__rshift__ __rrshift__ __irshift__", differentiable=False, numbers="input other")
 def bitwise_right_shift(input, other, /):
     """Integers shifted right by ``other`` bits, keeping the sign."""
     refuse("rshift_cpu", input, BOOL, FLOATING, COMPLEX)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxflow._core.dtype import COMPLEX
 from jaxflow._dispatch.op import op
 
-from ._support import is_bool, is_complex, is_float, refuse
+from ._support import is_bool, is_complex, is_float, refuse, truth
 
 # name, function, refuses complex, operators, other names, sentence
 _COMPARISONS = (
@@ -27,7 +27,7 @@ _CONNECTIVES = (
 )
 
 
-def _declare_binary(name, fn, doc, refuses_complex=False, operators="", aliases=""):
+def _declare_binary(name, fn, doc, refuses_complex=False, operators="", aliases="", numbers=""):
     def body(input, other, /):
         if refuses_complex:
             refuse(f"{name}_cpu", input, COMPLEX)
@@ -36,11 +36,11 @@ def _declare_binary(name, fn, doc, refuses_complex=False, operators="", aliases=
     body.__name__ = body.__qualname__ = name
     body.__doc__ = doc + " The result is bool, broadcast."
     op(promote="always_bool", operators=operators, aliases=aliases.split(),
-       differentiable=False)(body)
+       numbers=numbers, differentiable=False)(body)
 
 
 for _name, _fn, _refuses, _operators, _aliases, _doc in _COMPARISONS:
-    _declare_binary(_name, _fn, _doc, _refuses, _operators, _aliases)
+    _declare_binary(_name, _fn, _doc, _refuses, _operators, _aliases, "other")
 for _name, _fn, _doc in _CONNECTIVES:
     _declare_binary(_name, _fn, _doc)
 
@@ -48,7 +48,7 @@ for _name, _fn, _doc in _CONNECTIVES:
 @op(promote="always_bool", differentiable=False)
 def logical_not(input, /):
     """Whether each element is zero."""
-    return input == jnp.zeros((), input.dtype)
+    return ~truth(input)
 
 
 def _parts(test, combine):

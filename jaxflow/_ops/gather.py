@@ -28,14 +28,19 @@ def extent(x, dim: int) -> int:
     return x.shape[dim] if x.ndim else 1
 
 
-def in_range(error, message: str):
-    """A guard: every element of ``index`` lies in ``[0, size along dim)``."""
+def in_range(error, message: str, misfit=lambda shape, at, dim: False):
+    """A guard: every element of ``index`` lies in ``[0, size along dim)``.
+
+    ``misfit`` says when the shapes do not go together, which is the body's to refuse.
+    """
 
     def guard(known, dynamic, static):
         input, index = dynamic[0], known(dynamic[1])
         if index is None or index.size == 0 or not -input.ndim <= static[0] < max(input.ndim, 1):
             return
         dim = static[0] % max(input.ndim, 1)
+        if misfit(input.shape, index.shape, dim) or index.dtype.kind not in "iu":
+            return
         size = extent(input, dim)
         bad = index[(index < 0) | (index >= size)]
         if bad.size:
@@ -44,13 +49,22 @@ def in_range(error, message: str):
     return guard
 
 
+def lines_misfit(shape, at, dim):
+    """Whether an index of `gather` does not fit along the lines of a tensor."""
+    if max(len(shape), 1) != max(len(at), 1):
+        return True
+    return any(n > m for d, (n, m) in enumerate(zip(at, shape)) if d != dim)
+
+
 OUT_OF_BOUNDS = "index {index} is out of bounds for dimension {dim} with size {size}"
 
 
 def fit_index(name, what, x, index, dim):
     """Check an index of `gather` and `scatter` against ``x``, which its lines must lie in."""
+    if index.size == 0:
+        return
     need_index_dtype(name, index)
-    if index.size and max(index.ndim, 1) != max(x.ndim, 1):
+    if max(index.ndim, 1) != max(x.ndim, 1):
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as {what} tensor"
         )
@@ -62,7 +76,7 @@ def lines(x, index, axis):
     return x[part]
 
 
-@op(guard=in_range(RuntimeError, OUT_OF_BOUNDS))
+@op(guard=in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit))
 def gather(input, /, dim, index: Tensor, *, sparse_grad=False):
     """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
     axis = wrap_dim(dim, input.ndim)

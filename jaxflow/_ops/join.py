@@ -99,7 +99,7 @@ def column_stack(*tensors):
     return concatenate([t.reshape(-1, 1) if t.ndim < 2 else t for t in tensors], 1)
 
 
-@op(**_JOIN)
+@op(**{**_JOIN, "variants": ""})
 def block_diag(*tensors):
     """A matrix with the given matrices along its diagonal, and 0 elsewhere."""
     for i, t in enumerate(tensors):

@@ -21,6 +21,7 @@ from ._support import (
     is_integral,
     refuse,
     scalar_name,
+    truth,
     wide,
     wrap_dims,
 )
@@ -182,7 +183,7 @@ def _dims_or_all(dim, ndim):
 
 
 def _truth(fn, input, dim, keepdim):
-    found = fn(input != 0, _dims_or_all(dim, input.ndim), keepdims=keepdim)
+    found = fn(truth(input), _dims_or_all(dim, input.ndim), keepdims=keepdim)
     return found.astype(np.uint8) if input.dtype == np.uint8 else found
 
 
@@ -202,7 +203,7 @@ def any(input, /, dim=None, keepdim=False):
 def count_nonzero(input, /, dim=None):
     """How many elements over ``dim`` are nonzero; int64."""
     dims = wrap_dims(dim, input.ndim)
-    return jnp.sum(input != 0, dims, dtype=np.int64)
+    return jnp.sum(truth(input), dims, dtype=np.int64)
 
 
 # ----------------------------------------------------------------------------------- log-sum, norm

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import Tensor, op
 
 from ._support import (
     as_dtype,
@@ -108,7 +108,7 @@ def cummin(input, /, dim):
 
 
 @op(variants="function method out", grad_name="SubBackward0", saves="none")
-def diff(input, prepend=None, append=None, /, *, n=1, dim=-1):
+def diff(input, /, n=1, dim=-1, prepend: Tensor = None, append: Tensor = None):
     """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
     if input.ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")

@@ -18,10 +18,19 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._dispatch.op import Scalar, Tensor, op
 
 from ._support import at_least_1d, is_bool, is_complex, is_float, scalar_name, wrap_dim
-from .gather import OUT_OF_BOUNDS, fit_index, in_range, need_index_dtype
+from .gather import OUT_OF_BOUNDS, fit_index, in_range, lines_misfit, need_index_dtype
 
-_GUARD = in_range(RuntimeError, OUT_OF_BOUNDS)
-_FORMS = dict(variants="function method inplace out", guard=_GUARD)
+
+def _scatter_guard(known, dynamic, static):
+    """The range of the index, unless the shapes misfit: that is the body's to refuse."""
+    index, source = dynamic[1:3]
+    if getattr(source, "ndim", index.ndim) == index.ndim:
+        _LINES(known, dynamic, static)
+
+
+_LINES = in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit)
+_SCATTER = dict(variants="function method inplace out", guard=_scatter_guard)
+_FORMS = dict(variants="function method inplace out", guard=in_range(RuntimeError, OUT_OF_BOUNDS))
 
 
 def place(index, axis):
@@ -243,7 +252,7 @@ def scatter_reduce_value(input, /, dim, index: Tensor, value: Scalar, *, reduce)
     return reduce_into(x, at, source, _OLD_REDUCTIONS[reduce], True).reshape(input.shape)
 
 
-@op(**_FORMS)
+@op(**_SCATTER)
 def scatter_add(input, /, dim, index: Tensor, src: Tensor):
     """``input`` with the elements of ``src`` added where ``index`` points along ``dim``."""
     axis, x, at, source = _prepare("scatter_add", input, dim, index, src)
@@ -253,7 +262,7 @@ def scatter_add(input, /, dim, index: Tensor, src: Tensor):
 _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
-@op(**_FORMS)
+@op(**_SCATTER)
 def scatter_reduce(input, /, dim, index: Tensor, src: Tensor, reduce, *, include_self=True):
     """``input`` with ``src`` combined into it where ``index`` points: sum, prod, mean, amax, amin."""
     if reduce not in _REDUCTIONS:

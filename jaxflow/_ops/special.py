@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import jax
@@ -28,7 +29,8 @@ def _erfc(x):
 
 @with_partials(lambda out, x: 0.5 * math.sqrt(math.pi) * jnp.exp(out * out))
 def _erfinv(x):
-    return jax.lax.erf_inv(x)
+    # In double: the slope near 1 multiplies every rounding error of the value.
+    return jax.lax.erf_inv(x.astype(np.float64)).astype(x.dtype)
 
 
 def _d_sinc(out, x):
@@ -45,10 +47,76 @@ def _sinc(x):
     return jnp.where(product == 0, 1, jnp.sin(safe) / safe)
 
 
+def _polygamma(n, x):
+    """The derivative of order ``n`` of the digamma function, on both sides of zero."""
+    if n == 0:
+        return _digamma(x)
+    return _polygamma_of_order(n)(x)
+
+
+@functools.cache
+def _polygamma_of_order(n):
+    """A function, so that its derivative can be the next one."""
+
+    @with_partials(lambda out, x: _polygamma(n + 1, x))
+    def polygamma(x):
+        # The zeta function has no negative offsets; reflection about 1/2 leads to positive ones.
+        below = x < 0
+        turned = jnp.where(below, 1 - x, x)
+        order = jnp.asarray(n + 1, x.dtype)
+        value = (-1) ** (n + 1) * math.factorial(n) * jsp.zeta(order, turned)
+        angle = jnp.where(below, x - jnp.round(x), 0.25) * np.pi
+        cotangent, slope = jnp.cos(angle) / jnp.sin(angle), 0.0
+        for coefficient in _cotangent_slope(n):
+            slope = slope * cotangent + coefficient
+        return jnp.where(below, (-1) ** n * value - np.pi ** (n + 1) * slope, value)
+
+    return polygamma
+
+
+def _cotangent_slope(n):
+    """The n-th derivative of the cotangent, as the coefficients of a polynomial in the cotangent."""
+    coefficients = [1.0, 0.0]
+    for _ in range(n):
+        coefficients = np.polymul([-1.0, 0.0, -1.0], np.polyder(coefficients))
+    return [float(c) for c in coefficients]
+
+
+@with_partials(lambda out, x: _polygamma(1, x))
 def _digamma(x):
     value = jsp.digamma(jnp.where(x == 0, 1, x))
     # A pole: minus infinity at 0, plus at -0, as the limits from either side say.
     return jnp.where(x == 0, jnp.copysign(jnp.asarray(jnp.inf, x.dtype), -x), value)
+
+
+@with_partials(lambda out, x: _digamma(x))
+def _lgamma(x):
+    return jsp.gammaln(x)
+
+
+# The slopes of the Bessel functions, written out: jax's are nan at 0.
+@with_partials(lambda out, x: _i1(x))
+def _i0(x):
+    return jsp.i0(x)
+
+
+@with_partials(lambda out, x: _i1e(x) - jnp.sign(x) * out)
+def _i0e(x):
+    return jsp.i0e(x)
+
+
+def _over(y, x):
+    return jnp.where(x == 0, 0.5, y / jnp.where(x == 0, 1, x))
+
+
+@with_partials(lambda out, x: _i0(x) - _over(out, x))
+def _i1(x):
+    return jsp.i1(x)
+
+
+@with_partials(lambda out, x: _i0e(x) - jnp.sign(x) * out - _over(out, x))
+def _i1e(x):
+    return jsp.i1e(x)
 
 
 # name, function, kernel that refuses complex numbers, where published, other names, sentence
@@ -56,11 +124,11 @@ _ROWS = (
     ("erf", _erf, "erf_vml_cpu", "special.erf", "The error function."),
     ("erfc", _erfc, "erfc_vml_cpu", "special.erfc", "One minus the error function."),
     ("erfinv", _erfinv, "erfinv_vml_cpu", "special.erfinv", "The inverse of the error function."),
-    ("lgamma", jsp.gammaln, "lgamma_vml_cpu", "special.gammaln",
+    ("lgamma", _lgamma, "lgamma_vml_cpu", "special.gammaln",
      "The logarithm of the gamma function's absolute value."),
     ("digamma", _digamma, "digamma", "special.digamma special.psi",
      "The logarithmic derivative of the gamma function."),
-    ("i0", jsp.i0, "i0_vml_cpu", "special.i0",
+    ("i0", _i0, "i0_vml_cpu", "special.i0",
      "The modified Bessel function of the first kind of order 0."),
 )
 
@@ -100,9 +168,7 @@ def polygamma(input, /, n):
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     refuse("polygamma", input, COMPLEX)
-    if n == 0:
-        return _digamma(input)
-    return jsp.polygamma(jnp.asarray(n, input.dtype), input)
+    return _polygamma(n, input)
 
 
 @op(promote="int_to_float", aliases=("special.multigammaln",))
@@ -110,7 +176,7 @@ def mvlgamma(input, /, p):
     """The logarithm of the multivariate gamma function of dimension ``p``."""
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
-    total = sum(jsp.gammaln(input - 0.5 * i) for i in range(p))
+    total = sum(_lgamma(input - 0.5 * i) for i in range(p))
     return total + 0.25 * p * (p - 1) * math.log(math.pi)
 
 
@@ -130,9 +196,9 @@ _SPECIAL_ROWS = (
     ("ndtr", _ndtr, "The cumulative distribution of the standard normal."),
     ("ndtri", jsp.ndtri, "The inverse of `ndtr`."),
     ("log_ndtr", jsp.log_ndtr, "The logarithm of `ndtr`, accurate in the tail."),
-    ("i0e", jsp.i0e, "``exp(-|x|)`` times the Bessel function `i0`."),
-    ("i1", jsp.i1, "The modified Bessel function of the first kind of order 1."),
-    ("i1e", jsp.i1e, "``exp(-|x|)`` times the Bessel function `i1`."),
+    ("i0e", _i0e, "``exp(-|x|)`` times the Bessel function `i0`."),
+    ("i1", _i1, "The modified Bessel function of the first kind of order 1."),
+    ("i1e", _i1e, "``exp(-|x|)`` times the Bessel function `i1`."),
 )
 
 for _name, _fn, _doc in _SPECIAL_ROWS:
@@ -142,7 +208,7 @@ for _name, _fn, _doc in _SPECIAL_ROWS:
 
 
 @op(promote="int_to_float", namespace="special", variants="function out",
-    grad_name="SpecialZetaBackward0")
+    grad_name="SpecialZetaBackward0", numbers="input other")
 def zeta(input, other, /):
     """The Hurwitz zeta function of exponent ``input`` and offset ``other``."""
     refuse("zeta_cpu", input, COMPLEX)

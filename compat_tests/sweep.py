@@ -1,0 +1,345 @@
+"""Runs PyTorch's own sample inputs of an operation (its ``op_db``) on torch and on jaxflow and compares.
+
+Compared are values, dtypes and shapes, the types of containers, gradients of every input that has one,
+the in-place form, ``out=``, and that what torch refuses jaxflow refuses with the same words. Tolerances
+are those of `torch.testing.assert_close`.
+"""
+
+import functools
+import itertools
+import os
+import re
+import warnings
+
+import numpy as np
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+
+import jaxflow
+
+#: How many of a record's samples a test takes, spread over all of them.
+SAMPLES = int(os.environ.get("JAXFLOW_SWEEP_SAMPLES", "6"))
+
+RECORDS = {(r.name, r.variant_test_name): r for r in op_db}
+
+
+def records(names):
+    """The records of some names, all variants, as ``name`` or ``name/variant``."""
+    wanted = names.split()
+    missing = set(wanted) - {n for n, _ in RECORDS}
+    if missing:
+        raise ValueError(f"op_db has no {sorted(missing)}")
+    return [f"{n}/{v}" if v else n for n, v in RECORDS if n in wanted]
+
+
+def record(key):
+    """The record of a key that `records` returned."""
+    name, _, variant = key.partition("/")
+    return RECORDS[name, variant]
+
+
+def cases(keys, dtypes, skip=()):
+    """``(key, dtype)`` for each dtype of ``dtypes`` that torch supports on the CPU for the record."""
+    return [
+        (key, name)
+        for key in keys
+        for name in dtypes
+        if getattr(torch, name) in record(key).dtypes and key not in skip
+    ]
+
+
+# ------------------------------------------------------------------------------- torch -> jaxflow
+
+
+def subject(x):
+    """A torch argument as jaxflow's; tensors keep ``requires_grad``."""
+    if isinstance(x, torch.Tensor):
+        t = _to_jaxflow(x.detach())
+        return t.requires_grad_() if x.requires_grad else t
+    if isinstance(x, torch.dtype):
+        return getattr(jaxflow, str(x).removeprefix("torch."))
+    if isinstance(x, torch.device):
+        return str(x)
+    if isinstance(x, (torch.memory_format, torch.layout)):
+        return getattr(jaxflow, str(x).removeprefix("torch."))
+    if isinstance(x, torch.Size):
+        return jaxflow.Size(x)
+    if isinstance(x, list):
+        return [subject(i) for i in x]
+    if isinstance(x, tuple):
+        return tuple(subject(i) for i in x)
+    if isinstance(x, dict):
+        return {k: subject(v) for k, v in x.items()}
+    return x
+
+
+def _to_jaxflow(x):
+    dtype = getattr(jaxflow, str(x.dtype).removeprefix("torch."))
+    x = x.resolve_conj().resolve_neg()
+    if x.dtype is torch.bfloat16:
+        return jaxflow.tensor(x.float().numpy().copy(), dtype=dtype)
+    return jaxflow.tensor(x.numpy().copy(), dtype=dtype)
+
+
+def to_torch(x):
+    """A jaxflow tensor as torch's, for comparing."""
+    array = np.asarray(x.detach()._value_array())
+    dtype = getattr(torch, x.dtype.name)
+    if dtype is torch.bfloat16:
+        return torch.from_numpy(array.astype(np.float32)).to(dtype)
+    return torch.from_numpy(np.array(array))
+
+
+#: Records whose function takes its arguments in another order than the samples have them.
+_REORDERED = {
+    "polygamma": lambda x, n, **kwargs: jaxflow.polygamma(n, x, **kwargs),
+    "where": lambda x, condition, other, **kwargs: jaxflow.where(condition, x, other, **kwargs),
+}
+
+
+def resolve(key):
+    """jaxflow's function of the record's name; a function of the method where there is only that."""
+    name = record(key).name
+    if name in _REORDERED:
+        return _REORDERED[name]
+    try:
+        return functools.reduce(getattr, name.split("."), jaxflow)
+    except AttributeError:
+        method = getattr(jaxflow.Tensor, name.rpartition(".")[2])
+        return lambda input, *args, **kwargs: method(input, *args, **kwargs)
+
+
+def take_samples(rec, dtype, requires_grad, count=None):
+    """Some sample inputs, spread over all of them; the same at every run."""
+    torch.manual_seed(0)
+    found = list(rec.sample_inputs("cpu", dtype, requires_grad=requires_grad))
+    count = SAMPLES if count is None else count
+    if len(found) > count:
+        step = len(found) / count
+        found = [found[int(i * step)] for i in range(count)]
+    return found
+
+
+# ----------------------------------------------------------------------------------------- compare
+
+
+def flat(x):
+    """The tensors of a nested result, in order."""
+    if isinstance(x, (torch.Tensor, jaxflow.Tensor)):
+        return [x]
+    if isinstance(x, (list, tuple)):
+        return list(itertools.chain.from_iterable(map(flat, x)))
+    return []
+
+
+def compare(actual, expected, where, exact=None):
+    """Assert that a jaxflow result equals torch's.
+
+    ``exact`` gives the same result computed in double precision. An element that the tolerance rejects is
+    then
+    still right if it is no further from the exact one than torch's own: where rounding is amplified
+    (``asin`` at 1), torch is as far off as anybody.
+    """
+    if isinstance(expected, torch.Tensor):
+        assert isinstance(actual, jaxflow.Tensor), f"{where}: {type(actual)} for a tensor"
+        assert str(actual.dtype) == str(expected.dtype), f"{where}: dtype {actual.dtype}"
+        assert tuple(actual.shape) == tuple(expected.shape), f"{where}: shape {actual.shape}"
+        expected = expected.detach().resolve_conj().resolve_neg()
+        ours = to_torch(actual)
+        try:
+            torch.testing.assert_close(ours, expected, equal_nan=True, check_stride=False)
+        except AssertionError as error:
+            if exact is None or not _no_worse(ours, expected, exact()):
+                raise AssertionError(f"{where}: {error}") from None
+    elif isinstance(expected, (list, tuple)):
+        assert len(actual) == len(expected), f"{where}: length"
+        assert type(actual).__name__ == type(expected).__name__ or not hasattr(
+            expected, "_fields"), f"{where}: {type(actual)} for {type(expected)}"
+        for i, (a, e) in enumerate(zip(actual, expected, strict=True)):
+            inner = None if exact is None else functools.partial(lambda x, k: x()[k], exact, i)
+            compare(a, e, f"{where}[{i}]", inner)
+    else:
+        assert str(actual) == str(expected), f"{where}: {actual!r} for {expected!r}"
+
+
+def _no_worse(ours, theirs, exact):
+    if not (ours.is_floating_point() or ours.is_complex()):
+        return False
+    exact = exact.detach().resolve_conj().resolve_neg()
+    wide = exact.dtype
+    same = torch.isclose(ours, theirs, *_tolerance(ours.dtype), equal_nan=True)
+    scale = exact.abs().clamp_min(torch.finfo(ours.dtype).tiny)
+    off, their_off = ((x.to(wide) - exact).abs() / scale for x in (ours, theirs))
+    near = off <= their_off.nan_to_num(0).max()
+    close = torch.isclose(ours.to(wide), exact, *_tolerance(ours.dtype), equal_nan=True)
+    return bool((same | near | close).all())
+
+
+def _tolerance(dtype):
+    return torch.testing._comparison.default_tolerances(dtype)
+
+
+_WIDER = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float16: torch.float64,
+          torch.complex64: torch.complex128}
+
+
+def _widened(x, dtype):
+    """A nested torch argument with tensors of ``dtype`` in double precision."""
+    if isinstance(x, torch.Tensor):
+        if x.dtype is not dtype:
+            return x
+        return x.detach().to(_WIDER[dtype]).requires_grad_(x.requires_grad)
+    if x is dtype:
+        return _WIDER[dtype]
+    if isinstance(x, dict):
+        return {k: _widened(v, dtype) for k, v in x.items()}
+    if isinstance(x, (list, tuple)) and type(x) in (list, tuple):
+        return type(x)(_widened(i, dtype) for i in x)
+    return x
+
+
+def _quiet(fn, *args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fn(*args, **kwargs)
+
+
+def check_values(key, dtype_name):
+    """Values, dtypes and gradients of a record's samples."""
+    rec, dtype = record(key), getattr(torch, dtype_name)
+    fn = resolve(key)
+    differentiable = rec.supports_autograd and dtype in rec.supported_backward_dtypes("cpu")
+    for i, sample in enumerate(take_samples(rec, dtype, differentiable)):
+        where = f"{key} {dtype_name} sample {i} {_describe(sample)}"
+        process = sample.output_process_fn_grad or (lambda x: x)
+        call = (sample.input, sample.args, sample.kwargs)
+
+        def run_torch(call, rec=rec, process=process):
+            args = _tensors(call)
+            result = process(_quiet(rec.op, call[0], *call[1], **call[2]))
+            return result, _gradients(torch, result, args, lambda x: x)
+
+        @functools.cache
+        def exact(call=call, run_torch=run_torch, dtype=dtype):
+            return run_torch(_widened(call, dtype))
+
+        expected, their_grads = run_torch(call)
+        mine = subject(call)
+        actual = process(_quiet(fn, mine[0], *mine[1], **mine[2]))
+        reference = dtype in _WIDER
+        compare(actual, expected, where, (lambda exact=exact: exact()[0]) if reference else None)
+        for k, (a, e) in enumerate(zip(flat(actual), flat(expected), strict=True)):
+            assert a.requires_grad == e.requires_grad, f"{where}[{k}] requires_grad"
+        if their_grads is None:
+            continue
+        our_grads = _gradients(jaxflow, actual, _tensors(mine), subject)
+        for k, (a, e) in enumerate(zip(our_grads, their_grads, strict=True)):
+            if e is None or a is None:
+                # Whether an input that does not matter has a zero gradient or none is a kernel's affair.
+                present = e if e is not None else a
+                assert present is None or not np.any(np.asarray(present.detach())), (
+                    f"{where}: gradient {k} is {a} for {e}"
+                )
+                continue
+            compare(a, e, f"{where} gradient {k}",
+                    (lambda exact=exact, k=k: exact()[1][k]) if reference else None)
+
+
+def _tensors(call):
+    return flat((call[0], call[1], tuple(call[2].values())))
+
+
+def _gradients(T, result, inputs, convert):
+    """Gradients of the inputs that require them, for fixed cotangents; None without any."""
+    outs = [o for o in flat(result) if o.requires_grad]
+    wanted = [t for t in inputs if t.requires_grad]
+    if not outs or not wanted:
+        return None
+    rng = np.random.default_rng(0)
+    seeds = []
+    for o in outs:
+        seed = torch.from_numpy(np.asarray(rng.uniform(0.5, 1.5, tuple(o.shape))))
+        seeds.append(convert(seed.to(getattr(torch, str(o.dtype).removeprefix("torch.")))))
+    return T.autograd.grad(outs, wanted, seeds, allow_unused=True)
+
+
+def _describe(sample):
+    shapes = [tuple(t.shape) for t in flat((sample.input, sample.args))]
+    rest = [a for a in sample.args if not isinstance(a, torch.Tensor)]
+    return f"{shapes} {rest} {sample.kwargs}"[:200]
+
+
+# -------------------------------------------------------------------------------- forms and errors
+
+
+def outcome(fn, *args, **kwargs):
+    """``(result, None)``, or ``(None, (error class, first line))``."""
+    try:
+        return _quiet(fn, *args, **kwargs), None
+    except Exception as error:
+        return None, (type(error).__name__, str(error).partition("\n")[0])
+
+
+def check_inplace(key, dtype_name):
+    """The in-place form: its result, that it is its first argument, and what it refuses."""
+    rec, dtype = record(key), getattr(torch, dtype_name)
+    method = rec.inplace_variant.__name__
+    for i, sample in enumerate(take_samples(rec, dtype, False, 3)):
+        where = f"{key}_ {dtype_name} sample {i} {_describe(sample)}"
+        if not isinstance(sample.input, torch.Tensor):
+            continue
+        mine = subject((sample.input, sample.args, sample.kwargs))
+        theirs = sample.input.clone()
+        expected, error = outcome(rec.inplace_variant, theirs, *sample.args, **sample.kwargs)
+        actual, mistake = outcome(getattr(mine[0], method), *mine[1], **mine[2])
+        assert mistake == error, f"{where}: raises {mistake} for {error}"
+        if error is None:
+            assert actual is mine[0], where
+            compare(actual, expected, where)
+            assert mine[0]._version == theirs._version, f"{where}: version"
+
+
+def check_out(key, dtype_name):
+    """The ``out=`` form, into tensors of the result's own dtype and shape."""
+    rec, dtype = record(key), getattr(torch, dtype_name)
+    fn = resolve(key)
+    for i, sample in enumerate(take_samples(rec, dtype, False, 2)):
+        where = f"{key} out= {dtype_name} sample {i} {_describe(sample)}"
+        mine = subject((sample.input, sample.args, sample.kwargs))
+        expected = _quiet(rec.op, sample.input, *sample.args, **sample.kwargs)
+        single = isinstance(expected, torch.Tensor)
+        outs = tuple(jaxflow.empty_like(subject(e.contiguous())) for e in flat(expected))
+        actual = _quiet(fn, mine[0], *mine[1], **mine[2], out=outs[0] if single else outs)
+        compare(actual, expected, where)
+        for o, e in zip(outs, flat(expected), strict=True):
+            compare(o, e, where)
+
+
+def check_errors(key):
+    """Every call that torch's records say is refused is refused, with the words they look for."""
+    rec = record(key)
+    fn = resolve(key)
+    for i, bad in enumerate(rec.error_inputs("cpu")):
+        sample = bad.sample_input
+        where = f"{key} error {i} {_describe(sample)}"
+        if not _portable(sample):
+            continue
+        _, expected = outcome(rec.op, sample.input, *sample.args, **sample.kwargs)
+        if expected is None:
+            continue  # an old record: torch itself has learnt to do it
+        mine = subject((sample.input, sample.args, sample.kwargs))
+        result, error = outcome(fn, mine[0], *mine[1], **mine[2])
+        assert error is not None, f"{where}: no error; torch: {expected}; got {result}"
+        assert error[0] == expected[0], f"{where}: {error} for {expected}"
+        pattern = bad.error_regex.partition("\n")[0]
+        assert error[1] == expected[1] or re.search(pattern, error[1]), (
+            f"{where}: {error[1]!r} for {expected[1]!r}"
+        )
+
+
+def _portable(sample):
+    """Whether a sample survives the way through NumPy, which loses who shares memory with whom."""
+    tensors = flat((sample.input, sample.args, tuple(sample.kwargs.values())))
+    homes = [t.untyped_storage().data_ptr() for t in tensors if t.numel()]
+    expanded = any(0 in t.stride() and t.numel() > 1 for t in tensors)
+    return len(set(homes)) == len(homes) and not expanded and all(t.dim() < 64 for t in tensors)
