@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import jax
 
+from ._api.legacy_types import CUDA_TYPES as _CUDA_TYPES
 from ._core import device as _devices
 from ._dispatch.generator import default_generator as _generator
+
+globals().update(_CUDA_TYPES)
 
 
 def _gpus() -> list:

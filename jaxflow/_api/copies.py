@@ -29,6 +29,7 @@ from jaxflow._dispatch.plan import build
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import hidden_base
 
+from .legacy_types import tensortype
 from .views import ints
 
 
@@ -205,6 +206,8 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False):
             if dtype.removeprefix("torch.").removeprefix("cuda.") == f"{candidate.scalar_name}Tensor":
                 return convert(self, candidate, None, False, preserve_format)
         raise ValueError(f"invalid type: '{dtype}'")
+    if isinstance(dtype, tensortype):
+        return convert(self, dtype.dtype, dtype._place, False, preserve_format)
     return convert(self, dtype, None, False, preserve_format)
 
 
