@@ -10,7 +10,10 @@ from jaxflow._core import geometry
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.viewing import apply_joint_view, apply_view
 
 
@@ -77,7 +80,7 @@ def reshape(input: Tensor, *shape: Any, **kwargs: Any) -> Tensor:
     if input._stride is not None:
         size = geometry.infer_size(size, input._aval.numel)
         if geometry.compute_view_strides(input._aval.shape, input._stride, size) is None:
-            return apply_view("view", input.contiguous(), (size,))
+            return apply(OPS["_unsafe_view"], (input.contiguous(),), (size,))
     return apply_view("view", input, (size,))
 
 
@@ -255,7 +258,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """All slices along ``dim``; views."""
     n = input._aval.ndim
     if n == 0:
-        wrap_dim(dim, n, wrap_scalar=False)
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     dim = wrap_dim(dim, n)
     return apply_joint_view(
         tuple([("select", (dim, i)) for i in range(input._aval.shape[dim])]), input,
@@ -325,9 +328,15 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 def _pieces(t: Tensor, dim: int, bounds: list, grad_name: str) -> tuple[Tensor, ...]:
-    return apply_joint_view(
-        tuple([("slice", (dim, start, stop, 1)) for start, stop in bounds]), t, grad_name
-    )
+    # A few pieces are read each by a kernel of its own, which XLA likes; for many that would be many.
+    if len(bounds) <= _FEW:
+        specs = tuple([("piece", (dim, start, stop)) for start, stop in bounds])
+    else:
+        specs = tuple([("slice", (dim, start, stop, 1)) for start, stop in bounds])
+    return apply_joint_view(specs, t, grad_name)
+
+
+_FEW = 8
 
 
 # ------------------------------------------------------------------------------- complex and dtypes
@@ -363,10 +372,26 @@ def imag(input: Tensor) -> Tensor:
 
 
 def _transposed(self: Tensor) -> Tensor:
+    if self._aval.ndim == 0:
+        warn_once(
+            "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases."
+        )
+    elif self._aval.ndim != 2:
+        warn_once(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated "
+            "and it will throw an error in a future release. Consider `x.mT` to transpose batches of "
+            "matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a "
+            "tensor."
+        )
     return apply_view("permute", self, (tuple(reversed(range(self._aval.ndim))),))
 
 
 def _matrix_transposed(self: Tensor) -> Tensor:
+    if self._aval.ndim == 0:
+        warn_once(
+            "Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases."
+        )
+        return self
     if self._aval.ndim < 2:
         raise RuntimeError(
             "tensor.mT is only supported on matrices or batches of matrices. Got "

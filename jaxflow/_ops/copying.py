@@ -17,6 +17,12 @@ def clone(input, /):
     return input
 
 
+@op(variants="", name="_unsafe_view", saves="none")
+def unsafe_view(input, /, size: tuple[int, ...]):
+    """The elements in another shape: the copy that ``reshape`` makes where no view can be."""
+    return input.reshape(size)
+
+
 @op(variants="", name="_to_dtype", grad_name="ToCopyBackward0", saves="none", layout="preserve")
 def to_dtype(input, /, dtype: dtypes.dtype):
     """The elements converted to ``dtype``."""

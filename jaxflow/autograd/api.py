@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 
+from jaxflow._core.geometry import empty_like_strides
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
@@ -152,6 +153,8 @@ def grad(
 def _zeros_like(t: Tensor, requires_grad: bool) -> Tensor:
     zeros = apply(OPS["_full"], (0.0,), (t._aval.shape, t._aval.dtype, t._aval.device))
     zeros._requires_grad = requires_grad
+    if t._stride is not None:
+        zeros._stride = empty_like_strides(t._aval.shape, t._stride)
     return zeros
 
 
