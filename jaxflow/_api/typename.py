@@ -10,7 +10,7 @@ from jaxflow._dispatch.composite import composite
 
 @composite("function")
 def typename(obj: Any, /) -> str:
-    """``"torch.FloatTensor"`` for tensors, else the qualified name of the type (or of a type itself)."""
+    """``"torch.FloatTensor"`` for tensors, else the qualified name of the type."""
     if isinstance(obj, Tensor):
         place = obj._aval.device.type
         return f"torch.{'' if place == 'cpu' else place + '.'}{obj._aval.dtype.scalar_name}Tensor"

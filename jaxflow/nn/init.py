@@ -76,14 +76,34 @@ def trunc_normal_(
     def below(x: float) -> float:
         return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
 
+    low, high = below(a), below(b)
     with jaxflow.no_grad():
-        # The inverse of the distribution function, at points drawn between its values at a and b.
-        low, high = below(a), below(b)
+        if high - low <= 0.3:
+            return _draw_by_rejection(tensor, mean, std, a, b, generator)
+        # The inverse of the distribution function, at points drawn between its values at a and b:
+        # unlike rejection it does not have to look at what it drew.
         tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
         tensor.erfinv_()
         tensor.mul_(std * math.sqrt(2.0))
         tensor.add_(mean)
         return tensor.clamp_(min=a, max=b)
+
+
+def _draw_by_rejection(
+    tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Generator | None
+) -> Tensor:
+    """A tail of the normal distribution, where its inverse has no digits left.
+
+    Uniform points are kept as often as their density says, until every element has one.
+    """
+    highest = ((min(max(mean, a), b) - mean) / std) ** 2
+    kept = jaxflow.zeros(tensor.shape, dtype=jaxflow.bool, device=tensor.device)
+    while not kept.all():
+        points = jaxflow.empty_like(tensor).uniform_(a, b, generator=generator)
+        chances = jaxflow.empty_like(tensor).uniform_(generator=generator)
+        tensor.copy_(jaxflow.where(kept, tensor, points))
+        kept = kept | (chances.log() * 2 < highest - ((points - mean) / std) ** 2)
+    return tensor
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:

@@ -150,7 +150,7 @@ def _parse_to(args: tuple, kwargs: dict) -> tuple:
             f"to() received an invalid combination of arguments - got ({_describe(args, kwargs)}), "
             f"but expected one of:{_TO_FORMS}"
         )
-    if given.get("copy"):
+    if "copy" in given:
         raise RuntimeError(".to() does not accept copy argument")
     device, dtype = given.get("device"), given.get("dtype")
     if "tensor" in given:
