@@ -24,6 +24,7 @@ from jaxflow._core.device import resolve
 from jaxflow._core.geometry import contiguous_strides, empty_like_strides
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
+from jaxflow._dispatch import explain
 from jaxflow._dispatch.door import apply, value_of
 from jaxflow._dispatch.inplace import check_writable, write
 from jaxflow._dispatch.op import SCALAR, Op
@@ -92,11 +93,12 @@ def _scalar(value: Any) -> Any:
 
 def overwrite(t: Tensor, result: Tensor) -> None:
     """Write a result in place: a new version, and its history when grad mode is on."""
-    check_writable(t, t._requires_grad or result._requires_grad)
+    if t._stride is not None or state.grad:  # else there is nothing to refuse
+        check_writable(t, t._requires_grad or result._requires_grad)
     write(t, result)
 
 
 def program_boundary() -> None:
     """Run what was recorded up to here, without waiting: a training step is one program."""
     if not state.eager:
-        flush()
+        flush(explain.STEP)
