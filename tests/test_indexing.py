@@ -42,8 +42,8 @@ def evaluate(index, x=X):
         if name == "select":
             x = x.take(args[1], axis=args[0])
         elif name == "slice":
-            dim, *bounds = args
-            x = x.take(list(range(*bounds)), axis=dim)
+            dim, start, stop, step = args
+            x = x.take(list(range(start or 0, stop, step)), axis=dim)
         elif name == "unsqueeze":
             x = np.expand_dims(x, *args)
     assert x.shape == plan.size

@@ -50,7 +50,8 @@ class Advanced(NamedTuple):
 class Parsed(NamedTuple):
     """A meaning: ``steps`` to take in turn, the ``size`` of the view they give, and what to gather.
 
-    A step is ``("select", dim, index)``, ``("slice", dim, start, stop, step)`` with clamped bounds,
+    A step is ``("select", dim, index)``, ``("slice", dim, start, stop, step)`` with clamped bounds
+    (start None where it was left out),
     ``("unsqueeze", dim)`` or ``("alias",)``. ``advanced`` is ordered by dimension.
     """
 
@@ -177,7 +178,9 @@ class _Reader:
         extent = self.size[wrap_dim(self.dim, len(self.size))]
         start, stop, step = _bounds(item, extent)
         if keep_full or (start, stop, step) != (0, extent, 1):
-            self.steps.append(("slice", self.dim, start, stop, step))
+            # A start left out is not the number 0: see NOTE [Where a view starts].
+            first = None if item.start is None else start
+            self.steps.append(("slice", self.dim, first, stop, step))
             self.size[self.dim] = len(range(start, stop, step))
         self.dim += 1
 

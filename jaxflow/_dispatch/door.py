@@ -153,7 +153,9 @@ def view_value(t: Tensor) -> Value:
     storage = t._storage
     if view.epoch != storage.epoch:
         plan = view.plan
-        view.value = storage.value if plan.identity else run(plan.read, [storage.value])[0]
+        view.value = storage.value if plan.identity else run(
+            plan.read, [storage.value, *plan.numbers]
+        )[0]
         view.epoch = storage.epoch
     return view.value
 

@@ -107,7 +107,9 @@ class Node:
     @property
     def saves_something(self) -> bool:
         """Whether PyTorch's node would hold a saved tensor, so that freeing it forbids a second pass."""
-        return bool(self.guards) or any(x is not None for x in self.inputs or ())
+        return self.plan.saves != "none" and (
+            bool(self.guards) or any(x is not None for x in self.inputs or ())
+        )
 
     def release(self) -> None:
         """Forget what was kept; a second pass is refused if there was anything (NOTE [Freed graphs])."""

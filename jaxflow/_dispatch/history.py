@@ -18,9 +18,10 @@ import weakref
 from jaxflow._core.tensor import Tensor
 
 from .graph import AccumulateGrad, short_name
+from .views import view_node
 
 # Why in-place writes through a view, or under it, may be refused.
-NO_GRAD, INFERENCE, MULTI_OUTPUT = "no_grad", "inference", "multi_output"
+NO_GRAD, INFERENCE, MULTI_OUTPUT, FUNCTION = "no_grad", "inference", "multi_output", "function"
 
 
 class Invalid:
@@ -89,9 +90,9 @@ def refresh_history(t: Tensor) -> None:
         t._requires_grad = True
     else:
         view.seen_version = version
-        plan = view.base_plan.read
+        plan = view.base_plan
         edge = edge_of(base) if base._requires_grad else None
-        set_history(t, plan.node(plan, [None], [edge], (True,), None), 0)
+        set_history(t, view_node(plan.read, plan.numbers, [edge]), 0)
 
 
 def set_history(t: Tensor, node, number: int) -> None:
@@ -114,7 +115,7 @@ def refusal(t: Tensor, modified: str) -> str:
         node = node.node
     made = "" if node is None else f"Output {t._output_nr} of {short_name(node.name())} is a view"
     mode = "inference" if origin == INFERENCE else "no_grad"
-    if origin == MULTI_OUTPUT and node is not None:
+    if origin in (MULTI_OUTPUT, FUNCTION) and node is not None:
         text = f"{made} and {modified} modified inplace."
     else:
         start = f"{made} of a view which was created in" if made else "A view was created in"
@@ -125,6 +126,13 @@ def refusal(t: Tensor, modified: str) -> str:
             f"{text} This view is the output of a function that returns multiple views. Such functions "
             "do not allow the output views to be modified inplace. You should replace the inplace "
             "operation by an out-of-place one."
+        )
+    if origin == FUNCTION:
+        return (
+            f"{text} This view was created inside a custom Function (or because an input was "
+            "returned as-is) and the autograd logic to handle view+inplace would override the custom "
+            "backward associated with the custom Function, leading to incorrect gradients. This "
+            "behavior is forbidden. You can fix this by cloning the output of the custom Function."
         )
     block = "inference_mode" if origin == INFERENCE else "no_grad"
     return (

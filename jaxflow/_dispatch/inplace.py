@@ -21,6 +21,7 @@ from .history import edge_of, refreshed, refusal, set_history
 from .op import Op
 from .run import run
 from .state import state
+from .views import view_node
 
 
 def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
@@ -100,7 +101,9 @@ def write(t: Tensor, result: Tensor) -> None:
             _take_history(t, result)
         return
     plan = view.plan
-    storage.value = new if plan.identity else run(plan.write, [storage.value, new])[0]
+    storage.value = new if plan.identity else run(
+        plan.write, [storage.value, new, *plan.numbers]
+    )[0]
     storage.epoch += 1
     view.version[0] += 1
     if plan.exact:
@@ -112,9 +115,8 @@ def write(t: Tensor, result: Tensor) -> None:
             _take_history(t, result)
     elif result._requires_grad:
         base = view.base
-        copy = view.base_plan.write
         edges = [edge_of(base) if base._requires_grad else None, edge_of(result)]
-        node = copy.node(copy, [None, None], edges, (base._requires_grad, True), None)
+        node = view_node(view.base_plan.write, view.base_plan.numbers, edges)
         set_history(base, node, 0)
         view.version[1:] = (node.name(),)
 

@@ -155,13 +155,16 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
             if op.check is not None:
                 op.check(*operands)
             compute, result = promotion.elementwise(promote, operands)
-        if into is not None:
-            result = _check_castable(op, result, into)
         shape = None
         if op.broadcast:
             shape = broadcast_shapes(
                 *(k.shape for k in kinds if isinstance(k, Aval))
             )
+        if into is not None:
+            # Of a wrong shape and a wrong dtype PyTorch names the shape.
+            if shape is not None and shape != into.shape:
+                raise _wrong_shape(shape, into)
+            result = _check_castable(op, result, into)
         present = [i for i, k in enumerate(kinds) if k is not NoneKind]
         fn = _body(op, kinds, static, layout, present, compute, result, shape)
         live = [kinds[i] for i in present]
@@ -176,10 +179,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         flat.__doc__ = op.doc
         out_avals = infer(flat, live, device)
         if into is not None and out_avals[0].shape != into.shape:
-            raise RuntimeError(
-                f"output with shape {list(into.shape)} doesn't match the broadcast shape "
-                f"{list(out_avals[0].shape)}"
-            )
+            raise _wrong_shape(out_avals[0].shape, into)
         grad_name = op.grad_name
         if callable(grad_name):
             numbers = tuple(k in NUMBER_DTYPES for k in kinds)
@@ -187,6 +187,12 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         return Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=op.saves, differentiable=op.differentiable,
                     preserve=op.layout == "preserve", returns=op.returns, single=single[0])
+
+
+def _wrong_shape(shape: tuple[int, ...], into: Aval) -> RuntimeError:
+    return RuntimeError(
+        f"output with shape {list(into.shape)} doesn't match the broadcast shape {list(shape)}"
+    )
 
 
 def _check_numbers(op: Op, kinds: tuple) -> None:

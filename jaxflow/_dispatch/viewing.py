@@ -7,15 +7,14 @@ from jaxflow._core.tensor import Tensor, ViewInfo, make_view, version_cell
 from .door import plan_of
 from .history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
 from .state import state
-from .views import ViewPlan, joint_plan, root_of
+from .views import ViewPlan, joint_plan, root_of, view_node
 
 
 def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:
     """The view ``name(t, *static)``; shares storage, version and autograd history with ``t``."""
     out, plan = _child(name, t, static)
     if t._requires_grad and state.grad and out._aval.dtype.category >= 2:
-        step = plan.step
-        _attach(out, step.node(step, [None], [edge_of(t)], (True,), None), 0)
+        _attach(out, view_node(plan.step, plan.step_fns.numbers, [edge_of(t)]), 0)
     return out
 
 
@@ -24,7 +23,7 @@ def apply_joint_view(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_name:
     outs = [_child(name, t, static, MULTI_OUTPUT) for name, static in specs]
     if t._requires_grad and state.grad and outs:
         plan = joint_plan(tuple(p for _, p in outs), grad_name)
-        node = plan.node(plan, [None], [edge_of(t)], (True,), None)
+        node = view_node(plan, (), [edge_of(t)])
         for i, (out, _) in enumerate(outs):
             _attach(out, node, i)
     return tuple(out for out, _ in outs)

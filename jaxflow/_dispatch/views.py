@@ -1,5 +1,10 @@
 """View plans: what a chain of view ops shows of its base, how it is read and how it is written.
 
+NOTE [Where a view starts]
+    ``x[i]`` and ``x[i : i + n]`` in a loop differ in a number that decides neither shape nor dtype. Such
+    starts are not part of a plan but dynamic inputs of it (``ViewPlan.numbers``), so a loop over rows or
+    batches records the same program every time.
+
 The plans form a trie. The root is a base of some aval and strides; each child is one more view op with
 static arguments. So making a view of a known kind is one dict look-up, and reading or writing through
 any chain is one operation however long the chain is.
@@ -27,9 +32,11 @@ class ViewPlan:
     """
 
     __slots__ = ("_read", "_step", "_write", "aval", "children", "exact", "geometry", "identity",
-                 "name", "offset", "overlaps", "parent", "repeats", "root", "step_fns", "stride")
+                 "name", "numbers", "offset", "overlaps", "parent", "plans", "repeats", "root",
+                 "step_fns", "stride", "structure")
 
-    def __init__(self, root, parent, step: Step, name: str, base: Aval) -> None:
+    def __init__(self, root, parent, step: Step, key: tuple, base: Aval) -> None:
+        name = key[0]
         self.root = root or self
         self.parent = parent
         self.name = name
@@ -50,6 +57,14 @@ class ViewPlan:
             name in ("expand", "unfold", "as_strided") and repeats_itself(step.size, step.stride)
         )
         self.identity = parent is None or (name == "alias" and parent.identity)
+        if parent is None:
+            self.structure, self.numbers, self.plans = (), (), {}
+        else:
+            self.structure = (*parent.structure, step.structure or key)
+            self.numbers = parent.numbers + step.numbers
+            self.plans = root.plans
+            if step.from_root is not None and step.from_root[0] is not None:
+                self.structure, self.numbers = (step.structure,), ()
         self.children: dict = {}
         self._read = self._write = self._step = None
 
@@ -67,20 +82,22 @@ class ViewPlan:
             if self.repeats and step.from_root is None and step.dtype is None:
                 # One element may show in several places of the parent, so a write to a part of it
                 # cannot go through the parent: it goes straight to where the elements lie.
-                step = step._replace(from_root=by_position(self.geometry, step))
+                step = step._replace(from_root=(None, by_position(self.geometry, step)[1]))
+            if len(self.children) >= _MAX_CHILDREN:
+                self.children.clear()  # only a cache: views keep their own plans
             found = self.children.setdefault(
-                key, ViewPlan(self.root, self, step, name, self.root.aval)
+                key, ViewPlan(self.root, self, step, key, self.root.aval)
             )
         return found
 
     def reader(self) -> Callable:
-        """The pure function from the base's array to the view's."""
+        """The pure function from the base's array (and ``numbers``) to the view's."""
         if self.parent is None:
             return lambda x: x
-        if self.step_fns.from_root is not None:
+        if self.step_fns.from_root is not None and self.step_fns.from_root[0] is not None:
             return self.step_fns.from_root[0]
-        before, read = self.parent.reader(), self.step_fns.read
-        return lambda x: read(before(x))
+        before, read, k = self.parent.reader(), self.step_fns.read, len(self.parent.numbers)
+        return lambda x, *at: read(before(x, *at[:k]), *at[k:])
 
     def writer(self) -> Callable:
         """The pure function from the base's array and the view's new array to the new base."""
@@ -89,39 +106,69 @@ class ViewPlan:
         if self.step_fns.from_root is not None:
             return self.step_fns.from_root[1]
         before, above, write = self.parent.reader(), self.parent.writer(), self.step_fns.write
-        return lambda x, new: above(x, write(before(x), new))
+        k = len(self.parent.numbers)
+        return lambda x, new, *at: above(
+            x, write(before(x, *at[:k]), new, *at[k:]), *at[:k]
+        )
 
     @property
     def read(self) -> Plan:
-        """Plan of reading the view from its base."""
+        """Plan of reading the view from its base and ``numbers``."""
         if self._read is None:
-            self._read = self._plan(f"read_{self.name}", self.reader(), [self.base_aval],
-                                    "AsStridedBackward0")
+            self._read = self._shared("read", self.structure, self.reader, [self.base_aval],
+                                      self.numbers, "AsStridedBackward0")
         return self._read
 
     @property
     def write(self) -> Plan:
-        """Plan of writing the view into its base."""
+        """Plan of writing the view into its base; takes ``numbers`` last."""
         if self._write is None:
-            self._write = self._plan(f"write_{self.name}", self.writer(),
-                                     [self.base_aval, self.aval], "CopySlices")
+            key = self.structure if self.step_fns.from_root is None else self.geometry
+            self._write = self._shared("write", key, self.writer,
+                                       [self.base_aval, self.aval], self.numbers, "CopySlices")
         return self._write
 
     @property
     def step(self) -> Plan:
-        """Plan of the last view op alone, from its parent's array."""
+        """Plan of the last view op alone, from its parent's array and ``step_fns.numbers``."""
         if self._step is None:
-            self._step = self._plan(self.name, self.step_fns.read, [self.parent.aval],
-                                    GRAD_NAMES.get(self.name) or _grad_name(self.name))
+            step = self.step_fns
+            key = (self.parent.aval, self.structure[-1])
+            self._step = self._shared("step", key, lambda: step.read, [self.parent.aval],
+                                      step.numbers,
+                                      GRAD_NAMES.get(self.name) or _grad_name(self.name))
         return self._step
 
-    def _plan(self, name, fn, kinds, grad_name) -> Plan:
-        def flat(*inputs):
-            return (fn(*inputs),)
+    def _shared(self, kind: str, key: tuple, make: Callable, avals: list, numbers: tuple,
+                grad_name: str) -> Plan:
+        """See NOTE [Where a view starts]: one plan for all views that differ in numbers only."""
+        found = self.plans.get((kind, key))
+        if found is None:
+            fn = make()
+            kinds = [*avals, *(int,) * len(numbers)]
 
-        return Plan(name, flat, kinds, infer(flat, kinds, self.aval.device),
-                    device=self.aval.device, grad_name=grad_name, saves="none")
+            def flat(*inputs):
+                return (fn(*inputs),)
 
+            name = self.name if kind == "step" else f"{kind}_{self.name}"
+            found = self.plans.setdefault((kind, key), Plan(
+                name, flat, kinds, infer(flat, kinds, self.aval.device), device=self.aval.device,
+                grad_name=grad_name, saves="none",
+            ))
+        return found
+
+
+def view_node(plan: Plan, numbers: tuple, edges: list):
+    """The node of a view plan: its only kept inputs are the numbers."""
+    n, k = len(edges), len(numbers)
+    return plan.node(
+        plan, [*(None,) * n, *numbers], [*edges, *(None,) * k],
+        (*(e is not None for e in edges), *(False,) * k), None,
+    )
+
+
+# More views of one parent than this are not remembered (``x[i]`` for every i of a long x).
+_MAX_CHILDREN = 1024
 
 GRAD_NAMES = {"t": "TBackward0", "view_dtype": "ViewBackward0"}
 
@@ -136,8 +183,12 @@ def root_of(aval: Aval, stride: tuple[int, ...] | None) -> ViewPlan:
     if found is None:
         full = contiguous_strides(aval.shape) if stride is None else stride
         step = Step(aval.shape, full, 0, lambda x: x, lambda x, new: new)
-        found = aval.roots.setdefault(stride, ViewPlan(None, None, step, "alias", aval))
+        found = aval.roots.setdefault(stride, ViewPlan(None, None, step, ("alias", ()), aval))
     return found
+
+
+def _bound(step: Step) -> Callable:
+    return lambda x: step.read(x, *step.numbers)
 
 
 def joint_plan(children: tuple[ViewPlan, ...], grad_name: str) -> Plan:
@@ -146,7 +197,7 @@ def joint_plan(children: tuple[ViewPlan, ...], grad_name: str) -> Plan:
     key = ("joint", children, grad_name)
     found = parent.children.get(key)
     if found is None:
-        reads = tuple(c.step_fns.read for c in children)
+        reads = tuple(_bound(c.step_fns) for c in children)
 
         def fn(x):
             return tuple(read(x) for read in reads)

@@ -46,6 +46,8 @@ class Step(NamedTuple):
     write: Callable
     dtype: dtypes.dtype | None = None
     from_root: tuple[Callable, Callable] | None = None  # read and write on the root array instead
+    numbers: tuple[int, ...] = ()  # dynamic arguments of read and write; see NOTE [Where a view starts]
+    structure: tuple = ()  # what decides read and write otherwise; by default name and arguments
 
 
 VIEWS: dict[str, Callable] = {}
@@ -96,13 +98,14 @@ def select(g: Geometry, dim: int, index: int) -> Step:
     index %= extent
     size, stride = _without(g.size, dim), _without(g.stride, dim)
 
-    def read(x):
-        return jax.lax.index_in_dim(x, index, dim, keepdims=False)
+    def read(x, at):
+        return jax.lax.dynamic_index_in_dim(x, at, dim, keepdims=False)
 
-    def write(x, new):
-        return jax.lax.dynamic_update_index_in_dim(x, new, index, dim)
+    def write(x, new, at):
+        return jax.lax.dynamic_update_index_in_dim(x, new, at, dim)
 
-    return Step(size, stride, g.offset + index * g.stride[dim], read, write)
+    return Step(size, stride, g.offset + index * g.stride[dim], read, write, numbers=(index,),
+                structure=("select", dim))
 
 
 def _without(items, dim):
@@ -118,12 +121,43 @@ def slice_(g: Geometry, dim: int, start: int | None, stop: int | None, step: int
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     extent = g.size[dim]
+    fixed = start is None
     start, stop, step = slice(start, stop, step).indices(extent)
     stop = max(stop, start)
     count = -(-(stop - start) // step)
     size = (*g.size[:dim], count, *g.size[dim + 1 :])
     stride = (*g.stride[:dim], g.stride[dim] * step, *g.stride[dim + 1 :])
+    offset = g.offset + start * g.stride[dim]
+    if fixed or count == 0 or count == extent:
+        read, write = _fixed_slice(dim, start, stop, step, count)
+        return Step(size, stride, offset, read, write, structure=("slice", dim, start, stop, step))
+    span = (count - 1) * step + 1
 
+    def read_at(x, at):
+        window = jax.lax.dynamic_slice_in_dim(x, at, span, dim)
+        return window if step == 1 else jax.lax.slice_in_dim(window, 0, span, step, dim)
+
+    def write_at(x, new, at):
+        if step > 1:
+            window = jax.lax.dynamic_slice_in_dim(x, at, span, dim)
+            new = _strided_set(window, new, dim, 0, span, step)
+        return jax.lax.dynamic_update_slice_in_dim(x, new, at, dim)
+
+    return Step(size, stride, offset, read_at, write_at, numbers=(start,),
+                structure=("slice", dim, count, step))
+
+
+@view
+def piece(g: Geometry, dim: int, start: int, stop: int) -> Step:
+    """One of a few pieces that shapes decide (``chunk``): a slice whose start is part of the plan."""
+    read, write = _fixed_slice(dim, start, stop, 1, stop - start)
+    return Step(
+        (*g.size[:dim], stop - start, *g.size[dim + 1 :]), g.stride,
+        g.offset + start * g.stride[dim], read, write,
+    )
+
+
+def _fixed_slice(dim: int, start: int, stop: int, step: int, count: int):
     def read(x):
         return jax.lax.slice_in_dim(x, start, stop, step, dim)
 
@@ -132,10 +166,14 @@ def slice_(g: Geometry, dim: int, start: int | None, stop: int | None, step: int
             return x
         if step == 1:
             return jax.lax.dynamic_update_slice_in_dim(x, new, start, dim)
-        at = (*(slice(None),) * dim, slice(start, stop, step))
-        return x.at[at].set(new, unique_indices=True)
+        return _strided_set(x, new, dim, start, stop, step)
 
-    return Step(size, stride, g.offset + start * g.stride[dim], read, write)
+    return read, write
+
+
+def _strided_set(x, new, dim: int, start: int, stop: int, step: int):
+    at = (*(slice(None),) * dim, slice(start, stop, step))
+    return x.at[at].set(new, unique_indices=True)
 
 
 @view
@@ -330,31 +368,46 @@ def as_strided(
     def write(x, new):
         return jnp.zeros(total, x.dtype).at[parent_at].set(x).at[at].set(new)[parent_at]
 
-    step = Step(tuple(size), tuple(stride), offset, read, write)
+    size, stride = tuple(size), tuple(stride)
+    step = Step(size, stride, offset, read, write, structure=("as_strided", size, stride, offset, g))
     return step._replace(from_root=by_position(g, step))
 
 
 def by_position(g: Geometry, step: Step) -> tuple[Callable, Callable]:
     """Read and write a strided view on its root's array, by where the elements lie in memory."""
     total = int(np.prod(g.root_size))
-    at = _positions(step.size, step.stride, step.offset)
-    root_at = _positions(g.root_size, g.root_stride, 0)
+    size, stride, offset = step.size, step.stride, step.offset
 
     def to_memory(root):
+        root_at = _positions(g.root_size, g.root_stride, 0)
         flat = jnp.zeros(total, root.dtype)
-        return flat.at[root_at.reshape(-1)].set(root.reshape(-1), unique_indices=True)
+        return flat.at[root_at.reshape(-1)].set(root.reshape(-1), unique_indices=True), root_at
 
     def read(root):
-        return to_memory(root)[at]
+        return to_memory(root)[0][_positions(size, stride, offset)]
 
-    def write(root, new):
-        return to_memory(root).at[at].set(new)[root_at]
+    def write(root, new, *_):
+        memory, root_at = to_memory(root)
+        return memory.at[_positions(size, stride, offset)].set(new)[root_at]
 
     return read, write
 
 
 def repeats_itself(size: tuple[int, ...], stride: tuple[int, ...]) -> bool:
-    """Whether two indices of this layout are one element."""
+    """Whether two indices of this layout are (or, for a large and odd one, may be) one element."""
+    if 0 in size:
+        return False
+    reach = 0
+    for step, extent in sorted((s, n) for n, s in zip(size, stride, strict=True) if n > 1):
+        if step == 0:
+            return True
+        if step <= reach:
+            break
+        reach += step * (extent - 1)
+    else:
+        return False
+    if np.prod(size, dtype=np.int64) > 1 << 20:
+        return True
     at = _positions(size, stride, 0)
     return np.unique(at).size < at.size
 
