@@ -76,8 +76,32 @@ def _host_array(data: Any, dtype: Any) -> np.ndarray:
         data = _plain(data)
         _check_rectangular(data)
         array = _from_sequence(data, dtype)
-        return array if dtype is None else _convert(array, dtype)
+        if dtype is None:
+            return array
+        _check_range(array, dtype)
+        return _convert(array, dtype)
     return array if dtype is None else _convert(array, dtype)
+
+
+def _check_range(array: np.ndarray, dtype: dtypes.dtype) -> None:
+    """Refuse Python numbers that an integer type cannot hold (arrays wrap around instead)."""
+    if dtype.category != dtypes.INTEGER or array.dtype.kind == "c":
+        return
+    limits = np.iinfo(dtype.np)
+    if array.dtype.kind == "f":
+        if dtype is dtypes.uint64 and array.size:
+            raise TypeError("an integer is required")
+        fits = (array >= float(limits.min)) & (array <= float(limits.max))
+    elif dtype is dtypes.uint64:
+        if (array < 0).any():
+            raise OverflowError("can't convert negative int to unsigned")
+        return
+    else:
+        # An unsigned type takes negative integers as far as its range goes.
+        lowest = limits.min if dtype.is_signed else -limits.max
+        fits = (array >= lowest) & (array <= limits.max)
+    if not fits.all():
+        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
 
 
 def _convert(array: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
@@ -166,9 +190,16 @@ def _integers(data: Any, dtype: dtypes.dtype) -> np.ndarray:
     except OverflowError:
         if dtype.is_floating_point or dtype.is_complex:
             return np.array(data, dtype=np.float64)
+        if dtype is dtypes.bool:
+            return np.array(data, dtype=object) != 0
         if dtype is dtypes.uint64:
-            return np.array(data, dtype=np.uint64)
-        raise RuntimeError("Overflow when unpacking long long") from None
+            array = np.array(data, dtype=object)
+            if (array < 0).any():
+                raise OverflowError("can't convert negative int to unsigned") from None
+            if (array >= 2**64).any():
+                raise OverflowError("int too big to convert") from None
+            return array.astype(np.uint64)
+        raise ValueError("Overflow when unpacking long long") from None
 
 
 def _widest(data: Any) -> type | None:
