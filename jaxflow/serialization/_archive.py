@@ -44,7 +44,8 @@ class Writer:
         info = zipfile.ZipInfo(f"{self._root}/{name}", _EPOCH)
         info.file_size = view.nbytes
         large = view.nbytes >= zipfile.ZIP64_LIMIT
-        start = self._zip.fp.tell() + len(info.FileHeader(False)) + (_ZIP64_EXTRA if large else 0)
+        header = _LOCAL_HEADER.size + len(info.filename.encode()) + (_ZIP64_EXTRA if large else 0)
+        start = self._zip.fp.tell() + header
         # The padding is an extra field of its own: two bytes of id, two of length, then zeros.
         padding = -(start + 4) % ALIGNMENT
         info.extra = _PADDING_ID + struct.pack("<H", padding) + b"\0" * padding

@@ -33,6 +33,10 @@ class GlobalName:
     def __init__(self, module: str, name: str) -> None:
         self.module, self.name = module, name
 
+    def __call__(self, *args: Any) -> Any:
+        """Refused: pickle wants the function of a reduction to be callable, and does not call it."""
+        raise TypeError(f"{self.module}.{self.name} is only a name here")
+
 
 class StorageType:
     """What the name of a storage class stands for while loading: the dtype, None if untyped."""

@@ -87,7 +87,7 @@ class Pickler(pickle._Pickler):
 
 def _reduce_tensor(t: Any) -> tuple:
     """The function and arguments that make the tensor again."""
-    if t._backward_hooks and t.is_leaf:
+    if t.is_leaf and (t._hooks or {}).get("tensor"):
         warnings.warn(
             "backward hooks on a tensor will not be serialized; register them again after loading",
             stacklevel=2,
