@@ -72,3 +72,6 @@ from . import utils as utils
 from .serialization import load as load
 from .serialization import save as save
 
+from . import serialization as serialization
+from .serialization import load as load
+from .serialization import save as save
