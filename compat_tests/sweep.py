@@ -283,7 +283,7 @@ def outcome(fn, *args, **kwargs):
 def check_inplace(key, dtype_name):
     """The in-place form: its result, that it is its first argument, and what it refuses."""
     rec, dtype = record(key), getattr(torch, dtype_name)
-    method = rec.inplace_variant.__name__
+    form = _inplace_form(key)
     for i, sample in enumerate(take_samples(rec, dtype, False, 3)):
         where = f"{key}_ {dtype_name} sample {i} {_describe(sample)}"
         if not isinstance(sample.input, torch.Tensor):
@@ -291,12 +291,28 @@ def check_inplace(key, dtype_name):
         mine = subject((sample.input, sample.args, sample.kwargs))
         theirs = sample.input.clone()
         expected, error = outcome(rec.inplace_variant, theirs, *sample.args, **sample.kwargs)
-        actual, mistake = outcome(getattr(mine[0], method), *mine[1], **mine[2])
+        actual, mistake = outcome(form, mine[0], *mine[1], **mine[2])
         assert mistake == error, f"{where}: raises {mistake} for {error}"
         if error is None:
             assert actual is mine[0], where
-            compare(actual, expected, where)
+            compare(actual, expected, where, _reference(rec, sample, dtype))
             assert mine[0]._version == theirs._version, f"{where}: version"
+
+
+def _inplace_form(key):
+    """jaxflow's in-place form: a method, or for activations the ``inplace`` argument."""
+    name = getattr(record(key).inplace_variant, "__name__", "")
+    if name.endswith("_"):
+        return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
+    return functools.partial(resolve(key), inplace=True)
+
+
+def _reference(rec, sample, dtype):
+    """The sample's result in double precision, when asked for."""
+    if dtype not in _WIDER:
+        return None
+    call = _widened((sample.input, sample.args, sample.kwargs), dtype)
+    return functools.cache(lambda: _quiet(rec.op, call[0], *call[1], **call[2]))
 
 
 def check_out(key, dtype_name):
@@ -308,11 +324,15 @@ def check_out(key, dtype_name):
         mine = subject((sample.input, sample.args, sample.kwargs))
         expected = _quiet(rec.op, sample.input, *sample.args, **sample.kwargs)
         single = isinstance(expected, torch.Tensor)
-        outs = tuple(jaxflow.empty_like(subject(e.contiguous())) for e in flat(expected))
-        actual = _quiet(fn, mine[0], *mine[1], **mine[2], out=outs[0] if single else outs)
-        compare(actual, expected, where)
-        for o, e in zip(outs, flat(expected), strict=True):
-            compare(o, e, where)
+        wanted = tuple(torch.zeros_like(e.contiguous()) for e in flat(expected))
+        outs = subject(wanted)
+        _, error = outcome(rec.op, sample.input, *sample.args, **sample.kwargs,
+                           out=wanted[0] if single else wanted)
+        actual, mistake = outcome(fn, mine[0], *mine[1], **mine[2], out=outs[0] if single else outs)
+        assert (mistake is None) is (error is None), f"{where}: raises {mistake} for {error}"
+        if error is None:
+            compare(actual, expected, where, _reference(rec, sample, dtype))
+            assert all(a is o for a, o in zip(flat(actual), outs, strict=True)), where
 
 
 def check_errors(key):

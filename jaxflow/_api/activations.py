@@ -11,6 +11,8 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS
 
+from .forms import given_out
+
 _F = "nn.functional"
 
 
@@ -170,8 +172,8 @@ def _threshold(input: Tensor, threshold: float, value: float) -> Tensor:
 def _softmax(name: str, doc: str) -> None:
     op = OPS[name]
 
-    def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
-        return apply(op, (input,), (dim, dtype))
+    def softmax(input: Tensor, dim: int, dtype: Any = None, *, out: Tensor | None = None):
+        return given_out(name, out, apply(op, (input,), (dim, dtype)))
 
     softmax.__name__ = softmax.__qualname__ = name
     softmax.__doc__ = doc

@@ -123,8 +123,12 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @composite("function method")
 def ldexp_(self: Tensor, other: Tensor) -> Tensor:
-    """``self * 2 ** other`` written into ``self``."""
+    """``self * 2 ** other`` written into ``self``; RuntimeError for integers."""
     _need_tensor("ldexp_", other)
+    if self._aval.dtype.category < dtypes.FLOATING:
+        raise RuntimeError(
+            f"ldexp can't be cast to the desired output type {self._aval.dtype.scalar_name}"
+        )
     return apply_inplace(OPS["mul"], (self, apply(_POW, (2.0, other))))
 
 
@@ -146,6 +150,17 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
 def polygamma_(self: Tensor, n: int) -> Tensor:
     """`polygamma` written into ``self``."""
     return apply_inplace(OPS["polygamma"], (self,), (n,))
+
+
+@composite("method")
+def mvlgamma_(self: Tensor, p: int) -> Tensor:
+    """`mvlgamma` written into ``self``; RuntimeError for integers."""
+    if self._aval.dtype.category < dtypes.FLOATING:
+        raise RuntimeError(
+            f"mvlgamma: result type {self._aval.dtype.scalar_name} can't be cast to the desired output "
+            f"type {dtypes.get_default_dtype().scalar_name}"
+        )
+    return apply_inplace(OPS["mvlgamma"], (self,), (p,))
 
 
 # --------------------------------------------------------------------------------- where, conjugates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -86,8 +87,9 @@ def _search(boundaries, values, right, dtype):
     find = functools.partial(jnp.searchsorted, side="right" if right else "left", method="scan")
     if boundaries.ndim == 1:
         return find(boundaries, values).astype(dtype)
-    rows = boundaries.reshape(-1, boundaries.shape[-1])
-    wanted = values.reshape(-1, values.shape[-1])
+    lead = math.prod(values.shape[:-1])
+    rows = boundaries.reshape(lead, boundaries.shape[-1])
+    wanted = values.reshape(lead, values.shape[-1])
     return jax.vmap(find)(rows, wanted).reshape(values.shape).astype(dtype)
 
 
