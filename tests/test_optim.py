@@ -1,4 +1,4 @@
-"""Optimizers on their own: recording, sharing, failing whole, and NumPy as the oracle of the rules."""
+"""Optimizers by themselves: recording, sharing, failing whole, and rules against NumPy."""
 
 import copy
 import gc

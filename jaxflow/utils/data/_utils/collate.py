@@ -136,7 +136,7 @@ def collate_numpy_array_fn(batch: Sequence, *, collate_fn_map: dict | None = Non
 
 def collate_numpy_scalar_fn(batch: Sequence, *, collate_fn_map: dict | None = None) -> Any:
     """NumPy scalars, as a tensor of their dtype."""
-    return jaxflow.as_tensor(batch)
+    return jaxflow.as_tensor(np.asarray(batch))
 
 
 def collate_float_fn(batch: Sequence, *, collate_fn_map: dict | None = None) -> Any:

@@ -83,13 +83,14 @@ class Failure:
             f"Caught {self.kind.__name__} in DataLoader worker thread {self.worker}.\n"
             f"Original {self.text}"
         )
-        if self.kind is KeyError:
-            message = _Text(message)
+        # No local variable holds the exception: its traceback would hold this frame in turn.
+        raise self._made(_Text(message) if self.kind is KeyError else message)
+
+    def _made(self, message: str) -> BaseException:
         try:
-            error = self.kind(message)
+            return self.kind(message)
         except Exception:  # a type that is not made of one message
-            raise RuntimeError(message) from None
-        raise error
+            return RuntimeError(message)
 
 
 class _Text(str):
