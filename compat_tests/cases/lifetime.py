@@ -7,7 +7,7 @@ _OPS = dict(
     add=lambda x, w: x + w, sub=lambda x, w: x - w, neg=lambda x, w: -x,
     mul=lambda x, w: x * w, mul_scalar=lambda x, w: x * 3, div=lambda x, w: x / w,
     div_scalar=lambda x, w: x / 3, scalar_div=lambda x, w: 3 / x, pow_scalar=lambda x, w: x**2,
-    pow_one=lambda x, w: x**1, exp=lambda x, w: x.exp(), log=lambda x, w: (x.abs() + 1).log(),
+    exp=lambda x, w: x.exp(), log=lambda x, w: (x.abs() + 1).log(),
     sin=lambda x, w: x.sin(), tanh=lambda x, w: x.tanh(), sigmoid=lambda x, w: x.sigmoid(),
     relu=lambda x, w: x.relu(), sqrt=lambda x, w: (x + 3).sqrt(), abs=lambda x, w: x.abs(),
     clone=lambda x, w: x.clone(), view=lambda x, w: x.view(3, 2), t=lambda x, w: x.t(),

@@ -12,6 +12,7 @@ from jaxflow._core import geometry, printing
 from jaxflow._core.layout import contiguous_format, preserve_format, strided
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor, make, version_cell
+from jaxflow._core.value import Untracked
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
 
@@ -53,7 +54,10 @@ def nbytes(self) -> int:
 @_property
 def _version(self) -> int:
     """How often the tensor, its views or its base were written to."""
-    return version_cell(self)[0]
+    cell = version_cell(self)
+    if cell.__class__ is Untracked:
+        raise RuntimeError("Inference tensors do not track version counter.")
+    return cell[0]
 
 
 @_property

@@ -46,6 +46,12 @@ class Value:
         return f"<Value {self.aval!r} {state}>"
 
 
+class Untracked(list):
+    """The version cell of a tensor made in inference mode: PyTorch lets nobody ask for its version."""
+
+    __slots__ = ()
+
+
 class Storage:
     """The one mutable cell: the current Value, and how often it was replaced.
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from jaxflow._core.geometry import contiguous_strides, preserve_strides
 from jaxflow._core.tensor import Tensor, make
-from jaxflow._core.value import Value
+from jaxflow._core.value import Untracked, Value
 
-from .graph import Node
+from .graph import RESULT, Node
 from .history import edge_of, refresh_history
-from .op import Op
+from .op import SCALAR, Op
 from .plan import NoneKind, Plan, build
 from .run import run
 from .state import state
@@ -66,15 +66,19 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None) -> Any:
     if plan.single:
         t = make(outs[0])
         if permuted and plan.preserve:
-            t._stride = _preserved(args, t._aval.shape)
+            t._stride = _preserved(op, args, t._aval.shape)
         if node is not None:
             _attach(t, node, 0)
+        elif state.inference:
+            t._storage.version = Untracked((0,))
         return t
     tensors = []
     for i, value in enumerate(outs):
         t = make(value)
         if node is not None and plan.diff_outputs[i]:
             _attach(t, node, i)
+        elif state.inference:
+            t._storage.version = Untracked((0,))
         tensors.append(t)
     return plan.returns(tensors) if plan.returns else tuple(tensors)
 
@@ -100,14 +104,28 @@ def apply_plan(plan: Plan, args: list) -> tuple[Tensor, ...]:
     return tensors
 
 
+class _WithResult(list):
+    """Guards of a node that PyTorch lets keep its result as well (or alone)."""
+
+    __slots__ = ()
+
+
+_SAVED_INFERENCE = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
+    "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
+    "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+    "`torch.inference_mode()`."
+)
+
+
 def _attach(t: Tensor, node: Node, number: int) -> None:
     t._requires_grad = True
     t._grad_fn = node
     t._output_nr = number
     guards = node.guards
-    if guards is not None and guards.__class__ is int:
+    if guards.__class__ is _WithResult:
         # NOTE [Saved results]: the version check is on the result, once it exists.
-        node.guards = ((t._storage.version, 0, t._aval, None),)
+        node.guards = [*guards, (t._storage.version, 0, t._aval, RESULT)]
 
 
 def _record(plan: Plan, args, values: list) -> Node:
@@ -128,20 +146,22 @@ def _record(plan: Plan, args, values: list) -> Node:
     inputs: list = [None] * len(edges)
     saves = plan.saves
     guards: Any = None
-    if saves == "input":
-        guards = []
+    if saves == "input" or saves == "both":  # noqa: PLR1714 - quicker than building a tuple
+        guards = [] if saves == "input" else _WithResult()
         present = [a for a in args if a is not None]
         for i in vjp.kept:
             inputs[i] = values[i]
             a = present[i]
             if isinstance(a, Tensor):
                 cell = a._storage.version if a._view is None else a._view.version
+                if cell.__class__ is Untracked:
+                    raise RuntimeError(_SAVED_INFERENCE)
                 guards.append((cell, cell[0], a._aval, edges[i]))
     else:
         for i in vjp.kept:
             inputs[i] = values[i]
         if saves == "result":
-            guards = 0
+            guards = _WithResult()
     return plan.node(plan, inputs, edges, needs, guards)
 
 
@@ -175,9 +195,13 @@ def plan_of(t: Tensor):
     return root_of(t._aval, t._stride) if t._view is None else t._view.plan
 
 
-def _preserved(args, shape) -> tuple[int, ...] | None:
+def _preserved(op: Op, args, shape) -> tuple[int, ...] | None:
     """Strides of a pointwise result whose operands are not all contiguous, or None if it is."""
-    layouts = [(a._aval.shape, strides_of(a)) for a in args if isinstance(a, Tensor)]
+    operands = args[: len(args) - sum(p.kind == SCALAR for p in op.params)]
+    layouts = [
+        (a._aval.shape, strides_of(a)) if isinstance(a, Tensor) else ((), ())
+        for a in operands if a is not None
+    ]
     stride = preserve_strides(*layouts)
     return None if stride == contiguous_strides(shape) else stride
 

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
 from jaxflow._core.tensor import Tensor, version_cell
+from jaxflow._core.value import Untracked
 
 from .door import apply, plan_of, strides_of, value_of
+from .graph import RESULT
 from .history import edge_of, refreshed, refusal, set_history
 from .op import Op
 from .run import run
@@ -33,10 +35,10 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
             check_operand(op, target, a)
     result = apply(op, args, static, target._aval)
     node = result._grad_fn
-    if node is not None and node.guards and op.saves == "input":
+    if node is not None and node.guards and node.inputs[0] is not None:
         # The node keeps the old Value of the target; this very write does not invalidate it.
-        cell = version_cell(target)
-        node.guards = [g for g in node.guards if g[0] is not cell]
+        if node.guards[0][0] is version_cell(target):
+            node.guards = node.guards[1:]
     write(target, result)
     return target
 
@@ -67,6 +69,12 @@ def check_operand(op: Op, target: Tensor, other: Tensor) -> None:
 
 def check_writable(t: Tensor, requires_grad: bool) -> None:
     """Refuse an in-place write where PyTorch refuses it. Raises RuntimeError."""
+    if version_cell(t).__class__ is Untracked and not state.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "
+            "clone to get a normal tensor before doing inplace update.See "
+            "https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
     if has_internal_overlap(t._aval.shape, strides_of(t)):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single "
@@ -126,10 +134,8 @@ def _take_history(t: Tensor, result: Tensor) -> None:
     node, number = result._grad_fn, result._output_nr
     set_history(t, node, number)
     version_cell(t)[1:] = (node.name(),)  # errors about saved tensors say who wrote last
-    if node.guards is not None and len(node.guards) == 1 and (
-        node.guards[0][0] is result._storage.version
-    ):
+    if node.guards and node.guards[-1][3] is RESULT:
         # See NOTE [Saved results]: the result lives here now, at this version.
         cell = version_cell(t)
-        node.guards = ((cell, cell[0], t._aval, None),)
+        node.guards = [*node.guards[:-1], (cell, cell[0], t._aval, RESULT)]
 

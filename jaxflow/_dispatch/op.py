@@ -192,7 +192,7 @@ def op(
     """
     if not callable(promote) and promote not in PROMOTE_KINDS:
         raise ValueError(f"unknown promotion kind {promote!r}")
-    if saves not in (None, "input", "result", "none"):
+    if saves not in (None, "input", "result", "both", "index", "none"):
         raise ValueError(f"unknown saves {saves!r}")
     pointwise = promote is not None if broadcast is None else broadcast
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch.door import apply_plan
-from jaxflow._dispatch.graph import AccumulateGrad, Node
+from jaxflow._dispatch.graph import RESULT, AccumulateGrad, Node
 from jaxflow._dispatch.state import state
 
 from .accumulate import accumulate_grad, add, retain
@@ -83,10 +83,14 @@ class _Walk:
         while ready:
             node = heapq.heappop(ready)[2]
             cotangents = arrived.pop(node, None) or [None] * node.num_outputs
+            runs = needed is None or node in needed
+            if runs and id(node) in self.capture_nodes:
+                self._capture(node, cotangents)  # PyTorch's order: hooks change what goes on
             cotangents = self._before(node, cotangents)
-            if needed is None or node in needed:
+            if runs:
                 grads = self._apply(node, cotangents)
             else:
+                self._capture(node, cotangents)
                 grads = None
             for i, edge in enumerate(node.edges):
                 if edge is None:
@@ -102,7 +106,7 @@ class _Walk:
         return self.results
 
     def _before(self, node, cotangents: list) -> list:
-        """Tensor hooks, retained grads, capture and node pre-hooks, in PyTorch's order."""
+        """Tensor hooks, node pre-hooks and retained grads, in PyTorch's order."""
         hooks = node.tensor_hooks
         if hooks:
             cotangents = list(cotangents)
@@ -119,11 +123,12 @@ class _Walk:
                 tensor = ref()
                 if tensor is not None and cotangents[number] is not None:
                     retain(tensor, cotangents[number])
-        if id(node) in self.capture_nodes:
-            for number, cotangent in enumerate(cotangents):
-                for i in self.captured.get((id(node), number), ()):
-                    self.results[i] = cotangent
         return cotangents
+
+    def _capture(self, node, cotangents: list) -> None:
+        for number, cotangent in enumerate(cotangents):
+            for i in self.captured.get((id(node), number), ()):
+                self.results[i] = cotangent
 
     def _apply(self, node, cotangents: list):
         if isinstance(node, AccumulateGrad):
@@ -235,7 +240,7 @@ def _check_versions(node: Node) -> None:
     """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
     for cell, version, aval, edge in node.guards:
         if cell[0] != version:
-            maker = node.name() if node.plan.saves == "result" else current_maker(cell, edge)
+            maker = node.name() if edge is RESULT else current_maker(cell, edge)
             raise overwritten(aval, maker, 0, cell, version)
 
 
@@ -262,6 +267,14 @@ def _call_post_hooks(node, grads, cotangents):
     inputs = tuple(grads) if grads is not None else (None,) * len(node.edges)
     for hook in list(node.post_hooks.values()):
         changed = hook(inputs, tuple(cotangents))
-        if changed is not None:
-            inputs = tuple(changed) if isinstance(changed, (tuple, list)) else (changed,)
+        if changed is None:
+            continue
+        if not isinstance(changed, tuple):
+            raise TypeError(f"expected tuple, but hook returned '{type(changed).__name__}'")
+        if len(changed) != len(inputs):
+            raise RuntimeError(
+                f"hook '{getattr(hook, '__name__', '<unknown>')}' has returned an incorrect number "
+                f"of values (got {len(changed)}, but expected {len(inputs)})"
+            )
+        inputs = changed
     return list(inputs)

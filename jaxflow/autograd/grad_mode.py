@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from typing import Any
 
 from jaxflow._dispatch.state import state
@@ -31,6 +32,12 @@ class _Mode:
 
     def __call__(self, fn):
         if inspect.isclass(fn):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should "
+                "only decorate functions or methods. To preserve the current behavior of class "
+                "decoration, you can directly decorate the `__init__` method and nothing else.",
+                FutureWarning, stacklevel=2,
+            )
             fn.__init__ = self(fn.__init__)
             return fn
         if inspect.isgeneratorfunction(fn):
@@ -101,9 +108,14 @@ class set_grad_enabled(_Mode):
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
+        if not isinstance(mode, bool):
+            raise TypeError(
+                "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
+                f"{type(mode).__name__}"
+            )
         self.mode = mode
         self._outer = state.grad
-        state.grad = bool(mode)
+        state.grad = mode
 
     def clone(self) -> set_grad_enabled:
         """A fresh mode of the same kind."""

@@ -8,11 +8,13 @@ from collections import OrderedDict
 from typing import Any
 
 from jaxflow._core.tensor import Tensor, version_cell
+from jaxflow._core.value import Untracked
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of
 from jaxflow._dispatch.graph import hook_into
 from jaxflow._dispatch.history import Invalid
 from jaxflow._dispatch.history import refreshed as _refreshed
+from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import alias
 
 from . import api
@@ -35,9 +37,16 @@ def _requires_grad(self) -> bool:
 
 def _set_requires_grad(self, value: bool) -> None:
     if not isinstance(value, bool):
-        raise TypeError("requires_grad must be a bool")
-    _refreshed(self)
-    if self._grad_fn is not None:
+        raise RuntimeError("requires_grad must be a bool")
+    if value and _refreshed(self)._grad_fn is not None:
+        raise RuntimeError("you can only change requires_grad flags of leaf variables.")
+    _change_requires_grad(
+        self, value, "only Tensors of floating point and complex dtype can require gradients"
+    )
+
+
+def _change_requires_grad(self, value: bool, wrong_dtype: str) -> None:
+    if _refreshed(self)._grad_fn is not None:
         if not value:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a "
@@ -46,27 +55,53 @@ def _set_requires_grad(self, value: bool) -> None:
             )
         return
     if value and self._aval.dtype.category < 2:
-        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        raise RuntimeError(wrong_dtype)
+    if value and self.is_inference() and not state.inference:
+        raise RuntimeError(
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+        )
     self._requires_grad = value
     if self._view is not None:
         self._view.own = value
 
 
-Tensor.grad_fn = property(_grad_fn, doc="The node that made this tensor; None for a leaf.")
+def _read_only(name: str):
+    def refuse(self, value) -> None:
+        raise AttributeError(
+            f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable"
+        )
+
+    return refuse
+
+
+Tensor.grad_fn = property(
+    _grad_fn, _read_only("grad_fn"), doc="The node that made this tensor; None for a leaf."
+)
 Tensor.requires_grad = property(
     _requires_grad, _set_requires_grad, doc="Whether operations on this tensor are recorded."
 )
 Tensor.is_leaf = property(
-    lambda self: _grad_fn(self) is None, doc="Whether no recorded operation made it."
+    lambda self: _grad_fn(self) is None, _read_only("is_leaf"),
+    doc="Whether no recorded operation made it.",
 )
-Tensor.output_nr = property(lambda self: self._output_nr, doc="Which output of ``grad_fn`` it is.")
+Tensor.output_nr = property(
+    lambda self: self._output_nr, _read_only("output_nr"), doc="Which output of ``grad_fn`` it is."
+)
 
 
 @composite("method")
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """Set ``requires_grad`` and return the tensor."""
-    _set_requires_grad(self, requires_grad)
+    _change_requires_grad(
+        self, bool(requires_grad), "only Tensors of floating point dtype can require gradients"
+    )
     return self
+
+
+@composite()
+def is_inference(input: Tensor) -> bool:
+    """Whether the tensor was made in inference mode, and so may take no part in autograd."""
+    return version_cell(input).__class__ is Untracked
 
 
 def _get_grad(self):
@@ -156,6 +191,10 @@ def _get_data(self) -> Tensor:
 def _set_data(self, new: Tensor) -> None:
     if not isinstance(new, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(new).__name__}")
+    if _refreshed(self)._requires_grad and new._aval.dtype.category < 2:
+        raise RuntimeError(
+            "data set to a tensor that requires gradients must be floating point or complex dtype"
+        )
     self._aval, self._stride = new._aval, new._stride
     if plan_of(new).identity:
         self._storage, self._view = new._storage, None
