@@ -55,19 +55,14 @@ class Plan:
         out_avals: what comes out.
         diff_outputs: which outputs may require grad.
         arrays: how many of the inputs are arrays.
-        immediate: run at once even when deferred. Draws that depend on no tensor are: initialising a
-            model would otherwise compile one program with the generator inlined once a parameter
-            (measured on two busy cores: 22 s against 12 s), where a kernel for each shape will do.
     """
 
-    __slots__ = ("arrays", "device", "diff_outputs", "differentiable", "fn", "grad_name",
-                 "immediate", "jitted",
+    __slots__ = ("arrays", "device", "diff_outputs", "differentiable", "fn", "grad_name", "jitted",
                  "kinds", "name", "node", "out_avals", "preserve", "returns", "saves", "single", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", differentiable: bool = True,
-                 preserve: bool = False, returns: Any = None, single: bool = True,
-                 immediate: bool = False) -> None:
+                 preserve: bool = False, returns: Any = None, single: bool = True) -> None:
         self.name = name
         self.fn = fn
         fn.__name__ = fn.__qualname__ = name
@@ -83,7 +78,6 @@ class Plan:
         )
         self.differentiable = any(self.diff_outputs)
         self.preserve = preserve
-        self.immediate = immediate
         self.returns = returns
         self.single = single
         self.arrays = sum(isinstance(k, Aval) for k in self.kinds)
@@ -192,8 +186,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
             grad_name = grad_name(numbers, **dict(zip(op.static_names, static, strict=True)))
         return Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=op.saves, differentiable=op.differentiable,
-                    preserve=op.layout == "preserve", returns=op.returns, single=single[0],
-                    immediate=op.random and not any(isinstance(k, Aval) for k in live))
+                    preserve=op.layout == "preserve", returns=op.returns, single=single[0])
 
 
 def _wrong_shape(shape: tuple[int, ...], into: Aval) -> RuntimeError:

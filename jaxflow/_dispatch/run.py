@@ -23,7 +23,7 @@ from .state import state
 
 def run(plan: Plan, inputs: list) -> list[Value]:
     """Apply a plan to its present dynamic inputs (Values and Python numbers), in this thread's executor."""
-    if state.eager or plan.immediate:
+    if state.eager:
         return _run_now(plan, inputs)
     device = plan.device
     program = state.programs.get(device)
