@@ -179,7 +179,10 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         flat.__doc__ = op.doc
         out_avals = infer(flat, live, device)
         if into is not None and out_avals[0].shape != into.shape:
-            raise _wrong_shape(out_avals[0].shape, into)
+            raise RuntimeError(
+                f"Bad in-place call: input tensor size {list(into.shape)} and output tensor size "
+                f"{list(out_avals[0].shape)} should match"
+            )
         grad_name = op.grad_name
         if callable(grad_name):
             numbers = tuple(k in NUMBER_DTYPES for k in kinds)
