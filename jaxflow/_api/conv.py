@@ -38,6 +38,8 @@ def _spatial(name: str, input: Tensor, weight: Tensor, n: int) -> bool:
 
 def _check_positive(**arguments: tuple[int, ...]) -> None:
     for name, values in arguments.items():
+        if name == "dilation" and min(values) < 0:
+            raise RuntimeError("dilation should be greater than zero")
         if min(values) <= 0:
             raise RuntimeError(f"non-positive {name} is not supported")
 

@@ -61,17 +61,22 @@ def reflected_matmul_operator(self: Tensor, other: Any) -> Tensor:
 
 
 @composite("function", namespace="nn.functional")
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def linear(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """``input @ weight.T + bias`` for an input of any number of leading dimensions.
 
     Args:
         input: ``(..., in)``.
         weight: ``(out, in)``, or ``(in,)`` for one output feature without its dimension.
         bias: ``(out,)``.
+        out: where to write the result.
 
     Raises:
         RuntimeError: for sizes that do not fit and for different dtypes.
     """
+    if out is not None:
+        return write_out("linear", out, linear(input, weight, bias), (input, weight))
     m, n = len(input._aval.shape), len(weight._aval.shape)
     if m == 0 or n == 0:
         raise RuntimeError(

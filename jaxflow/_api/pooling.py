@@ -9,6 +9,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.publish import write_out
 
 _WORDS = {2: "two", 3: "three"}
 
@@ -46,7 +47,7 @@ def _one(name: str, what: str, value: Any) -> int:
 
 def _max_pool(
     n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
-    ceil_mode: bool,
+    ceil_mode: bool, indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
     name = f"max_pool{n}d"
     kernel = _tuple(name, "kernel_size", kernel_size, n)
@@ -56,19 +57,9 @@ def _max_pool(
     return apply(OPS[f"_max_pool{n}d"], (input,), static)
 
 
-def _max_pool_row(
-    input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> tuple[Tensor, Tensor]:
-    """One dimension, as rows of images."""
+def _check_row_window(n: int, kernel: int, stride: int, padding: int, dilation: int,
+                      ceil_mode: bool) -> None:
     name = "max_pool1d"
-    if input.dim() not in (2, 3):
-        raise RuntimeError(
-            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
-            f"input, but got:{list(input.shape)}"
-        )
-    kernel = _one(name, "kernel_size", kernel_size)
-    stride = kernel if stride in (None, ()) else _one(name, "stride", stride)
-    padding, dilation = _one(name, "padding", padding), _one(name, "dilation", dilation)
     for what, value in (("kernel_size", kernel), ("stride", stride)):
         if value <= 0:
             raise RuntimeError(f"{name}() {what} must be greater than zero, but got {value}")
@@ -82,10 +73,28 @@ def _max_pool_row(
         )
     if dilation <= 0:
         raise RuntimeError(f"{name}() dilation must be greater than zero, but got {dilation}")
-    span = input.shape[-1] + 2 * padding - dilation * (kernel - 1) - 1
+    span = n + 2 * padding - dilation * (kernel - 1) - 1
     size = (span + (stride - 1 if ceil_mode else 0)) // stride + 1
     if size <= 0:
         raise RuntimeError(f"{name}() Invalid computed output size: {size}")
+
+
+def _max_pool_row(
+    input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
+    indices: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """One dimension, as rows of images. Without indices PyTorch has words of its own."""
+    name = "max_pool1d"
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
+            f"input, but got:{list(input.shape)}"
+        )
+    kernel = _one(name, "kernel_size", kernel_size)
+    stride = kernel if stride in (None, ()) else _one(name, "stride", stride)
+    padding, dilation = _one(name, "padding", padding), _one(name, "dilation", dilation)
+    if not indices:
+        _check_row_window(input.shape[-1], kernel, stride, padding, dilation, ceil_mode)
     static = ((1, kernel), (1, stride), (0, padding), (1, dilation), bool(ceil_mode))
     values, indices = apply(OPS["_max_pool2d"], (input.unsqueeze(-2),), static)
     return values.squeeze(-2), indices.squeeze(-2)
@@ -99,14 +108,14 @@ def _publish_max_pool(n: int) -> None:
         input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
         ceil_mode: bool = False, return_indices: bool = False,
     ):
-        values, indices = run(input, kernel_size, stride, padding, dilation, ceil_mode)
-        return (values, indices) if return_indices else values
+        how = (kernel_size, stride, padding, dilation, ceil_mode)
+        return run(input, *how, True) if return_indices else run(input, *how)[0]
 
     def with_indices(
         input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
         ceil_mode: bool = False, return_indices: bool = False,
     ):
-        return run(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return run(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
     def plain(
         input: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
@@ -262,7 +271,8 @@ def avg_pool1d(
 @_functional
 def avg_pool2d(
     input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: int | None = None,
+    count_include_pad: bool = True, divisor_override: int | None = None, *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Mean of each window of ``(N, C, H, W)`` or ``(C, H, W)``.
 
@@ -278,20 +288,23 @@ def avg_pool2d(
     Raises:
         RuntimeError: when no window fits or an argument is out of range.
     """
-    return _avg_pool(
+    pooled = _avg_pool(
         2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
+    return pooled if out is None else write_out("avg_pool2d", out, pooled, (input,))
 
 
 @_functional
 def avg_pool3d(
     input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: int | None = None,
+    count_include_pad: bool = True, divisor_override: int | None = None, *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Mean of each window of ``(N, C, D, H, W)``; arguments as in `avg_pool2d`."""
-    return _avg_pool(
+    pooled = _avg_pool(
         3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
+    return pooled if out is None else write_out("avg_pool3d", out, pooled, (input,))
 
 
 def _lp_pool(
@@ -334,10 +347,8 @@ def _wanted(input: Tensor, output_size: Any, n: int) -> tuple[int, ...]:
     if isinstance(output_size, int):
         return (output_size,) * n
     wanted = tuple(output_size)
-    if len(wanted) == 1 and n > 1:
-        wanted *= n
     if len(input.shape) <= len(wanted):
-        return tuple(0 if m is None else m for m in wanted)
+        raise ValueError(f"Input dimension should be at least {len(wanted) + 1}")
     sizes = input.shape[-len(wanted) :]
     return tuple(size if m is None else m for m, size in zip(wanted, sizes))
 
@@ -363,8 +374,8 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     be.
     """
     _check_row("adaptive_avg_pool1d", input)
-    size = _wanted(input, output_size, 1)
-    return _adaptive_avg(2, input.unsqueeze(-2), (1, *size)).squeeze(-2)
+    size = _single("adaptive_avg_pool1d", "output_size", output_size)
+    return _adaptive_avg(2, input.unsqueeze(-2), (1, size)).squeeze(-2)
 
 
 @_functional
@@ -398,8 +409,8 @@ def _adaptive_max(n: int, input: Tensor, output_size: Any) -> tuple[Tensor, Tens
 
 def _adaptive_max_row(input: Tensor, output_size: Any) -> tuple[Tensor, Tensor]:
     _check_row("adaptive_max_pool1d", input)
-    size = _wanted(input, output_size, 1)
-    values, indices = _adaptive_max(2, input.unsqueeze(-2), (1, *size))
+    size = _single("adaptive_max_pool1d", "output_size", output_size)
+    values, indices = _adaptive_max(2, input.unsqueeze(-2), (1, size))
     return values.squeeze(-2), indices.squeeze(-2)
 
 

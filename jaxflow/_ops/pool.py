@@ -105,18 +105,28 @@ def max_with_indices(x, kernel, stride, padding, dilation, out):
     return pool(x)
 
 
-def _check_window(input, kernel, stride, padding, dilation, out, channels_at) -> None:
-    if any(p < 0 for p in padding):
-        raise RuntimeError(
-            f"pad must be non-negative, but got pad: {next(p for p in padding if p < 0)}"
-        )
+def _check_window(kernel, stride, padding, dilation) -> None:
+    if any(s == 0 for s in stride):
+        raise RuntimeError("stride should not be zero")
+    for p in padding:
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
     for k, p, d in zip(kernel, padding, dilation):
-        if p > ((k - 1) * d + 1) // 2:
+        if k > 0 and d > 0 and p > ((k - 1) * d + 1) // 2:
             raise RuntimeError(
                 "pad should be at most half of effective kernel size, but got "
                 f"pad={p}, kernel_size={k} and dilation={d}"
             )
+    for what, short, values in (("kernel size", "k", kernel), ("dilation", "dilation", dilation)):
+        if any(v <= 0 for v in values):
+            axes = "HW" if len(values) == 2 else "THW"
+            named = " ".join(f"{short}{axis}: {v}" for axis, v in zip(axes, values))
+            raise RuntimeError(f"{what} should be greater than zero, but got {named}")
+
+
+def _check_size(input, out) -> None:
     if any(n < 1 for n in out):
+        channels_at = input.ndim - len(out) - 1
         channels = input.shape[channels_at]
         sizes = ("x".join(map(str, (channels, *s))) for s in (input.shape[channels_at + 1 :], out))
         raise RuntimeError(
@@ -125,7 +135,7 @@ def _check_window(input, kernel, stride, padding, dilation, out, channels_at) ->
         )
 
 
-def _check_batch(name, input, dims) -> None:
+def _check_batch(input, dims) -> None:
     """An empty batch is fine, an empty image is not."""
     shape = input.shape
     skip = 1 if len(shape) == dims + 2 else 0
@@ -142,26 +152,15 @@ def _check_batch(name, input, dims) -> None:
 
 
 def _max_pool(input, dims, kernel, stride, padding, dilation, ceil_mode):
-    if any(s == 0 for s in stride):
-        raise RuntimeError("stride should not be zero")
-    if any(k <= 0 for k in kernel):
-        raise RuntimeError(_positive("kernel size", "k", kernel))
-    if any(d <= 0 for d in dilation):
-        raise RuntimeError(_positive("dilation", "dilation", dilation))
-    _check_batch(f"max_pool{dims}d", input, dims)
+    _check_window(kernel, stride, padding, dilation)
+    _check_batch(input, dims)
     refuse(f"max_pool{dims}d", input, BOOL, COMPLEX)
     out = tuple(
         pooled_size(n, k, s, p, d, ceil_mode)
         for n, k, s, p, d in zip(input.shape[-dims:], kernel, stride, padding, dilation)
     )
-    _check_window(input, kernel, stride, padding, dilation, out, input.ndim - dims - 1)
+    _check_size(input, out)
     return max_with_indices(input, kernel, stride, padding, dilation, out)
-
-
-def _positive(what, short, values):
-    axes = "TDHW"[-len(values) :] if len(values) < 3 else "THW"
-    named = " ".join(f"{short}{axis}: {v}" for axis, v in zip(axes, values))
-    return f"{what} should be greater than zero, but got {named}"
 
 
 _MAX = dict(variants="", saves="input")
@@ -316,28 +315,23 @@ def _window_count(n, out, kernel, stride, padding, include_pad) -> np.ndarray:
 
 
 def _avg_pool(input, dims, kernel, stride, padding, ceil_mode, count_include_pad, divisor):
-    if any(s == 0 for s in stride):
-        raise RuntimeError("stride should not be zero")
-    if any(k <= 0 for k in kernel):
-        raise RuntimeError(_positive("kernel size", "k", kernel))
+    if dims == 2 and input.ndim == 2:
+        raise IndexError("Dimension out of range (expected to be in range of [-2, 1], but got -3)")
+    ones = (1,) * dims
+    _check_window(kernel, stride, padding, ones)
     if divisor == 0:
         raise RuntimeError("divisor must be not zero")
     if dims == 2:
         refuse("avg_pool2d", input, BOOL, COMPLEX)
     else:
         refuse("avg_pool3d_out_frame", input, BOOL, COMPLEX)
-    if dims == 2 and input.ndim == 2:
-        raise IndexError(
-            "Dimension out of range (expected to be in range of [-2, 1], but got -3)"
-        )
-    _check_batch(f"avg_pool{dims}d", input, dims)
+    _check_batch(input, dims)
     spatial = input.shape[-dims:]
-    ones = (1,) * dims
     out = tuple(
         pooled_size(n, k, s, p, 1, ceil_mode)
         for n, k, s, p in zip(spatial, kernel, stride, padding)
     )
-    _check_window(input, kernel, stride, padding, ones, out, input.ndim - dims - 1)
+    _check_size(input, out)
     windows = list(zip(spatial, out, kernel, stride, padding))
     whole = kernel == stride and not any(padding) and all(n == m * k for n, m, k, *_ in windows)
     if whole and not is_integral(input):
