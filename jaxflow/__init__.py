@@ -35,7 +35,7 @@ from ._core.typeinfo import iinfo as iinfo
 from ._dispatch.explain import explain as explain
 from ._dispatch.generator import Generator as Generator
 from ._dispatch.publish import publish as _publish
-from ._dispatch.run import flush as synchronize
+from ._dispatch.run import flush as flush
 from ._dispatch.state import execution as execution
 
 
@@ -72,6 +72,3 @@ from . import utils as utils
 from .serialization import load as load
 from .serialization import save as save
 
-from . import serialization as serialization
-from .serialization import load as load
-from .serialization import save as save

@@ -63,8 +63,7 @@ def test_batches_of_tensors_record_nothing(wrap):
     tensors = D.TensorDataset(jaxflow.tensor(np.ones((6, 3), np.float32)), jaxflow.tensor([1] * 6))
     loader = D.DataLoader(wrap(tensors), batch_size=4, sampler=[0, 5, 2, 2, 1])
     batches = iter(loader)
-    jaxflow.synchronize()
-    assert operations(lambda: sum(1 for _ in batches)) == (0, 0)
+    assert operations(lambda: next(batches)) == (0, 0)
 
 
 @pytest.mark.parametrize(

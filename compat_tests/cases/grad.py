@@ -314,15 +314,17 @@ def batched_without_vector(T):
 @case
 def batched_shape_mismatch(T):
     x = leaf(T, 3)
+    short = dict(
+        phrase="as the batch dimension. The sizes of the remaining dimensions are expected to match",
+        because="torch then reports a shape one dimension too short",
+    )
     return (
-        raises(lambda: T.autograd.grad(x * x, x, rand(T, 3), is_grads_batched=True)),
-        raises(lambda: T.autograd.grad(x * x, x, rand(T, 4, 2), is_grads_batched=True)),
+        raises(lambda: T.autograd.grad(x * x, x, rand(T, 3), is_grads_batched=True), **short),
+        raises(lambda: T.autograd.grad(x * x, x, rand(T, 4, 2), is_grads_batched=True), **short),
         raises(
             lambda: T.autograd.grad(
                 [x * x, x * 2], x, [rand(T, 4, 3), rand(T, 5, 3)], is_grads_batched=True
-            ),
-            phrase="vmap",
-            because="the message shows the call of torch's internal vmap",
+            )
         ),
     )
 

@@ -329,7 +329,8 @@ def an_inference_tensor_changed_outside(T):
     with T.inference_mode():
         c = T.ones(3)
         c.add_(1)
-    return raises(lambda: c.add_(1)), raises(lambda: c[1:].mul_(2)), c
+    # PyTorch raises after it wrote, so the values are no part of the promise
+    return raises(lambda: c.add_(1)), raises(lambda: c[1:].mul_(2))
 
 
 @case

@@ -12,9 +12,10 @@ from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.tensor import Tensor, make
-from jaxflow._core.value import Value
+from jaxflow._core.value import Untracked, Value
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import value_of
+from jaxflow._dispatch.state import state
 
 
 def from_array(array: Any, *, shared: bool = False) -> Tensor:
@@ -31,7 +32,10 @@ def put(array: np.ndarray, device: Any) -> Tensor:
     where, target = devices.resolve(device)
     aval = aval_of(array.shape, dtypes.from_numpy_dtype(array.dtype), where)
     # A copy: jax may otherwise keep reading the caller's memory, which the caller may change.
-    return make(Value(aval, jax.device_put(np.array(array), target)))
+    t = make(Value(aval, jax.device_put(np.array(array), target)))
+    if state.inference:
+        t._storage.version = Untracked((0,))
+    return t
 
 
 @composite("function")
@@ -49,7 +53,16 @@ def tensor(
         RuntimeError: when ``requires_grad`` is asked of an integer or bool tensor.
     """
     t = put(_host_array(data, dtype), _device_for(data, device))
-    return t.requires_grad_() if requires_grad else t
+    return differentiable(t) if requires_grad else t
+
+
+def differentiable(t: Tensor) -> Tensor:
+    """``t``, requiring grad: what factories do when asked to. RuntimeError for other dtypes."""
+    if t._aval.dtype.category < 2:
+        raise RuntimeError(
+            "Only Tensors of floating point and complex dtype can require gradients"
+        )
+    return t.requires_grad_()
 
 
 def _device_for(data: Any, device: Any) -> Any:

@@ -24,7 +24,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
 
-from .construct import put, tensor
+from .construct import differentiable, put, tensor
 from .forms import invalid_combination
 
 _PYTHON_TYPES = {
@@ -78,7 +78,7 @@ def _check_size(name: str, size: tuple[int, ...]) -> None:
 def _finish(t: Tensor, out: Tensor | None, requires_grad: bool, name: str) -> Tensor:
     if out is not None:
         return write_out(name, out, t, ())
-    return t.requires_grad_() if requires_grad else t
+    return differentiable(t) if requires_grad else t
 
 
 def filled(size: tuple, value: Any, dtype: dtypes.dtype, device: devices.device) -> Tensor:
@@ -352,7 +352,7 @@ def _like(name, input, value, dtype, device, requires_grad, memory_format):
     elif input._stride is not None and memory_format is not contiguous_format:
         stride = geometry.empty_like_strides(aval.shape, input._stride)
         t._stride = None if stride == geometry.contiguous_strides(aval.shape) else stride
-    return t.requires_grad_() if requires_grad else t
+    return differentiable(t) if requires_grad else t
 
 
 def _like_maker(name: str, value: int, doc: str):
@@ -376,7 +376,7 @@ def _need_tensor(name: str, input: Any) -> None:
 
 zeros_like = _like_maker("zeros_like", 0, "Zeros of the size, dtype, device and layout of ``input``.")
 ones_like = _like_maker("ones_like", 1, "Ones of the size, dtype, device and layout of ``input``.")
-empty_like = _like_maker("empty_like", 0, "An unspecified tensor (zeros here) of the size and dtype of ``input``.")
+empty_like = _like_maker("empty_like", 0, "An unspecified tensor (here zeros) like ``input``.")
 
 
 @composite("function")
@@ -405,7 +405,7 @@ def _new_maker(name: str, value: int, doc: str):
 
 new_zeros = _new_maker("new_zeros", 0, "Zeros of the given size with the dtype and device of ``self``.")
 new_ones = _new_maker("new_ones", 1, "Ones of the given size with the dtype and device of ``self``.")
-new_empty = _new_maker("new_empty", 0, "An unspecified tensor (zeros here) with the dtype and device of ``self``.")
+new_empty = _new_maker("new_empty", 0, "An unspecified tensor (here zeros) with the dtype of ``self``.")
 
 
 @composite("method")

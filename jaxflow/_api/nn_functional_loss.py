@@ -98,7 +98,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None,
                   size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
                   reduction: str = "mean", label_smoothing: float = 0.0) -> Tensor:
-    """Cross entropy of logits ``(N, C, ...)`` with class indices ``(N, ...)`` or probabilities ``(N, C, ...)``.
+    """Cross entropy of logits ``(N, C, ...)`` with classes ``(N, ...)`` or probabilities ``(N, C, ...)``.
 
     Raises:
         RuntimeError: for shapes or dtypes that do not fit, or ``label_smoothing`` outside [0, 1].

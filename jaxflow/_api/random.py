@@ -15,6 +15,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
 from jaxflow._dispatch.state import execution
 
+from .construct import differentiable
 from .creation import device_of, dtype_of, size_of
 
 
@@ -25,7 +26,7 @@ def _draw(name: str, numbers: tuple, static: tuple, generator: Any) -> Tensor:
 def _done(t: Tensor, name: str, out: Tensor | None, requires_grad: bool) -> Tensor:
     if out is not None:
         return write_out(name, out, t, ())
-    return t.requires_grad_() if requires_grad else t
+    return differentiable(t) if requires_grad else t
 
 
 def _sized(name: str, op_name: str, doc: str) -> None:
@@ -189,8 +190,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
 # ---------------------------------------------------------------------------------------- in place
 
 
-def _write(self: Tensor, drawn: Tensor) -> Tensor:
-    return apply_inplace(OPS["_drawn"], (self, drawn))
+def _write(self: Tensor, drawn: Tensor, name: str) -> Tensor:
+    return apply_inplace(OPS["_drawn"], (self, drawn), (name.strip("_"),))
 
 
 def _drawn(self: Tensor, name: str, numbers: tuple, generator: Any) -> Tensor:
@@ -203,7 +204,7 @@ def _drawn(self: Tensor, name: str, numbers: tuple, generator: Any) -> Tensor:
     aval = self._aval
     with execution("eager"):
         values = _draw(name, numbers, (aval.shape, aval.dtype, aval.device), generator)
-    return _write(self, values)
+    return _write(self, values, name)
 
 
 @composite("method")
@@ -241,12 +242,13 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Fill with 1 with probability ``p`` (a number, or a tensor element by element), else 0."""
     if isinstance(p, Tensor):
         drawn = _draw("_bernoulli", (p.expand(self._aval.shape),), (self._aval.dtype,), generator)
-        return _write(self, drawn)
+        return _write(self, drawn, "bernoulli")
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     aval = self._aval
     chance = apply(OPS["_full"], (float(p),), (aval.shape, dtypes.float32, aval.device))
-    return _write(self, _draw("_bernoulli", (chance,), (aval.dtype,), generator))
+    drawn = _draw("_bernoulli", (chance,), (aval.dtype,), generator)
+    return _write(self, drawn, "bernoulli")
 
 
 @composite("method")

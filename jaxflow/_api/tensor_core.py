@@ -13,6 +13,7 @@ from jaxflow._core.layout import contiguous_format, preserve_format, strided
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked
+from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
 
@@ -301,6 +302,11 @@ def _contains(self, element) -> bool:
 
 def _to_number(kind):
     def convert(self):
+        if self.requires_grad:
+            warn_once(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
+                "behavior.\nConsider using tensor.detach() first."
+            )
         return kind(self.item())
 
     return convert

@@ -175,8 +175,10 @@ def broadcast_shapes(*shapes: Any) -> Size:
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     """Without dimensions of size 1 (all of them, or ``dim``); a view."""
     if dim is None:
-        return apply_view("squeeze", input, (None,))
-    return apply_view("squeeze", input, (ints((dim,)),))
+        return apply_view("squeeze", input)
+    if isinstance(dim, (tuple, list)):
+        return apply_view("squeeze_dims", input, (ints(dim),))
+    return apply_view("squeeze_dim", input, (_int(dim),))
 
 
 @composite()

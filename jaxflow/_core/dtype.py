@@ -132,6 +132,9 @@ def from_numpy_dtype(np_dtype) -> dtype:
 
 _default = float32
 
+# Functions of the old and the new default dtype, called before it changes.
+on_default_change: list[Callable[[dtype, dtype], None]] = []
+
 
 def get_default_dtype() -> dtype:
     """Return the floating type that Python floats become."""
@@ -149,6 +152,9 @@ def set_default_dtype(d, /) -> None:
         raise TypeError("only floating-point types are supported as the default type")
     if d.itemsize == 1:
         raise TypeError(f"couldn't find storage object {d.scalar_name}Storage")
+    if d is not _default:
+        for notify in on_default_change:
+            notify(_default, d)
     _default = d
 
 

@@ -238,6 +238,8 @@ def share(op: Op, t: Tensor) -> Tensor:
         if plan is None:
             plan = op.plans[key] = build(op, (t._aval,), ())
         _attach(new, plan.node(plan, [None], [edge_of(t)], (True,), None), 0)
+    elif state.inference:
+        new._storage.version = Untracked((0,))
     return new
 
 

@@ -6,7 +6,7 @@ import atexit
 import os
 import sys
 import threading
-from collections import Counter
+from collections import Counter, deque
 from typing import Any
 
 from jaxflow._core import flags
@@ -15,20 +15,35 @@ SYNC = "a number was needed"
 STEP = "end of optimizer.step()"
 MODULE = "end of a module call without grad"
 BOUND = "bound on recorded operations"
-ASKED = "jaxflow.synchronize()"
+ASKED = "jaxflow.flush()"
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 # How many earlier programs a new one is compared with to say why it was compiled.
 _LOOK_BACK = 32
 
-_lock = threading.Lock()
-_compiled: list[dict] = []
-_by_executable: dict[int, dict] = {}
-_reasons: Counter = Counter()
-_syncs: Counter = Counter()
-_eager_ops = Counter()
-_run_seconds = 0.0
+# Programs described one by one, and source lines told apart; a long process keeps no more than that.
+_MAX_PROGRAMS = 1024
+_MAX_LINES = 1024
+OTHER_LINES = "other lines"
+
+
+class _Figures:
+    """What was counted since the process began; every change is made under ``lock``."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.programs: deque[dict] = deque(maxlen=_MAX_PROGRAMS)
+        self.compilations = 0
+        self.compile_seconds = 0.0
+        self.runs = 0
+        self.run_seconds = 0.0
+        self.eager_ops = 0
+        self.reasons: Counter = Counter()
+        self.syncs: Counter = Counter()
+
+
+_figures = _Figures()
 
 
 def user_line() -> str:
@@ -41,21 +56,33 @@ def user_line() -> str:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
-def compiled(executable, n_ops: int) -> None:
-    """Note a compilation."""
-    with _lock:
-        entry = {"name": executable.name, "ops": n_ops, "why": executable.why,
-                 "seconds": executable.compile_seconds, "line": user_line(), "executable": executable}
-        _compiled.append(entry)
+def compiled(name: str, ops: int, why: str, seconds: float) -> dict:
+    """Note a compilation; returns the entry in which ``ran`` counts the program's runs."""
+    entry = {"name": name, "ops": ops, "why": why, "seconds": seconds, "runs": 0, "line": user_line()}
+    with _figures.lock:
+        _figures.programs.append(entry)
+        _figures.compilations += 1
+        _figures.compile_seconds += seconds
+    return entry
 
 
-def ran(executable, reason: str, seconds: float) -> None:
+def ran(entry: dict, reason: str, seconds: float) -> None:
     """Note a run of a program, and where a sync came from."""
-    global _run_seconds
-    _reasons[reason] += 1
-    _run_seconds += seconds
-    if reason is SYNC:
-        _syncs[user_line()] += 1
+    line = user_line() if reason is SYNC else None
+    with _figures.lock:
+        entry["runs"] += 1
+        _figures.runs += 1
+        _figures.run_seconds += seconds
+        _figures.reasons[reason] += 1
+        if line is not None:
+            syncs = _figures.syncs
+            syncs[line if line in syncs or len(syncs) < _MAX_LINES else OTHER_LINES] += 1
+
+
+def ran_eagerly() -> None:
+    """Note an operation that ran by itself, outside any program."""
+    with _figures.lock:
+        _figures.eager_ops += 1
 
 
 def program_name(trace: tuple) -> str:
@@ -105,12 +132,16 @@ class Report(dict):
     def __str__(self) -> str:
         lines = [
             f"jaxflow: {self['compilations']} programs compiled in {self['compile_seconds']:.2f} s, "
-            f"{self['runs']} runs, {self['run_seconds']:.2f} s in closing and dispatch",
+            f"{self['runs']} runs, {self['run_seconds']:.2f} s in closing and dispatch; "
+            f"{self['eager_ops']} operations ran by themselves",
         ]
         for p in self["programs"]:
             lines.append(f"  {p['runs']:6d} x  {p['ops']:5d} ops  compiled in {p['seconds']:6.2f} s  "
                          f"{p['name']}")
             lines.append(f"           why: {p['why']}; first at {p['line']}")
+        left_out = self["compilations"] - len(self["programs"])
+        if left_out:
+            lines.append(f"  and {left_out} older programs")
         lines.append("closed because:")
         lines += [f"  {n:6d} x  {reason}" for reason, n in self["closed_because"].items()]
         lines.append("sync points:")
@@ -121,27 +152,25 @@ class Report(dict):
 
 
 def explain() -> Report:
-    """What the deferred executor did so far in this process.
+    """What the executors did so far in this process.
 
-    Returns a dict that prints as a table: ``compilations``, ``compile_seconds``, ``runs``,
-    ``run_seconds``, ``programs`` (name, number of ops, why it was compiled, seconds, runs, source line),
-    ``closed_because`` and ``syncs`` (source line -> how often it forced a result). With the environment
-    variable ``JAXFLOW_EXPLAIN=1`` it is printed when the process ends.
+    Returns a dict that prints as a table: ``compilations``, ``compile_seconds``, ``runs`` and
+    ``run_seconds`` of programs, ``eager_ops`` (operations that ran one by one), ``programs`` (of the
+    last 1024: name, number of ops, why it was compiled, seconds, runs, source line),
+    ``closed_because`` (reason -> how often) and ``syncs`` (source line -> how often it forced a
+    result). With the environment variable ``JAXFLOW_EXPLAIN=1`` it is printed when the process ends.
     """
-    with _lock:
-        programs = [
-            {k: v for k, v in entry.items() if k != "executable"} | {"runs": entry["executable"].runs}
-            for entry in _compiled
-        ]
-    return Report(
-        compilations=len(programs),
-        compile_seconds=sum(p["seconds"] for p in programs),
-        runs=sum(_reasons.values()),
-        run_seconds=_run_seconds,
-        programs=sorted(programs, key=lambda p: -p["runs"]),
-        closed_because=dict(_reasons.most_common()),
-        syncs=dict(_syncs.most_common()),
-    )
+    with _figures.lock:
+        return Report(
+            compilations=_figures.compilations,
+            compile_seconds=_figures.compile_seconds,
+            runs=_figures.runs,
+            run_seconds=_figures.run_seconds,
+            eager_ops=_figures.eager_ops,
+            programs=sorted(map(dict, _figures.programs), key=lambda p: -p["runs"]),
+            closed_because=dict(_figures.reasons.most_common()),
+            syncs=dict(_figures.syncs.most_common()),
+        )
 
 
 if flags.EXPLAIN_AT_EXIT:

@@ -30,6 +30,7 @@ from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
 from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.cast import cast
 from jaxflow._core.geometry import broadcast_shapes
 
 from .graph import node_class
@@ -275,17 +276,6 @@ def _check_castable(op: Op, result, into: Aval):
     return into.dtype
 
 
-def cast(x, np_dtype):
-    """``x`` as ``np_dtype``; the one way a dtype changes. Complex to real keeps the real part."""
-    if x.dtype == np_dtype:
-        return x
-    if jnp.issubdtype(x.dtype, np.complexfloating) and not (
-        jnp.issubdtype(np_dtype, np.complexfloating)
-    ):
-        x = x != 0 if np_dtype == np.bool_ else x.real
-    return jax.lax.convert_element_type(x, np_dtype)
-
-
 def _body(op, kinds, static, layout, present, compute, result, shape) -> Callable:
     """The op's function of its present dynamic inputs: promotion and broadcasting, body, result cast."""
     kwargs = dict(zip(op.static_names, static, strict=True))
@@ -293,13 +283,15 @@ def _body(op, kinds, static, layout, present, compute, result, shape) -> Callabl
     result_np = None if result is None else result.np
     out_count = len(kinds)
     random = op.random
+    # Of now, not of when the function is traced.
+    number_dtypes = {k: _default_number_dtype(k) for k in kinds if k in NUMBER_DTYPES}
 
     def prepare(x, kind, p):
         if not isinstance(kind, Aval):
             x = jnp.asarray(x, NUMBER_DTYPES[kind])
             if compute_np is None:
                 # Outside promotion a number is what torch's wrapped number would be.
-                return cast(x, _default_number_dtype(kind))
+                return cast(x, number_dtypes[kind])
         if compute_np is not None and p.promotes:
             x = cast(x, compute_np)
         if shape is not None and x.shape != shape:

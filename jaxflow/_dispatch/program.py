@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 import weakref
+from collections import Counter
 from typing import Any
 
 import jax
@@ -32,11 +33,16 @@ from jaxflow._core.value import Value
 from . import explain
 from .plan import Plan
 
-_INT64 = range(-(1 << 63), 1 << 63)
-
 
 class TracerLeaf(Exception):
     """An input is a tracer of an outer jax transformation: the op must run at once, inside it."""
+
+
+class ForeignLeaf(Exception):
+    """An input (the argument) is still owed by another Program, which has to run first.
+
+    Its lock must not be taken while holding this one's: the other thread may want the reverse.
+    """
 
 
 class Program:
@@ -65,12 +71,13 @@ class Program:
     def record(self, plan: Plan, inputs: list) -> list[Value] | None:
         """Append one operation; the Values it will yield, or None if another thread closed this program.
 
-        Raises TracerLeaf, and then records nothing.
+        Raises TracerLeaf or ForeignLeaf, and then records nothing.
         """
         with self.lock:
             if self.closed:
                 return None
             leaf_slots = self.leaf_slots
+            before = len(self.leaves)
             numbers = None
             entry: list = [plan]
             for x in inputs:
@@ -81,7 +88,7 @@ class Program:
                         entry.append(place[1])
                     else:
                         slot = leaf_slots.get(x)
-                        entry.append(self._leaf(x, entry) if slot is None else slot)
+                        entry.append(self._leaf(x, before) if slot is None else slot)
                 elif numbers is None:
                     numbers = [x]
                 else:
@@ -102,20 +109,22 @@ class Program:
                 self.lines.append(explain.user_line())
             return out
 
-    def _leaf(self, value: Value, entry: list) -> int:
-        if isinstance(value.get(), jax.core.Tracer):
-            self._forget_leaves_of(entry)
+    def _leaf(self, value: Value, before: int) -> int:
+        """The slot of a new leaf; ``before`` leaves were known when this operation's recording began."""
+        if value.place is not None:
+            self._forget_leaves(before)
+            raise ForeignLeaf(value)
+        if isinstance(value.array, jax.core.Tracer):
+            self._forget_leaves(before)
             raise TracerLeaf
         self.leaves.append(value)
         slot = self.leaf_slots[value] = -len(self.leaves)
         return slot
 
-    def _forget_leaves_of(self, entry: list) -> None:
-        """Undo the leaves first met in an entry that will not be recorded."""
-        used = {step for step in self.trace if isinstance(step, int)}
-        for slot in sorted(set(entry[1:]) - used):
-            if slot < 0:
-                del self.leaf_slots[self.leaves.pop()]
+    def _forget_leaves(self, before: int) -> None:
+        """Undo the leaves first met in an operation that will not be recorded."""
+        while len(self.leaves) > before:
+            del self.leaf_slots[self.leaves.pop()]
 
     def _keep_numbers(self, numbers: list) -> None:
         for x in numbers:
@@ -132,10 +141,17 @@ class Program:
     def deliver(self, value: Value) -> None:
         """Make ``value`` known. Called by whoever needs the number, in whichever thread."""
         self.close(explain.SYNC)
-        if value.array is None:
+        array = value.array
+        if array is None:
             raise RuntimeError(
                 "the program that computes this value failed earlier; see the error it raised then"
             ) from self.error
+        try:
+            # Whoever is here needs the number anyway; what failed meanwhile can still be named.
+            array.block_until_ready()
+        except Exception as error:
+            self._name_operations(error)
+            raise
 
     def close(self, reason: str) -> None:
         """Run what was recorded and hand every living result its array. Harmless when closed."""
@@ -147,9 +163,23 @@ class Program:
                 self._run(reason)
             except BaseException as error:
                 self.error = error
+                self._name_operations(error)
                 raise
             finally:
                 self.leaf_slots, self.leaves, self.results = {}, [], []
+
+    def _name_operations(self, error: BaseException) -> None:
+        """Add to an error which operations the failing program consists of."""
+        steps = [step for step in self.trace if isinstance(step, Plan)]
+        if self.lines:
+            shown = [f"  {s.name} at {line}" for s, line in zip(steps, self.lines, strict=True)]
+            error.add_note("\n".join((f"in a program of {len(steps)} operations:", *shown)))
+        else:
+            names = ", ".join(f"{n} {name}" for name, n in Counter(s.name for s in steps).items())
+            error.add_note(
+                f"in a program of {len(steps)} operations: {names}; set JAXFLOW_DEBUG=1 to see the "
+                "source line of each"
+            )
 
     def _run(self, reason: str) -> None:
         results = [ref() for ref in self.results]
@@ -167,12 +197,14 @@ class Program:
             executable = Executable(self, trace, alive, donatable)
             _store(trace, executable)
         arrays = executable(self)
+        if flags.DEBUG:
+            jax.block_until_ready(arrays)  # an error belongs to this program, not to a later one
         for i, array in zip(executable.alive, arrays, strict=True):
             value = self.results[i]()
             if value is not None:
                 value.array = array
                 value.place = None
-        explain.ran(executable, reason, time.perf_counter() - started)
+        explain.ran(executable.entry, reason, time.perf_counter() - started)
 
     def _donatable(self, outputs: list[Value]) -> tuple[int, ...]:
         """Leaves nobody else refers to, as far as an output of the same aval can take their memory."""
@@ -236,8 +268,7 @@ def _store(trace: tuple, executable: Executable) -> None:
 class Executable:
     """A compiled trace: which results it returns, and which leaves it donates."""
 
-    __slots__ = ("alive", "alive_set", "compile_seconds", "compiled", "donated", "donated_set",
-                 "kept", "memory", "name", "runs", "wasted", "why")
+    __slots__ = ("alive", "alive_set", "compiled", "donated", "donated_set", "entry", "kept", "wasted")
 
     def __init__(self, program: Program, trace: tuple, alive, donated) -> None:
         self.alive = alive
@@ -245,19 +276,18 @@ class Executable:
         self.donated = donated
         self.donated_set = frozenset(donated)
         self.kept = tuple(i for i in range(len(program.leaves)) if i not in self.donated_set)
-        self.runs = 0
         self.wasted = 0
-        self.why = explain.why_compiled(trace, alive, _executables)
+        why = explain.why_compiled(trace, alive, _executables)
         started = time.perf_counter()
         device = resolve(program.device)[1]
         with jax.default_device(device), jax.ensure_compile_time_eval():
             jitted = jax.jit(self._replay(trace), donate_argnums=0)
             lowered = jitted.lower(*self._arguments(program))
             self.compiled = lowered.compile()
-        self.compile_seconds = time.perf_counter() - started
-        self.memory = self.compiled.memory_analysis()
-        self.name = explain.program_name(trace)
-        explain.compiled(self, sum(isinstance(t, Plan) for t in trace))
+        self.entry = explain.compiled(
+            explain.program_name(trace), sum(isinstance(t, Plan) for t in trace), why,
+            time.perf_counter() - started,
+        )
 
     def serves(self, alive: tuple[int, ...], donatable: tuple[int, ...]) -> bool:
         """Whether this program's outputs cover ``alive`` and it donates only what may be donated."""
@@ -276,7 +306,6 @@ class Executable:
         )
 
     def __call__(self, program: Program) -> list:
-        self.runs += 1
         return self.compiled(*self._arguments(program))
 
     def _replay(self, trace: tuple):

@@ -12,12 +12,14 @@ from __future__ import annotations
 import jax
 
 from jaxflow._core import device as devices
+from jaxflow._core import dtype as dtypes
 from jaxflow._core import flags
 from jaxflow._core.value import Value
 
 from . import explain
+from .op import OPS, Op
 from .plan import Plan
-from .program import Program, TracerLeaf
+from .program import ForeignLeaf, Program, TracerLeaf
 from .state import state
 
 
@@ -29,28 +31,38 @@ def run(plan: Plan, inputs: list) -> list[Value]:
     program = state.programs.get(device)
     if program is not None and program.ops >= flags.MAX_OPS:
         program.close(explain.BOUND)
-    try:
-        values = None if program is None else program.record(plan, inputs)
-        while values is None:
-            program = state.programs[device] = Program(device)
-            values = program.record(plan, inputs)
-        return values
-    except TracerLeaf:
-        return _run_now(plan, inputs)
+    values = None
+    while values is None:
+        try:
+            values = None if program is None else program.record(plan, inputs)
+            if values is None:  # none yet, or closed
+                program = state.programs[device] = Program(device)
+        except ForeignLeaf as leaf:
+            leaf.args[0].get()
+        except TracerLeaf:
+            return _run_now(plan, inputs)
+    return values
 
 
 def _run_now(plan: Plan, inputs: list) -> list[Value]:
+    explain.ran_eagerly()
     arrays = [x.get() if type(x) is Value else x for x in inputs]
-    fn = plan.jitted
     for a in arrays:
         if isinstance(a, jax.core.Tracer):
-            fn = plan.fn
-            break
-    else:
-        if plan.arrays == 0 and plan.device is not devices.CPU:
-            with jax.default_device(devices.resolve(plan.device)[1]):
-                return _values(plan, fn(*arrays))
-    return _values(plan, fn(*arrays))
+            return _values(plan, plan.fn(*arrays))
+    outs = _run_concrete(plan, arrays)
+    if outs and isinstance(outs[0], jax.core.Tracer):
+        # Inside an outer trace, but of constants only: what outlives the trace must be an array.
+        with jax.ensure_compile_time_eval():
+            outs = _run_concrete(plan, arrays)
+    return _values(plan, outs)
+
+
+def _run_concrete(plan: Plan, arrays: list) -> tuple:
+    if plan.arrays == 0 and plan.device is not devices.CPU:
+        with jax.default_device(devices.resolve(plan.device)[1]):
+            return plan.jitted(*arrays)
+    return plan.jitted(*arrays)
 
 
 def _values(plan: Plan, arrays) -> list[Value]:
@@ -62,3 +74,18 @@ def flush(reason: str = explain.ASKED) -> None:
     for program in list(state.programs.values()):
         program.close(reason)
     state.programs.clear()
+
+
+# Plans made under another default dtype: what a Python number means is part of them.
+_set_aside: dict[tuple[Op, dtypes.dtype], dict] = {}
+
+
+def _change_plans(before: dtypes.dtype, after: dtypes.dtype) -> None:
+    """Use the plans of the new default dtype; what was recorded under the old one runs first."""
+    flush()
+    for op in OPS.values():
+        _set_aside[op, before] = op.plans
+        op.plans = _set_aside.pop((op, after), {})
+
+
+dtypes.on_default_change.append(_change_plans)

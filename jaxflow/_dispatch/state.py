@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-
 import threading
 
 from jaxflow._core import flags

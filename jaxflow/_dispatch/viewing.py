@@ -51,13 +51,13 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
             base, base_plan = view.base, view.base_plan.child(name, static)
         info = ViewInfo(plan, base, base_plan, view.version, origin or view.origin)
     if not state.grad:
-        info.origin = INFERENCE if state.inference else info.origin or NO_GRAD
+        info.origin = INFERENCE if state.inference else NO_GRAD
         info.seen_version = -1 - info.version[0]  # NOTE [Provisional versions]: it records nothing
     return make_view(t, plan, info), plan
 
 
 def alias(t: Tensor, *, own_version: bool = False) -> Tensor:
-    """``t`` without autograd history on the same storage: ``detach()``, and ``.data`` with its own version."""
+    """The same storage without autograd history: ``detach()``, or ``.data`` with a version of its own."""
     plan: ViewPlan = plan_of(t)
     version = [0] if own_version else version_cell(t)
     info = ViewInfo(plan, None, None, version)

@@ -49,6 +49,7 @@ class ViewPlan:
             step.size, step.stride, step.offset, dtype,
             root.geometry.root_size if root else step.size,
             root.geometry.root_stride if root else step.stride,
+            root.geometry.root_dtype if root else dtype,
         )
         self.overlaps = has_internal_overlap(step.size, step.stride)
         # After a write the view shows exactly what was written, unless windows share elements.
@@ -116,7 +117,7 @@ class ViewPlan:
         """Plan of reading the view from its base and ``numbers``."""
         if self._read is None:
             self._read = self._shared("read", self.structure, self.reader, [self.base_aval],
-                                      self.numbers, "AsStridedBackward0")
+                                      self.numbers, _READ_NAMES.get(self.name, "AsStridedBackward0"))
         return self._read
 
     @property
@@ -170,7 +171,18 @@ def view_node(plan: Plan, numbers: tuple, edges: list):
 # More views of one parent than this are not remembered (``x[i]`` for every i of a long x).
 _MAX_CHILDREN = 1024
 
-GRAD_NAMES = {"t": "TBackward0", "view_dtype": "ViewBackward0"}
+GRAD_NAMES = {
+    "t": "TBackward0",
+    "view_dtype": "ViewBackward0",
+    "squeeze_dim": "SqueezeBackward1",
+    "squeeze_dims": "SqueezeBackward2",
+}
+
+# Strides cannot express these, so after a write of the base PyTorch repeats the view op itself.
+_READ_NAMES = {
+    "view_as_real": "ViewAsRealBackward0",
+    "view_as_complex": "ViewAsComplexBackward0",
+}
 
 
 def _grad_name(name: str) -> str:

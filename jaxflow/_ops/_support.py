@@ -11,6 +11,7 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.cast import cast
 
 _HALF = (np.dtype(np.float16), dtypes.bfloat16.np)
 
@@ -115,11 +116,7 @@ def np_dtype(dtype):
 def as_dtype(x, dtype):
     """``x`` converted to a ``dtype`` argument or NumPy dtype; None leaves it."""
     target = getattr(dtype, "np", dtype)
-    if target is None or x.dtype == target:
-        return x
-    if is_complex(x) and not jnp.issubdtype(target, np.complexfloating):
-        x = x != 0 if target == np.bool_ else x.real
-    return jax.lax.convert_element_type(x, target)
+    return x if target is None else cast(x, target)
 
 
 def wide(x):

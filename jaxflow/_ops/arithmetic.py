@@ -133,7 +133,8 @@ def _floor_quotient(a, b):
     return jnp.where(b == 0, a / b, floored)
 
 
-@op(promote="default", operators="__floordiv__ __rfloordiv__ __ifloordiv__", differentiable=False, numbers="all")
+@op(promote="default", operators="__floordiv__ __rfloordiv__ __ifloordiv__", differentiable=False,
+    numbers="all")
 def floor_divide(input, other, /):
     """The quotient rounded down, broadcast."""
     return _floor_quotient(input, other)

@@ -43,7 +43,8 @@ def _bits(x):
     return jnp.iinfo(x.dtype).bits
 
 
-@op(promote="default", operators="__lshift__ __rlshift__ __ilshift__", differentiable=False, numbers="input other")
+@op(promote="default", operators="__lshift__ __rlshift__ __ilshift__", differentiable=False,
+    numbers="input other")
 def bitwise_left_shift(input, other, /):
     """Integers shifted left by ``other`` bits; 0 where no bit is left."""
     refuse("lshift_cpu", input, BOOL, FLOATING, COMPLEX)
@@ -51,7 +52,8 @@ def bitwise_left_shift(input, other, /):
     return jnp.where(inside, input << jnp.where(inside, other, 0), 0)
 
 
-@op(promote="default", operators="__rshift__ __rrshift__ __irshift__", differentiable=False, numbers="input other")
+@op(promote="default", operators="__rshift__ __rrshift__ __irshift__", differentiable=False,
+    numbers="input other")
 def bitwise_right_shift(input, other, /):
     """Integers shifted right by ``other`` bits, keeping the sign."""
     refuse("rshift_cpu", input, BOOL, FLOATING, COMPLEX)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.cast import cast
 from jaxflow._dispatch.op import Scalar, op
-from jaxflow._dispatch.plan import cast
 
 from ._support import numbered
 
@@ -32,10 +32,11 @@ def to_dtype(input, /, dtype: dtypes.dtype):
 @op(variants="", name="_copy", grad_name="CopyBackwards", saves="none")
 def copy(input, src, /):
     """``src`` broadcast to the shape of ``input``: what ``input.copy_(src)`` writes."""
-    if jnp.broadcast_shapes(src.shape, input.shape) != input.shape:
+    broadcast = jnp.broadcast_shapes(src.shape, input.shape)
+    if broadcast != input.shape:
         raise RuntimeError(
-            f"The size of tensor a ({input.shape[-1] if input.ndim else 1}) must match the size of "
-            f"tensor b ({src.shape[-1]}) at non-singleton dimension {max(src.ndim - 1, 0)}"
+            f"output with shape {list(input.shape)} doesn't match the broadcast shape "
+            f"{list(broadcast)}"
         )
     return jnp.broadcast_to(cast(src, input.dtype), input.shape)
 

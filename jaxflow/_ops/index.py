@@ -11,10 +11,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
+from jaxflow._core.cast import cast
 from jaxflow._core.dtype import from_numpy_dtype
 from jaxflow._core.indexing import gathering
 from jaxflow._dispatch.op import op
-from jaxflow._dispatch.plan import cast
 
 from .scatter import add, replace
 

@@ -115,7 +115,7 @@ def _channelwise(p, ndim):
 
 @op(name="_batch_norm_train", variants="", grad_name="NativeBatchNormBackward0")
 def batch_norm_train(input, weight=None, bias=None, /, *, eps):
-    """Standardised over all dimensions but 1. Returns the result, and the batch's mean and biased variance."""
+    """Standardised over all dimensions but 1: the result, the batch's mean, its biased variance."""
     axes = (0, *range(2, input.ndim))
     x = wide(input)
     mean = jax.lax.stop_gradient(jnp.mean(x, axes))

@@ -93,7 +93,11 @@ def multinomial(input, /, *, num_samples, replacement, key):
     return jax.lax.top_k(noisy, num_samples)[1].astype(np.int64)
 
 
-@op(name="_drawn", variants="", grad_name="NormalBackward0", saves="none")
-def drawn(input, values, /):
+def _fill_name(numbers, kind: str) -> str:
+    return {"randint": "Random"}.get(kind, kind.capitalize()) + "Backward0"
+
+
+@op(name="_drawn", variants="", grad_name=_fill_name, saves="none")
+def drawn(input, values, /, kind: str):
     """``values``: what a random fill of ``input`` writes, so that its old history ends there."""
     return values

@@ -34,6 +34,7 @@ class Geometry(NamedTuple):
     dtype: dtypes.dtype
     root_size: tuple[int, ...]
     root_stride: tuple[int, ...]
+    root_dtype: dtypes.dtype
 
 
 class Step(NamedTuple):
@@ -128,7 +129,7 @@ def slice_(g: Geometry, dim: int, start: int | None, stop: int | None, step: int
     size = (*g.size[:dim], count, *g.size[dim + 1 :])
     stride = (*g.stride[:dim], g.stride[dim] * step, *g.stride[dim + 1 :])
     offset = g.offset + start * g.stride[dim]
-    if fixed or count == 0 or count == extent:
+    if fixed or count in (0, extent):
         read, write = _fixed_slice(dim, start, stop, step, count)
         return Step(size, stride, offset, read, write, structure=("slice", dim, start, stop, step))
     span = (count - 1) * step + 1
@@ -247,10 +248,22 @@ _LEGACY_NAMES = {
 
 
 @view
-def squeeze(g: Geometry, dims: tuple[int, ...] | None) -> Step:
-    """Without the dimensions of size 1 (all of them, or those in ``dims``)."""
+def squeeze(g: Geometry) -> Step:
+    """Without any dimension of size 1."""
+    return squeeze_dims(g, tuple(range(len(g.size))))
+
+
+@view
+def squeeze_dim(g: Geometry, dim: int) -> Step:
+    """Without the dimension ``dim`` if its size is 1."""
+    return squeeze_dims(g, (dim,))
+
+
+@view
+def squeeze_dims(g: Geometry, dims: tuple[int, ...]) -> Step:
+    """Without those of the dimensions ``dims`` whose size is 1."""
     n = len(g.size)
-    wanted = set(range(n)) if dims is None else {wrap_dim(d, n) for d in dims}
+    wanted = {wrap_dim(d, n) for d in dims}
     keep = [d for d in range(n) if not (d in wanted and g.size[d] == 1)]
     return _reshaped(g, tuple(g.size[d] for d in keep), tuple(g.stride[d] for d in keep))
 
@@ -323,9 +336,11 @@ def unfold(g: Geometry, dim: int, size: int, step: int) -> Step:
     stride = (*g.stride[:dim], at_stride * step, *g.stride[dim + 1 :], at_stride)
 
     def read(x):
-        return jnp.moveaxis(jnp.take(x, at, axis=dim), dim + 1, -1)
+        return jnp.moveaxis(x[(*(slice(None),) * dim, at)], dim + 1, -1)
 
     def write(x, new):
+        if not at.size:
+            return x
         return x.at[(*(slice(None),) * dim, at)].set(jnp.moveaxis(new, -1, dim + 1))
 
     return Step(new_size, stride, g.offset, read, write)
@@ -349,7 +364,7 @@ def as_strided(
         raise RuntimeError(
             f"Tensor: invalid storage offset {offset}"
         )
-    total = int(np.prod(g.root_size))
+    total = _capacity(g)
     need = geometry.storage_extent(size, stride, offset)
     if need > total:
         item = g.dtype.itemsize
@@ -375,22 +390,40 @@ def as_strided(
 
 def by_position(g: Geometry, step: Step) -> tuple[Callable, Callable]:
     """Read and write a strided view on its root's array, by where the elements lie in memory."""
-    total = int(np.prod(g.root_size))
     size, stride, offset = step.size, step.stride, step.offset
 
     def to_memory(root):
         root_at = _positions(g.root_size, g.root_stride, 0)
-        flat = jnp.zeros(total, root.dtype)
-        return flat.at[root_at.reshape(-1)].set(root.reshape(-1), unique_indices=True), root_at
+        flat = jnp.zeros(root.size, root.dtype)
+        flat = flat.at[root_at.reshape(-1)].set(root.reshape(-1), unique_indices=True)
+        return _memory_as(flat, g.dtype), root_at
 
     def read(root):
         return to_memory(root)[0][_positions(size, stride, offset)]
 
     def write(root, new, *_):
         memory, root_at = to_memory(root)
-        return memory.at[_positions(size, stride, offset)].set(new)[root_at]
+        memory = memory.at[_positions(size, stride, offset)].set(new)
+        return _memory_as(memory, g.root_dtype)[root_at]
 
     return read, write
+
+
+def _capacity(g: Geometry) -> int:
+    """How many elements of the view's dtype the root's memory has room for."""
+    return int(np.prod(g.root_size)) * g.root_dtype.itemsize // g.dtype.itemsize
+
+
+def _memory_as(flat, dtype: dtypes.dtype):
+    """One-dimensional memory read as another dtype; differentiable between complex and real."""
+    if flat.dtype == dtype.np:
+        return flat
+    if jnp.iscomplexobj(flat) and dtype.is_floating_point:
+        return jnp.stack([flat.real, flat.imag], -1).reshape(-1)
+    if dtype.is_complex and jnp.issubdtype(flat.dtype, np.floating):
+        return jax.lax.complex(flat[::2], flat[1::2])
+    count, several = flat.nbytes // dtype.itemsize, dtype.itemsize // flat.dtype.itemsize
+    return _bitcast(flat.reshape(count, several) if several > 1 else flat, dtype.np).reshape(count)
 
 
 def repeats_itself(size: tuple[int, ...], stride: tuple[int, ...]) -> bool:
@@ -490,9 +523,8 @@ def view_dtype(g: Geometry, dtype: dtypes.dtype) -> Step:
         )
     if old != new and stride[-1] != 1:
         raise RuntimeError(
-            "self.stride(-1) must be 1 to view {} as {} (different element sizes), but got {}".format(
-                g.dtype.scalar_name, dtype.scalar_name, stride[-1]
-            )
+            f"self.stride(-1) must be 1 to view {g.dtype.scalar_name} as {dtype.scalar_name} (different "
+            f"element sizes), but got {stride[-1]}"
         )
     offset = g.offset
     if old > new:

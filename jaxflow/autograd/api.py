@@ -225,6 +225,11 @@ def _cotangents(roots: tuple[Tensor, ...], given: tuple, create_graph: bool) -> 
             found.append(_one(out))
         elif isinstance(cotangent, Tensor):
             _check_shape(out, cotangent, out._aval.shape, roots, given)
+            if cotangent._aval.device is not out._aval.device:
+                raise RuntimeError(
+                    f"invalid gradient at index {_position(roots, out)} - expected device "
+                    f"{out._aval.device} but got {cotangent._aval.device}"
+                )
             found.append(_as_cotangent(out, cotangent, create_graph))
         else:
             raise TypeError(
@@ -279,7 +284,27 @@ def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
     """``grad`` under ``jax.vmap``: the walk runs once, on tracers, in the traced executor."""
     for out, cotangent in zip(roots, given, strict=True):
         if cotangent is not None:
-            _check_shape(out, cotangent, (cotangent._aval.shape[:1] + out._aval.shape), roots, given)
+            if cotangent._aval.shape[1:] != out._aval.shape or not cotangent._aval.shape:
+                raise RuntimeError(
+                    "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
+                    "as the batch dimension. The sizes of the remaining dimensions are expected to "
+                    "match the shape of corresponding output, but a mismatch was detected: "
+                    f"grad_output[{_position(given, cotangent)}] has a shape of {cotangent.shape} and "
+                    f"output[{_position(roots, out)}] has a shape of {out.shape}. If you only want "
+                    "some tensors in `grad_output` to be considered batched, consider using vmap."
+                )
+            _check_shape(out, cotangent, cotangent._aval.shape, roots, given)
+    sizes = [g._aval.shape[0] for g in given if g is not None]
+    if not sizes:
+        raise ValueError(
+            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
+            "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
+        )
+    if len(set(sizes)) > 1:
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
+        )
     if create_graph:
         return _one_by_one(roots, wanted, given)
     present = [i for i, g in enumerate(given) if g is not None]

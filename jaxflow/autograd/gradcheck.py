@@ -21,7 +21,7 @@ from jaxflow._dispatch.door import edge_of, value_of
 
 from . import api
 from .engine import run_backward
-from .grad_mode import no_grad
+from .grad_mode import enable_grad, no_grad
 
 
 class GradcheckError(RuntimeError):
@@ -137,7 +137,8 @@ def gradgradcheck(
         args = tuple(
             a.requires_grad_() if _wants(a) and not a.requires_grad else a for a in args
         )
-        outputs = [o for o in _run(func, args) if o.requires_grad]
+        with enable_grad():
+            outputs = [o for o in _run(func, args) if o.requires_grad]
         wanted = tuple(a for a in args if _wants(a) and a.requires_grad)
         found = api.grad(outputs, wanted, cotangents, create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)

@@ -20,7 +20,6 @@ from jaxflow._dispatch.viewing import alias
 from . import api
 from .wording import c_name, written
 
-
 # ------------------------------------------------------------------------------------- attributes
 
 
