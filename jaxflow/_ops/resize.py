@@ -1,0 +1,156 @@
+"""Resizing by interpolation: every mode is one small matrix along each dimension."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._dispatch.op import op
+
+from ._support import refuse, wide
+
+_NAMES = {"nearest": "Nearest", "nearest-exact": "NearestExact", "linear": "Linear",
+          "bilinear": "Bilinear", "bicubic": "Bicubic", "trilinear": "Trilinear"}
+# Beyond this many positions a product with the matrix costs more than gathering its few entries.
+_DENSE = 512
+
+
+def _grad_name(numbers, size, mode, antialias, **static):
+    return f"Upsample{_NAMES[mode]}{len(size)}D{'Aa' if antialias else ''}Backward0"
+
+
+@op(variants="", saves="none", grad_name=_grad_name)
+def _resize(input, /, size, scales, mode, align_corners, antialias):
+    """``(N, C, *sizes)`` to ``(N, C, *size)``.
+
+    Args:
+        size: the new sizes.
+        scales: the factor asked for in each dimension, None where it is ``new / old``.
+        mode: as in ``nn.functional.interpolate``, except ``"area"``.
+        align_corners: whether first and last positions stay where they are.
+        antialias: widen the filter when shrinking.
+    """
+    dims = len(size)
+    _check(input, size, dims)
+    nearest = mode.startswith("nearest")
+    if not (nearest and input.dtype == np.uint8):
+        refuse(_kernel(mode, dims), input, BOOL, INTEGER, COMPLEX)
+    x = wide(input)
+    for axis, new, scale in zip(range(2, 2 + dims), size, scales):
+        old = input.shape[axis]
+        if nearest:
+            x = _take_nearest(x, axis, _nearest(old, new, scale, mode))
+        elif old != new or scale not in (None, 1.0):
+            x = _apply(x, axis, _taps(old, new, scale, mode, align_corners, antialias))
+    return x.astype(input.dtype)
+
+
+def _check(input, size, dims):
+    if math.prod(input.shape[1:]) == 0:
+        raise RuntimeError(
+            f"Non-empty {dims + 2}D data tensor expected but got a tensor with sizes "
+            f"{list(input.shape)}"
+        )
+    if min(size) <= 0:
+        names = ("W", "HW", "DHW")[dims - 1]
+        old = ", ".join(f"{n}: {s}" for n, s in zip(names, input.shape[2:]))
+        new = ", ".join(f"{n}: {s}" for n, s in zip(names, size))
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input ({old}) output ({new})"
+        )
+
+
+def _kernel(mode, dims):
+    if mode == "bicubic":
+        return "compute_indices_weights_cubic"
+    return f"upsample_{mode.replace('-exact', '')}{dims}d_channels_last"
+
+
+def _step(old, new, scale, align_corners=False):
+    """Distance in the input between neighbours of the output."""
+    if align_corners:
+        return (old - 1) / (new - 1) if new > 1 else 0.0
+    return old / new if scale is None else 1.0 / scale
+
+
+def _nearest(old, new, scale, mode):
+    """The position each output takes; in float32, in which PyTorch decides near ties."""
+    step = np.float32(_step(old, new, scale))
+    offset = np.float32(0.5 if mode == "nearest-exact" else 0.0)
+    positions = np.floor((np.arange(new, dtype=np.float32) + offset) * step)
+    return np.minimum(positions.astype(np.int64), old - 1)
+
+
+def _take_nearest(x, axis, positions):
+    old, new = x.shape[axis], len(positions)
+    if new % old == 0 and (positions == np.arange(new) // (new // old)).all():
+        return jnp.repeat(x, new // old, axis)  # its gradient is a sum, quicker than a scatter
+    return jnp.take(x, jnp.asarray(positions), axis=axis, mode="clip")
+
+
+def _cubic(distance, a):
+    """Weight of a position in cubic interpolation; ``a`` is the slope at distance one."""
+    d = np.abs(distance)
+    near = ((a + 2) * d - (a + 3)) * d * d + 1
+    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
+
+
+def _taps(old, new, scale, mode, align_corners, antialias):
+    """Positions and weights, both ``(new, taps)``, that each output is a sum of."""
+    step = _step(old, new, scale, align_corners)
+    out = np.arange(new, dtype=np.float64)
+    if antialias:
+        return _wide_taps(old, new, step, mode)
+    source = step * out if align_corners else step * (out + 0.5) - 0.5
+    if mode == "bicubic":
+        first = np.floor(source)
+        positions = first[:, None] + np.arange(-1, 3)
+        weights = _cubic(source[:, None] - positions, -0.75)
+    else:
+        source = np.maximum(source, 0.0)
+        first = np.minimum(np.floor(source), old - 1)
+        positions = first[:, None] + np.arange(2)
+        share = np.minimum(source - first, 1.0)
+        weights = np.stack([1 - share, share], 1)
+    return np.clip(positions, 0, old - 1).astype(np.int64), weights
+
+
+def _wide_taps(old, new, step, mode):
+    """Taps of a filter as wide as what an output stands for, cut off at the ends."""
+    stretch = max(step, 1.0)
+    reach = (2.0 if mode == "bicubic" else 1.0) * stretch
+    centre = step * (np.arange(new) + 0.5)
+    low = np.maximum((centre - reach + 0.5).astype(np.int64), 0)
+    high = np.minimum((centre + reach + 0.5).astype(np.int64), old)
+    positions = low[:, None] + np.arange((high - low).max())
+    distance = (positions - centre[:, None] + 0.5) / stretch
+    if mode == "bicubic":
+        weights = _cubic(distance, -0.5)
+    else:
+        weights = np.maximum(1 - np.abs(distance), 0.0)
+    weights = np.where(positions < high[:, None], weights, 0.0)
+    return np.minimum(positions, old - 1), weights / weights.sum(1, keepdims=True)
+
+
+def _apply(x, axis, taps):
+    positions, weights = taps
+    old, new = x.shape[axis], len(positions)
+    if old <= _DENSE:
+        matrix = np.zeros((new, old))
+        np.add.at(matrix, (np.arange(new)[:, None], positions), weights)
+        product = jax.lax.dot_general(
+            x, jnp.asarray(matrix, x.dtype), (((axis,), (1,)), ((), ())),
+            precision=jax.lax.Precision.HIGHEST,
+        )
+        return jnp.moveaxis(product, -1, axis)
+    shape = (1,) * axis + (new,) + (1,) * (x.ndim - axis - 1)
+    return sum(
+        jnp.take(x, jnp.asarray(positions[:, k]), axis=axis, mode="clip")
+        * jnp.asarray(weights[:, k].reshape(shape), x.dtype)
+        for k in range(positions.shape[1])
+    )
