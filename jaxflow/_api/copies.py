@@ -21,6 +21,7 @@ from jaxflow._core.layout import (
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Storage, Value
+from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, edge_of, share, value_of
 from jaxflow._dispatch.inplace import apply_inplace, write
@@ -140,6 +141,8 @@ def convert(t: Tensor, dtype: Any, device: Any, copy: bool, wanted_format: Any) 
         if where is not t._aval.device:
             out = _moved(t, where)
     if dtype is not None and dtype is not out._aval.dtype:
+        if out._aval.dtype.is_complex and not dtype.is_complex and dtype is not dtypes.bool:
+            warn_once("Casting complex values to real discards the imaginary part")
         out = _cast(out, dtype)
     if wanted_format is not preserve_format and not out.is_contiguous(wanted_format):
         return clone(out, memory_format=wanted_format)

@@ -37,6 +37,8 @@ def composite(
 
     def declare(fn: Callable) -> Callable:
         public = name or fn.__name__
+        if variants == "method":
+            fn.__qualname__ = f"Tensor.{public}"  # Python names it so when arguments do not fit
         key = (namespace, public)
         if key in COMPOSITES:
             raise ValueError(f"composite {public!r} is declared twice in {namespace!r}")

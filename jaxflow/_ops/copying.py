@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
+from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import Scalar, op
 
 from ._support import numbered
@@ -32,7 +33,7 @@ def to_dtype(input, /, dtype: dtypes.dtype):
 @op(variants="", name="_copy", grad_name="CopyBackwards", saves="none")
 def copy(input, src, /):
     """``src`` broadcast to the shape of ``input``: what ``input.copy_(src)`` writes."""
-    broadcast = jnp.broadcast_shapes(src.shape, input.shape)
+    broadcast = broadcast_shapes(input.shape, src.shape)
     if broadcast != input.shape:
         raise RuntimeError(
             f"output with shape {list(input.shape)} doesn't match the broadcast shape "

@@ -195,7 +195,7 @@ def _check_inputs(inputs: tuple) -> None:
             )
     if not found:
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the them have "
+            "gradcheck expects at least one input tensor to require gradient, but none of them have "
             "requires_grad=True."
         )
 
@@ -219,15 +219,11 @@ def _set(t: Tensor, x: np.ndarray) -> None:
 
 def _check_no_grad(func: Callable, inputs: tuple, outputs: tuple, eps: float) -> bool:
     """No output requires grad: then nothing may depend on the inputs."""
-    for i, t in enumerate(inputs):
+    for t in inputs:
         if not (isinstance(t, Tensor) and t.requires_grad):
             continue
-        for j, columns in enumerate(_numerical(func, inputs, t, eps)):
-            if np.abs(columns).max(initial=0.0) > 0:
-                raise GradcheckError(
-                    "Numerical gradient for function expected to be zero: the "
-                    f"{j}th output does not require grad but depends on the {i}th input"
-                )
+        if any(np.abs(columns).max(initial=0.0) > 0 for columns in _numerical(func, inputs, t, eps)):
+            raise GradcheckError("Numerical gradient for function expected to be zero")
     return True
 
 
@@ -316,9 +312,9 @@ class _Check:
         """Compare every entry of every Jacobian."""
         numerical = [_numerical(self.func, self.inputs, t, self.eps) for _, t in self.wanted]
         for o, out in enumerate(outputs):
-            analytical = self._analytical(out) if out.requires_grad else [
-                np.zeros_like(n[o]) for n in numerical
-            ]
+            if not out.requires_grad:
+                continue
+            analytical = self._analytical(out)
             for k, (i, _) in enumerate(self.wanted):
                 a, n = analytical[k], numerical[k][o]
                 if not np.allclose(a, n, rtol=self.rtol, atol=self.atol, equal_nan=False):
@@ -345,12 +341,12 @@ class _Check:
                     sides.append([_reals(_array(o)) for o in _run(self.func, self.inputs)])
                 _set(t, start)
             for o, out in enumerate(outputs):
+                if not out.requires_grad:
+                    continue
                 u = rng.standard_normal(sides[0][o].size)
                 numerical = u @ ((sides[0][o] - sides[1][o]) / (2 * self.eps))
-                analytical = 0.0
-                if out.requires_grad:
-                    cotangent = u.view(out.dtype.np) if out.dtype.is_complex else u
-                    analytical = self._pull(out, cotangent.reshape(tuple(out.shape)))[k] @ v
+                cotangent = u.view(out.dtype.np) if out.dtype.is_complex else u
+                analytical = self._pull(out, cotangent.reshape(tuple(out.shape)))[k] @ v
                 if not np.allclose(analytical, numerical, rtol=self.rtol, atol=self.atol):
                     raise GradcheckError(
                         f"Jacobian mismatch for output {o} with respect to input {i},\n"
