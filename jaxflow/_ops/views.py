@@ -569,6 +569,8 @@ def _bitcast(x, to):
             return jax.lax.bitcast_convert_type(x, to)
     if jnp.issubdtype(to, np.complexfloating):
         part = np.dtype(f"float{np.dtype(to).itemsize * 4}")
+        if x.dtype.itemsize < part.itemsize:  # the items of both parts lie in one row
+            x = x.reshape(*x.shape[:-1], 2, x.shape[-1] // 2)
         x = jax.lax.bitcast_convert_type(x, part)
         return jax.lax.complex(x[..., 0], x[..., 1])
     if to == np.bool_:
