@@ -30,6 +30,7 @@ from jaxflow._dispatch.plan import build
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import hidden_base
 
+from .forms import PYTHON_DTYPES
 from .legacy_types import tensortype
 from .views import ints
 
@@ -149,9 +150,6 @@ def convert(t: Tensor, dtype: Any, device: Any, copy: bool, wanted_format: Any) 
     return clone(out) if copy and out is t else out
 
 
-_TO_NAMES = ("device", "dtype", "non_blocking", "copy")
-
-
 @composite("method")
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """The tensor as another dtype, on another device, or like another tensor; itself if nothing changes.
@@ -172,6 +170,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             other = a
         elif isinstance(a, dtypes.dtype):
             dtype = a
+        elif a in PYTHON_DTYPES:
+            dtype = PYTHON_DTYPES[a]
         elif isinstance(a, bool):
             flags.append(a)
         elif isinstance(a, memory_format):

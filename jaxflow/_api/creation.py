@@ -25,11 +25,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
 
 from .construct import differentiable, put, tensor
-from .forms import invalid_combination
-
-_PYTHON_TYPES = {
-    float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128
-}
+from .forms import PYTHON_DTYPES, invalid_combination
 
 
 def dtype_of(dtype: Any, name: str, default: dtypes.dtype | None = None) -> dtypes.dtype:
@@ -38,7 +34,7 @@ def dtype_of(dtype: Any, name: str, default: dtypes.dtype | None = None) -> dtyp
         return dtypes.get_default_dtype() if default is None else default
     if type(dtype) is dtypes.dtype:
         return dtype
-    found = _PYTHON_TYPES.get(dtype) if isinstance(dtype, type) else None
+    found = PYTHON_DTYPES.get(dtype) if isinstance(dtype, type) else None
     if found is None:
         raise TypeError(
             f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}"

@@ -1,11 +1,16 @@
-"""What composites share: their ``out=`` form, and the error for arguments that fit no overload."""
+"""What composites share: ``out=``, dtype arguments, and the error for arguments that fit no overload."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._dispatch.publish import write_out
 
+#: Python's number types are welcome where a dtype is asked for.
+PYTHON_DTYPES = {
+    float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128
+}
 
 def given_out(name: str, out: Any, result: Any) -> Any:
     """``result``, written into ``out`` if there is one."""

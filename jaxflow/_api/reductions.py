@@ -26,9 +26,7 @@ def _extremum(name: str, binary: str):
             return given_out(name, out, apply(OPS[name + "_all"], (input,)))
         dim = kwargs.get("dim", kwargs.get("axis", args[0] if args else None))
         other = kwargs.get("other", dim)
-        if isinstance(other, Tensor) and (other._aval.ndim or "other" in kwargs or (
-            other._aval.dtype.category >= dtypes.FLOATING
-        )):
+        if isinstance(other, Tensor):
             return given_out(name, out, apply(OPS[binary], (input, other)))
         if dim is None or isinstance(dim, (bool, float, complex, tuple, list, str)):
             raise invalid_combination(name, (input, *args), kwargs)

@@ -202,11 +202,15 @@ def _pow_name(numbers):
     return "PowBackward2" if numbers[0] else "PowBackward0" if numbers[1] else "PowBackward1"
 
 
-@op(promote="default", variants="", grad_name=_pow_name)
+@op(promote="default", variants="", grad_name=_pow_name, saves="both")
 def pow(input, exponent, /):
     """Each element of ``input`` to the power of the matching element of ``exponent``."""
     if is_integral(input):
         return _integer_power(input, exponent)
+    if is_complex(input):
+        # In double: exp(exponent * log(base)) multiplies the rounding error of the logarithm.
+        wide = (x.astype(np.complex128) for x in (input, exponent))
+        return _power(*wide).astype(input.dtype)
     return _power(input, exponent)
 
 
@@ -373,7 +377,7 @@ def where(condition: Mask, input, other, /):
     return jnp.where(condition, input, other)
 
 
-@op(promote="no_opmath", saves="none", grad_name=numbered("MaskedFill", 0, 1))
+@op(promote="no_opmath", saves="input", grad_name=numbered("MaskedFill", 0, 1))
 def masked_fill(input, mask: Mask, /, value: Scalar):
     """``input`` with ``value`` (a number or a 0-d tensor) where ``mask`` holds.
 

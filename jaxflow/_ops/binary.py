@@ -9,7 +9,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import op
 
-from ._support import category, is_float, numbered, refuse, scalar_name, with_partials
+from ._support import category, is_bool, is_complex, is_float, numbered, refuse, scalar_name, with_partials
 
 
 def _d_atan2(part):
@@ -38,7 +38,7 @@ def _hypot(x, y):
     return jnp.hypot(x, y)
 
 
-@op(promote="default", saves="result")
+@op(promote="default", saves="both")
 def hypot(input, other, /):
     """``sqrt(input ** 2 + other ** 2)`` without overflow on the way."""
     refuse("hypot_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -57,11 +57,25 @@ def copysign(input, other, /):
     return _copysign(input, other)
 
 
+def log_add_exp(x, y):
+    """``log(exp(x) + exp(y))`` without overflow.
+
+    Of complex numbers, the branch that continues the one with the larger real part, as PyTorch has it.
+    """
+    if not is_complex(x):
+        return jnp.logaddexp(x, y)
+    larger = jnp.where(x.real >= y.real, x, y)
+    smaller = jnp.where(x.real >= y.real, y, x)
+    nothing = jnp.isneginf(larger.real)
+    step = jnp.where(nothing, -jnp.inf, smaller - larger)
+    return jnp.where(nothing, smaller, larger + jnp.log1p(jnp.exp(step)))
+
+
 @op(promote="default", variants="function method out")
 def logaddexp(input, other, /):
     """``log(exp(input) + exp(other))`` without overflow."""
     refuse("logaddexp_cpu", input, BOOL, INTEGER)
-    return jnp.logaddexp(input, other)
+    return log_add_exp(input, other)
 
 
 @op(promote="default", variants="function method out")
@@ -125,6 +139,8 @@ def _heaviside_dtypes(*operands):
 @op(promote="default", check=_heaviside_dtypes, differentiable=False)
 def heaviside(input, values, /):
     """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
+    if is_bool(input):
+        return input | values
     return jnp.where(input == 0, values, (input > 0).astype(input.dtype))
 
 

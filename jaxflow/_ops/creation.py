@@ -27,9 +27,9 @@ def arange(*, size, dtype, device, start: Scalar, step: Scalar):
     return as_dtype(start.astype(kind) + step.astype(kind) * count, dtype)
 
 
-def _line(start, end, steps, kind):
+def _line(start, end, steps, dtype, kind):
     """``steps`` numbers from ``start`` to ``end``, exact at both ends: each half counts from its own."""
-    start, end = as_dtype(start, kind), as_dtype(end, kind)
+    start, end = (as_dtype(as_dtype(x, dtype), kind) for x in (start, end))
     if steps == 1:
         return start.reshape(1)
     step = (end - start) / jnp.asarray(steps - 1 or 1, kind)
@@ -42,14 +42,14 @@ def _line(start, end, steps, kind):
 @op(name="_linspace", variants="", differentiable=False)
 def linspace(*, steps, dtype, device, start: Scalar, end: Scalar):
     """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
-    return as_dtype(_line(start, end, steps, _working(dtype)), dtype)
+    return as_dtype(_line(start, end, steps, dtype, _working(dtype)), dtype)
 
 
 @op(name="_logspace", variants="", differentiable=False)
 def logspace(*, steps, base, dtype, device, start: Scalar, end: Scalar):
     """``base`` to the power of ``steps`` evenly spaced numbers."""
     kind = _working(dtype)
-    powers = _line(start, end, steps, kind)
+    powers = _line(start, end, steps, dtype, kind)
     return as_dtype(jnp.power(jnp.asarray(base, kind), powers), dtype)
 
 

@@ -60,7 +60,7 @@ _argmin_along = functools.partial(_arg, jnp.argmin)
 
 
 @op(name="max_dim", method_name="max", variants="", returns=("values", "indices"),
-    grad_name="MaxBackward0")
+    grad_name="MaxBackward0", saves="index")
 def max_dim(input, /, dim, keepdim=False):
     """The largest elements along ``dim`` and where they first are; nan counts as largest."""
     refuse("max_dim" if input.size else "max", input, COMPLEX)
@@ -69,7 +69,7 @@ def max_dim(input, /, dim, keepdim=False):
 
 
 @op(name="min_dim", method_name="min", variants="", returns=("values", "indices"),
-    grad_name="MinBackward0")
+    grad_name="MinBackward0", saves="index")
 def min_dim(input, /, dim, keepdim=False):
     """The smallest elements along ``dim`` and where they first are; nan counts as smallest."""
     refuse("min_dim", input, COMPLEX)
@@ -77,7 +77,7 @@ def min_dim(input, /, dim, keepdim=False):
     return along(_argmin_along, input, dim, keepdim)
 
 
-@op(name="max_all", variants="", grad_name="MaxBackward1")
+@op(name="max_all", variants="", saves="both", grad_name="MaxBackward1")
 def max_all(input, /):
     """The largest element, nan if there is one."""
     refuse("max_all", input, COMPLEX)
@@ -85,7 +85,7 @@ def max_all(input, /):
     return jnp.max(input)
 
 
-@op(name="min_all", variants="", grad_name="MinBackward1")
+@op(name="min_all", variants="", saves="both", grad_name="MinBackward1")
 def min_all(input, /):
     """The smallest element, nan if there is one."""
     refuse("min_all", input, COMPLEX)
@@ -93,7 +93,7 @@ def min_all(input, /):
     return jnp.min(input)
 
 
-@op()
+@op(saves="both")
 def amax(input, /, dim=(), keepdim=False):
     """The largest elements over ``dim``; tied elements share the gradient."""
     refuse("max_values_cpu", input, COMPLEX)
@@ -101,7 +101,7 @@ def amax(input, /, dim=(), keepdim=False):
     return jnp.max(input, wrap_dims(dim, input.ndim), keepdims=keepdim)
 
 
-@op()
+@op(saves="both")
 def amin(input, /, dim=(), keepdim=False):
     """The smallest elements over ``dim``; tied elements share the gradient."""
     refuse("min_values_cpu", input, COMPLEX)
@@ -206,20 +206,20 @@ def _middle(select, input):
     return _shared(flat, value) if is_float(input) else value
 
 
-@op(name="median_all", variants="", grad_name="MedianBackward0")
+@op(name="median_all", variants="", saves="both", grad_name="MedianBackward0")
 def median_all(input, /):
     """The lower median of all elements, nan if there is one."""
     return _middle(_median_index, input)
 
 
-@op(name="nanmedian_all", variants="", grad_name="NanmedianBackward0")
+@op(name="nanmedian_all", variants="", saves="both", grad_name="NanmedianBackward0")
 def nanmedian_all(input, /):
     """The lower median of all elements that are not nan."""
     return _middle(_nanmedian_index, input)
 
 
 @op(name="median_dim", method_name="median", variants="", returns=("values", "indices"),
-    grad_name="MedianBackward1")
+    grad_name="MedianBackward1", saves="index")
 def median_dim(input, /, dim, keepdim=False):
     """The lower median along ``dim`` and where it is."""
     refuse("median_cpu", input, BOOL, COMPLEX)
@@ -228,7 +228,7 @@ def median_dim(input, /, dim, keepdim=False):
 
 
 @op(name="nanmedian_dim", method_name="nanmedian", variants="", returns=("values", "indices"),
-    grad_name="NanmedianBackward1")
+    grad_name="NanmedianBackward1", saves="index")
 def nanmedian_dim(input, /, dim, keepdim=False):
     """The lower median along ``dim`` of the elements that are not nan, and where it is."""
     refuse("median_cpu", input, BOOL, COMPLEX)
@@ -236,7 +236,7 @@ def nanmedian_dim(input, /, dim, keepdim=False):
     return along(_nanmedian_index, input, dim, keepdim)
 
 
-@op(returns=("values", "indices"))
+@op(returns=("values", "indices"), saves="index")
 def kthvalue(input, /, k, dim=-1, keepdim=False):
     """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
     refuse("kthvalue_cpu", input, BOOL, COMPLEX)
@@ -260,7 +260,7 @@ def _mode_index(x, axis):
     return jnp.take_along_axis(order, end, axis)
 
 
-@op(returns=("values", "indices"))
+@op(returns=("values", "indices"), saves="index")
 def mode(input, /, dim=-1, keepdim=False):
     """The most frequent element along ``dim`` (the smallest of several) and where it last is."""
     refuse("mode_cpu", input, COMPLEX)

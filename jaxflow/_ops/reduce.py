@@ -103,7 +103,7 @@ def nanmean(input, /, dim=None, keepdim=False, *, dtype=None):
     return (total / count.astype(total.dtype)).astype(x.dtype)
 
 
-@op(grad_name=_by_dim("Prod"))
+@op(grad_name=_by_dim("Prod"), saves="both")
 def prod(input, /, dim=None, keepdim=False, *, dtype=None):
     """The product over all elements or one dimension; integers multiply in int64."""
     if isinstance(dim, tuple):
@@ -153,7 +153,7 @@ def var(input, /, dim=None, *, correction=None, keepdim=False):
     return variance.astype(_real_dtype(input))
 
 
-@op(variants="", grad_name="StdBackward0", saves="result")
+@op(variants="", grad_name="StdBackward0", saves="both")
 def std(input, /, dim=None, *, correction=None, keepdim=False):
     """The standard deviation over ``dim``; its derivative for a constant is 0."""
     variance, _ = _moments("std and var", input, dim, correction, keepdim)
@@ -209,7 +209,7 @@ def count_nonzero(input, /, dim=None):
 # ----------------------------------------------------------------------------------- log-sum, norm
 
 
-@op(saves="result", aliases=("special.logsumexp",))
+@op(saves="both", aliases=("special.logsumexp",))
 def logsumexp(input, /, dim, keepdim=False):
     """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing."""
     dims = wrap_dims(dim, input.ndim)
@@ -247,7 +247,7 @@ def vector_norm(x, ord, dims, keepdim):
     return jnp.where(flat, jnp.power(jax.lax.stop_gradient(total), 1 / ord), root)
 
 
-@op(name="_vector_norm", variants="", grad_name="LinalgVectorNormBackward0")
+@op(name="_vector_norm", variants="", grad_name="LinalgVectorNormBackward0", saves="both")
 def vector_norm_op(input, /, ord=2, dim=None, keepdim=False, *, dtype=None):
     """The vector norm of order ``ord`` over ``dim``; real, in ``dtype`` if given.
 
@@ -281,7 +281,7 @@ def _refuse_empty_norm(input, ord, dim, dims):
             )
 
 
-@op(promote="default", broadcast=True, variants="", grad_name="DistBackward0")
+@op(promote="complex_to_float", variants="", grad_name="DistBackward0")
 def dist(input, other, /, *, p=2):
     """The norm of order ``p`` of ``input - other``."""
     if is_integral(input):

@@ -22,6 +22,7 @@ from ._support import (
     wide,
     wrap_dim,
 )
+from .binary import log_add_exp
 
 
 def _line_dim(name, dim, ndim):
@@ -48,7 +49,7 @@ def cumsum(input, /, dim, *, dtype=None):
     return _cumulate("cumsum", jnp.cumsum, input, dim, dtype)
 
 
-@op(variants="function method inplace out")
+@op(variants="function method inplace out", saves="both")
 def cumprod(input, /, dim, *, dtype=None):
     """The products of the elements up to each one along ``dim``; integers multiply in int64."""
     return _cumulate("cumprod", jnp.cumprod, input, dim, dtype)
@@ -63,7 +64,7 @@ def logcumsumexp(input, /, dim):
     if x.size == 0:
         return input
     if is_complex(x):
-        out = jax.lax.associative_scan(jnp.logaddexp, x, axis=axis)
+        out = jax.lax.associative_scan(log_add_exp, x, axis=axis)
     else:
         out = jax.lax.cumlogsumexp(x, axis=axis)
     return out.astype(input.dtype).reshape(input.shape)
@@ -95,13 +96,13 @@ def _cumulative_extreme(name, better, input, dim):
     return values.reshape(input.shape), indices.reshape(input.shape)
 
 
-@op(returns=("values", "indices"))
+@op(returns=("values", "indices"), saves="index")
 def cummax(input, /, dim):
     """The largest element up to each one along ``dim``, and where it last is."""
     return _cumulative_extreme("cummax", jnp.greater_equal, input, dim)
 
 
-@op(returns=("values", "indices"))
+@op(returns=("values", "indices"), saves="index")
 def cummin(input, /, dim):
     """The smallest element up to each one along ``dim``, and where it last is."""
     return _cumulative_extreme("cummin", jnp.less_equal, input, dim)

@@ -151,6 +151,8 @@ def reduce_into(x, subscript, source, reduce, include_self):
     if reduce == "sum":
         return add(start, subscript, source)
     if reduce == "prod":
+        if is_bool(x):
+            return start.at[subscript].min(source, mode="drop")
         differentiable = is_float(x) or is_complex(x)
         return (_multiply(lead, start, source, *arrays) if differentiable
                 else start.at[subscript].multiply(source, mode="drop"))

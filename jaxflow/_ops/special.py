@@ -134,7 +134,7 @@ _ROWS = (
 
 for _name, _fn, _kernel, _aliases, _doc in _ROWS:
     declare_unary(_name, _fn, _doc, complex_kernel=_kernel, promote="int_to_float",
-                  aliases=_aliases.split(), saves="result" if _name == "erfinv" else "input")
+                  aliases=_aliases.split())
 
 declare_unary("sinc", _sinc, "``sin(pi x) / (pi x)``, 1 at 0.", promote="int_to_float",
               aliases=("special.sinc",))
@@ -212,4 +212,8 @@ for _name, _fn, _doc in _SPECIAL_ROWS:
 def zeta(input, other, /):
     """The Hurwitz zeta function of exponent ``input`` and offset ``other``."""
     refuse("zeta_cpu", input, COMPLEX)
-    return jsp.zeta(input, other)
+    value = jsp.zeta(input, other)
+    pole = (other <= 0) & (other == jnp.floor(other))
+    undefined = (input < 1) | ((other <= 0) & (input != jnp.floor(input)) & ~pole)
+    value = jnp.where(undefined, jnp.nan, jnp.where(pole, jnp.inf, value))
+    return jnp.where(input == 1, jnp.inf, value)
