@@ -32,6 +32,7 @@ from ._core.size import Size as Size
 from ._core.tensor import Tensor as Tensor
 from ._core.typeinfo import finfo as finfo
 from ._core.typeinfo import iinfo as iinfo
+from ._dispatch import pytree as _pytree  # noqa: F401  (tensors in jax's transformations)
 from ._dispatch.explain import explain as explain
 from ._dispatch.generator import Generator as Generator
 from ._dispatch.publish import publish as _publish
@@ -69,6 +70,8 @@ from . import optim as optim
 from . import random as random
 from . import serialization as serialization
 from . import utils as utils
+from . import version as version
 from .serialization import load as load
 from .serialization import save as save
+from .version import __version__ as __version__
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
+from jaxflow._core.cast import cast_numpy
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Untracked, Value
 from jaxflow._dispatch.composite import composite
@@ -31,8 +32,10 @@ def put(array: np.ndarray, device: Any) -> Tensor:
     """A tensor with a copy of a host array on a device."""
     where, target = devices.resolve(device)
     aval = aval_of(array.shape, dtypes.from_numpy_dtype(array.dtype), where)
-    # A copy: jax may otherwise keep reading the caller's memory, which the caller may change.
-    t = make(Value(aval, jax.device_put(np.array(array), target)))
+    # A copy: jax may otherwise keep reading the caller's memory, which the caller may change. And
+    # an array, not a tracer, inside jax.jit too: it is known, and may outlive the trace.
+    with jax.ensure_compile_time_eval():
+        t = make(Value(aval, jax.device_put(np.array(array), target)))
     if state.inference:
         t._storage.version = Untracked((0,))
     return t
@@ -122,8 +125,7 @@ def _convert(array: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
         raise RuntimeError(
             f"value cannot be converted to type {dtype.scalar_name.lower()} without overflow"
         )
-    with np.errstate(all="ignore"):
-        return array.astype(dtype.np)
+    return cast_numpy(array, dtype.np)
 
 
 def _plain(data: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy as _copy
 from typing import Any
 
+import jax.core as jax_core
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
@@ -334,6 +335,9 @@ def _history(t: Tensor) -> None:
 
 
 def _repr(self, *, tensor_contents: str | None = None) -> str:
+    if self._aval is None or isinstance(self._storage.value.array, jax_core.Tracer):
+        # Inside a jax transformation, or in a message of jax's about one.
+        return f"tensor(<{self._storage.value.array!r}>)"
     _history(self)
     node, device = self._grad_fn, self._aval.device
     # Tensor and Parameter print as "tensor", every other class under its own name.
