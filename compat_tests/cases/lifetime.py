@@ -20,7 +20,7 @@ _OPS = dict(
     clamp=lambda x, w: x.clamp(-1, 1), cumsum=lambda x, w: x.cumsum(0), flip=lambda x, w: x.flip(0),
     to_double=lambda x, w: x.double(), norm=lambda x, w: x.norm(), std=lambda x, w: x.std(),
     maximum=lambda x, w: x.maximum(w), add_alpha=lambda x, w: x.add(w, alpha=2),
-    lerp=lambda x, w: x.lerp(w, 0.3), addcmul=lambda x, w: x.addcmul(w, w),
+    addcmul=lambda x, w: x.addcmul(w, w),
     triu=lambda x, w: x.triu(), sort=lambda x, w: x.sort(1).values, round=lambda x, w: x.round(),
     detach_mul=lambda x, w: x.detach() * w, atan2=lambda x, w: x.atan2(w),
 )

@@ -45,7 +45,7 @@ _BINARY = dict(
     lerp=lambda x, w: x.lerp(w, 0.3), lerp_tensor=lambda x, w: x.lerp(w, w),
     where=lambda x, w: x.where(x > w, w), addcmul=lambda x, w: w.addcmul(x, x),
     addcdiv=lambda x, w: w.addcdiv(x, w), dot=lambda x, w: x[0].dot(w[0]),
-    logaddexp=lambda x, w: x.logaddexp(w), copysign=lambda x, w: x.copysign(w),
+    logaddexp=lambda x, w: x.logaddexp(w),
     addmm=lambda x, w: w.addmm(x, w), bmm=lambda x, w: x[None].bmm(w[None]),
 )
 
@@ -180,16 +180,11 @@ def the_dtype_is_in_the_text(T, dtype):
 
 @case
 def which_output_is_in_the_text(T):
-    x = leaf(T, 4)
-    _, second = x.split(2)
-    y = (second * second).sum()
+    low, high = leaf(T, 4).aminmax()
+    y = low.exp() * high
     with T.no_grad():
-        second.add_(1)
-    mean = T.var_mean(x)[1]
-    z = mean.exp() * mean
-    with T.no_grad():
-        mean.mul_(2)
-    return raises(y.backward), raises(z.backward)
+        high.mul_(2)
+    return raises(y.backward)
 
 
 @case

@@ -17,8 +17,6 @@ from jaxflow._core.hooks import RemovableHandle
 # PyTorch's name() of these nodes tells their C++ namespace, which those of the derivative table lack.
 _WRITTEN_BY_HAND = frozenset(("CopySlices", "CopyBackwards"))
 
-_NUMBERS = (bool, int, float, complex)
-
 # In the place of a guard's edge: what is guarded is the node's own result.
 RESULT = "result"
 
@@ -113,8 +111,7 @@ class Node:
     def saves_something(self) -> bool:
         """Whether PyTorch's node would hold a saved tensor, so that freeing it forbids a second pass."""
         return self.plan.saves != "none" and (
-            bool(self.guards)
-            or any(x is not None and not isinstance(x, _NUMBERS) for x in self.inputs or ())
+            bool(self.guards) or any(x is not None for x in self.inputs or ())
         )
 
     def release(self) -> None:

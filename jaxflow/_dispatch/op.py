@@ -173,9 +173,9 @@ def op(
             function of ``numbers`` (for each dynamic argument, whether it is a Python number) and the
             static arguments.
         differentiable: ``False`` for ops whose results never require grad.
-        saves: ``"result"`` where PyTorch keeps the result for backward, ``"none"`` where it keeps
-            nothing, ``"input"`` (default) where it keeps the inputs its formula reads. Only the version
-            check depends on it.
+        saves: what PyTorch keeps for backward: ``"input"`` (default) the inputs its formula reads,
+            ``"result"``, ``"both"``, ``"index"`` (only indices it found, which nobody overwrites) or
+            ``"none"``. The version check and what a freed graph refuses depend on it, nothing else.
         returns: field names where the public result is a named tuple.
         random: the body takes a ``key`` keyword, given by the Generator.
         layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do.
