@@ -53,7 +53,16 @@ class Writer:
             record.write(view)
         self._checksum = zlib.crc32(view, self._checksum)
 
-    def finish(self) -> None:
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: Any, *exc: object) -> None:
+        if kind is None:
+            self._finish()
+        else:
+            self._zip.fp = None  # or its finalizer would try to write a directory
+
+    def _finish(self) -> None:
         """Add what every archive has, and its directory."""
         self.write("version", b"3\n")
         self.write(".data/serialization_id", f"{self._checksum:040d}".encode())

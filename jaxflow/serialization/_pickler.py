@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import types
 import warnings
 from collections import OrderedDict
 from typing import Any
@@ -62,6 +63,14 @@ class Pickler(pickle._Pickler):
         if isinstance(obj, layout):
             return GlobalName("torch.serialization", "_get_layout"), (str(obj),)
         return NotImplemented
+
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        """A class or function by its name. Raises AttributeError for one that has none."""
+        if "<locals>" in getattr(obj, "__qualname__", ""):
+            raise AttributeError(f"Can't pickle local object {obj.__qualname__!r}")
+        super().save_global(obj, name)
+
+    dispatch[types.FunctionType] = save_global
 
     def _save_name(self, obj: Any) -> None:
         module, name = (obj.module, obj.name) if type(obj) is GlobalName else ("torch", obj.name)

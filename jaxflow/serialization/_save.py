@@ -70,12 +70,11 @@ def _stem(path: str) -> str:
 
 
 def _write(file: Any, root: str, pickled: io.BytesIO, tensors: list, byteorder: bool) -> None:
-    writer = Writer(file, root)
-    writer.write("data.pkl", pickled.getbuffer())
-    writer.write(".format_version", b"1")
-    writer.write(".storage_alignment", str(ALIGNMENT).encode())
-    if byteorder:
-        writer.write("byteorder", native_order().encode())
-    for key, tensor in enumerate(tensors):
-        writer.write(f"data/{key}", physical_bytes(tensor))
-    writer.finish()
+    with Writer(file, root) as writer:
+        writer.write("data.pkl", pickled.getbuffer())
+        writer.write(".format_version", b"1")
+        writer.write(".storage_alignment", str(ALIGNMENT).encode())
+        if byteorder:
+            writer.write("byteorder", native_order().encode())
+        for key, tensor in enumerate(tensors):
+            writer.write(f"data/{key}", physical_bytes(tensor))

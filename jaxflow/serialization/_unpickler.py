@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import struct
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
 from collections.abc import Callable
@@ -46,13 +47,13 @@ class WeightsOnlyUnpickler(pickle._Unpickler):
         self._callable: dict[int, Any] = {id(item): item for item in self._user.values()}
 
     def load(self) -> Any:
-        """Read one object. Raises UnpicklingError for what is not allowed."""
+        """Read one object. Raises UnpicklingError for what is not allowed, and for damage."""
         try:
             return super().load()
         except KeyError as error:
-            if error.args and isinstance(error.args[0], int):
-                raise pickle.UnpicklingError(f"Unsupported operand {error.args[0]}") from None
-            raise
+            raise pickle.UnpicklingError(f"Unsupported operand {error}") from error
+        except (IndexError, EOFError, struct.error) as error:
+            raise pickle.UnpicklingError(f"the pickle is damaged: {error!r}") from error
 
     def find_class(self, module: str, name: str) -> Any:
         """The object a name stands for, if it is allowed."""
@@ -159,7 +160,8 @@ def _set_state(obj: Any, state: Any) -> None:
         obj.__setstate__(state)
         return
     attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
-    obj.__dict__.update(attributes or {})
+    if attributes:
+        obj.__dict__.update(attributes)
     for name, value in (slots or {}).items():
         setattr(obj, name, value)
 
