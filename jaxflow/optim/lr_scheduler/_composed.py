@@ -36,7 +36,7 @@ class _Composed(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer, with the parts as state dicts of their own."""
         state = super().state_dict()
-        state["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
+        state["_schedulers"] = [part.state_dict() for part in state.pop("_schedulers")]
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -35,7 +35,7 @@ class _ByFunction(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer and functions; of callable objects, their attributes."""
         state = super().state_dict()
-        state["lr_lambdas"] = [callable_state(fn) for fn in self.lr_lambdas]
+        state["lr_lambdas"] = [callable_state(fn) for fn in state.pop("lr_lambdas")]
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
