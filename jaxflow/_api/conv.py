@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._ops import conv as ops
@@ -23,6 +24,13 @@ def expand(name: str, value: Any, n: int) -> tuple[int, ...]:
             f"convolution dimensions, but got {name}={list(values)}"
         )
     return values
+
+
+def _all(name: str, value: Any, n: int, k: int) -> tuple[int, ...]:
+    """An argument of an ``n``-dimensional convolution, which must suit a ``k``-dimensional
+    kernel.
+    """
+    return expand(name, (value,) * n if isinstance(value, int) and n > 1 else value, k)
 
 
 def _spatial(name: str, input: Tensor, weight: Tensor, n: int) -> bool:
@@ -55,16 +63,20 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
         batched = input.unsqueeze(0)
         return _convolution(n, batched, weight, bias, stride, padding, dilation, groups).squeeze(0)
     k = weight.dim() - 2
-    stride, dilation = expand("stride", stride, k), expand("dilation", dilation, k)
+    if k < 1:
+        raise RuntimeError("weight should have at least three dimensions")
+    stride, dilation = _all("stride", stride, n, k), _all("dilation", dilation, n, k)
     if isinstance(padding, str):
         pads = _named_padding(padding, weight, stride, dilation)
     else:
-        padding = expand("padding", padding, k)
+        padding = _all("padding", padding, n, k)
         _check_padding(padding=padding)
         pads = tuple((p, p) for p in padding)
     _check_positive(stride=stride, dilation=dilation, groups=(groups,))
     static = (stride, pads, dilation, groups)
-    return apply(ops.convolution, (input, weight, bias), static)
+    is_complex = input._aval.dtype.is_complex
+    op = ops.COMPLEX_CONVOLUTION if is_complex else ops.CONVOLUTION
+    return apply(op, (input, weight, bias), static)
 
 
 def _named_padding(padding, weight, stride, dilation):
@@ -76,6 +88,11 @@ def _named_padding(padding, weight, stride, dilation):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     # Where the total is odd, the extra element goes behind.
     totals = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:])]
+    if any(t % 2 for t in totals):
+        warn_once(
+            "Using padding='same' with even kernel lengths and odd dilation may require a "
+            "zero-padded copy of the input be created"
+        )
     return tuple((t // 2, t - t // 2) for t in totals)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
@@ -177,6 +178,11 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Product of two or more matrices, in the order of fewest multiplications."""
     if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
         matrices = tuple(matrices[0])
+    warn_once(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+        "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than "
+        "multiple parameters."
+    )
     for matrix in matrices:
         if matrix.dim() != 2:
             raise RuntimeError(f"Tensor dimension is {matrix.dim()}, expected 2 instead.")

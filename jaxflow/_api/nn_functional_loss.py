@@ -1,4 +1,6 @@
-"""Losses as functions: PyTorch's arguments, checks and warnings around the ops of ``_ops/loss.py``."""
+"""Losses as functions: PyTorch's arguments, checks and warnings around the ops of
+``_ops/loss.py``.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +9,19 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._core import promotion
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.door import apply, known
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.state import state
 
 
 def _functional(fn: Callable) -> Callable:
     return composite("function", namespace="nn.functional")(fn)
 
 
-def _reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
     """The reduction asked for, the deprecated arguments included."""
     if size_average is None and reduce is None:
         if reduction not in ("none", "mean", "sum"):
@@ -26,7 +30,8 @@ def _reduction(size_average: bool | None, reduce: bool | None, reduction: str) -
     averages = size_average is None or size_average
     chosen = "none" if reduce is False else "mean" if averages else "sum"
     warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{chosen}' instead.",
+        f"size_average and reduce args will be deprecated, please use reduction='{chosen}' "
+        "instead.",
         stacklevel=3,
     )
     return chosen
@@ -35,84 +40,119 @@ def _reduction(size_average: bool | None, reduce: bool | None, reduction: str) -
 def _warn_of_broadcast(input: Tensor, target: Tensor) -> None:
     if target._aval.shape != input._aval.shape:
         warnings.warn(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
-            "This will likely lead to incorrect results due to broadcasting. Please ensure they have the "
+            f"Using a target size ({target.shape}) that is different to the input size "
+            f"({input.shape}). "
+            "This will likely lead to incorrect results due to broadcasting. Please ensure they "
+            "have the "
             "same size.",
             stacklevel=3,
         )
 
 
-def _mean_or_sum(loss: Tensor, reduction: str) -> Tensor:
+def mean_or_sum(loss: Tensor, reduction: str) -> Tensor:
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
 
 
-def _difference(name: str, parameter: str | None, default: float, doc: str) -> None:
-    """The losses of ``input - target``: they differ in the op and one parameter's name."""
-
-    def run(input: Tensor, target: Tensor, reduction: str, value: Any, weight: Tensor | None) -> Tensor:
-        _warn_of_broadcast(input, target)
-        if weight is None:
-            return apply(OPS["_" + name], (input, target), (reduction, value))
-        loss = apply(OPS["_" + name], (input, target), ("none", value)) * weight
-        if reduction == "mean":
-            return loss.sum() / weight.sum()
-        return _mean_or_sum(loss, reduction)
-
-    if parameter == "beta":
-        def call(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
-                 reduction: str = "mean", beta: float = default) -> Tensor:
-            if beta < 0:
-                raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-            return run(input, target, _reduction(size_average, reduce, reduction), float(beta), None)
-    elif parameter == "delta":
-        def call(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = default,
-                 weight: Tensor | None = None) -> Tensor:
-            if delta <= 0:
-                raise RuntimeError("huber_loss does not support non-positive values for delta.")
-            return run(input, target, _reduction(None, None, reduction), float(delta), weight)
-    else:
-        def call(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
-                 reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
-            return run(input, target, _reduction(size_average, reduce, reduction), None, weight)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = doc
-    _functional(call)
+def not_differentiable(function: str, **arguments: Any) -> None:
+    """Refuse arguments that require grad where PyTorch has no derivative for them."""
+    for name, t in arguments.items():
+        if isinstance(t, Tensor) and t.requires_grad and state.grad:
+            raise RuntimeError(
+                f"The function '{function}' is not differentiable with respect to argument "
+                f"'{name}'. This input cannot have requires_grad True."
+            )
 
 
-_difference("mse_loss", None, 0.0, "The mean squared difference.")
-_difference("l1_loss", None, 0.0, "The mean absolute difference.")
-_difference("smooth_l1_loss", "beta", 1.0, "Squared below ``beta``, absolute above; see SmoothL1Loss.")
-_difference("huber_loss", "delta", 1.0, "Squared up to ``delta``, absolute above; see HuberLoss.")
+def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    if weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
+    loss = loss * weight
+    if reduction == "mean":
+        return loss.sum() / weight.sum()
+    return mean_or_sum(loss, reduction)
 
 
 @_functional
-def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None,
-             ignore_index: int = -100, reduce: Any = None, reduction: str = "mean") -> Tensor:
-    """The negated log-probability of each target class: input ``(N, C, ...)``, target ``(N, ...)``."""
-    reduction = _reduction(size_average, reduce, reduction)
-    return apply(OPS["_nll_loss"], (input, target, weight), (int(ignore_index), reduction))
+def mse_loss(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
+    reduction: str = "mean", weight: Tensor | None = None,
+) -> Tensor:
+    """The mean squared difference.
 
-
-@_functional
-def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None,
-                  size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
-                  reduction: str = "mean", label_smoothing: float = 0.0) -> Tensor:
-    """Cross entropy of logits ``(N, C, ...)`` with classes ``(N, ...)`` or probabilities ``(N, C, ...)``.
+    Args:
+        input: floating point, of any shape.
+        target: of the same shape.
+        size_average: deprecated, as is ``reduce``.
+        reduce: deprecated.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        weight: factors of the elements; the mean is then over the weights.
 
     Raises:
-        RuntimeError: for shapes or dtypes that do not fit, or ``label_smoothing`` outside [0, 1].
+        ValueError: for another reduction.
     """
-    reduction = _reduction(size_average, reduce, reduction)
-    if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(
-            f"label_smoothing must be between 0.0 and 1.0. Got: {float(label_smoothing)}"
-        )
-    if target._aval.dtype.is_floating_point:
-        return apply(OPS["_cross_entropy_of_probabilities"], (input, target, weight),
-                     (reduction, float(label_smoothing)))
-    return apply(OPS["_cross_entropy"], (input, target, weight),
-                 (int(ignore_index), reduction, float(label_smoothing)))
+    reduction = reduction_of(size_average, reduce, reduction)
+    _warn_of_broadcast(input, target)
+    if weight is None:
+        return apply(OPS["_mse_loss"], (input, target), (reduction, None))
+    return _weighted(apply(OPS["_mse_loss"], (input, target), ("none", None)), input, weight,
+                     reduction)
+
+
+@_functional
+def l1_loss(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
+    reduction: str = "mean", weight: Tensor | None = None,
+) -> Tensor:
+    """The mean absolute difference; arguments as in `mse_loss`."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    _warn_of_broadcast(input, target)
+    loss = (input - target).abs()
+    if weight is None:
+        return mean_or_sum(loss, reduction)
+    return _weighted(loss, input, weight, reduction)
+
+
+@_functional
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
+    reduction: str = "mean", beta: float = 1.0,
+) -> Tensor:
+    """``0.5 d ** 2 / beta`` where the difference is below ``beta``, ``|d| - 0.5 beta`` above."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    _warn_of_broadcast(input, target)
+    if beta == 0:
+        return mean_or_sum((input - target).abs(), reduction)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    return apply(OPS["_smooth_l1_loss"], (input, target), (reduction, float(beta)))
+
+
+@_functional
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """``0.5 d ** 2`` up to ``delta``, ``delta (|d| - 0.5 delta)`` above; see `mse_loss`."""
+    reduction = reduction_of(None, None, reduction)
+    _warn_of_broadcast(input, target)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if target._aval.dtype is not input._aval.dtype:
+        # The result has the input's dtype, which has to hold what the two promote to.
+        wanted = promotion.promote_types(input._aval.dtype, target._aval.dtype)
+        if not promotion.can_cast(wanted, input._aval.dtype):
+            raise RuntimeError(
+                f"result type {wanted.scalar_name} can't be cast to the desired output type "
+                f"{input._aval.dtype.scalar_name}"
+            )
+        target = target.to(input._aval.dtype)
+    static = ("none" if weight is not None else reduction, float(delta))
+    loss = apply(OPS["_huber_loss"], (input, target), static)
+    if weight is None:
+        return loss
+    if weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
+    return mean_or_sum(loss * weight, reduction)
 
 
 @_functional
@@ -120,13 +160,20 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
                          size_average: Any = None, reduce: Any = None,
                          reduction: str = "mean") -> Tensor:
     """Cross entropy of probabilities with targets between 0 and 1, element by element."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     if target._aval.shape != input._aval.shape:
         raise ValueError(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
+            f"Using a target size ({target.shape}) that is different to the input size "
+            f"({input.shape}) is "
             "deprecated. Please ensure they have the same size."
         )
-    return apply(OPS["_binary_cross_entropy"], (input, target, weight), (reduction,))
+    loss = apply(OPS["_binary_cross_entropy"], (input, target, weight), (reduction,))
+    not_differentiable("binary_cross_entropy", weight=weight)
+    for name, t in (("input", input), ("target", target)):
+        numbers = known(t)  # those still owed are not waited for
+        if numbers is not None and ((numbers < 0) | (numbers > 1)).any():
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+    return loss
 
 
 @_functional
@@ -135,11 +182,12 @@ def binary_cross_entropy_with_logits(
     reduce: Any = None, reduction: str = "mean", pos_weight: Tensor | None = None,
 ) -> Tensor:
     """``binary_cross_entropy(sigmoid(input), target)``, stable for large inputs."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     if target._aval.shape != input._aval.shape:
         raise ValueError(
             f"Target size ({target.shape}) must be the same as input size ({input.shape})"
         )
+    not_differentiable("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     return apply(OPS["_binary_cross_entropy_with_logits"], (input, target, weight, pos_weight),
                  (reduction,))
 
@@ -148,17 +196,25 @@ def binary_cross_entropy_with_logits(
 def kl_div(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
            reduction: str = "mean", log_target: bool = False) -> Tensor:
     """Kullback-Leibler divergence of log-probabilities ``input`` from probabilities ``target``."""
-    if reduction != "batchmean":
-        reduction = _reduction(size_average, reduce, reduction)
-        if reduction == "mean":
-            warnings.warn(
-                "reduction: 'mean' divides the total loss by both the batch size and the support "
-                "size.'batchmean' divides only by the batch size, and aligns with the KL div math "
-                "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
-                "release.",
-                stacklevel=2,
-            )
-    return apply(OPS["_kl_div"], (input, target), (reduction, bool(log_target)))
+    if size_average is not None or reduce is not None:
+        reduction = reduction_of(size_average, reduce, reduction)
+    elif reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition."
+            "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
+            stacklevel=2,
+        )
+    elif reduction not in ("batchmean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if not (input._aval.dtype.is_floating_point and target._aval.dtype.is_floating_point):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
+    inner = "sum" if reduction == "batchmean" else reduction
+    loss = apply(OPS["_kl_div"], (target, input), (inner, bool(log_target)))
+    if reduction == "batchmean" and input.dim():
+        return loss / input.shape[0]
+    return loss
 
 
 @_functional
@@ -166,35 +222,62 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
                      size_average: Any = None, eps: float = 1e-8, reduce: Any = None,
                      reduction: str = "mean") -> Tensor:
     """Negative log-likelihood of counts under a Poisson distribution of (log-)rate ``input``."""
-    reduction = _reduction(size_average, reduce, reduction)
-    return apply(OPS["_poisson_nll_loss"], (input, target),
-                 (bool(log_input), bool(full), float(eps), reduction))
+    reduction = reduction_of(size_average, reduce, reduction)
+    if log_input:
+        loss = input.exp() - target * input
+    else:
+        loss = input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        loss = loss + stirling.masked_fill(target <= 1, 0)
+    return mean_or_sum(loss, reduction)
 
 
 @_functional
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: Any, full: bool = False,
                       eps: float = 1e-6, reduction: str = "mean") -> Tensor:
-    """Negative log-likelihood under a normal distribution of mean ``input`` and variance ``var``."""
+    """Negative log-likelihood under a normal distribution of mean ``input`` and variance
+    ``var``.
+    """
     if not isinstance(var, Tensor):
-        var = input.new_full((), float(var)).expand_as(input)
-    elif var.shape != input.shape and var.dim() == input.dim() - 1:
-        var = var.unsqueeze(-1)
-    if (var < 0).any():
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = var * input.new_ones(input.shape)
+    elif (var < 0).any():
         raise ValueError("var has negative entry/entries")
+    if var.shape != input.shape:
+        # One variance a sample, with or without its dimension; anything else fits nothing.
+        if input.shape[:-1] == var.shape:
+            var = var.unsqueeze(-1)
+        elif not _one_or_equal(input.shape, var.shape):
+            raise ValueError("var is of incorrect size")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
     held = var.clone()
-    held.data.clamp_(min=eps)
+    held.detach().clamp_(min=eps)
     loss = 0.5 * (held.log() + (input - target) ** 2 / held)
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
-    return _mean_or_sum(loss, _reduction(None, None, reduction))
+    return mean_or_sum(loss, reduction)
+
+
+def _one_or_equal(shape: tuple, other: tuple) -> bool:
+    unequal = [(a, b) for a, b in zip(shape, other) if a != b]
+    return len(shape) == len(other) and len(unequal) == 1 and unequal[0][1] == 1
 
 
 @_functional
 def soft_margin_loss(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
                      reduction: str = "mean") -> Tensor:
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
-    return apply(OPS["_soft_margin_loss"], (input, target),
-                 (_reduction(size_average, reduce, reduction),))
+    reduction = reduction_of(size_average, reduce, reduction)
+    not_differentiable("soft_margin_loss", target=target)
+    if not input._aval.dtype.is_floating_point:
+        raise RuntimeError(
+            "result type Float can't be cast to the desired output type "
+            f"{input._aval.dtype.scalar_name}"
+        )
+    return apply(OPS["_soft_margin_loss"], (input, target), (reduction,))
 
 
 @_functional
@@ -204,11 +287,12 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     """``max(0, -target * (input1 - input2) + margin)``."""
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
-            "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            "input1: "
             f"{input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    loss = (-target * (input1 - input2) + margin).clamp(min=0)
-    return _mean_or_sum(loss, _reduction(size_average, reduce, reduction))
+    loss = (-target * (input1 - input2) + margin).clamp_min(0)
+    return mean_or_sum(loss, reduction_of(size_average, reduce, reduction))
 
 
 @_functional
@@ -218,7 +302,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0,
     """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
     zero = input.new_zeros(())
     loss = (margin - input).clamp(min=0).where(target != 1, zero) + input.where(target != -1, zero)
-    return _mean_or_sum(loss, _reduction(size_average, reduce, reduction))
+    return mean_or_sum(loss, reduction_of(size_average, reduce, reduction))
 
 
 @_functional
@@ -226,6 +310,14 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
                           size_average: Any = None, reduce: Any = None,
                           reduction: str = "mean") -> Tensor:
     """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    if target.dim() > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if not input1.dim() == input2.dim() == target.dim() + 1:
+        raise RuntimeError(
+            f"{target.dim()}D target tensor expects {target.dim() + 1}D input tensors, but found "
+            f"inputs with sizes {list(input1.shape)} and {list(input2.shape)}."
+        )
     epsilon = 1e-12
     product = (input1 * input2).sum(-1)
     norms = ((input1 * input1).sum(-1) + epsilon) * ((input2 * input2).sum(-1) + epsilon)
@@ -233,26 +325,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     zero = cosine.new_zeros(())
     loss = (1 - cosine).where(target == 1, zero) + (cosine - margin).clamp(min=0).where(
         target == -1, zero)
-    return _mean_or_sum(loss, _reduction(size_average, reduce, reduction))
-
-
-@_functional
-def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0,
-                      weight: Tensor | None = None, size_average: Any = None, reduce: Any = None,
-                      reduction: str = "mean") -> Tensor:
-    """Hinge of the wrong classes against the right one. Raises ValueError unless ``p`` is 1 or 2."""
-    if p not in (1, 2):
-        raise ValueError("only p == 1 and p == 2 supported")
-    return apply(OPS["_multi_margin_loss"], (input, target, weight),
-                 (int(p), float(margin), _reduction(size_average, reduce, reduction)))
-
-
-@_functional
-def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: Any = None,
-                           reduce: Any = None, reduction: str = "mean") -> Tensor:
-    """Hinge of the classes not in each target list (ended by -1) against those in it."""
-    return apply(OPS["_multilabel_margin_loss"], (input, target),
-                 (_reduction(size_average, reduce, reduction),))
+    return mean_or_sum(loss, reduction_of(size_average, reduce, reduction))
 
 
 @_functional
@@ -263,4 +336,6 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
     loss = apply(OPS["_binary_cross_entropy_with_logits"], (input, target, None, None), ("none",))
     if weight is not None:
         loss = loss * weight
-    return _mean_or_sum(loss.mean(-1), _reduction(size_average, reduce, reduction))
+    return mean_or_sum(
+        loss.sum(-1) / input.shape[-1], reduction_of(size_average, reduce, reduction)
+    )

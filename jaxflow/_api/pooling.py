@@ -85,7 +85,7 @@ def _max_pool_row(
 ) -> tuple[Tensor, Tensor]:
     """One dimension, as rows of images. Without indices PyTorch has words of its own."""
     name = "max_pool1d"
-    if input.dim() not in (2, 3):
+    if input.dim() not in (2, 3) or 0 in input.shape[input.dim() - 2 :]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
             f"input, but got:{list(input.shape)}"

@@ -262,11 +262,18 @@ def _check_channels(input, weight, channels, given) -> None:
         )
 
 
-@op(name="_convolution", variants="", grad_name="ConvolutionBackward0")
-def convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1):
+def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1):
     """Convolution of ``(N, C, ...)`` with ``(O, C / groups, ...)``; one ``(before, after)`` pair a
     dimension in ``padding``.
     """
+    if weight.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if input.ndim != weight.ndim:
+        raise RuntimeError(
+            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight"
+            f"{list(weight.shape)}, but got {input.ndim}-dimensional input of size "
+            f"{list(input.shape)} instead"
+        )
     out_channels = weight.shape[0]
     if out_channels < groups:
         raise RuntimeError(
@@ -284,6 +291,15 @@ def convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(),
     _check_same_dtype(input, weight, bias)
     refuse("slow_conv2d_cpu", input, BOOL)
     return _biased(conv(input, weight, stride, padding, dilation, groups), bias)
+
+
+CONVOLUTION = op(
+    name="_convolution", variants="", grad_name="ConvolutionBackward0"
+)(_convolution)
+# PyTorch composes a complex convolution of real ones.
+COMPLEX_CONVOLUTION = op(
+    name="_convolution_complex", variants="", grad_name="AddBackward0"
+)(_convolution)
 
 
 def _biased(out, bias):
@@ -340,6 +356,11 @@ def im2col(input, /, kernel=(), dilation=(), padding=(), stride=()):
     """
     if input.ndim == 3:
         return im2col.fn(input[None], kernel, dilation, padding, stride)[0]
+    if 0 in input.shape[1:]:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"dimensions for input, but got: {list(input.shape)}"
+        )
     size = input.shape[2:]
     out = _blocks(size, kernel, dilation, padding, stride)
     if min(out) < 1:
@@ -352,7 +373,7 @@ def im2col(input, /, kernel=(), dilation=(), padding=(), stride=()):
         refuse("im2col_out_cpu", input, 1)
     x = pad_last(input, [(p, p) for p in padding], 0)
     columns = jnp.stack([shifted(x, tap, dilation, stride, out) for tap in taps(kernel)], 2)
-    return columns.reshape(x.shape[0], -1, math.prod(out))
+    return columns.reshape(x.shape[0], x.shape[1] * math.prod(kernel), math.prod(out))
 
 
 @op(name="_col2im", variants="", grad_name="Col2ImBackward0")

@@ -327,10 +327,15 @@ def addmv(input, mat, vec, /, *, beta: Scalar = 1, alpha: Scalar = 1):
 @op(variants=_ADD)
 def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha *`` the sum over the batch of ``batch1 @ batch2``."""
-    for name, x in (("batch1", batch1), ("batch2", batch2)):
-        if x.ndim != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor")
+    # What is no batch of matrices fails where the first size it lacks is asked for, as in PyTorch.
+    if batch2.ndim < 3:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [-{batch2.ndim}, "
+            f"{batch2.ndim - 1}], but got 2)"
+        )
     start = expand_to(input, (batch1.shape[1], batch2.shape[2]))
+    if batch1.ndim != 3:
+        raise RuntimeError("batch1 must be a 3D tensor")
     if batch1.shape[0] != batch2.shape[0]:
         raise RuntimeError(
             "batch1 and batch2 must have same number of batches, got "
@@ -360,9 +365,11 @@ def _check_add_dtypes(input, batch1, batch2) -> None:
 @op(variants=_ADD)
 def baddbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * batch1 @ batch2`` for each matrix of the batch."""
-    for name, x in (("batch1", batch1), ("batch2", batch2)):
-        if x.ndim != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor")
+    if batch2.ndim < 3:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [-{batch2.ndim}, "
+            f"{batch2.ndim - 1}], but got 2)"
+        )
     start = expand_to(input, (*batch1.shape[:2], batch2.shape[2]))
     _check_add_dtypes(input, batch1, batch2)
     _check_bmm(batch1, batch2)

@@ -1,12 +1,13 @@
 """Normalisations. Statistics are taken in at least float32.
 
-Gradients are in closed form: by autodiff XLA keeps and re-reads several intermediate arrays, where two
-sums suffice (batch norm measured on two cores: 0.67 ms against 1.4 ms).
+Gradients are in closed form: by autodiff XLA keeps and re-reads several intermediate arrays, where
+two sums suffice (batch norm measured on two cores: 0.67 ms against 1.4 ms).
 """
 
 from __future__ import annotations
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -95,16 +96,19 @@ def group_norm(input, weight=None, bias=None, /, *, num_groups, eps):
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     if channels % num_groups:
         raise RuntimeError(
-            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            "Expected number of channels in input to be divisible by num_groups, but got input of "
+            "shape "
             f"{list(input.shape)} and num_groups={num_groups}"
         )
     for word, p in (("weight", weight), ("bias", bias)):
         if p is not None and p.shape != (channels,):
             raise RuntimeError(
-                f"Expected {word} to be a vector of size equal to the number of channels in input, but "
+                f"Expected {word} to be a vector of size equal to the number of channels in input, "
+                "but "
                 f"got {word} of shape {list(p.shape)} and input of shape {list(input.shape)}"
             )
-    grouped = wide(input).reshape(input.shape[0], num_groups, -1)
+    inner = math.prod(input.shape[2:]) * channels // num_groups
+    grouped = wide(input).reshape(input.shape[0], num_groups, inner)
     y = standardize(grouped, (2,), eps).reshape(input.shape)
     return _affine(y, _channelwise(weight, input.ndim), _channelwise(bias, input.ndim), input.dtype)
 

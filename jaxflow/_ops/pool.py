@@ -81,10 +81,11 @@ def _isnan(x):
 def take_flat(x, index, dims):
     """Elements of ``x`` at positions ``index`` in its last ``dims`` dimensions taken as one."""
     lead = x.shape[: x.ndim - dims]
-    flat = x.reshape(math.prod(lead), -1)
-    rows = np.arange(flat.shape[0], dtype=np.int32)[:, None]
-    where = rows * np.int32(flat.shape[1]) + index.reshape(flat.shape[0], -1).astype(np.int32)
-    found = flat.reshape(-1).at[where].get(mode="promise_in_bounds")
+    count, area = math.prod(lead), math.prod(x.shape[x.ndim - dims :])
+    rows = np.arange(count, dtype=np.int32)[:, None] * np.int32(area)
+    picks = math.prod(index.shape[x.ndim - dims :])
+    where = rows + index.reshape(count, picks).astype(np.int32)
+    found = x.reshape(-1).at[where].get(mode="promise_in_bounds")
     return found.reshape(*lead, *index.shape[x.ndim - dims :])
 
 
@@ -135,7 +136,7 @@ def _check_size(input, out) -> None:
         )
 
 
-def _check_batch(input, dims) -> None:
+def _check_batch(input, dims, maximum=False) -> None:
     """An empty batch is fine, an empty image is not."""
     shape = input.shape
     skip = 1 if len(shape) == dims + 2 else 0
@@ -144,16 +145,22 @@ def _check_batch(input, dims) -> None:
             f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input"
         )
     if 0 in shape[skip:]:
+        if dims == 3 and maximum:
+            at = shape.index(0, skip) - skip
+            raise RuntimeError(
+                "max_pool3d_with_indices_out_cpu_template(): Expected input's non-batch dimensions "
+                f"to have positive length, but input has a shape of {list(shape)} and non-batch "
+                f"dimension {at} has length zero!"
+            )
         raise RuntimeError(
             f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch "
-            "size "
-            f"for input, but got:{list(shape)}"
+            f"size for input, but got:{list(shape)}"
         )
 
 
 def _max_pool(input, dims, kernel, stride, padding, dilation, ceil_mode):
     _check_window(kernel, stride, padding, dilation)
-    _check_batch(input, dims)
+    _check_batch(input, dims, maximum=True)
     refuse(f"max_pool{dims}d", input, BOOL, COMPLEX)
     out = tuple(
         pooled_size(n, k, s, p, d, ceil_mode)
@@ -217,7 +224,7 @@ def _adaptive_max(input, sizes):
     return pool(input)
 
 
-def _check_adaptive(name, input, dims, skip) -> None:
+def _check_adaptive(name, input, dims, skip, sizes=()) -> None:
     if input.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(
             f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{skip} "
@@ -229,12 +236,17 @@ def _check_adaptive(name, input, dims, skip) -> None:
                 f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
                 f"input has sizes {list(input.shape)} with dimension {d} being empty"
             )
+    if sizes and min(sizes) < 0:
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {min(sizes)}: "
+            f"{[*input.shape[: input.ndim - dims], *sizes]}"
+        )
 
 
 @op(name="_adaptive_max_pool2d", grad_name="AdaptiveMaxPool2DBackward0", **_MAX)
 def adaptive_max_pool2d(input, /, output_size=()):
     """Largest elements of as many windows as asked for, and where they stand."""
-    _check_adaptive("adaptive_max_pool2d", input, 2, ":")
+    _check_adaptive("adaptive_max_pool2d", input, 2, ":", output_size)
     refuse("adaptive_max_pool2d", input, BOOL, INTEGER, COMPLEX)
     return _adaptive_max(input, output_size)
 
@@ -242,7 +254,7 @@ def adaptive_max_pool2d(input, /, output_size=()):
 @op(name="_adaptive_max_pool3d", grad_name="AdaptiveMaxPool3DBackward0", **_MAX)
 def adaptive_max_pool3d(input, /, output_size=()):
     """Largest elements of as many windows as asked for, and where they stand."""
-    _check_adaptive("adaptive_max_pool3d", input, 3, ":")
+    _check_adaptive("adaptive_max_pool3d", input, 3, ":", output_size)
     refuse("adaptive_max_pool3d_cpu", input, BOOL, INTEGER, COMPLEX)
     return _adaptive_max(input, output_size)
 
@@ -251,10 +263,20 @@ def _unpool(input, indices, size):
     dims = len(size)
     lead = input.shape[: input.ndim - dims]
     rows, area = math.prod(lead), math.prod(size)
-    where = np.arange(rows)[:, None] * area + indices.reshape(rows, -1)
-    flat = jnp.zeros(rows * area, input.dtype)
-    values = input.reshape(-1)
-    return flat.at[where.reshape(-1)].set(values, mode="drop").reshape(*lead, *size)
+    picks = math.prod(input.shape[input.ndim - dims :])
+    where = (np.arange(rows)[:, None] * area + indices.reshape(rows, picks)).reshape(-1)
+
+    # Where positions repeat, the last one counts, and the gradient still goes to all of them.
+    @jax.custom_jvp
+    def put(x):
+        return jnp.zeros(rows * area, x.dtype).at[where].set(x.reshape(-1), mode="drop")
+
+    @put.defjvp
+    def tangent(primals, tangents):
+        spread = jnp.zeros(rows * area, input.dtype)
+        return put(*primals), spread.at[where].add(tangents[0].reshape(-1), mode="drop")
+
+    return put(input).reshape(*lead, *size)
 
 
 def _check_unpool(input, indices, dims) -> None:

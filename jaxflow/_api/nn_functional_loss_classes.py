@@ -1,0 +1,231 @@
+"""Losses over classes as functions, and those of triplets: checks around
+``_ops/loss_classes.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply, known
+from jaxflow._dispatch.op import OPS
+from jaxflow._ops.loss_classes import CROSS_ENTROPY, NLL_LOSS
+
+from .nn_functional_loss import mean_or_sum, not_differentiable, reduction_of
+
+
+def _functional(fn: Callable) -> Callable:
+    return composite("function", namespace="nn.functional")(fn)
+
+
+def _check_range(target: Tensor, classes: int, ignore_index: int) -> None:
+    """Refuse targets that are known to be no class; the others read the nearest one."""
+    numbers = known(target)
+    if numbers is None or numbers.dtype.kind not in "iu":
+        return
+    wrong = numbers[(numbers != ignore_index) & ((numbers < 0) | (numbers >= classes))]
+    if wrong.size:
+        raise IndexError(f"Target {wrong.flat[0]} is out of bounds.")
+
+
+def _classes(input: Tensor) -> int:
+    shape = input._aval.shape
+    return shape[0] if len(shape) == 1 else shape[1] if shape else 1
+
+
+def _layout(input: Tensor) -> str:
+    """Which of the ops that differ in their node's name: PyTorch has kernels for 1, 2 and 4
+    dims.
+    """
+    dims = len(input._aval.shape)
+    return "flat" if dims <= 2 else "images" if dims == 4 else "reshaped"
+
+
+@_functional
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None,
+    ignore_index: int = -100, reduce: Any = None, reduction: str = "mean",
+) -> Tensor:
+    """The negated score of the right class.
+
+    Args:
+        input: scores, usually log-probabilities, ``(N, C, ...)`` or ``(C,)``.
+        target: classes, ``(N, ...)`` or a 0-d tensor; int64 or uint8.
+        weight: one factor a class; the mean is then over the weights.
+        size_average: deprecated, as is ``reduce``.
+        ignore_index: a target that counts for nothing.
+        reduce: deprecated.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        ValueError: for another reduction, or different batch sizes.
+        IndexError: for a known target that is no class.
+        RuntimeError: for other shapes or dtypes that do not fit.
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    not_differentiable("nll_loss_forward", weight=weight)
+    static = (int(ignore_index), reduction)
+    result = apply(NLL_LOSS[_layout(input)], (input, target, weight), static)
+    _check_range(target, _classes(input), ignore_index)
+    return result
+
+
+@_functional
+def cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None,
+    ignore_index: int = -100, reduce: Any = None, reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Cross entropy of logits with the right classes, or with their probabilities.
+
+    Args:
+        input: logits, ``(N, C, ...)`` or ``(C,)``.
+        target: classes ``(N, ...)``, or probabilities of the input's shape.
+        weight: one factor a class.
+        size_average: deprecated, as is ``reduce``.
+        ignore_index: a target that counts for nothing.
+        reduce: deprecated.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        label_smoothing: how much of the target is spread over all classes alike.
+
+    Raises:
+        ValueError: for another reduction, or different batch sizes.
+        IndexError: for a known target that is no class.
+        RuntimeError: for other shapes or dtypes that do not fit.
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(
+            f"label_smoothing must be between 0.0 and 1.0. Got: {float(label_smoothing)}"
+        )
+    operands = (input, target, weight)
+    if input._aval.shape == target._aval.shape:
+        if not target._aval.dtype.is_floating_point:
+            raise RuntimeError(
+                "Expected floating point type for target with class probabilities, got "
+                f"{target._aval.dtype.scalar_name}"
+            )
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        static = (reduction, float(label_smoothing))
+        return apply(OPS["_cross_entropy_of_probabilities"], operands, static)
+    not_differentiable("nll_loss_forward", weight=weight)
+    static = (int(ignore_index), reduction)
+    if label_smoothing > 0:
+        result = apply(OPS["_cross_entropy_smoothed"], operands, (*static, float(label_smoothing)))
+    else:
+        result = apply(CROSS_ENTROPY[_layout(input)], operands, static)
+    _check_range(target, _classes(input), ignore_index)
+    return result
+
+
+# ------------------------------------------------------------------------------------------ margins
+
+
+@_functional
+def multi_margin_loss(
+    input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
+    size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+) -> Tensor:
+    """Hinge of the wrong classes against the right one, to the power ``p``.
+
+    Raises:
+        ValueError: unless ``p`` is 1 or 2, and for an unknown reduction.
+        RuntimeError: for shapes or dtypes that do not fit, and known targets that are no class.
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    not_differentiable("multi_margin_loss", weight=weight)
+    static = (int(p), float(margin), reduction)
+    result = apply(OPS["_multi_margin_loss"], (input, target, weight), static)
+    _refuse_classes(target, 0, input.shape[-1] if input.dim() else 1, "target out of range")
+    return result
+
+
+@_functional
+def multilabel_margin_loss(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Hinge of the classes not in each target list (ended by -1) against those in it."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    result = apply(OPS["_multilabel_margin_loss"], (input, target), (reduction,))
+    words = "argument #2 'target' is out of range"
+    _refuse_classes(target, -1, input.shape[-1] if input.dim() else 1, words)
+    return result
+
+
+def _refuse_classes(target: Tensor, low: int, high: int, words: str) -> None:
+    numbers = known(target)
+    if numbers is not None and numbers.size and not low <= numbers.min() <= numbers.max() < high:
+        raise RuntimeError(words)
+
+
+# ----------------------------------------------------------------------------------------- triplets
+
+
+def _check_triplet(margin: float, anchor: Tensor, positive: Tensor, negative: Tensor) -> None:
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    dims = anchor.dim(), positive.dim(), negative.dim()
+    if len(set(dims)) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {dims[0]}D, positive {dims[1]}D, and negative {dims[2]}D "
+            "inputs"
+        )
+
+
+def _triplet(
+    distance: Callable, anchor: Tensor, positive: Tensor, negative: Tensor, margin: float,
+    swap: bool, reduction: str,
+) -> Tensor:
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = far.minimum(distance(positive, negative))
+    return mean_or_sum((margin + near - far).clamp_min(0), reduction)
+
+
+@_functional
+def triplet_margin_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
+    eps: float = 1e-6, swap: bool = False, size_average: Any = None, reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``max(0, margin + |anchor - positive| - |anchor - negative|)``, norms of order ``p``.
+
+    With ``swap`` the negative's distance is that to the nearer of anchor and positive.
+
+    Raises:
+        ValueError: when ``margin`` is not positive, and for an unknown reduction.
+        RuntimeError: when the numbers of dimensions differ.
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    _check_triplet(margin, anchor, positive, negative)
+
+    def distance(a: Tensor, b: Tensor) -> Tensor:
+        return (a - b + eps).norm(p, -1)
+
+    return _triplet(distance, anchor, positive, negative, margin, swap, reduction)
+
+
+@_functional
+def triplet_margin_with_distance_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, *,
+    distance_function: Callable | None = None, margin: float = 1.0, swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """`triplet_margin_loss` with any distance; by default ``pairwise_distance``."""
+    reduction = reduction_of(None, None, reduction)
+    _check_triplet(margin, anchor, positive, negative)
+    distance = distance_function
+    if distance is None:
+        def distance(a: Tensor, b: Tensor) -> Tensor:
+            return (a - b + 1e-6).norm(2, -1)
+
+    return _triplet(distance, anchor, positive, negative, margin, swap, reduction)
