@@ -33,6 +33,8 @@ from jaxflow._core.value import Value
 from . import explain
 from .plan import Plan
 
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+
 
 class TracerLeaf(Exception):
     """An input is a tracer of an outer jax transformation: the op must run at once, inside it."""
@@ -89,10 +91,14 @@ class Program:
                     else:
                         slot = leaf_slots.get(x)
                         entry.append(self._leaf(x, before) if slot is None else slot)
-                elif numbers is None:
-                    numbers = [x]
                 else:
-                    numbers.append(x)
+                    if kind is int and not _LEAST <= x <= _MOST:
+                        self._forget_leaves(before)
+                        raise OverflowError("int too big to convert")
+                    if numbers is None:
+                        numbers = [x]
+                    else:
+                        numbers.append(x)
             if numbers is not None:
                 self._keep_numbers(numbers)
             self.trace += entry
@@ -134,7 +140,7 @@ class Program:
             elif kind is complex:
                 self.complexes.append(x)
             else:
-                self.integers.append(int(x))
+                self.integers.append(x)
 
     # -------------------------------------------------------------------------------- running
 

@@ -50,7 +50,10 @@ def _run_now(plan: Plan, inputs: list) -> list[Value]:
     for a in arrays:
         if isinstance(a, jax.core.Tracer):
             return _values(plan, plan.fn(*arrays))
-    outs = _run_concrete(plan, arrays)
+    try:
+        outs = _run_concrete(plan, arrays)
+    except OverflowError:
+        raise OverflowError("int too big to convert") from None  # jax's text names its own function
     if outs and isinstance(outs[0], jax.core.Tracer):
         # Inside an outer trace, but of constants only: what outlives the trace must be an array.
         with jax.ensure_compile_time_eval():
