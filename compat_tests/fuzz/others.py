@@ -82,10 +82,10 @@ def gradient(d):
     other = d.name(lambda t: t.requires_grad)
     made = d.fresh()
     options = d.choice(("", ", retain_graph=True", ", create_graph=True"))
-    # A gradient's strides and version are the engine's affair: a contiguous copy has neither.
+    # A gradient's strides and version are the engine's affair: a contiguous copy hides both.
     return Instruction(
         f"{made} = T.autograd.grad({_scalar(name, d.pool[name])}, [{other}], "
-        f"materialize_grads=True{options})[0].contiguous().clone()",
+        f"materialize_grads=True{options})[0].clone(memory_format=T.contiguous_format)",
         (made,), looks=True, fatal=True,
     )
 

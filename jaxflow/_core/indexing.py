@@ -176,8 +176,8 @@ class _Reader:
 
     def slice(self, item: slice, keep_full: bool = False) -> None:
         extent = self.size[wrap_dim(self.dim, len(self.size))]
-        start, stop, step = _bounds(item, extent)
-        if keep_full or (start, stop, step) != (0, extent, 1):
+        start, stop, step, all_of_it = _bounds(item, extent)
+        if keep_full or not all_of_it:
             # A start left out is not the number 0: see NOTE [Where a view starts].
             first = None if item.start is None else start
             self.steps.append(("slice", self.dim, first, stop, step))
@@ -225,8 +225,11 @@ def _select(index: int, dim: int, size, position: int) -> Step:
     return ("select", dim, index + extent if index < 0 else index)
 
 
-def _bounds(item: slice, extent: int) -> tuple[int, int, int]:
-    """The slice's bounds, clamped so that ``range(*bounds)`` lists the positions it takes."""
+def _bounds(item: slice, extent: int) -> tuple[int, int, int, bool]:
+    """The slice's bounds, clamped so that ``range`` of them lists the positions it takes.
+
+    Last comes whether PyTorch sees that it takes everything: a negative bound hides that.
+    """
     step = 1 if item.step is None else _bound(item.step)
     if step == 0:
         raise ValueError("slice step cannot be zero")
@@ -234,8 +237,9 @@ def _bounds(item: slice, extent: int) -> tuple[int, int, int]:
         raise ValueError("step must be greater than zero")
     start = 0 if item.start is None else _bound(item.start)
     stop = extent if item.stop is None else _bound(item.stop)
+    all_of_it = start == 0 and stop >= extent and step == 1
     start, stop, _ = slice(start, stop).indices(extent)
-    return start, max(start, stop), min(step, INT64_MAX)
+    return start, max(start, stop), min(step, INT64_MAX), all_of_it
 
 
 def _bound(value: Any) -> int:

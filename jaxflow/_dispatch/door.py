@@ -65,7 +65,7 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None) -> Any:
         node = None
     if plan.single:
         t = make(outs[0])
-        if permuted and plan.preserve:
+        if plan.preserve and (permuted or not t._aval.numel):
             t._stride = _preserved(op, args, t._aval.shape)
         if node is not None:
             _attach(t, node, 0)

@@ -174,6 +174,8 @@ _MAX_CHILDREN = 1024
 GRAD_NAMES = {
     "t": "TBackward0",
     "view_dtype": "ViewBackward0",
+    "real": "SelectBackward0",
+    "imag": "SelectBackward0",
     "squeeze_dim": "SqueezeBackward1",
     "squeeze_dims": "SqueezeBackward2",
 }

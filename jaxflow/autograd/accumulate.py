@@ -27,6 +27,8 @@ def accumulate_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
     Without ``create_graph`` an existing ``.grad`` is changed in place; with it, replaced by a new sum
     that has history.
     """
+    if not variable._requires_grad:
+        return  # it was cut off the graph since
     before = variable._grad
     if before is None:
         new = grad if create_graph and grad._requires_grad else without_history(grad)
