@@ -24,6 +24,9 @@ NORMS = """
     nn.functional.group_norm nn.functional.instance_norm nn.functional.local_response_norm
     nn.functional.normalize nn.functional.cosine_similarity nn.functional.pairwise_distance
 """
+RESIZING = """
+    nn.functional.interpolate nn.functional.upsample_bilinear nn.functional.upsample_nearest
+"""
 LOSSES = """
     nn.functional.mse_loss nn.functional.l1_loss nn.functional.smooth_l1_loss
     nn.functional.huber_loss nn.functional.nll_loss nn.functional.cross_entropy
@@ -42,7 +45,7 @@ LOOKUPS = """
 """
 
 # torch.nn.functional draws in these when given a dropout rate, and the two libraries draw differently.
-KEYS = sweep.records(PRODUCTS + WINDOWS + NORMS + LOSSES + LOOKUPS)
+KEYS = sweep.records(PRODUCTS + WINDOWS + NORMS + RESIZING + LOSSES + LOOKUPS)
 DTYPES = ("float32", "complex64", "int64", "bfloat16")
 
 

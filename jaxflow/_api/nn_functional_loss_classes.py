@@ -13,7 +13,7 @@ from jaxflow._dispatch.door import apply, known
 from jaxflow._dispatch.op import OPS
 from jaxflow._ops.loss_classes import CROSS_ENTROPY, NLL_LOSS
 
-from .nn_functional_loss import mean_or_sum, not_differentiable, reduction_of
+from .nn_functional_loss import not_differentiable, reduction_of
 
 
 def _functional(fn: Callable) -> Callable:
@@ -164,68 +164,3 @@ def _refuse_classes(target: Tensor, low: int, high: int, words: str) -> None:
     numbers = known(target)
     if numbers is not None and numbers.size and not low <= numbers.min() <= numbers.max() < high:
         raise RuntimeError(words)
-
-
-# ----------------------------------------------------------------------------------------- triplets
-
-
-def _check_triplet(margin: float, anchor: Tensor, positive: Tensor, negative: Tensor) -> None:
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
-    dims = anchor.dim(), positive.dim(), negative.dim()
-    if len(set(dims)) > 1:
-        raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of "
-            f"dimensions, but got: anchor {dims[0]}D, positive {dims[1]}D, and negative {dims[2]}D "
-            "inputs"
-        )
-
-
-def _triplet(
-    distance: Callable, anchor: Tensor, positive: Tensor, negative: Tensor, margin: float,
-    swap: bool, reduction: str,
-) -> Tensor:
-    near, far = distance(anchor, positive), distance(anchor, negative)
-    if swap:
-        far = far.minimum(distance(positive, negative))
-    return mean_or_sum((margin + near - far).clamp_min(0), reduction)
-
-
-@_functional
-def triplet_margin_loss(
-    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
-    eps: float = 1e-6, swap: bool = False, size_average: Any = None, reduce: Any = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """``max(0, margin + |anchor - positive| - |anchor - negative|)``, norms of order ``p``.
-
-    With ``swap`` the negative's distance is that to the nearer of anchor and positive.
-
-    Raises:
-        ValueError: when ``margin`` is not positive, and for an unknown reduction.
-        RuntimeError: when the numbers of dimensions differ.
-    """
-    reduction = reduction_of(size_average, reduce, reduction)
-    _check_triplet(margin, anchor, positive, negative)
-
-    def distance(a: Tensor, b: Tensor) -> Tensor:
-        return (a - b + eps).norm(p, -1)
-
-    return _triplet(distance, anchor, positive, negative, margin, swap, reduction)
-
-
-@_functional
-def triplet_margin_with_distance_loss(
-    anchor: Tensor, positive: Tensor, negative: Tensor, *,
-    distance_function: Callable | None = None, margin: float = 1.0, swap: bool = False,
-    reduction: str = "mean",
-) -> Tensor:
-    """`triplet_margin_loss` with any distance; by default ``pairwise_distance``."""
-    reduction = reduction_of(None, None, reduction)
-    _check_triplet(margin, anchor, positive, negative)
-    distance = distance_function
-    if distance is None:
-        def distance(a: Tensor, b: Tensor) -> Tensor:
-            return (a - b + 1e-6).norm(2, -1)
-
-    return _triplet(distance, anchor, positive, negative, margin, swap, reduction)
