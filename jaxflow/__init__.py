@@ -65,10 +65,12 @@ from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
 
 from . import cuda as cuda
+from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim
 from . import random as random
 from . import serialization as serialization
+from . import special as special
 from . import utils as utils
 from . import version as version
 from .serialization import load as load
