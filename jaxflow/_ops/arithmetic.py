@@ -12,6 +12,7 @@ from jaxflow._dispatch.op import Mask, Scalar, op
 
 from ._support import (
     category,
+    divide,
     is_bool,
     is_complex,
     is_float,
@@ -80,7 +81,8 @@ def mul(input, other, /):
 
 
 def _div_kind(rounding_mode):
-    return "int_to_float" if rounding_mode is None else "default"
+    # A rounded quotient of halves is rounded to a half before it is rounded to an integer.
+    return {None: "int_to_float", "trunc": "no_opmath"}.get(rounding_mode, "default")
 
 
 def _div_name(numbers, rounding_mode):
@@ -95,7 +97,7 @@ def div(input, other, /, *, rounding_mode=None):
     Without rounding, integers give floating results; with it they stay integers.
     """
     if rounding_mode is None:
-        return input / other
+        return divide(input, other)
     if rounding_mode == "floor":
         return _floor_quotient(input, other)
     if rounding_mode == "trunc":
@@ -109,12 +111,12 @@ def div(input, other, /, *, rounding_mode=None):
 @op(promote="int_to_float", grad_name="DivBackward0", numbers="all")
 def true_divide(input, other, /):
     """The quotient, broadcast; integers give floating results."""
-    return input / other
+    return divide(input, other)
 
 
 def _trunc_quotient(a, b):
     refuse("div_trunc_cpu", a, BOOL, COMPLEX)
-    return jax.lax.div(a, b) if is_integral(a) else jnp.trunc(a / b)
+    return jax.lax.div(a, b) if is_integral(a) else jnp.trunc(divide(a, b))
 
 
 def _floor_quotient(a, b):
@@ -125,12 +127,13 @@ def _floor_quotient(a, b):
         return jnp.where(exact | ((a < 0) == (b < 0)), quotient, quotient - 1)
     # From the remainder, not from a / b: near an integer the rounded quotient may lie on the wrong side.
     rest = jax.lax.rem(a, b)
-    quotient = (a - rest) / b
+    quotient = divide(a - rest, b)
     quotient = jnp.where((rest != 0) & ((b < 0) != (rest < 0)), quotient - 1, quotient)
     floored = jnp.floor(quotient)
     floored = jnp.where(quotient - floored > 0.5, floored + 1, floored)
-    floored = jnp.where(quotient == 0, jnp.copysign(jnp.zeros_like(a), a / b), floored)
-    return jnp.where(b == 0, a / b, floored)
+    ratio = divide(a, b)
+    floored = jnp.where(quotient == 0, jnp.copysign(jnp.zeros_like(a), ratio), floored)
+    return jnp.where(b == 0, ratio, floored)
 
 
 @op(promote="default", operators="__floordiv__ __rfloordiv__ __ifloordiv__", differentiable=False,
@@ -140,7 +143,7 @@ def floor_divide(input, other, /):
     return _floor_quotient(input, other)
 
 
-@with_partials(lambda out, a, b: jnp.ones_like(a), lambda out, a, b: -jnp.floor(a / b))
+@with_partials(lambda out, a, b: jnp.ones_like(a), lambda out, a, b: -jnp.floor(divide(a, b)))
 def _float_remainder(a, b):
     rest = jax.lax.rem(a, b)
     return jnp.where((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
@@ -157,7 +160,7 @@ def remainder(input, other, /):
     return jnp.where((rest != 0) & ((other < 0) != (rest < 0)), rest + other, rest)
 
 
-@with_partials(lambda out, a, b: jnp.ones_like(a), lambda out, a, b: -jnp.trunc(a / b))
+@with_partials(lambda out, a, b: jnp.ones_like(a), lambda out, a, b: -jnp.trunc(divide(a, b)))
 def _float_fmod(a, b):
     return jax.lax.rem(a, b)
 

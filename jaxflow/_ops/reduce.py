@@ -17,6 +17,7 @@ from jaxflow._dispatch.op import op
 
 from ._support import (
     as_dtype,
+    divide,
     is_complex,
     is_integral,
     refuse,
@@ -76,6 +77,10 @@ def _check_mean(input, dtype):
         )
 
 
+def _over(total, count):
+    return divide(total, jnp.full_like(total, count))
+
+
 @op(saves="none", grad_name=_by_dim("Mean"))
 def mean(input, /, dim=None, keepdim=False, *, dtype=None):
     """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating."""
@@ -84,7 +89,7 @@ def mean(input, /, dim=None, keepdim=False, *, dtype=None):
     x = as_dtype(input, dtype)
     count = math.prod(input.shape[d] for d in dims)
     total = jnp.sum(wide(x), dims, keepdims=keepdim)
-    return (total / jnp.asarray(count, total.dtype)).astype(x.dtype)
+    return _over(total, count).astype(x.dtype)
 
 
 @op(grad_name="DivBackward0")
@@ -100,7 +105,7 @@ def nanmean(input, /, dim=None, keepdim=False, *, dtype=None):
     bad = jnp.isnan(x)
     count = jnp.sum(~bad, dims, keepdims=keepdim, dtype=np.int64)
     total = jnp.sum(wide(jnp.where(bad, 0, x)), dims, keepdims=keepdim)
-    return (total / count.astype(total.dtype)).astype(x.dtype)
+    return divide(total, count.astype(total.dtype)).astype(x.dtype)
 
 
 @op(grad_name=_by_dim("Prod"), saves="both")
@@ -128,12 +133,12 @@ def _moments(name, input, dim, correction, keepdim):
     dims = wrap_dims(dim, input.ndim)
     x = wide(input)
     count = math.prod(input.shape[d] for d in dims)
-    centre = jnp.sum(x, dims, keepdims=True) / jnp.asarray(count, x.dtype)
+    centre = _over(jnp.sum(x, dims, keepdims=True), count)
     away = x - centre
     squares = away.real**2 + away.imag**2 if is_complex(x) else away * away
     total = jnp.sum(squares, dims, keepdims=keepdim)
     free = max(0, count - (1 if correction is None else correction))
-    variance = total / jnp.asarray(free, total.dtype)
+    variance = _over(total, free)
     return variance, centre.reshape(variance.shape)
 
 

@@ -60,7 +60,9 @@ def _polygamma_of_order(n):
 
     @with_partials(lambda out, x: _polygamma(n + 1, x))
     def polygamma(x):
-        # The zeta function has no negative offsets; reflection about 1/2 leads to positive ones.
+        # The zeta function has no negative offsets; reflection about 1/2 leads to positive ones, by a
+        # difference of large numbers that asks for double precision.
+        given, x = x.dtype, x.astype(np.float64)
         below = x < 0
         turned = jnp.where(below, 1 - x, x)
         order = jnp.asarray(n + 1, x.dtype)
@@ -69,7 +71,8 @@ def _polygamma_of_order(n):
         cotangent, slope = jnp.cos(angle) / jnp.sin(angle), 0.0
         for coefficient in _cotangent_slope(n):
             slope = slope * cotangent + coefficient
-        return jnp.where(below, (-1) ** n * value - np.pi ** (n + 1) * slope, value)
+        reflected = (-1) ** n * value - np.pi ** (n + 1) * slope
+        return jnp.where(below, reflected, value).astype(given)
 
     return polygamma
 
