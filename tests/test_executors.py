@@ -87,7 +87,7 @@ def run_with(**environment):
     )
     return subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True,
-        text=True, timeout=300,
+        text=True, timeout=300, check=False,
     )
 
 
