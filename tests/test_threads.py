@@ -117,6 +117,27 @@ def test_values_crossing_while_both_record():
     assert in_threads(lambda: work(0), lambda: work(1)) == [[float(rounds)] * 2] * 2
 
 
+def test_no_lock_is_held_while_waiting_for_another_program():
+    """Else two threads that want each other's values at the same moment would wait for ever."""
+    foreign = in_threads(lambda: torch.ones(3) * 2)[0]
+    owner = foreign._storage.value.place[0]
+    mine, sums = [], []
+
+    def work():
+        x = torch.ones(3) * 3
+        mine.append(state.programs[x.device])
+        sums.append((x + foreign).tolist())
+
+    thread = threading.Thread(target=work, daemon=True)
+    with owner.lock:  # as if its thread were recording
+        thread.start()
+        thread.join(0.3)
+        assert thread.is_alive() and mine[0].lock.acquire(timeout=5)
+        mine[0].lock.release()
+    thread.join(TIMEOUT)
+    assert sums == [[5.0] * 3]
+
+
 def test_many_readers_of_one_value():
     x = (torch.arange(100.0) * 2).sum()
     assert in_threads(*[x.item] * 8) == [9900.0] * 8
