@@ -65,6 +65,12 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
     k = weight.dim() - 2
     if k < 1:
         raise RuntimeError("weight should have at least three dimensions")
+    if isinstance(padding, str) and k != n:
+        raise RuntimeError(
+            f"Expected {k + 2}-dimensional input for {k + 2}-dimensional weight"
+            f"{list(weight.shape)}, but got {n + 2}-dimensional input of size "
+            f"{list(input.shape)} instead"
+        )
     stride, dilation = _all("stride", stride, n, k), _all("dilation", dilation, n, k)
     if isinstance(padding, str):
         pads = _named_padding(padding, weight, stride, dilation)
