@@ -114,8 +114,11 @@ def test_backward_inside_a_thread_inside_a_hook():
     w = torch.tensor(2.0, requires_grad=True)
     y = x * 3.0
 
+    def work():
+        (w * w).backward()
+
     def hook(g):
-        in_threads((w * w).backward)
+        in_threads(work)
 
     y.register_hook(hook)
     y.backward()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.warning import warn_once
@@ -29,6 +31,20 @@ def accumulate_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
     """
     if not variable._requires_grad:
         return  # it was cut off the graph since
+    with _accumulating:
+        _add_to_grad(variable, grad, create_graph)
+    hooks = variable._hooks
+    if hooks is not None:
+        for hook in list(hooks.get("post_accumulate", {}).values()):
+            if hook(variable) is not None:
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+# Threads may walk graphs that share leaves; each sum must see the one before.
+_accumulating = threading.Lock()
+
+
+def _add_to_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
     before = variable._grad
     if before is None:
         new = grad if create_graph and grad._requires_grad else without_history(grad)
@@ -47,11 +63,6 @@ def accumulate_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
             variable._grad = add(before, grad)
         else:
             write(before, add(before, grad))
-    hooks = variable._hooks
-    if hooks is not None:
-        for hook in list(hooks.get("post_accumulate", {}).values()):
-            if hook(variable) is not None:
-                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def _contract(variable: Tensor) -> tuple[int, ...]:
