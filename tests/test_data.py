@@ -51,7 +51,7 @@ def operations(call):
     from jaxflow._dispatch.state import state
 
     with jaxflow.execution("deferred"):
-        jaxflow.synchronize()
+        jaxflow.flush()
         runs = jaxflow.explain()["runs"]
         call()
         recorded = sum(p.ops for p in state.programs.values() if not p.closed)
@@ -79,7 +79,7 @@ def test_batches_of_tensors_record_nothing(wrap):
 )
 def test_collating_known_values_records_nothing(sample):
     samples = [sample(i) for i in range(4)]
-    jaxflow.synchronize()
+    jaxflow.flush()
     assert operations(lambda: D.default_collate(samples)) == (0, 0)
 
 

@@ -109,7 +109,7 @@ def test_one_program_from_the_first_step_on(name):
         optimizer = getattr(optim, name)(params, lr=0.1)
         scheduler = optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
         x = jaxflow.ones(2, 4)
-        jaxflow.synchronize()
+        jaxflow.flush()
 
         def step():
             optimizer.zero_grad()
@@ -133,7 +133,7 @@ def test_old_parameters_and_states_are_donated():
         params = parameters((64, 3), (5,))
         optimizer = optim.AdamW(params)
         give_grads(params)
-        jaxflow.synchronize()
+        jaxflow.flush()
         known = {id(e) for found in program._executables.values() for e in found}
         for _ in range(3):
             optimizer.step()
