@@ -43,7 +43,8 @@ def integers(T, *shape, high):
 POINTWISE = {
     name: (lambda nn, name=name: getattr(nn, name)())
     for name in (
-        "ReLU", "ReLU6", "ELU", "SELU", "CELU", "GELU", "SiLU", "Mish", "LeakyReLU", "Sigmoid", "Tanh",
+        "ReLU", "ReLU6", "ELU", "SELU", "CELU", "GELU", "SiLU", "Mish", "LeakyReLU", "Sigmoid",
+        "Tanh",
         "LogSigmoid", "Softsign", "Tanhshrink", "Softplus", "Softshrink", "Hardshrink", "Hardtanh",
         "Hardsigmoid", "Hardswish", "PReLU", "Identity",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 
 import jax
@@ -18,7 +17,11 @@ from ._support import category, is_complex, scalar_name, wide
 def _total_norm(*tensors, norm_type):
     """The norm of the norms of all tensors, 0-d, in the widest of their dtypes."""
     norms = [_norm(t, norm_type) for t in tensors]
-    dtype = functools.reduce(jnp.promote_types, [n.dtype for n in norms])
+    dtypes = {n.dtype for n in norms}
+    if len(dtypes) == 1:
+        (dtype,) = dtypes
+    else:  # two kinds of half precision have only float32 in common
+        dtype = np.float64 if np.dtype(np.float64) in dtypes else np.float32
     return _norm(jnp.stack([n.astype(dtype) for n in norms]), norm_type)
 
 

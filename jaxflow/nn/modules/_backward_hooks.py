@@ -21,8 +21,11 @@ class BackwardHookFunction(Function):
     def forward(ctx: Any, callback: Callable, *tensors: Tensor) -> tuple[Tensor, ...]:
         ctx.callback = callback
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
-        return tuple(t.view_as(t) for t in tensors)
+        passed_on = tuple(t.view_as(t) for t in tensors)
+        ctx.mark_non_differentiable(
+            *(out for out, t in zip(passed_on, tensors) if not t.requires_grad)
+        )
+        return passed_on
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:

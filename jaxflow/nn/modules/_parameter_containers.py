@@ -170,8 +170,8 @@ class ParameterDict(Module):
         merged.update(other)
         return merged
 
-    def __ror__(self, other: ParameterDict) -> ParameterDict:
-        merged = ParameterDict(other)
+    def __ror__(self, other: Any) -> Any:
+        merged = other.copy()
         merged.update(self)
         return merged
 
