@@ -116,7 +116,7 @@ def test_a_number_is_a_leaf(numbers):
     counted = Counted()
     for k in numbers:
         assert (x * k).tolist() == pytest.approx([1.0 * k, 2.0 * k], rel=1e-6)
-    assert counted() == 1
+    assert counted() <= 1  # none, if another test met the same program
 
 
 def test_numbers_keep_their_order():
