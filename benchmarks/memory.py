@@ -1,11 +1,10 @@
 """Memory over a training run: does it stay flat, and how much does a step need at its peak."""
 
-import functools
 import gc
 import pathlib
 import re
 
-from . import demo, report
+from . import demo, gpt_jax, report
 from .gpt_step import ENVIRONMENT
 from .worker import Worker
 
@@ -18,8 +17,8 @@ def status(field):
     return int(re.search(rf"^{field}:\s+(\d+) kB", text, re.M)[1]) * 1024
 
 
-class Measured(demo.Training):
-    """A training run that looks at its own process."""
+class Measured:
+    """A training run that looks at its own process; mixed into a contender."""
 
     def flat(self, steps, every):
         """Resident bytes and live arrays after every `every` steps, the first `every` left out."""
@@ -39,7 +38,10 @@ class Measured(demo.Training):
         return self.step_bytes()
 
 
-class OnTorch(Measured):
+class OnTorch(Measured, demo.Training):
+    def __init__(self):
+        super().__init__("torch")
+
     def live(self):
         return sum(issubclass(type(o), self.torch.Tensor) for o in gc.get_objects())
 
@@ -63,23 +65,62 @@ class OnTorch(Measured):
         return {"state": base, "peak": base + most}
 
 
-class OnJaxflow(Measured):
-    def __init__(self):
-        super().__init__("jaxflow")
-
+class OnXLA(Measured):
     def live(self):
         import jax
 
         return len(jax.live_arrays())
 
     def step_bytes(self):
-        return {"state": 0, "peak": 0}
+        """XLA plans a program's memory when it compiles: what lies there beside the arguments.
+
+        An output that takes over the memory of a donated argument needs none of its own.
+        """
+        import jax
+
+        corpus = demo.corpus().size * self.corpus_itemsize
+        base = sum(array.nbytes for array in jax.live_arrays()) - corpus
+        plan = self.step_plan()
+        own_outputs = plan.output_size_in_bytes - plan.alias_size_in_bytes
+        return {"state": base, "peak": base + own_outputs + plan.temp_size_in_bytes}
+
+
+class OnJaxflow(OnXLA, demo.Training):
+    corpus_itemsize = 8
+
+    def __init__(self):
+        super().__init__("jaxflow")
+
+    def step_plan(self):
+        """XLA's memory plan of the program that ran most often: the training step."""
+        from jaxflow._dispatch import program
+
+        compiled = [e for found in program._executables.values() for e in found]
+        return max(compiled, key=lambda e: e.entry["runs"]).compiled.memory_analysis()
+
+
+class EagerJaxflow(OnJaxflow):
+    def step_bytes(self):
+        """Without a program there is no plan; what lives between steps can be told."""
+        import jax
+
+        corpus = demo.corpus().size * self.corpus_itemsize
+        return {"state": sum(array.nbytes for array in jax.live_arrays()) - corpus, "peak": None}
+
+
+class ByHand(OnXLA, gpt_jax.HandWritten):
+    corpus_itemsize = 4
+
+    def step_plan(self):
+        arguments = self.state, self.corpus, self.key
+        return self.on_windows.lower(*arguments).compile().memory_analysis()
 
 
 CONTENDERS = {
-    "PyTorch eager": functools.partial(OnTorch, "torch"),
+    "PyTorch eager": OnTorch,
+    "JAX by hand": ByHand,
     "jaxflow deferred": OnJaxflow,
-    "jaxflow eager": OnJaxflow,
+    "jaxflow eager": EagerJaxflow,
 }
 
 
@@ -110,7 +151,7 @@ def describe(steps, flat, peaks):
     headings = ["contender", "arrays, first", "last", "resident MB, first", "last", "highest"]
     text = f"## Over {steps:,} training steps of the demo\n\n" + report.table(headings, rows)
     rows = [
-        [name, *(f"{peak[key] / MEGABYTE:.1f}" for key in ("state", "peak"))]
+        [name, *(f"{peak[key] / MEGABYTE:.1f}" if peak[key] else "" for key in ("state", "peak"))]
         for name, peak in peaks.items()
     ]
     headings = ["contender", "state between steps", "peak live"]
