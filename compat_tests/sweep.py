@@ -121,7 +121,7 @@ def resolve(key):
         return functools.reduce(getattr, name.split("."), jaxflow)
     except AttributeError:
         method = getattr(jaxflow.Tensor, name.rpartition(".")[2])
-        return lambda input, *args, **kwargs: method(input, *args, **kwargs)
+        return method
 
 
 def take_samples(rec, dtype, requires_grad, count=None):

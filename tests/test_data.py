@@ -45,6 +45,10 @@ def numbers(loader):
 
 # ----- Host collation -----
 
+ROWS = jaxflow.tensor(np.arange(48, dtype=np.float32).reshape(4, 4, 3))
+HALVES = jaxflow.tensor(np.arange(24, dtype=np.float32).reshape(4, 6), dtype=jaxflow.bfloat16)
+jaxflow.flush()
+
 
 def operations(call):
     """How many operations ``call`` records, and how many programs it runs."""
@@ -71,16 +75,21 @@ def test_batches_of_tensors_record_nothing(wrap):
     [
         lambda i: np.full((2, 2), i, np.float32),
         lambda i: jaxflow.tensor(np.full(3, i)),
+        lambda i: ROWS[i],
+        lambda i: ROWS[:, i].t(),
+        lambda i: HALVES[i, ::2],
         lambda i: (np.float32(i), {"a": jaxflow.tensor(float(i))}),
         lambda i: i,
-        lambda i: float(i),
+        float,
     ],
-    ids=["array", "tensor", "nested", "int", "float"],
+    ids=["array", "tensor", "row", "column", "bfloat16", "nested", "int", "float"],
 )
 def test_collating_known_values_records_nothing(sample):
     samples = [sample(i) for i in range(4)]
     jaxflow.flush()
     assert operations(lambda: D.default_collate(samples)) == (0, 0)
+    if isinstance(samples[0], jaxflow.Tensor):
+        assert D.default_collate(samples).tolist() == [s.tolist() for s in samples]
 
 
 def test_samples_that_are_still_owed_are_stacked_as_one_operation():
