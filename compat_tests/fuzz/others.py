@@ -96,7 +96,8 @@ def flags(d):
     if name is None:
         return None
     t = d.pool[name]
-    forms = [f"{name}.requires_grad_()", f"{name}.detach_()"]
+    forms = [f"{name}.requires_grad_()"] if d.keenness else []
+    forms += [f"{name}.detach_()"]
     if t.requires_grad and not t.is_leaf:
         forms += [f"{name}.retain_grad()"] * 4
     if t.is_leaf and t.grad is not None:

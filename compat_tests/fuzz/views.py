@@ -165,7 +165,8 @@ def complex_parts(d, name, t):
 
 @writer
 def detached(d, name, t):
-    return d.choice((f"{name}.detach()", f"{name}.data"))
+    # PyTorch does not notice writes through .data, and spoils gradients by them; jaxflow does not.
+    return f"{name}.detach()" if d.keenness or d.chance(0.5) else f"{name}.data"
 
 
 @writer

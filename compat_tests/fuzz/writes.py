@@ -129,7 +129,7 @@ def masked_fill(d, name, t):
 def through_a_view(d, name, t):
     """A write through views nobody keeps."""
     route = d.choice((
-        f"[{basic_index(d, t)}]", ".detach()", ".data", ".view(-1)", ".t()", ".unsqueeze(0)",
+        f"[{basic_index(d, t)}]", ".detach()", ".view(-1)", ".t()", ".unsqueeze(0)",
         f"[{basic_index(d, t)}].unsqueeze(-1)", ".mT" if t.dim() > 1 else ".unsqueeze(-1)[0]",
     ))
     number = d.number()

@@ -116,7 +116,7 @@ def _check_assignable(value: Any, target: Tensor) -> None:
 def _assign(view: Tensor, value: Any) -> None:
     """Write a number, or a tensor that expands to it, over all of a view."""
     if not isinstance(value, Tensor):
-        apply_inplace(OPS["_assign"], (view, value))
+        apply_inplace(OPS["_assign" if view._aval.ndim else "_copy"], (view, value))
         return
     shape = value._aval.shape
     if shape == view._aval.shape:

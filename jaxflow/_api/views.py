@@ -81,6 +81,8 @@ def reshape(input: Tensor, *shape: Any, **kwargs: Any) -> Tensor:
         size = geometry.infer_size(size, input._aval.numel)
         if geometry.compute_view_strides(input._aval.shape, input._stride, size) is None:
             return apply(OPS["_unsafe_view"], (input.contiguous(),), (size,))
+        if not input.is_contiguous():
+            return apply_view("reshape_alias", input, (size,))
     return apply_view("view", input, (size,))
 
 

@@ -77,16 +77,17 @@ def refresh_history(t: Tensor) -> None:
     if base is None:
         view.seen_version = version
         return
+    if t._grad_fn.__class__ is Invalid:
+        t._grad_fn = t._grad_fn.node
     if t._grad_fn is None and not base._requires_grad:
+        t._requires_grad = view.own
         return
     seen = view.seen_version
     if version in (seen, -1 - seen):
         view.seen_version = version
         t._requires_grad = True
     elif view.origin is not None:
-        old = t._grad_fn
-        if old.__class__ is not Invalid:
-            t._grad_fn = Invalid(refusal(t, "its base or another view of its base has been"), old)
+        t._grad_fn = Invalid(refusal(t, INDIRECTLY), t._grad_fn)
         t._requires_grad = True
     else:
         view.seen_version = version
@@ -108,12 +109,26 @@ def set_history(t: Tensor, node, number: int) -> None:
     t._grad_fn, t._output_nr, t._requires_grad = node, number, True
 
 
+INDIRECTLY = "its base or another view of its base has been"
+
+
 def refusal(t: Tensor, modified: str) -> str:
     """Why a view of special origin may not see its base change; ``modified`` says who changes."""
-    origin, node = t._view.origin, t._grad_fn
+    node = t._grad_fn
     if node.__class__ is Invalid:
         node = node.node
-    made = "" if node is None else f"Output {t._output_nr} of {short_name(node.name())} is a view"
+    return _refusal(t._view.origin, node, t._output_nr, modified)
+
+
+def check_rebuilt(edge: tuple) -> None:
+    """Refuse a saved view that came with others from one node, now that its base was written."""
+    node, number = edge
+    if getattr(getattr(node, "plan", None), "name", None) == "split":
+        raise RuntimeError(_refusal(MULTI_OUTPUT, node, number, INDIRECTLY))
+
+
+def _refusal(origin: str, node, number: int, modified: str) -> str:
+    made = "" if node is None else f"Output {number} of {short_name(node.name())} is a view"
     mode = "inference" if origin == INFERENCE else "no_grad"
     if origin in (MULTI_OUTPUT, FUNCTION) and node is not None:
         text = f"{made} and {modified} modified inplace."

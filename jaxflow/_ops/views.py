@@ -191,6 +191,12 @@ def view_(g: Geometry, size: tuple[int, ...]) -> Step:
 
 
 @view
+def reshape_alias(g: Geometry, size: tuple[int, ...]) -> Step:
+    """What ``reshape`` is on a tensor that is not contiguous, where strides can express it."""
+    return view_(g, size)
+
+
+@view
 def permute(g: Geometry, dims: tuple[int, ...]) -> Step:
     """Dimensions in another order."""
     n = len(g.size)

@@ -14,6 +14,7 @@ from typing import Any
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch.door import apply_plan
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, Node
+from jaxflow._dispatch.history import check_rebuilt
 from jaxflow._dispatch.state import state
 
 from .accumulate import accumulate_grad, add, retain
@@ -240,6 +241,8 @@ def _check_versions(node: Node) -> None:
     """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
     for cell, version, aval, edge in node.guards:
         if cell[0] != version:
+            if edge is not RESULT and edge is not None and edge[0].num_outputs > 1:
+                check_rebuilt(edge)
             maker = node.name() if edge is RESULT else current_maker(cell, edge)
             raise overwritten(aval, maker, 0, cell, version)
 

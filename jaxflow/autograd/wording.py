@@ -61,8 +61,10 @@ def current_maker(cell: list, edge: tuple | None) -> str | None:
     write of its base, read from the new base.
     """
     node = None if edge is None else edge[0]
+    if _reads_a_base(node):
+        return "AsStridedBackward0"
     if len(cell) > 1:
-        return "AsStridedBackward0" if _reads_a_base(node) else cell[1]
+        return cell[1]
     return None if node is None or node.name().endswith("AccumulateGrad") else node.name()
 
 
