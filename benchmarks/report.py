@@ -32,7 +32,7 @@ def machine():
         "cores": len(os.sched_getaffinity(0)),
         "architecture": platform.machine(),
         "python": platform.python_version(),
-        "load_before": round(os.getloadavg()[0], 2),
+        "load_at_end": round(os.getloadavg()[0], 2),
     }
 
 
