@@ -120,8 +120,7 @@ def resolve(key):
     try:
         return functools.reduce(getattr, name.split("."), jaxflow)
     except AttributeError:
-        method = getattr(jaxflow.Tensor, name.rpartition(".")[2])
-        return method
+        return getattr(jaxflow.Tensor, name.rpartition(".")[2])
 
 
 def take_samples(rec, dtype, requires_grad, count=None):
