@@ -9,9 +9,9 @@ from jaxflow._core.aval import aval_of
 from jaxflow._core.device import CPU, resolve
 from jaxflow._core.dtype import dtype as DType
 from jaxflow._core.dtype import from_numpy_dtype
+from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
-from jaxflow._dispatch.door import value_of
 
 
 def from_host(array: np.ndarray, dtype: DType | None = None) -> Tensor:
@@ -21,10 +21,24 @@ def from_host(array: np.ndarray, dtype: DType | None = None) -> Tensor:
 
 
 def known_on_host(t: Tensor) -> np.ndarray | None:
-    """The values of a CPU tensor, to be read only; None if a program still owes them."""
+    """The values of a CPU tensor, to be read only; None where reading them takes an operation."""
     if t._aval.device is not CPU:
         return None
-    value = value_of(t)
+    value = t._storage.value
     if value.place is not None or isinstance(value.array, jax.core.Tracer):
         return None
-    return np.asarray(value.array)
+    base = np.asarray(value.array)
+    if t._view is None:
+        return base
+    shown = t._view.plan.geometry
+    if shown.dtype is not value.aval.dtype or (
+        tuple(shown.root_stride) != contiguous_strides(value.aval.shape)
+    ):
+        return None
+    if 0 in shown.size:
+        return np.empty(shown.size, base.dtype)
+    item = base.itemsize
+    flat = np.ascontiguousarray(base).reshape(-1).view(np.uint8)
+    return np.ndarray(
+        shown.size, base.dtype, flat, shown.offset * item, [s * item for s in shown.stride]
+    )
