@@ -1,83 +1,10 @@
-"""Reading and writing by index, and the operations of the same family, held against PyTorch.
+"""Reading and writing by index, held against PyTorch row by row; see `index_rows`."""
 
-Each row is an expression or a statement over the tensors of `pool`. Compared are values, strides,
-whether the result is a view, gradients, versions, errors and warnings.
-"""
-
-import numpy as np
 import pytest
 
 import jaxflow
-from compat_tests.harness import AnyStrides, Case, attempt, check
-
-
-def pool(T):
-    """The tensors that rows may name; the float ones require grad."""
-
-    def numbers(*shape):
-        count = int(np.prod(shape))
-        return T.tensor(np.arange(count).reshape(shape) / 4 - 1, dtype=T.float32)
-
-    x = numbers(2, 3, 4).requires_grad_()
-    return dict(
-        T=T,
-        np=np,
-        x=x,  # (2, 3, 4)
-        p=numbers(4, 3, 2).permute(2, 1, 0).requires_grad_(),  # the same shape, other strides
-        v=numbers(5).requires_grad_(),
-        s=T.tensor(3.0, requires_grad=True),
-        e=T.zeros(0, 3, requires_grad=True),
-        n=T.arange(6),
-        i=T.tensor([1, 0, 1]),
-        m=T.tensor([True, False, True]),
-        c=T.tensor([1 + 2j, 3j, -1.0], requires_grad=True),
-    )
-
-
-def read(row):
-    """The case of an expression: its value, and the gradients of a weighted sum of it."""
-
-    def run(T):
-        names = pool(T)
-        result = attempt(lambda: eval(row, names))
-        if not isinstance(result, T.Tensor):
-            return result
-        return [result, result._base is not None, gradients(T, result, names)]
-
-    return Case(row, run)
-
-
-def write(row):
-    """The case of a statement on ``y``, a copy of ``x``, and ``k``, a copy of ``n``."""
-
-    def run(T):
-        names = pool(T)
-        names |= dict(y=names["x"].clone(), q=names["p"].clone(), k=names["n"].clone())
-        names |= dict(w=T.full((3, 4), 2.0, requires_grad=True), z=names["c"].clone())
-        error = attempt(lambda: exec(row, names))
-        written = [names[name] for name in "yqkz"]
-        versions = [t._version for t in written]
-        real = sum((t.abs() * 2).sum() for t in written if t.requires_grad)
-        return [error, written, versions, gradients(T, real, names)]
-
-    return Case(row, run)
-
-
-def gradients(T, result, names):
-    """Gradients of a weighted sum of ``result`` for every leaf of the pool."""
-    if not result.requires_grad:
-        return None
-    tensors = [t for t in names.values() if isinstance(t, T.Tensor)]
-    leaves = [t for t in tensors if t.requires_grad and t.is_leaf]
-    real = result.abs() if result.is_complex() else result
-    weights = T.arange(1.0, real.numel() + 1).reshape(real.shape)
-    return AnyStrides(T.autograd.grad((real * weights).sum(), leaves, allow_unused=True))
-
-
-def rows(table):
-    """The rows of a table, one to a line."""
-    return [line.strip() for line in table.strip().splitlines() if line.strip()]
-
+from compat_tests.harness import check
+from compat_tests.index_rows import read, rows, write
 
 BASIC = rows("""
     x[0]
@@ -604,136 +531,9 @@ WRITES_REFUSED = rows("""
     y[0, None].expand(5, 3, 4)[:] = 1
 """)
 
-FAMILY = rows("""
-    x.index_select(1, i)
-    x.index_select(-1, T.tensor([0], dtype=T.int32))
-    x.index_select(0, T.tensor([], dtype=T.int64))
-    v.index_select(0, T.tensor(2))
-    s.index_select(0, T.tensor([0, 0]))
-    x.gather(1, T.tensor([[[0, 1, 2, 0]], [[2, 2, 1, 0]]]))
-    x.gather(-1, T.tensor([[[0, 3]]]))
-    v.gather(0, i)
-    s.gather(0, T.tensor([0]))
-    x.gather(2, T.zeros(0, 3, 4, dtype=T.int64))
-    x.take(T.tensor([0, 23, -1]))
-    p.take(T.tensor([[0, 5], [7, 1]]))
-    x.take_along_dim(x.argsort(1), dim=1)
-    x.take_along_dim(T.tensor([0, 5]))
-    x.masked_select(x > 0)
-    x.masked_select(m[:, None])
-    s.masked_select(T.tensor(True))
-    x.masked_fill(x > 0, 0.5)
-    x.masked_fill(m[:, None], s)
-    x.masked_fill(x > 100, 1)
-    x.masked_scatter(x > 0, p)
-    x.masked_scatter(m[:, None], v.repeat(4))
-    x.where(x > 0, s)
-    T.where(x > 0, x, p)
-    T.where(m, 1.0, 2)
-    T.where(m)
-    v.index_add(0, i, v[:3])
-    v.index_add(0, i, v[:3], alpha=2)
-    x.index_add(1, i, p, alpha=-1)
-    v.index_copy(0, T.tensor([3, 1]), v[:2])
-    x.index_copy(2, T.tensor([0, 2]), p[..., :2])
-    x.index_fill(1, T.tensor([0, 2]), 7.0)
-    x.index_fill(1, T.tensor([0, 2]), s)
-    v.index_put((i,), v[:3])
-    v.index_put((i,), v[:3], accumulate=True)
-    v.index_put((i,), s, accumulate=True)
-    v.index_put((T.tensor([0, 0, 0]),), T.tensor(1.0), accumulate=True)
-    x.index_put((T.tensor([0, 1]), T.tensor([1, 1])), v[:4])
-    x.index_put((T.tensor([0, 1]), T.tensor([1, 1])), v[:4], accumulate=True)
-    x.index_put((None, i), s, accumulate=True)
-    x.index_put((x > 0,), s)
-    T.index_put(v, [i], v[:3], True)
-    v.put(T.tensor([0, -1]), v[:2])
-    v.put(T.tensor([0, 0]), v[:2], accumulate=True)
-    v.scatter(0, T.tensor([0, 3]), v[1:3])
-    v.scatter(0, T.tensor([0, 3]), 2.5)
-    x.scatter(1, T.tensor([[[0, 1, 2, 0]], [[2, 2, 1, 0]]]), p[:, :1])
-    v.scatter_add(0, i, v[:3])
-    x.scatter_add(1, T.tensor([[[0, 0, 2, 0], [0, 1, 2, 2]]]), p[:1, 1:])
-    v.scatter_reduce(0, i, v[:3], 'sum')
-    v.scatter_reduce(0, i, v[:3], 'mean', include_self=False)
-    v.scatter_reduce(0, i, v[:3], 'amax')
-    v.scatter_reduce(0, i, v[:3], 'amin', include_self=False)
-    v.detach().scatter(0, T.tensor([0, 3]), v.detach()[1:3], reduce='add')
-    v.select_scatter(s, 0, 2)
-    x.select_scatter(p[:, 0], 1, -1)
-    x.slice_scatter(p[:, :1], 1, 1, 2)
-    x.slice_scatter(p[:, ::2], 1, 0, 3, 2)
-    x.diagonal_scatter(v[:3].expand(4, 3).contiguous()[:, :2], 0, 0, 1)
-    x.nonzero()
-    n.nonzero()
-    (x > 100).nonzero()
-    T.tensor(5).nonzero()
-    x.detach().nonzero(as_tuple=True)
-    T.argwhere(x.detach() > 4)
-    x.detach().count_nonzero()
-    x.detach().count_nonzero(1)
-    T.nonzero(T.tensor([[1, 0], [0, 1]]))
-    x.index_select(3, i)
-    x.index_select(1, T.tensor([5]))
-    x.index_select(1, T.tensor([[0]]))
-    x.index_select(1, T.tensor([0.5]))
-    x.gather(1, i)
-    x.gather(1, T.zeros(3, 1, 1, dtype=T.int64))
-    x.gather(1, T.zeros(1, 1, 1, dtype=T.int64) + 3)
-    x.gather(1, T.zeros(1, 1, 1))
-    x.take(T.tensor([24]))
-    x.take(T.tensor([0.5]))
-    x.masked_select(x)
-    x.masked_fill(x, 1)
-    x.masked_fill(m[:2], 1)
-    n.masked_fill(n > 2, 1.5)
-    x.masked_scatter(x > 0, v)
-    v.scatter(0, T.tensor([5]), 1.0)
-    v.scatter(0, T.tensor([0]), n)
-    v.scatter_add(0, T.tensor([[0]]), v)
-    v.index_add(0, i, v)
-    v.index_copy(0, i, v)
-    v.index_fill(0, i, v)
-    v.index_put((i,), n)
-    v.index_put((i,), T.ones(4))
-    v.put(T.tensor([9]), s)
-""")
-
-FAMILY_IN_PLACE = rows("""
-    y.index_put_((T.tensor([0, 1]), T.tensor([1, 1])), w[0])
-    y.index_put_((T.tensor([0, 0]), T.tensor([1, 1])), w[0], accumulate=True)
-    y.index_put_((y > 0,), T.tensor(1.0))
-    y.index_fill_(1, T.tensor([0, 2]), 7.0)
-    y.index_add_(1, i, x)
-    y.index_copy_(1, T.tensor([2, 0, 1]), x)
-    y.masked_fill_(y > 0, 0.5)
-    y.masked_fill_(m[:, None], w.sum())
-    y.masked_scatter_(y > 0, x)
-    y.scatter_(1, T.tensor([[[0, 1, 2, 0]], [[2, 2, 1, 0]]]), x[:, :1])
-    y.scatter_(1, T.tensor([[[0, 1, 2, 0]], [[2, 2, 1, 0]]]), 3.0)
-    y.scatter_add_(1, T.tensor([[[0, 0, 2, 0]]]), x[:1, 2:])
-    y.put_(T.tensor([0, -1]), w[0, :2])
-    y.put_(T.tensor([0, 0]), w[0, :2], accumulate=True)
-    y[0].fill_diagonal_(1.0)
-    y[0].index_fill_(0, T.tensor([1]), 2.0)
-    y[:, 1].masked_fill_(y[:, 1] > 0, 9.0)
-    y[..., 0].scatter_(0, T.tensor([[1, 0, 1]]), 5.0)
-    q.masked_fill_(q > 0, 0.5)
-    q.index_add_(0, T.tensor([0, 0]), x)
-    k.index_add_(0, T.tensor([0, 0]), T.tensor([5, 6]))
-    k.scatter_(0, T.tensor([0, 2]), T.tensor([5, 6]))
-    k.masked_fill_(k > 2, 7)
-    k.put_(T.tensor([0]), T.tensor([5]))
-    x.masked_fill_(x > 0, 1)
-    x.index_fill_(0, T.tensor([0]), 1)
-    k.masked_fill_(k > 2, 1.5)
-    k.index_fill_(0, T.tensor([0]), T.tensor([1, 2]))
-""")
-
 
 def test_tables_have_no_duplicates():
     everything = [*BASIC, *ARRAYS, *MASKS, *TUPLES_IN_LISTS, *REFUSED, *WRITES, *WRITES_REFUSED]
-    everything += [*FAMILY, *FAMILY_IN_PLACE]
     assert len(everything) == len(set(everything)) > 450
 
 
@@ -746,16 +546,4 @@ def test_reading(row):
 @pytest.mark.usefixtures("executor")
 @pytest.mark.parametrize("row", [*WRITES, *WRITES_REFUSED])
 def test_writing(row):
-    check(write(row), jaxflow)
-
-
-@pytest.mark.usefixtures("executor")
-@pytest.mark.parametrize("row", FAMILY)
-def test_family(row):
-    check(read(row), jaxflow)
-
-
-@pytest.mark.usefixtures("executor")
-@pytest.mark.parametrize("row", FAMILY_IN_PLACE)
-def test_family_in_place(row):
     check(write(row), jaxflow)

@@ -74,6 +74,7 @@ def _declare(mode, family, dims):
     @op(name=f"{family}_pad{dims}d", variants="", saves="none",
         grad_name=f"{family.capitalize()}Pad{_NUMBER[dims]}Backward0")
     def pad_nd(input, /, pad):
+        """The last dimensions continued beyond their ends; ``pad`` is two numbers each, last first."""
         if mode == "reflect":
             _check_reflect(input, pad)
         return _pad_by_position(input, pad, mode)
@@ -87,6 +88,7 @@ REPLICATE = {dims: _declare("replicate", "replication", dims) for dims in (1, 2,
 
 @op(variants="", saves="none", grad_name="CopySlices")
 def _pad_circular(input, /, pad):
+    """The last dimensions continued from their other end; ``pad`` is two numbers each, last first."""
     for i in range(0, len(pad), 2):
         size = input.shape[input.ndim - 1 - i // 2]
         if max(pad[i], pad[i + 1]) > size:
