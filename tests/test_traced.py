@@ -304,7 +304,8 @@ def test_tree_functions(x):
     assert all(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(tree))
 
 
-@pytest.mark.parametrize("thing", [None, 3, "axis", object(), (1, 2)], ids=repr)
+@pytest.mark.parametrize("thing", [None, 3, "axis", object(), (1, 2)],
+                         ids=["none", "number", "text", "object", "tuple"])
 def test_a_tree_of_anything(x, thing):
     """jax puts axis numbers and markers where arrays were; they come out as they went in."""
     leaves, shape = jax.tree.flatten(x)

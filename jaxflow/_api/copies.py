@@ -91,6 +91,12 @@ def zero_(self: Tensor) -> Tensor:
 
 
 @composite("method")
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number on the main diagonal; with ``wrap`` a tall matrix has several."""
+    return apply_inplace(OPS["_fill_diagonal"], (self, fill_value), (bool(wrap),))
+
+
+@composite("method")
 def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
     """Make this tensor show the storage of ``source`` (nothing without one)."""
     if source is None:

@@ -243,11 +243,16 @@ def share(op: Op, t: Tensor) -> Tensor:
     return new
 
 
-def known(t: Any) -> np.ndarray | None:
-    """The elements of a host tensor if they are there already; None while owed, traced, or elsewhere."""
+def known(t: Any, *, owed: bool = False) -> np.ndarray | None:
+    """The elements of a host tensor if they are there already; None while owed, traced, or elsewhere.
+
+    With ``owed`` what a Program owes is waited for: for the few ops PyTorch lets depend on data.
+    """
     if not isinstance(t, Tensor):
         return None
     value = value_of(t)
+    if owed:
+        value.get()
     if value.place is not None or t._aval.device.type != "cpu" or isinstance(
         value.array, jax.core.Tracer
     ):

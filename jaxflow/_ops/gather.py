@@ -28,10 +28,11 @@ def extent(x, dim: int) -> int:
     return x.shape[dim] if x.ndim else 1
 
 
-def in_range(error, message: str, misfit=lambda shape, at, dim: False):
+def in_range(error, message: str = "", misfit=lambda shape, at, dim: False):
     """A guard: every element of ``index`` lies in ``[0, size along dim)``.
 
-    ``misfit`` says when the shapes do not go together, which is the body's to refuse.
+    ``error`` is an exception type for ``message``, or gives both for the dimension. ``misfit`` says
+    when the shapes do not go together, which is the body's to refuse.
     """
 
     def guard(known, dynamic, static):
@@ -44,7 +45,8 @@ def in_range(error, message: str, misfit=lambda shape, at, dim: False):
         size = extent(input, dim)
         bad = index[(index < 0) | (index >= size)]
         if bad.size:
-            raise error(message.format(index=bad.reshape(-1)[0], dim=dim, size=size))
+            kind, text = (error, message) if isinstance(error, type) else error(dim)
+            raise kind(text.format(index=bad.reshape(-1)[0], dim=dim, size=size))
 
     return guard
 
@@ -93,7 +95,14 @@ def gather(input, /, dim, index: Tensor, *, sparse_grad=False):
     return jnp.take_along_axis(lines(x, at, axis), at, axis).reshape(index.shape)
 
 
-@op(guard=in_range(IndexError, "index out of range in self"))
+def _select_error(dim):
+    # PyTorch's kernel for the second dimension is another one, with words of its own.
+    if dim == 1:
+        return RuntimeError, "INDICES element is out of DATA bounds, id={index} axis_dim={size}"
+    return IndexError, "index out of range in self"
+
+
+@op(guard=in_range(_select_error))
 def index_select(input, /, dim, index: Tensor):
     """The slices of ``input`` along ``dim`` that a vector of indices names, in its order."""
     axis = wrap_dim(dim, input.ndim)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -50,17 +48,17 @@ def _resize(input, /, size, scales, mode, align_corners, antialias):
 
 
 def _check(input, size, dims):
-    if math.prod(input.shape[1:]) == 0:
-        raise RuntimeError(
-            f"Non-empty {dims + 2}D data tensor expected but got a tensor with sizes "
-            f"{list(input.shape)}"
-        )
-    if min(size) <= 0:
+    if min(*size, *input.shape[2:]) <= 0:
         names = ("W", "HW", "DHW")[dims - 1]
         old = ", ".join(f"{n}: {s}" for n, s in zip(names, input.shape[2:]))
         new = ", ".join(f"{n}: {s}" for n, s in zip(names, size))
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input ({old}) output ({new})"
+        )
+    if input.shape[1] == 0:
+        raise RuntimeError(
+            f"Non-empty {dims + 2}D data tensor expected but got a tensor with sizes "
+            f"{list(input.shape)}"
         )
 
 

@@ -429,7 +429,7 @@ def put(input, index, source, /, accumulate=False):
 
 
 def _enough(known, dynamic, static):
-    mask, source = known(dynamic[1]), dynamic[2]
+    mask, source = known(dynamic[1], owed=True), dynamic[2]
     if mask is None or mask.dtype != np.bool_:
         return
     shape = np.broadcast_shapes(dynamic[0].shape, mask.shape)
