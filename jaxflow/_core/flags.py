@@ -4,7 +4,7 @@
 variable                 default                     meaning
 =======================  ==========================  =====================================================
 JAXFLOW_EXECUTION        deferred                    ``deferred`` or ``eager``; see ``jaxflow.execution``
-JAXFLOW_MAX_OPS          2000                        a Program is closed when it has recorded so many ops
+JAXFLOW_MAX_OPS          1000                        a Program is closed when it has recorded so many ops
 JAXFLOW_CACHE            1                           0: no on-disk cache of compiled programs
 JAXFLOW_CACHE_DIR        the user's cache folder     where that cache lives
 JAXFLOW_EXPLAIN          0                           1: print ``jaxflow.explain()`` when the process ends
@@ -32,7 +32,7 @@ def default_executor() -> str:
     return chosen
 
 
-MAX_OPS = int(os.environ.get("JAXFLOW_MAX_OPS", "2000"))
+MAX_OPS = int(os.environ.get("JAXFLOW_MAX_OPS", "1000"))
 EXPLAIN_AT_EXIT = _flag("JAXFLOW_EXPLAIN")
 DEBUG = _flag("JAXFLOW_DEBUG")
 
