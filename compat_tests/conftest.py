@@ -27,12 +27,27 @@ def executor(request):
         yield request.param
 
 
+def known_gaps():
+    """Names of the tests in ``known_gaps.txt``, each with the reason it stands under."""
+    gaps, reason = {}, ""
+    for line in (pathlib.Path(__file__).parent / "known_gaps.txt").read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            reason = line.lstrip("# ")
+        elif line:
+            gaps[line] = reason
+    return gaps
+
+
 # With JAXFLOW_SWEEP=sample, files with more tests than this run one in SAMPLE of them.
 FEW, SAMPLE = 250, 3
 
 
 def pytest_collection_modifyitems(config, items):
-    """Take the sample that `.ci/run` asks for: always the same tests, chosen by their names."""
+    """Mark what is known not to pass yet; take the sample that `.ci/run` asks for, chosen by names."""
+    gaps = known_gaps()
+    for item in items:
+        if item.nodeid in gaps:
+            item.add_marker(pytest.mark.xfail(reason=gaps[item.nodeid], strict=True))
     if os.environ.get("JAXFLOW_SWEEP") != "sample":
         return
     sizes = collections.Counter(item.path for item in items)
