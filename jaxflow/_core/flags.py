@@ -7,6 +7,7 @@ JAXFLOW_EXECUTION        deferred                    ``deferred`` or ``eager``; 
 JAXFLOW_MAX_OPS          1000                        a Program is closed when it has recorded so many ops
 JAXFLOW_CACHE            1                           0: no on-disk cache of compiled programs
 JAXFLOW_CACHE_DIR        the user's cache folder     where that cache lives
+JAXFLOW_KEEP_PAGES       1                           0: freed CPU memory goes back to the system at once
 JAXFLOW_EXPLAIN          0                           1: print ``jaxflow.explain()`` when the process ends
 JAXFLOW_DEBUG            0                           1: errors while running name the source lines of ops
 =======================  ==========================  =====================================================
@@ -33,6 +34,7 @@ def default_executor() -> str:
 
 
 MAX_OPS = int(os.environ.get("JAXFLOW_MAX_OPS", "1000"))
+KEEP_PAGES = os.environ.get("JAXFLOW_KEEP_PAGES", "1") != "0"
 EXPLAIN_AT_EXIT = _flag("JAXFLOW_EXPLAIN")
 DEBUG = _flag("JAXFLOW_DEBUG")
 
