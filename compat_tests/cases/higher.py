@@ -31,6 +31,19 @@ def three_orders(T, fn):
     return AnyStrides(orders)
 
 
+@each(**{k: (lambda x, k=k: getattr(x, k)(), kind) for k, kind in (
+    ("abs", "float64"), ("exp", "float64"), ("norm", "float64"), ("std", "float64"),
+    ("tanh", "float64"), ("sigmoid", "float64"), ("relu", "float64"),
+)}, complex_abs=(lambda x: x.abs(), "complex128"), complex_norm=(lambda x: x.norm(), "complex128"),
+    rows=(lambda x: x.norm(dim=1), "float64"),
+    where=(lambda x: x.where(x > 0, x * x), "float64"))
+def nothing_has_a_history_too(T, row):
+    fn, dtype = row
+    x = T.zeros(0, 2, dtype=getattr(T, dtype), requires_grad=True)
+    (g,) = T.autograd.grad(fn(x).sum(), x, create_graph=True)
+    return g.requires_grad, AnyStrides(g.detach())
+
+
 @each(**{k: _SMOOTH[k] for k in ("cube", "sin", "softmax", "matmul", "div", "index")})
 def hessian(T, fn):
     x = leaf(T, 3, dtype="float64")

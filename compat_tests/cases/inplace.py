@@ -345,6 +345,25 @@ def several_views_made_in_no_grad(T, views):
     return attempt(lambda: part.mul_(2)), h._version
 
 
+@case
+def history_is_asked_before_memory(T):
+    x = leaf(T, 2, 1)
+    h = x * 1
+    with T.no_grad():
+        part = h.expand(2, 3)
+    return [raises(lambda t=t: t.mul_(2)) for t in (part, x.expand(2, 3), h.expand(2, 3))]
+
+
+@each(split=lambda h: h.split(4), chunk=lambda h: h.chunk(1), unbind=lambda h: h[None].unbind())
+def one_view_where_several_could_be(T, views):
+    x = leaf(T, 4)
+    h = x * 1
+    (part,) = views(h)
+    y = part.cos()
+    h.mul_(2)
+    return raises(lambda: y.sum().backward()), raises(lambda: part.add_(1))
+
+
 @each(**_MULTI)
 def several_views_written_in_no_grad(T, views):
     x = leaf(T, 2, 4)

@@ -69,19 +69,22 @@ def check_operand(op: Op, target: Tensor, other: Tensor) -> None:
 
 def check_writable(t: Tensor, requires_grad: bool) -> None:
     """Refuse an in-place write where PyTorch refuses it. Raises RuntimeError."""
+    if requires_grad and state.grad:
+        _check_history(t)  # PyTorch's autograd layer stands before its kernels: it refuses first
+    if has_internal_overlap(t._aval.shape, strides_of(t)):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single "
+            "memory location. Please clone() the tensor before performing the operation."
+        )
     if version_cell(t).__class__ is Untracked and not state.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "
             "clone to get a normal tensor before doing inplace update.See "
             "https://github.com/pytorch/rfcs/pull/17 for more details."
         )
-    if has_internal_overlap(t._aval.shape, strides_of(t)):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single "
-            "memory location. Please clone() the tensor before performing the operation."
-        )
-    if not (requires_grad and state.grad):
-        return
+
+
+def _check_history(t: Tensor) -> None:
     view = t._view
     if view is not None and view.base is not None:
         if view.origin is not None:

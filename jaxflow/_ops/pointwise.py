@@ -128,7 +128,8 @@ def square(input, /):
 def _complex_abs_rule(primals, tangents):
     (z,), (t,) = primals, tangents
     out = jnp.abs(z)
-    direction = jnp.where(z == 0, 0, z / jnp.where(z == 0, 1, out).astype(z.dtype))
+    # jnp.where of empty arrays is its second argument: that one must have the history of ``z``.
+    direction = jnp.where(z != 0, z / jnp.where(z != 0, out, 1).astype(z.dtype), 0)
     return out, (jnp.conj(direction) * t).real
 
 
@@ -235,7 +236,8 @@ def relu(input, /):
         raise NotImplementedError("clamp is not supported for complex types")
     if is_bool(input):
         raise RuntimeError("Boolean inputs not supported for relu")
-    return jnp.where(input <= 0, jnp.zeros_like(input), input)
+    # Not jnp.where: of empty arrays that is its second argument, and the gradient has no history.
+    return jax.lax.select(input <= 0, jnp.zeros_like(input), input)
 
 
 @op(promote="no_opmath")

@@ -144,7 +144,8 @@ def _moments(name, input, dim, correction, keepdim):
 
 def _root(x):
     """The square root whose derivative at 0 is 0: the deviation of a constant has no slope."""
-    return jnp.where(x == 0, 0, jnp.sqrt(jnp.where(x == 0, 1, x)))
+    # jnp.where of empty arrays is its second argument: that one must have the history of ``x``.
+    return jnp.where(x != 0, jnp.sqrt(jnp.where(x != 0, x, 1)), 0)
 
 
 def _real_dtype(input):

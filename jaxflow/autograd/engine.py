@@ -241,7 +241,7 @@ def _check_versions(node: Node) -> None:
     """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
     for cell, version, aval, edge in node.guards:
         if cell[0] != version:
-            if edge is not RESULT and edge is not None and edge[0].num_outputs > 1:
+            if edge is not RESULT and edge is not None:
                 check_rebuilt(edge)
             maker = node.name() if edge is RESULT else current_maker(cell, edge)
             raise overwritten(aval, maker, 0, cell, version)
