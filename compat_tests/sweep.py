@@ -140,25 +140,50 @@ _UNSPECIFIED = ("empty", "empty_like", "empty_strided", "new_empty")
 _ANY_OF_EQUALS = ("topk", "kthvalue", "median", "nanmedian", "sort", "argsort", "msort")
 
 
+def _open_dim(key, sample):
+    """Along which dimension PyTorch leaves open which of several equal elements is meant, or None."""
+    name = record(key).name
+    if name not in _ANY_OF_EQUALS or sample.kwargs.get("stable") is True:
+        return None
+    if name == "msort":
+        return 0
+    numbers = [a for a in sample.args if isinstance(a, int) and not isinstance(a, bool)]
+    if "dim" not in sample.kwargs and len(numbers) > (name in ("topk", "kthvalue")):
+        return numbers[-1]
+    return sample.kwargs.get("dim", -1)
+
+
 def _settled(key, sample, result):
     """A result without what PyTorch leaves open: unspecified elements, indices among equals."""
-    name = record(key).name
-    if name in _UNSPECIFIED:
+    if record(key).name in _UNSPECIFIED:
         return result.to(bool) & False
-    if name in _ANY_OF_EQUALS and sample.kwargs.get("stable") is not True:
-        x = sample.input if isinstance(flat(result)[0], torch.Tensor) else subject(sample.input)
-        dim = sample.kwargs.get("dim", -1)
-        numbers = [a for a in sample.args if isinstance(a, int) and not isinstance(a, bool)]
-        if "dim" not in sample.kwargs and len(numbers) > (name in ("topk", "kthvalue")):
-            dim = numbers[-1]
-        if name == "argsort":
-            return x.take_along_dim(result, dim)
-        if isinstance(result, tuple) and x.dim():
-            indices = result[1]
-            if indices.dim() < x.dim():
-                indices = indices.unsqueeze(dim)
-            return result[0], x.take_along_dim(indices, dim)
+    dim = _open_dim(key, sample)
+    if dim is None:
+        return result
+    # Detached: what the indices point at is compared, and is not to have a gradient of its own.
+    x = sample.input if isinstance(flat(result)[0], torch.Tensor) else subject(sample.input)
+    if record(key).name == "argsort":
+        return x.detach().take_along_dim(result, dim)
+    if isinstance(result, tuple) and x.dim():
+        indices = result[1]
+        if indices.dim() < x.dim():
+            indices = indices.unsqueeze(dim)
+        return result[0], x.detach().take_along_dim(indices, dim)
     return result
+
+
+def _settled_gradient(key, sample, gradient):
+    """The gradient of a sample's input; which of several equal elements has which share is left open.
+
+    Equal elements along the open dimension have their shares in order of size.
+    """
+    dim = _open_dim(key, sample)
+    if dim is None or sample.input.dim() == 0:
+        return gradient
+    x = sample.input.detach()
+    by_size = gradient.argsort(dim)
+    order = by_size.take_along_dim(x.take_along_dim(by_size, dim).sort(dim=dim, stable=True)[1], dim)
+    return gradient.take_along_dim(order, dim)
 
 
 # ----------------------------------------------------------------------------------------- compare
@@ -253,12 +278,14 @@ def check_values(key, dtype_name):
     for i, sample in enumerate(take_samples(rec, dtype, differentiable)):
         where = f"{key} {dtype_name} sample {i} {_describe(sample)}"
         process = functools.partial(_processed, key, sample)
+        settle = functools.partial(_settled_gradient, key, sample)
         call = (sample.input, sample.args, sample.kwargs)
 
-        def run_torch(call, rec=rec, process=process):
+        def run_torch(call, rec=rec, process=process, settle=settle):
             args = _tensors(call)
             result = process(_quiet(rec.op, call[0], *call[1], **call[2]))
-            return result, _gradients(torch, result, args, lambda x: x)
+            found = _gradients(torch, result, args, lambda x: x)
+            return result, found and [g if g is None else settle(g) for g in found]
 
         @functools.cache
         def exact(call=call, run_torch=run_torch, dtype=dtype):
@@ -282,6 +309,8 @@ def check_values(key, dtype_name):
                     f"{where}: gradient {k} is {a} for {e}"
                 )
                 continue
+            if _open_dim(key, sample) is not None:
+                a = subject(settle(to_torch(a)))
             compare(a, e, f"{where} gradient {k}",
                     (lambda exact=exact, k=k: exact()[1][k]) if reference else None)
 

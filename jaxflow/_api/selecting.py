@@ -47,7 +47,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     else:
         rows = np.argwhere(array).astype(np.int64)
     t = put(rows, where)
-    if out is None and rows.shape[1] > 1 and rows.size:
+    if out is None:
         # Column by column in memory, as PyTorch lays them out.
         t._stride = (1, rows.shape[0])
     return given_out("nonzero", out, t)

@@ -56,14 +56,16 @@ class Plan:
         out_avals: what comes out.
         diff_outputs: which outputs may require grad.
         arrays: how many of the inputs are arrays.
+        faces: the inputs that a node's ``next_functions`` lists.
     """
 
-    __slots__ = ("arrays", "device", "diff_outputs", "differentiable", "fn", "grad_name", "jitted",
-                 "kinds", "name", "node", "out_avals", "preserve", "returns", "saves", "single", "vjps")
+    __slots__ = ("arrays", "device", "diff_outputs", "differentiable", "faces", "fn", "grad_name",
+                 "jitted", "kinds", "name", "node", "out_avals", "preserve", "returns", "saves", "single", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", differentiable: bool = True,
-                 preserve: bool = False, returns: Any = None, single: bool = True) -> None:
+                 preserve: bool = False, returns: Any = None, single: bool = True,
+                 faces: tuple[int, ...] | None = None) -> None:
         self.name = name
         self.fn = fn
         fn.__name__ = fn.__qualname__ = name
@@ -81,7 +83,9 @@ class Plan:
         self.preserve = preserve
         self.returns = returns
         self.single = single
-        self.arrays = sum(isinstance(k, Aval) for k in self.kinds)
+        arrays = tuple(i for i, k in enumerate(self.kinds) if isinstance(k, Aval))
+        self.arrays = len(arrays)
+        self.faces = arrays if faces is None else faces
         self.vjps: dict = {}
 
     def __repr__(self) -> str:
@@ -158,9 +162,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
             compute, result = promotion.elementwise(promote, operands)
         shape = None
         if op.broadcast:
-            shape = broadcast_shapes(
-                *(k.shape for k in kinds if isinstance(k, Aval))
-            )
+            shape = broadcast_shapes(*_shapes(kinds, layout, masks_first=into is None))
         if into is not None:
             # Of a wrong shape and a wrong dtype PyTorch names the shape.
             if shape is not None and shape != into.shape:
@@ -184,13 +186,38 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
                 f"Bad in-place call: input tensor size {list(into.shape)} and output tensor size "
                 f"{list(out_avals[0].shape)} should match"
             )
-        grad_name = op.grad_name
-        if callable(grad_name):
-            numbers = tuple(k in NUMBER_DTYPES for k in kinds)
-            grad_name = grad_name(numbers, **dict(zip(op.static_names, static, strict=True)))
+        numbers = tuple(k in NUMBER_DTYPES for k in kinds)
+        grad_name = _grad_name(op, numbers, static)
+        # Where numbers change the node's name they are no operands that were wrapped as tensors.
+        wrapped = grad_name == _grad_name(op, (False,) * len(numbers), static)
         return Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=op.saves, differentiable=op.differentiable,
-                    preserve=op.layout == "preserve", returns=op.returns, single=single[0])
+                    preserve=op.layout == "preserve", returns=op.returns, single=single[0],
+                    faces=_faces(op, kinds, layout, present, wrapped))
+
+
+def _grad_name(op: Op, numbers: tuple[bool, ...], static: tuple) -> str:
+    """PyTorch's name of the node, given which dynamic arguments are Python numbers."""
+    if not callable(op.grad_name):
+        return op.grad_name
+    return op.grad_name(numbers, **dict(zip(op.static_names, static, strict=True)))
+
+
+def _faces(op: Op, kinds: tuple, layout: list, present: list, wrapped: bool) -> tuple[int, ...]:
+    """Which present inputs stand for operands PyTorch differentiates: no index, mask or plain number."""
+    found = []
+    for p, at, count in layout:
+        for i in range(at, at + count):
+            kind = kinds[i]
+            if kind is NoneKind or p.kind == SCALAR or not p.promotes:
+                continue
+            if isinstance(kind, Aval):
+                operand = op.promote is not None or kind.dtype.category >= 2
+            else:
+                operand = wrapped
+            if operand:
+                found.append(present.index(i))
+    return tuple(found)
 
 
 def _wrong_shape(shape: tuple[int, ...], into: Aval) -> RuntimeError:
@@ -238,6 +265,13 @@ def _dynamic_layout(op: Op, kinds: tuple) -> list[tuple]:
         layout.append((p, at, count))
         at += count
     return layout
+
+
+def _shapes(kinds: tuple, layout: list, masks_first: bool) -> list[tuple[int, ...]]:
+    """The tensors' shapes, in the order in which PyTorch's error names two that do not broadcast."""
+    order = sorted(layout, key=lambda entry: entry[0].promotes) if masks_first else layout
+    return [kinds[i].shape for _, at, n in order for i in range(at, at + n)
+            if isinstance(kinds[i], Aval)]
 
 
 def _operand(kind) -> tuple:

@@ -118,11 +118,12 @@ def index_select(input, /, dim, index: Tensor):
     return jnp.take(input, index.reshape(-1), axis, mode="fill")
 
 
-def _flat_range(known, dynamic, static):
+def flat_range(known, dynamic, static):
+    """A guard: every element of ``index`` names a place in the flattened ``input``."""
     input, index = dynamic[0], known(dynamic[1])
-    if index is None or index.size == 0:
+    if index is None or index.size == 0 or index.dtype != np.int64:
         return
-    size = input.numel()
+    size = input._aval.numel
     bad = index[(index < -size) | (index >= size)]
     if bad.size:
         raise IndexError(
@@ -130,7 +131,7 @@ def _flat_range(known, dynamic, static):
         )
 
 
-@op(guard=_flat_range)
+@op(guard=flat_range)
 def take(input, index, /):
     """Elements by their position in the flattened ``input``; negative ones count from the end."""
     if index.dtype != np.int64:

@@ -18,7 +18,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._dispatch.op import Scalar, Tensor, op
 
 from ._support import at_least_1d, is_bool, is_complex, is_float, scalar_name, wrap_dim
-from .gather import OUT_OF_BOUNDS, fit_index, in_range, lines_misfit, need_index_dtype
+from .gather import OUT_OF_BOUNDS, fit_index, flat_range, in_range, lines_misfit, need_index_dtype
 
 
 def _scatter_guard(known, dynamic, static):
@@ -405,7 +405,14 @@ def index_reduce(input, /, dim, index: Tensor, source: Tensor, reduce, *, includ
 # ---------------------------------------------------------------------------------- flat and masked
 
 
-@op(variants="function method inplace")
+def _put_guard(known, dynamic, static):
+    input, index, source = (getattr(x, "_aval", None) for x in dynamic)
+    # Misfits are the body's to refuse.
+    if None not in (index, source) and source.dtype is input.dtype and source.numel == index.numel:
+        flat_range(known, dynamic, static)
+
+
+@op(variants="function method inplace", guard=_put_guard)
 def put(input, index, source, /, accumulate=False):
     """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
     if index.dtype != np.int64:
