@@ -67,10 +67,33 @@ def node_of_function(T, op):
 
 @each(scalar=lambda T, x: x * 2, tensor=lambda T, x: x * T.ones(3),
       other=lambda T, x: T.ones(3) * x,
-      both=lambda T, x: x * x, three=lambda T, x: T.cat([x, T.ones(1), x]))
+      both=lambda T, x: x * x, three=lambda T, x: T.cat([x, T.ones(1), x]),
+      number_first=lambda T, x: 2**x, power=lambda T, x: x**2.5, reversed_=lambda T, x: 1 - x,
+      integers=lambda T, x: x * T.arange(3), clamped=lambda T, x: x.clamp(0, 1),
+      clamped_by=lambda T, x: x.clamp(x.detach(), x), selected=lambda T, x: x[1],
+      picked=lambda T, x: x[T.tensor([0, 2])], masked=lambda T, x: x[x > 0],
+      gathered=lambda T, x: x.gather(0, T.tensor([1])), chosen=lambda T, x: T.where(x > 0, x, -x),
+      filled=lambda T, x: x.masked_fill(x > 0, 1.0), normed=lambda T, x: x.norm(3),
+      nll=lambda T, x: T.nn.functional.nll_loss(x[None], T.tensor([1])),
+      embedding=lambda T, x: T.nn.functional.embedding(T.tensor([0]), x[:, None]),
+      written=lambda T, x: (x * 1).index_put_((T.tensor([0]),), x[:1]),
+      layer_norm=lambda T, x: T.nn.functional.layer_norm(x, (3,), x, x))
 def edges_of(T, op):
     y = op(T, leaf(T, 3))
     return [(n.name() if n else None, i) for n, i in y.grad_fn.next_functions]
+
+
+@case
+def edges_of_a_linear_layer(T):
+    # in the order of addmm: the bias, the input, the weight
+    x, w, b = leaf(T, 2, 3), leaf(T, 4, 3), leaf(T, 4)
+    y = T.nn.functional.linear(x * 1, w, b)
+    edges = y.grad_fn.next_functions
+    frozen = T.nn.functional.linear(x.detach(), w, b).grad_fn.next_functions
+    return (
+        len(edges), edges[0][0].variable is b, edges[1][0], frozen[1],
+        T.nn.functional.mse_loss(y, y.detach()).grad_fn.next_functions[0][0],
+    )
 
 
 @case

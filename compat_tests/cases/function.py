@@ -421,6 +421,58 @@ def returning_the_input(T):
     return y is x, y, x.grad, y.data_ptr() == x.data_ptr(), y._version
 
 
+def view_function(T, forward, backward):
+    class View(T.autograd.Function):
+        pass
+
+    View.forward = staticmethod(lambda ctx, x: forward(x))
+    View.backward = staticmethod(lambda ctx, *grads: backward(T, *grads))
+    return View
+
+
+@each(view=(lambda x: x.view(4), lambda T, g: g.view(2, 2)),
+      identity=(lambda x: x, lambda T, g: g),
+      alias=(lambda x: x.view_as(x), lambda T, g: g),
+      detached=(lambda x: x.detach(), lambda T, g: g),
+      several=(lambda x: (x[0], x[1]), lambda T, *g: T.stack(g)))
+def writing_into_what_forward_returned_of_its_input(T, row):
+    apply = view_function(T, *row).apply
+
+    def first(x):
+        out = apply(x)
+        return out[0] if isinstance(out, tuple) else out
+
+    def later(h):
+        out = first(h)
+        with T.no_grad():
+            h.add_(1)
+        return out.sum()
+
+    x = leaf(T, 2, 2)
+    return (
+        attempt(lambda: first(x).mul_(2)), attempt(lambda: first(x * 1).mul_(2)),
+        attempt(lambda: first(x.detach()).mul_(2)), attempt(lambda: first(x * 1).view(-1).mul_(2)),
+        attempt(lambda: later(x * 1)),
+    )
+
+
+@case
+def edges_lead_to_tensors_only(T):
+    class Scale(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, factor, b, note, c):
+            return a * factor + b * c
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, None, g, None, g
+
+    a, b, c = leaf(T, 2), leaf(T, 2), rand(T, 2)
+    fn = Scale.apply(a * 1, 2.0, b, "note", c).grad_fn
+    names = [(n and n.name(), i) for n, i in fn.next_functions]
+    return names, repr(fn).partition(".")[2].split(" at ")[0]
+
+
 @case
 def returning_a_view_of_the_input(T):
     class Rows(T.autograd.Function):

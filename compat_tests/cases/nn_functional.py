@@ -125,6 +125,9 @@ def pad_value_refused(T):
     reflect=((1, 2, 4), (-1, 1), "reflect"), replicate=((1, 2, 4), (-1, 1), "replicate"),
     unbatched=((2, 3, 4), (1, 1, 2, 1), "reflect"),
     circular_2d=((1, 1, 3, 4), (1, 2, 2, 1), "circular"),
+    circular_cut_left=((1, 2, 4), (-1, 1), "circular"), circular_cut=((1, 2, 4), (-1, -1), "circular"),
+    circular_cut_right=((1, 2, 4), (2, -1), "circular"),
+    circular_cut_2d=((1, 1, 3, 4), (-1, 1, 1, -1), "circular"),
 )
 def pad_modes(T, row):
     shape, pads, mode = row

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import jax
@@ -17,6 +16,8 @@ from jaxflow._core.value import Untracked, Value
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.state import state
+
+from .nested import from_nested, numpy_dtype
 
 
 def from_array(array: Any, *, shared: bool = False) -> Tensor:
@@ -77,23 +78,13 @@ def _host_array(data: Any, dtype: Any) -> np.ndarray:
         array = np.asarray(value_of(data).get())
     elif isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
-        if array.dtype == object or array.dtype.kind in "USOMm":
-            raise TypeError(
-                f"can't convert np.ndarray of type {array.dtype.type.__module__}."
-                f"{array.dtype.type.__name__}. The only supported types are: float64, float32, float16, "
-                "complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and "
-                "bool."
-            )
+        numpy_dtype(array)
         if isinstance(data, np.generic) and dtype is None and isinstance(data, float):
             dtype = dtypes.float64
     elif isinstance(data, jax.Array):
         array = np.asarray(data)
     else:
-        data = _plain(data)
-        _check_rectangular(data)
-        array = _from_sequence(data, dtype)
-        if dtype is None:
-            return array
+        array, dtype = from_nested(data, dtype)
         _check_range(array, dtype)
         return _convert(array, dtype)
     return array if dtype is None else _convert(array, dtype)
@@ -121,115 +112,11 @@ def _check_range(array: np.ndarray, dtype: dtypes.dtype) -> None:
 
 
 def _convert(array: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
-    if array.dtype.kind == "c" and not dtype.is_complex:
+    if array.dtype.kind == "c" and not dtype.is_complex and dtype is not dtypes.bool:
         raise RuntimeError(
             f"value cannot be converted to type {dtype.scalar_name.lower()} without overflow"
         )
     return cast_numpy(array, dtype.np)
-
-
-def _plain(data: Any) -> Any:
-    """Nested data with tensors and arrays in it as nested lists of numbers."""
-    if isinstance(data, (list, tuple)):
-        return [_plain(x) for x in data]
-    if isinstance(data, range):
-        return list(data)
-    if isinstance(data, Tensor):
-        return np.asarray(value_of(data).get()).tolist()
-    if isinstance(data, np.ndarray | np.generic | jax.Array):
-        return np.asarray(data).tolist()
-    if isinstance(data, str):
-        raise TypeError("new(): invalid data type 'str'")
-    if isinstance(data, numbers.Number):
-        return data
-    if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
-        return [_plain(data[i]) for i in range(len(data))]
-    if hasattr(data, "__array__"):
-        return np.asarray(data).tolist()
-    if data is None:
-        raise RuntimeError("Could not infer dtype of NoneType")
-    raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
-
-
-def _check_rectangular(data: Any) -> None:
-    shape = []
-    level = data
-    while isinstance(level, list):
-        shape.append(len(level))
-        if not level:
-            break
-        level = level[0]
-
-    def walk(x: Any, depth: int) -> None:
-        if depth == len(shape):
-            if isinstance(x, list):
-                raise TypeError(f"not a number: {x!r}")
-            return
-        if not isinstance(x, list):
-            raise TypeError(f"not a sequence: {x!r}")
-        if len(x) != shape[depth]:
-            raise ValueError(
-                f"expected sequence of length {shape[depth]} at dim {depth} (got {len(x)})"
-            )
-        for item in x:
-            walk(item, depth + 1)
-
-    walk(data, 0)
-
-
-_KIND_ORDER = {bool: 0, int: 1, float: 2, complex: 3}
-
-
-def _from_sequence(data: Any, dtype: Any) -> np.ndarray:
-    kind = _widest(data)
-    if kind is None or kind is float:
-        target = dtypes.get_default_dtype()
-    elif kind is complex:
-        target = dtypes.default_complex_dtype()
-    else:
-        target = dtypes.int64 if kind is int else dtypes.bool
-    if dtype is not None:
-        # Through the widest type of the kind, so that nothing is rounded twice.
-        wide = {bool: np.bool_, int: None, float: np.float64, complex: np.complex128}.get(kind)
-        if kind is int:
-            return _integers(data, dtype)
-        return np.array(data, dtype=wide if kind is not None else np.float64)
-    if kind is int:
-        return _integers(data, dtypes.int64)
-    return np.array(data, dtype=np.float64 if kind is float else None).astype(target.np)
-
-
-def _integers(data: Any, dtype: dtypes.dtype) -> np.ndarray:
-    try:
-        return np.array(data, dtype=np.int64)
-    except OverflowError:
-        if dtype.is_floating_point or dtype.is_complex:
-            return np.array(data, dtype=np.float64)
-        if dtype is dtypes.bool:
-            return np.array(data, dtype=object) != 0
-        if dtype is dtypes.uint64:
-            array = np.array(data, dtype=object)
-            if (array < 0).any():
-                raise OverflowError("can't convert negative int to unsigned") from None
-            if (array >= 2**64).any():
-                raise OverflowError("int too big to convert") from None
-            return array.astype(np.uint64)
-        raise ValueError("Overflow when unpacking long long") from None
-
-
-def _widest(data: Any) -> type | None:
-    """The widest kind of number in nested lists, None where there is none."""
-    found, order = None, -1
-    stack = [data]
-    while stack:
-        x = stack.pop()
-        if isinstance(x, list):
-            stack.extend(x)
-        else:
-            kind = next(k for k in _KIND_ORDER if isinstance(x, k))
-            if _KIND_ORDER[kind] > order:
-                found, order = kind, _KIND_ORDER[kind]
-    return found
 
 
 @composite("function")

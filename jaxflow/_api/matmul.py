@@ -89,7 +89,7 @@ def linear(
     dims = "matrix" if m == 2 else "batched" if m > 2 else "vector"
     if bias is None:
         return apply(LINEAR[dims, False], (input, weight))
-    return apply(LINEAR[dims, True], (input, weight, bias))
+    return apply(LINEAR[dims, True], (bias, input, weight))
 
 
 @composite("function", namespace="nn.functional")

@@ -308,6 +308,8 @@ def _to_number(kind):
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
                 "behavior.\nConsider using tensor.detach() first."
             )
+        if self._aval.numel != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
         return kind(self.item())
 
     return convert

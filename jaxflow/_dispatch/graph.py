@@ -69,8 +69,8 @@ class Node:
 
     @property
     def next_functions(self) -> tuple:
-        """``(node, output number)`` for every differentiable input."""
-        return tuple((None, 0) if e is None else e for e in self.edges)
+        """``(node, output number)`` for every input that PyTorch's node could have a gradient for."""
+        return tuple(self.edges[i] or (None, 0) for i in self.plan.faces)
 
     @property
     def metadata(self) -> dict:

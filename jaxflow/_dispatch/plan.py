@@ -60,7 +60,8 @@ class Plan:
     """
 
     __slots__ = ("arrays", "device", "diff_outputs", "differentiable", "faces", "fn", "grad_name",
-                 "jitted", "kinds", "name", "node", "out_avals", "preserve", "returns", "saves", "single", "vjps")
+                 "jitted", "kinds", "name", "node", "out_avals", "preserve", "returns", "saves",
+                 "single", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", differentiable: bool = True,
@@ -317,15 +318,12 @@ def _body(op, kinds, static, layout, present, compute, result, shape) -> Callabl
     result_np = None if result is None else result.np
     out_count = len(kinds)
     random = op.random
-    # Of now, not of when the function is traced.
-    number_dtypes = {k: _default_number_dtype(k) for k in kinds if k in NUMBER_DTYPES}
 
     def prepare(x, kind, p):
         if not isinstance(kind, Aval):
             x = jnp.asarray(x, NUMBER_DTYPES[kind])
             if compute_np is None:
-                # Outside promotion a number is what torch's wrapped number would be.
-                return cast(x, number_dtypes[kind])
+                return x  # a fill or a copy, which casts from all of the number's digits
         if compute_np is not None and p.promotes:
             x = cast(x, compute_np)
         if shape is not None and x.shape != shape:
@@ -368,14 +366,6 @@ def _body(op, kinds, static, layout, present, compute, result, shape) -> Callabl
 def _as_scalar(x, kind):
     """A Scalar parameter as a 0-d array (a 0-d tensor is welcome where a number is)."""
     return x if isinstance(kind, Aval) else jnp.asarray(x, NUMBER_DTYPES[kind])
-
-
-def _default_number_dtype(kind):
-    if kind is float:
-        return dtypes.get_default_dtype().np
-    if kind is complex:
-        return dtypes.default_complex_dtype().np
-    return NUMBER_DTYPES[kind]
 
 
 # ----------------------------------------------------------------------------------------- backward

@@ -437,7 +437,7 @@ def _linear(input, weight, bias):
 
 def _linear_op(dims, grad_name, *, biased):
     """One of the `LINEAR` ops: the same body, under PyTorch's node name for these dimensions."""
-    def body(input, weight, bias, /):
+    def body(bias, input, weight, /):  # the order of addmm, which next_functions shows
         return _linear(input, weight, bias)
 
     def unbiased(input, weight, /):

@@ -42,11 +42,14 @@ def constant_pad_nd(input, /, pad, value: Scalar = 0):
 
 def _indices(size, before, after, mode):
     """Which positions the padded dimension shows."""
+    if mode == "circular":
+        # What negative padding cuts off is gone before the rest is continued.
+        start, stop = max(-before, 0), size - max(-after, 0)
+        shown = range(start - max(before, 0), stop + max(after, 0))
+        return [start + (p - start) % max(stop - start, 1) for p in shown]
     positions = range(-before, size + after)
     if mode == "replicate":
         return [min(max(p, 0), size - 1) for p in positions]
-    if mode == "circular":
-        return [p % size for p in positions]
     return [-p if p < 0 else 2 * (size - 1) - p if p >= size else p for p in positions]
 
 

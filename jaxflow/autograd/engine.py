@@ -2,13 +2,15 @@
 
 NOTE [Order of the walk]
     A node runs when every cotangent it will ever get has arrived; among those ready, the one recorded
-    last runs first, and gradient accumulators before anything else. Nothing recurses, so a chain of any
+    last runs first, and gradient accumulators before anything else, in the order they became ready (the
+    same in every step, or steps would compile anew). Nothing recurses, so a chain of any
     length works; every node and edge is touched a constant number of times.
 """
 
 from __future__ import annotations
 
 import heapq
+import itertools
 from typing import Any
 
 from jaxflow._core.tensor import Tensor, make
@@ -77,9 +79,10 @@ class _Walk:
         for (node, number), cotangent in self.roots:
             _deposit(arrived, node, number, cotangent)
         ready: list = []
+        order = itertools.count().__next__  # accumulators are all alike: first come, first served
         for node in arrived:
             if self.pending.get(node, 0) == 0:
-                heapq.heappush(ready, (-node.sequence, id(node), node))
+                heapq.heappush(ready, (-node.sequence, order(), node))
         needed, pending = self.needed, self.pending
         while ready:
             node = heapq.heappop(ready)[2]
@@ -103,7 +106,7 @@ class _Walk:
                 if left == 0 and (needed is None or target in needed or (
                     id(target) in self.capture_nodes
                 )):
-                    heapq.heappush(ready, (-target.sequence, id(target), target))
+                    heapq.heappush(ready, (-target.sequence, order(), target))
         return self.results
 
     def _before(self, node, cotangents: list) -> list:

@@ -145,7 +145,8 @@ def _wrap(node: FunctionNode, result: Any, inputs: list, record: bool) -> Any:
             shown = apply_view("alias", out) if id(out) in given else out
             view = shown._view
             if view is not None and record:
-                view.origin = MULTI_OUTPUT if several else FUNCTION
+                if view.base is not None:
+                    view.origin = MULTI_OUTPUT if several else FUNCTION
                 view.seen_version = view.version[0]
             _set(shown, node if traced else None, i)
         if shown is not out and node._to_save is not None:

@@ -38,6 +38,15 @@ class FunctionNode(Node):
         self._arguments = 0
         self.needs_input_grad: tuple[bool, ...] = ()
 
+    def __repr__(self) -> str:
+        kind = type(self)
+        return f"<{kind.__module__}.{kind.__name__} object at {hex(id(self))}>"
+
+    @property
+    def next_functions(self) -> tuple:
+        """``(node, output number)`` for every tensor among the arguments of forward."""
+        return tuple(edge or (None, 0) for edge in self.edges)
+
     # -- what the user calls on ctx
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep inputs or outputs of forward for ``saved_tensors``; TypeError for other things."""

@@ -1,0 +1,73 @@
+"""``tensor`` and its like of nested sequences: the dtype of mixed elements, and what is refused."""
+
+import numpy as np
+
+from compat_tests.harness import attempt, case, each, raises
+
+
+@each(
+    int16=lambda T: [np.int16(1)],
+    float16_and_int=lambda T: [np.float16(1.5), 2],
+    nested=lambda T: [[np.int8(1)], [np.int8(2)]],
+    float64=lambda T: [np.float64(1), 2.0],
+    uint16=lambda T: [np.uint16(5)],
+    bool_and_int8=lambda T: [True, np.int8(4)],
+    complex64_and_float=lambda T: [np.complex64(1j), 1.5],
+    complex_and_float64=lambda T: [1j, np.float64(2)],
+    arrays=lambda T: [np.array([1.5]), np.array([2.5])],
+    array_and_list=lambda T: [np.array([1, 2]), [3.5, 4]],
+    empty_arrays=lambda T: [np.array([]), np.array([])],
+    empty_lists=lambda T: [[], []],
+    tensors=lambda T: [T.tensor(1.0), 2],
+    tensor_of_int16=lambda T: [T.tensor(1, dtype=T.int16)],
+    bfloat16_and_float16=lambda T: [T.tensor(1, dtype=T.bfloat16), np.float16(1)],
+    one_element_tensors=lambda T: [T.tensor([[1]]), T.tensor([2])],
+    tensor_as_second_row=lambda T: [[1, 2], T.tensor([1, 2])],
+    needs_grad=lambda T: [T.tensor(1.0, requires_grad=True)],
+    ranges=lambda T: [range(3), range(3)],
+)
+def dtype_of_elements(T, make):
+    return T.tensor(make(T)), T.as_tensor(make(T))
+
+
+@each(
+    tensors=lambda T: T.tensor([T.ones(2), T.ones(2)]),
+    integer_tensors=lambda T: T.tensor([T.tensor([1, 2]), T.tensor([3, 4])]),
+    float_tensor_as_int=lambda T: T.tensor([T.tensor(1.5)], dtype=T.int64),
+    float32_as_int=lambda T: T.tensor([np.float32(1.5)], dtype=T.int64),
+    dates=lambda T: T.tensor([np.datetime64("2020")]),
+    array_of_text=lambda T: T.tensor([np.array(["a"])]),
+    text=lambda T: T.tensor(["a"]),
+    text_second=lambda T: T.tensor([1, "a"]),
+    text_as_float=lambda T: T.tensor([1, "a"], dtype=T.float32),
+    none_as_float=lambda T: T.tensor([1, None], dtype=T.float32),
+    deeper_second=lambda T: T.tensor([1, [2]]),
+    deeper_second_float=lambda T: T.tensor([1.0, [2.0]]),
+    flatter_second=lambda T: T.tensor([[1], 2]),
+    ragged=lambda T: T.tensor([[1, 2], [3]]),
+    complex_as_float=lambda T: T.tensor([1.5 + 1j], dtype=T.float32),
+    complex_as_int=lambda T: T.tensor(1.5 + 1j, dtype=T.int32),
+    too_large=lambda T: T.tensor([np.int64(300)], dtype=T.uint8),
+    dictionary=lambda T: T.tensor([{1: 2}]),
+)
+def refused(T, call):
+    return raises(lambda: call(T))
+
+
+@case
+def complex_as_bool(T):
+    return T.tensor([1, 0.0, 2j], dtype=T.bool)
+
+
+@each(none=(0,), two=(2,))
+def number_of_a_tensor_of_another_size(T, shape):
+    t = T.ones(shape)
+    return raises(lambda: float(t)), raises(lambda: int(t)), raises(lambda: complex(t)), raises(t.item)
+
+
+@case
+def other_constructors(T):
+    return (
+        T.ones(2).new_tensor([np.int16(1)]), T.Tensor([np.array([1, 2]), np.array([3, 4])]),
+        T.LongTensor([np.int16(1), 2]), attempt(lambda: T.Tensor([T.ones(2), T.ones(2)])),
+    )
