@@ -62,25 +62,26 @@ def error_cases(keys):
 # ------------------------------------------------------------------------------- torch -> jaxflow
 
 
-def subject(x):
-    """A torch argument as jaxflow's; tensors keep ``requires_grad``."""
+def subject(x, seen=None):
+    """A torch argument as jaxflow's; tensors keep ``requires_grad``, and one met twice stays one."""
+    seen = {} if seen is None else seen
     if isinstance(x, torch.Tensor):
-        t = _to_jaxflow(x.detach())
-        return t.requires_grad_() if x.requires_grad else t
-    if isinstance(x, torch.dtype):
-        return getattr(jaxflow, str(x).removeprefix("torch."))
+        if id(x) not in seen:
+            t = _to_jaxflow(x.detach())
+            seen[id(x)] = t.requires_grad_() if x.requires_grad else t
+        return seen[id(x)]
     if isinstance(x, torch.device):
         return str(x)
-    if isinstance(x, (torch.memory_format, torch.layout)):
+    if isinstance(x, (torch.dtype, torch.memory_format, torch.layout)):
         return getattr(jaxflow, str(x).removeprefix("torch."))
     if isinstance(x, torch.Size):
         return jaxflow.Size(x)
     if isinstance(x, list):
-        return [subject(i) for i in x]
+        return [subject(i, seen) for i in x]
     if isinstance(x, tuple):
-        return tuple(subject(i) for i in x)
+        return tuple(subject(i, seen) for i in x)
     if isinstance(x, dict):
-        return {k: subject(v) for k, v in x.items()}
+        return {k: subject(v, seen) for k, v in x.items()}
     return x
 
 
@@ -88,8 +89,8 @@ def _to_jaxflow(x):
     dtype = getattr(jaxflow, str(x.dtype).removeprefix("torch."))
     x = x.resolve_conj().resolve_neg()
     if x.dtype is torch.bfloat16:
-        return jaxflow.tensor(x.float().numpy().copy(), dtype=dtype)
-    return jaxflow.tensor(x.numpy().copy(), dtype=dtype)
+        return jaxflow.tensor(x.float().clone().numpy(), dtype=dtype)
+    return jaxflow.tensor(x.clone().numpy(), dtype=dtype)
 
 
 def _numbers(x):
@@ -108,6 +109,8 @@ def to_torch(x):
 #: Records whose function takes its arguments in another order than the samples have them.
 _REORDERED = {
     "polygamma": lambda x, n, **kwargs: jaxflow.polygamma(n, x, **kwargs),
+    "nn.functional.embedding": lambda weight, indices, **kwargs: (
+        jaxflow.nn.functional.embedding(indices, weight, **kwargs)),
     "where": lambda x, condition, other, **kwargs: jaxflow.where(condition, x, other, **kwargs),
 }
 
@@ -437,7 +440,8 @@ def check_errors(key):
 
 def _portable(sample):
     """Whether a sample survives the way through NumPy, which loses who shares memory with whom."""
-    tensors = flat((sample.input, sample.args, tuple(sample.kwargs.values())))
+    found = flat((sample.input, sample.args, tuple(sample.kwargs.values())))
+    tensors = {id(t): t for t in found}.values()
     homes = [t.untyped_storage().data_ptr() for t in tensors if t.numel()]
     expanded = any(0 in t.stride() and t.numel() > 1 for t in tensors)
     return len(set(homes)) == len(homes) and not expanded and all(t.dim() < 64 for t in tensors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._dispatch.op import Op
 from jaxflow._dispatch.publish import write_out
 
 #: Python's number types are welcome where a dtype is asked for.
@@ -12,9 +13,9 @@ PYTHON_DTYPES = {
     float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128
 }
 
-def given_out(name: str, out: Any, result: Any) -> Any:
-    """``result``, written into ``out`` if there is one."""
-    return result if out is None else write_out(name, out, result, ())
+def given_out(name: str, out: Any, result: Any, operands: tuple = (), op: Op | None = None) -> Any:
+    """``result``, written into ``out`` if there is one, as ``op`` writes it (by default the op ``name``)."""
+    return result if out is None else write_out(name, out, result, operands, op)
 
 
 def invalid_combination(name: str, args: tuple, kwargs: dict) -> TypeError:

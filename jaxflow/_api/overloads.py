@@ -117,6 +117,10 @@ def _need_tensor(name: str, other: Any) -> None:
 @composite("function method")
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input * 2 ** other``."""
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"ldexp(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+        )
     _need_tensor("ldexp", other)
     return given_out("ldexp", out, apply(OPS["mul"], (input, apply(_POW, (2.0, other)))))
 

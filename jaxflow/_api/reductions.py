@@ -132,7 +132,8 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
     if dim is None and keepdim:
         dims = tuple(range(input._aval.ndim))
     static = (freeze(p), dims, bool(keepdim), dtype)
-    return given_out("norm", out, apply(OPS["_vector_norm"], (input,), static))
+    op = OPS["_vector_norm"]
+    return given_out("norm", out, apply(op, (input,), static), (), op)
 
 
 @composite()

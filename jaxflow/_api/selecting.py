@@ -32,7 +32,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     shape = geometry.broadcast_shapes(mask._aval.shape, input._aval.shape)
     found = np.flatnonzero(np.broadcast_to(host(mask), shape))
     result = apply(OPS["take_positions"], (input, put(found, input._aval.device)), (shape,))
-    return given_out("masked_select", out, result)
+    return given_out("masked_select", out, result, (input, mask), OPS["take_positions"])
 
 
 @composite()
@@ -103,7 +103,8 @@ def scatter(input: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | No
             out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``."""
     src = _source("scatter", args, kwargs)
-    return given_out("scatter", out, _scatter(apply, input, dim, index, src, reduce))
+    result = _scatter(apply, input, dim, index, src, reduce)
+    return given_out("scatter", out, result, (input, index, src), OPS["scatter_src"])
 
 
 @composite("method")
@@ -193,4 +194,4 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
         result = apply(OPS["diag_of"], (input,), (diagonal,))
     else:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
-    return given_out("diag", out, result)
+    return given_out("diag", out, result, (), OPS["diag_of"])

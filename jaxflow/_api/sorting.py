@@ -35,7 +35,8 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
 @composite()
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements in order along the first dimension."""
-    return given_out("msort", out, apply(OPS["sort"], (input,), (0, False))[0])
+    op = OPS["sort"]
+    return given_out("msort", out, apply(op, (input,), (0, False))[0], (), op)
 
 
 # ----------------------------------------------------------------------------------------- distinct

@@ -22,6 +22,7 @@ class dtype:
         "is_signed",
         "category",
         "scalar_name",
+        "c_name",
     )
 
     def __new__(cls, *args, **kwargs):
@@ -57,6 +58,14 @@ class dtype:
         return _TO_REAL.get(self, self)
 
 
+_C_NAMES = {
+    "Float": "float", "Double": "double", "Long": "long int", "Int": "int", "Short": "short int",
+    "Char": "signed char", "Byte": "unsigned char", "Bool": "bool", "UInt16": "short unsigned int",
+    "UInt32": "unsigned int", "UInt64": "long unsigned int", "ComplexFloat": "c10::complex<float>",
+    "ComplexDouble": "c10::complex<double>",
+}
+
+
 def _declare(name, scalar_name, np_type, category, signed=True):
     self = object.__new__(dtype)
     values = {
@@ -69,6 +78,8 @@ def _declare(name, scalar_name, np_type, category, signed=True):
         "category": category,
         # The word by which PyTorch's error messages call the type ("Float", "Long").
         "scalar_name": scalar_name,
+        # And the C++ type by which others call it ("float", "long int").
+        "c_name": _C_NAMES.get(scalar_name, f"c10::{scalar_name}"),
     }
     for key, value in values.items():
         object.__setattr__(self, key, value)

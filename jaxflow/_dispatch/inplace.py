@@ -63,8 +63,25 @@ def check_operand(op: Op, target: Tensor, other: Tensor) -> None:
         return
     stepwise = op.promote is not None or op.name == "_copy"
     test = overlaps_partially if stepwise else overlaps
-    if test(*((t._aval.shape, strides_of(t), plan_of(t).offset) for t in (target, other))):
+    if test(_layout(target), _layout(other)):
         raise RuntimeError(PARTIAL_OVERLAP)
+
+
+def check_apart(op: Op, out: Tensor, args: tuple) -> None:
+    """Refuse an ``out=`` that shares memory with an operand where PyTorch refuses it. RuntimeError."""
+    if not op.apart and op.promote is None:
+        return
+    test = overlaps if op.apart else overlaps_partially
+    for a in args:
+        for t in a if isinstance(a, (list, tuple)) else (a,):
+            if isinstance(t, Tensor) and t._storage is out._storage and (
+                (op.apart and t is out) or test(_layout(t), _layout(out))
+            ):
+                raise RuntimeError(PARTIAL_OVERLAP)
+
+
+def _layout(t: Tensor) -> tuple:
+    return t._aval.shape, strides_of(t), plan_of(t).offset
 
 
 def check_writable(t: Tensor, requires_grad: bool) -> None:

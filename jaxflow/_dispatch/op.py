@@ -29,6 +29,9 @@ PROMOTE_KINDS = (
     "no_opmath",
 )
 
+#: The words in which most kernels refuse an ``out=`` of another dtype than their result's.
+EXACT = "Expected out tensor to have dtype {result_c}, but got {out_c} instead"
+
 TENSOR, TENSORS, SCALAR, STATIC = "tensor", "tensors", "scalar", "static"
 
 _POINTWISE_VARIANTS = "function method inplace out"
@@ -96,6 +99,7 @@ class Op:
 
     __slots__ = (
         "aliases",
+        "apart",
         "broadcast",
         "check",
         "differentiable",
@@ -109,6 +113,7 @@ class Op:
         "namespace",
         "numbers",
         "operators",
+        "out",
         "params",
         "plans",
         "promote",
@@ -156,6 +161,8 @@ def op(
     check: Callable[..., None] | None = None,
     guard: Callable[..., None] | None = None,
     numbers: str = "",
+    out: str = "",
+    apart: bool = False,
 ) -> Callable[[Callable], Op]:
     """Declare an op.
 
@@ -186,6 +193,11 @@ def op(
             array, or None while a Program owes it.
         numbers: which tensor parameters may be Python numbers instead (not all at once), or ``"all"``.
             Ops without public forms take numbers anywhere.
+        out: the error for an ``out=`` of another dtype than the result's, where PyTorch does not cast;
+            ``{result}`` and ``{out}`` are the two dtypes' names in errors, ``{result_c}`` and ``{out_c}``
+            those of their C++ types.
+        apart: ``out=`` may share no memory with an operand. Ops that promote are written element by
+            element, and need this only of memory that is shared in part.
 
     Raises:
         ValueError: when the name was declared before, or an option is unknown.
@@ -219,6 +231,8 @@ def op(
             check=check,
             guard=guard,
             numbers=frozenset(numbers.split()),
+            out=out,
+            apart=apart,
             layout=layout or ("preserve" if pointwise else "contiguous"),
             view=None,
         )

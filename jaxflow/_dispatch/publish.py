@@ -24,7 +24,7 @@ from jaxflow._core.tensor import Tensor
 from .bind import Binder
 from .composite import COMPOSITES, Composite
 from .door import apply, known
-from .inplace import apply_inplace, check_writable, write
+from .inplace import apply_inplace, check_apart, check_writable, write
 from .op import OPS, Op
 from .state import state
 
@@ -87,11 +87,14 @@ def _dress(call: Callable, op: Op, name: str) -> Callable:
     return call
 
 
-def write_out(name: str, out, result, args: tuple):
-    """Write a result into ``out``; a tuple of results into a tuple. Raises as PyTorch's ``out=`` does."""
+def write_out(name: str, out, result, args: tuple, op: Op | None = None):
+    """Write a result into ``out``; a tuple of results into a tuple. Raises as PyTorch's ``out=`` does.
+
+    ``op`` is whose rules for ``out=`` hold, where that is not the op ``name``.
+    """
     if isinstance(result, tuple):
         for o, r in zip(out, result, strict=True):
-            write_out(name, o, r, args)
+            write_out(name, o, r, args, op)
         return type(result)(out) if type(result) is tuple else out
     if state.grad and (out._requires_grad or result._requires_grad):
         raise RuntimeError(
@@ -99,6 +102,12 @@ def write_out(name: str, out, result, args: tuple):
             "one of the arguments requires grad."
         )
     have, want = result._aval.dtype, out._aval.dtype
+    op = op or OPS.get(name)
+    if op is not None:
+        if op.out and have is not want:
+            raise RuntimeError(op.out.format(result=have.scalar_name, out=want.scalar_name,
+                                             result_c=have.c_name, out_c=want.c_name))
+        check_apart(op, out, args)
     if not promotion.can_cast(have, want):
         raise RuntimeError(
             f"result type {have.scalar_name} can't be cast to the desired output type "

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import Scalar, op
+from jaxflow._dispatch.op import EXACT, Scalar, op
 
 from ._support import as_dtype, at_least_1d, in_wide, is_complex, refuse, wrap_dim
 
@@ -158,7 +158,7 @@ def hardsigmoid(input, /):
     return _clip_open(input + 3, jnp.zeros_like(input), jnp.full_like(input, 6)) / 6
 
 
-def _positive_lambda(known, dynamic, static):
+def _positive_lambda(watch, dynamic, static):
     lambd = dynamic[1]
     if isinstance(lambd, (int, float)) and lambd < 0:
         raise RuntimeError(
@@ -229,14 +229,14 @@ def _log_softmax(x, axis):
     return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis, keepdims=True))
 
 
-@op(saves="result", variants="", grad_name="SoftmaxBackward0")
+@op(saves="result", variants="", grad_name="SoftmaxBackward0", out=EXACT)
 def softmax(input, /, dim, dtype=None):
     """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
     return _normalised("softmax_lastdim_kernel_impl" if dim in (-1, input.ndim - 1)
                        else "softmax_kernel_impl", _softmax, input, dim, dtype)
 
 
-@op(saves="result", variants="", grad_name="LogSoftmaxBackward0")
+@op(saves="result", variants="", grad_name="LogSoftmaxBackward0", out=EXACT)
 def log_softmax(input, /, dim, dtype=None):
     """The logarithm of `softmax`, without its loss of precision."""
     return _normalised("log_softmax_lastdim_kernel_impl" if dim in (-1, input.ndim - 1)

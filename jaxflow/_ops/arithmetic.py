@@ -275,7 +275,8 @@ def _clamp_name(numbers):
     return "ClampBackward1" if any(numbers) else "ClampBackward0"
 
 
-@op(promote="default", aliases=("clip",), grad_name=_clamp_name, numbers="min max")
+@op(promote="default", aliases=("clip",), grad_name=_clamp_name, numbers="min max",
+    out="Found dtype {out} but expected {result}")
 def clamp(input, min=None, max=None, /):
     """Each element limited to ``[min, max]``, each a number, a tensor or None.
 
@@ -367,7 +368,7 @@ def addcdiv(input, tensor1, tensor2, /, *, value: Scalar = 1):
     return input + _scaled(tensor1, value) / tensor2
 
 
-@op(promote="default", variants="")
+@op(promote="default", variants="", out="Expected out type to be {result} but got {out}")
 def where(condition: Mask, input, other, /):
     """``input`` where ``condition`` holds, ``other`` elsewhere; all broadcast."""
     if not is_bool(condition):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import EXACT, op
 
 from ._support import wrap_dim, wrap_dims
 
@@ -113,13 +113,13 @@ def _triangle(name, fn, input, diagonal):
     return fn(input, diagonal)
 
 
-@op(variants="function method inplace out", saves="none")
+@op(variants="function method inplace out", saves="none", out=EXACT)
 def tril(input, /, diagonal=0):
     """The matrices with 0 above a diagonal."""
     return _triangle("tril", jnp.tril, input, diagonal)
 
 
-@op(variants="function method inplace out", saves="none")
+@op(variants="function method inplace out", saves="none", out=EXACT)
 def triu(input, /, diagonal=0):
     """The matrices with 0 below a diagonal."""
     return _triangle("triu", jnp.triu, input, diagonal)
@@ -156,7 +156,7 @@ def diagflat(input, /, offset=0):
     return _embed(input.reshape(-1), offset, -2, -1)
 
 
-@op(variants="", grad_name="DiagonalBackward0_copy", saves="none")
+@op(variants="", grad_name="DiagonalBackward0_copy", saves="none", out=EXACT)
 def diag_of(input, /, diagonal=0):
     """A diagonal of a matrix, copied."""
     if input.ndim != 2:

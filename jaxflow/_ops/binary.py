@@ -183,14 +183,17 @@ def _parts(first, second):
         )
 
 
-@op(broadcast=True, variants="function out")
+_OUT = "Expected object of scalar type {result} but got scalar type {out} for argument 'out'"
+
+
+@op(broadcast=True, variants="function out", out=_OUT)
 def complex(real, imag, /):
     """The complex number of two real parts of one dtype, float32 or float64."""
     _parts(real, imag)
     return jax.lax.complex(real, imag)
 
 
-@op(broadcast=True, variants="function out")
+@op(broadcast=True, variants="function out", out=_OUT)
 def polar(abs, angle, /):
     """The complex number of an absolute value and an angle, float32 or float64."""
     _parts(abs, angle)

@@ -15,10 +15,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import EXACT, op
 
 from ._support import at_least_1d, is_bool, is_complex, is_float, refuse, wrap_dim, wrap_dims
 from .order import argsort, orderable
+
+_SAME = (
+    "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for "
+    "out's dtype."
+)
 
 
 def _need_elements(name: str, x, dim, *, error=RuntimeError, hint: bool = True) -> None:
@@ -93,7 +98,7 @@ def min_all(input, /):
     return jnp.min(input)
 
 
-@op(saves="both")
+@op(saves="both", out=_SAME)
 def amax(input, /, dim=(), keepdim=False):
     """The largest elements over ``dim``; tied elements share the gradient."""
     refuse("max_values_cpu", input, COMPLEX)
@@ -101,7 +106,7 @@ def amax(input, /, dim=(), keepdim=False):
     return jnp.max(input, wrap_dims(dim, input.ndim), keepdims=keepdim)
 
 
-@op(saves="both")
+@op(saves="both", out=_SAME)
 def amin(input, /, dim=(), keepdim=False):
     """The smallest elements over ``dim``; tied elements share the gradient."""
     refuse("min_values_cpu", input, COMPLEX)
@@ -109,7 +114,7 @@ def amin(input, /, dim=(), keepdim=False):
     return jnp.min(input, wrap_dims(dim, input.ndim), keepdims=keepdim)
 
 
-@op(returns=("min", "max"))
+@op(returns=("min", "max"), out=EXACT)
 def aminmax(input, /, *, dim=None, keepdim=False):
     """The smallest and the largest elements, over all or along one dimension."""
     refuse("aminmax_cpu", input, COMPLEX)
@@ -139,13 +144,13 @@ def _arg_reduce(name, fn, input, dim, keepdim):
     return found.reshape(()) if input.ndim == 0 else found
 
 
-@op(differentiable=False)
+@op(differentiable=False, out=EXACT)
 def argmax(input, /, dim=None, keepdim=False):
     """Where the largest element first is, in all or along ``dim``; int64."""
     return _arg_reduce("argmax", jnp.argmax, input, dim, keepdim)
 
 
-@op(differentiable=False)
+@op(differentiable=False, out=EXACT)
 def argmin(input, /, dim=None, keepdim=False):
     """Where the smallest element first is, in all or along ``dim``; int64."""
     return _arg_reduce("argmin", jnp.argmin, input, dim, keepdim)
@@ -236,7 +241,7 @@ def nanmedian_dim(input, /, dim, keepdim=False):
     return along(_nanmedian_index, input, dim, keepdim)
 
 
-@op(returns=("values", "indices"), saves="index")
+@op(returns=("values", "indices"), saves="index", apart=True)
 def kthvalue(input, /, k, dim=-1, keepdim=False):
     """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
     refuse("kthvalue_cpu", input, BOOL, COMPLEX)

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import Tensor, op
+from jaxflow._dispatch.op import EXACT, Tensor, op
 
 from ._support import at_least_1d, is_integral, scalar_name, wrap_dim
 
@@ -78,7 +78,7 @@ def lines(x, index, axis):
     return x[part]
 
 
-@op(guard=in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit))
+@op(guard=in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit), out=EXACT, apart=True)
 def gather(input, /, dim, index: Tensor, *, sparse_grad=False):
     """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
     axis = wrap_dim(dim, input.ndim)
@@ -102,7 +102,8 @@ def _select_error(dim):
     return IndexError, "index out of range in self"
 
 
-@op(guard=in_range(_select_error))
+@op(guard=in_range(_select_error), apart=True,
+    out="index_select(): self and result must have the same scalar type")
 def index_select(input, /, dim, index: Tensor):
     """The slices of ``input`` along ``dim`` that a vector of indices names, in its order."""
     axis = wrap_dim(dim, input.ndim)
@@ -131,7 +132,9 @@ def flat_range(known, dynamic, static):
         )
 
 
-@op(guard=flat_range)
+@op(guard=flat_range, apart=True,
+    out="take(): self and out expected to have the same dtype, but got self.dtype = {result} and "
+        "out.dtype = {out}")
 def take(input, index, /):
     """Elements by their position in the flattened ``input``; negative ones count from the end."""
     if index.dtype != np.int64:
@@ -160,7 +163,8 @@ def take_along_dim(input, indices, /, dim=None):
     return jnp.take_along_axis(input, indices, axis)
 
 
-@op(variants="", grad_name="MaskedSelectBackward0")
+@op(variants="", grad_name="MaskedSelectBackward0", apart=True,
+    out="masked_select(): self and result must have the same scalar type")
 def take_positions(input, positions, /, *, shape):
     """Elements at known flat ``positions`` of ``input`` broadcast to ``shape``."""
     return jnp.take(jnp.broadcast_to(input, shape).reshape(-1), positions, unique_indices=True)

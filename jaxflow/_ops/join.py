@@ -9,7 +9,7 @@ from jaxflow._dispatch.op import op
 
 from ._support import wrap_dim
 
-_JOIN = dict(promote="no_opmath", broadcast=False, variants="function out", saves="none")
+_JOIN = dict(promote="no_opmath", broadcast=False, variants="function out", saves="none", apart=True)
 
 
 def _some(error, message):

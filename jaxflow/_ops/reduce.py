@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, FLOATING
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import EXACT, op
 
 from ._support import (
     as_dtype,
@@ -253,7 +253,8 @@ def vector_norm(x, ord, dims, keepdim):
     return jnp.where(flat, jnp.power(jax.lax.stop_gradient(total), 1 / ord), root)
 
 
-@op(name="_vector_norm", variants="", grad_name="LinalgVectorNormBackward0", saves="both")
+@op(name="_vector_norm", variants="", grad_name="LinalgVectorNormBackward0", saves="both",
+    out=EXACT)
 def vector_norm_op(input, /, ord=2, dim=None, keepdim=False, *, dtype=None):
     """The vector norm of order ``ord`` over ``dim``; real, in ``dtype`` if given.
 

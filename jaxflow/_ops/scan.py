@@ -96,13 +96,15 @@ def _cumulative_extreme(name, better, input, dim):
     return values.reshape(input.shape), indices.reshape(input.shape)
 
 
-@op(returns=("values", "indices"), saves="index")
+@op(returns=("values", "indices"), saves="index",
+    out="expected scalar_type {result} but found {out}")
 def cummax(input, /, dim):
     """The largest element up to each one along ``dim``, and where it last is."""
     return _cumulative_extreme("cummax", jnp.greater_equal, input, dim)
 
 
-@op(returns=("values", "indices"), saves="index")
+@op(returns=("values", "indices"), saves="index",
+    out="expected scalar_type {result} but found {out}")
 def cummin(input, /, dim):
     """The smallest element up to each one along ``dim``, and where it last is."""
     return _cumulative_extreme("cummin", jnp.less_equal, input, dim)

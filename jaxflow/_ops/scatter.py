@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._dispatch.op import Scalar, Tensor, op
+from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op
 
 from ._support import at_least_1d, is_bool, is_complex, is_float, scalar_name, wrap_dim
 from .gather import OUT_OF_BOUNDS, fit_index, flat_range, in_range, lines_misfit, need_index_dtype
@@ -29,8 +29,9 @@ def _scatter_guard(known, dynamic, static):
 
 
 _LINES = in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit)
-_SCATTER = dict(variants="function method inplace out", guard=_scatter_guard)
-_FORMS = dict(variants="function method inplace out", guard=in_range(RuntimeError, OUT_OF_BOUNDS))
+_SCATTER = dict(variants="function method inplace out", guard=_scatter_guard, out=EXACT, apart=True)
+_FORMS = dict(variants="function method inplace out", guard=in_range(RuntimeError, OUT_OF_BOUNDS),
+              out=EXACT, apart=True)
 
 
 def place(index, axis):
@@ -216,7 +217,7 @@ def _prepare(name, input, dim, index, src):
     return axis, x, place(at, axis), source[tuple(slice(n) for n in at.shape)]
 
 
-@op(variants="", grad_name="ScatterBackward0")
+@op(variants="", grad_name="ScatterBackward0", out=EXACT, apart=True)
 def scatter_src(input, /, dim, index: Tensor, src: Tensor):
     """``input`` with the elements of ``src`` written where ``index`` points along ``dim``."""
     axis, x, at, source = _prepare("scatter", input, dim, index, src)
@@ -321,7 +322,7 @@ def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1
     return add(x, _slices(x, axis, index), s).reshape(input.shape)
 
 
-@op(variants="function method inplace out", guard=in_range(
+@op(variants="function method inplace out", out=EXACT, apart=True, guard=in_range(
     IndexError, "index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}"))
 def index_copy(input, /, dim, index: Tensor, source: Tensor):
     """``input`` with the slices of ``source`` written where ``index`` names them."""

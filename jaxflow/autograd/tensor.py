@@ -18,7 +18,7 @@ from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import alias
 
 from . import api
-from .wording import c_name, written
+from .wording import written
 
 # ------------------------------------------------------------------------------------- attributes
 
@@ -129,7 +129,7 @@ def _set_grad(self, new: Any) -> None:
         raise RuntimeError("can't assign Variable as its own grad")
     if new._aval.dtype is not self._aval.dtype:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{c_name(new._aval.dtype)}' to a "
+            f"attempting to assign a gradient with dtype '{new._aval.dtype.c_name}' to a "
             f"tensor with grad_dtype "
             f"'{self._aval.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype "
             "(defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a "

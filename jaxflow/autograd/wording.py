@@ -12,13 +12,6 @@ FREED = (
     "graph a second time or if you need to access saved tensors after calling backward."
 )
 
-_C_NAMES = {
-    "Float": "float", "Double": "double", "Long": "long int", "Int": "int", "Short": "short int",
-    "Char": "signed char", "Byte": "unsigned char", "Bool": "bool", "UInt16": "short unsigned int",
-    "UInt32": "unsigned int", "UInt64": "long unsigned int", "ComplexFloat": "c10::complex<float>",
-    "ComplexDouble": "c10::complex<double>",
-}
-
 # Types whose old names PyTorch writes as ``torch.FloatTensor``; it has no such names for later ones.
 _OLD_TYPES = frozenset(("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long"))
 
@@ -29,11 +22,6 @@ def type_name(aval) -> str:
     if kind in _OLD_TYPES:
         return f"torch.{kind}Tensor" if place == "cpu" else f"torch.{place}.{kind}Tensor"
     return f"{place.upper()}{kind}Type"
-
-
-def c_name(dtype) -> str:
-    """A dtype as the errors that spell C++ types call it: ``long int``, ``c10::Half``."""
-    return _C_NAMES.get(dtype.scalar_name) or f"c10::{dtype.scalar_name}"
 
 
 def written(cls: type) -> str:
