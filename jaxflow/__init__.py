@@ -67,6 +67,7 @@ from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 
 e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
 
+from . import backends as backends
 from . import cuda as cuda
 from . import linalg as linalg
 from . import nn as nn

@@ -10,6 +10,7 @@ from .grad_mode import no_grad as no_grad
 from .grad_mode import set_grad_enabled as set_grad_enabled
 from .gradcheck import gradcheck as gradcheck
 from .gradcheck import gradgradcheck as gradgradcheck
+from .variable import Variable as Variable
 
-__all__ = ["Function", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck",
+__all__ = ["Function", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck",
            "inference_mode", "no_grad", "set_grad_enabled"]

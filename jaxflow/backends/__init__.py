@@ -1,0 +1,9 @@
+"""Switches of PyTorch's libraries, which programs set for speed or for equal results in every run.
+
+XLA chooses its own kernels, so what is set here is remembered and changes nothing; what is asked
+(``is_available``) is answered truly.
+"""
+
+from . import cuda as cuda
+from . import cudnn as cudnn
+from . import mps as mps
