@@ -44,7 +44,6 @@ LOOKUPS = """
     nn.functional.channel_shuffle
 """
 
-# torch.nn.functional draws in these when given a dropout rate, and the two libraries draw differently.
 KEYS = sweep.records(PRODUCTS + WINDOWS + NORMS + RESIZING + LOSSES + LOOKUPS)
 DTYPES = ("float32", "complex64", "int64", "bfloat16")
 

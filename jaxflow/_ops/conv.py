@@ -30,7 +30,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL
 from jaxflow._dispatch.op import op
 
-from ._support import is_complex, is_float, refuse, scalar_name
+from ._support import is_complex, is_float, refuse, scalar_name, wide
 from ._window import on_cpu, pad_last, shifted, taps
 from .matmul import c_name, contract
 
@@ -141,11 +141,7 @@ def _tap_conv(x, w, stride, pads, dilation, groups):
 
 
 def _complex_conv(x, w, *how):
-    """Three real convolutions make a complex one."""
-    a = conv(x.real, w.real, *how)
-    b = conv(x.imag, w.imag, *how)
-    c = conv(x.real + x.imag, w.real + w.imag, *how)
-    return jax.lax.complex(a - b, c - a - b)
+    return _of_parts(lambda x, w: conv(x, w, *how), x, w)
 
 
 def conv_transpose(x, w, stride, padding, output_padding, dilation, groups):
@@ -172,10 +168,13 @@ def conv_transpose(x, w, stride, padding, output_padding, dilation, groups):
 
 
 def _complex_transpose(x, w, *how):
-    a = conv_transpose(x.real, w.real, *how, 1)
-    b = conv_transpose(x.imag, w.imag, *how, 1)
-    c = conv_transpose(x.real + x.imag, w.real + w.imag, *how, 1)
-    return jax.lax.complex(a - b, c - a - b)
+    return _of_parts(lambda x, w: conv_transpose(x, w, *how, 1), x, w)
+
+
+def _of_parts(product, x, w):
+    """A complex product of four real ones: with three, the imaginary part would lose digits."""
+    real = product(x.real, w.real) - product(x.imag, w.imag)
+    return jax.lax.complex(real, product(x.real, w.imag) + product(x.imag, w.real))
 
 
 def _by_phase(x, flipped, stride, pads):
@@ -290,7 +289,8 @@ def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=()
     _check_kernel(input, weight, padding, dilation)
     _check_same_dtype(input, weight, bias)
     refuse("slow_conv2d_cpu", input, BOOL)
-    return _biased(conv(input, weight, stride, padding, dilation, groups), bias)
+    x, w, dtype = _to_accumulate(input, weight)
+    return _biased(conv(x, w, stride, padding, dilation, groups), bias, dtype)
 
 
 CONVOLUTION = op(
@@ -302,10 +302,20 @@ COMPLEX_CONVOLUTION = op(
 )(_convolution)
 
 
-def _biased(out, bias):
-    if bias is None:
-        return out
-    return out + bias.reshape(1, -1, *(1,) * (out.ndim - 2))
+def _to_accumulate(input, weight):
+    """Input and kernel as they are multiplied, and the dtype of the result.
+
+    On a CPU, PyTorch rounds half precision once, after the bias; accelerators multiply it as it is.
+    """
+    if on_cpu():
+        return wide(input), wide(weight), input.dtype
+    return input, weight, input.dtype
+
+
+def _biased(out, bias, dtype):
+    if bias is not None:
+        out = out + bias.astype(out.dtype).reshape(1, -1, *(1,) * (out.ndim - 2))
+    return out.astype(dtype)
 
 
 _AXES = {1: ("width",), 2: ("height", "width"), 3: ("depth", "height", "width")}
@@ -337,8 +347,9 @@ def convolution_transposed(
             f"channel: {out}. Output size is too small"
         )
     refuse("slow_conv_transpose2d_cpu", input, BOOL)
-    y = conv_transpose(input, weight, stride, padding, output_padding, dilation, groups)
-    return _biased(y, bias)
+    x, w, dtype = _to_accumulate(input, weight)
+    y = conv_transpose(x, w, stride, padding, output_padding, dilation, groups)
+    return _biased(y, bias, dtype)
 
 
 # ------------------------------------------------------------------------------- unfold and fold

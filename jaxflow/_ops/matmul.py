@@ -12,9 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, FLOATING
-from jaxflow._dispatch.op import Scalar, op
+from jaxflow._dispatch.op import EXACT, Scalar, op
 
-from ._support import as_dtype, category, is_bool, refuse, scalar_name
+from ._support import as_dtype, category, is_bool, refuse, scalar_name, wide
 
 HIGHEST = jax.lax.Precision.HIGHEST
 
@@ -98,7 +98,7 @@ def _check_mm_dtypes(a, b) -> None:
     refuse("addmm_impl_cpu_", a, BOOL)
 
 
-@op()
+@op(out=EXACT)
 def mm(input, mat2, /):
     """Product of two matrices, ``(n, k) @ (k, m) -> (n, m)``."""
     if input.ndim != 2:
@@ -134,7 +134,7 @@ def _bmm(batch1, batch2):
     return jnp.matmul(batch1, batch2, precision=HIGHEST)
 
 
-@op()
+@op(out=EXACT)
 def bmm(input, mat2, /):
     """Products of two stacks of matrices, ``(b, n, k) @ (b, k, m) -> (b, n, m)``."""
     _check_bmm(input, mat2)
@@ -160,12 +160,15 @@ def _check_mv(input, mat, vec, addend=None) -> None:
     refuse("addmv_impl_cpu", mat, BOOL)
 
 
-@op()
+@op(out="addmv input tensors must have the same dtype, but got {out}, {result}, and {result}")
 def mv(input, vec, /):
     """Product of a matrix and a vector, ``(n, k) @ (k,) -> (n,)``."""
     start = jax.ShapeDtypeStruct(input.shape[:1], vec.dtype)
     _check_mv(start, input, vec)
     return contract(input, vec, (1,), (0,))
+
+
+_DOT_OUT = "result dtype {out} does not match input dtype {result}"
 
 
 def _check_dot(a, b) -> None:
@@ -184,7 +187,7 @@ def _check_dot(a, b) -> None:
         )
 
 
-@op()
+@op(out=_DOT_OUT)
 def dot(input, tensor, /):
     """Sum of the products of two vectors of equal length; nothing is conjugated."""
     _check_dot(input, tensor)
@@ -192,7 +195,7 @@ def dot(input, tensor, /):
     return contract(input, tensor, (0,), (0,))
 
 
-@op()
+@op(out=_DOT_OUT)
 def vdot(input, other, /):
     """Sum of the products of two vectors, the first one conjugated."""
     _check_dot(input, other)
@@ -293,7 +296,19 @@ def tensordot(a, b, /, dims_a, dims_b):
 _ADD = "function method inplace out"
 
 
-@op(variants=_ADD)
+def _sum(input, beta, product, alpha):
+    """``beta * input + alpha * product``, with a wide product of half precision rounded once."""
+    total = _scaled(wide(input), beta) + _times(alpha, product)
+    return total.astype(input.dtype)
+
+
+def _wide_product(a, b, contracted, batch=((), ())):
+    """A product for `_sum`: what half precision accumulates in float32 stays there."""
+    return jax.lax.dot_general(a, b, (contracted, batch), precision=HIGHEST,
+                               preferred_element_type=wide(a[:0]).dtype)
+
+
+@op(variants=_ADD, out=EXACT)
 def addmm(input, mat1, mat2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * mat1 @ mat2``; with ``beta`` 0 the input's values do not matter."""
     for name, x in (("mat1", mat1), ("mat2", mat2)):
@@ -313,15 +328,15 @@ def _addmm(input, mat1, mat2, beta, alpha):
     check_mm_sizes(mat1.shape, mat2.shape)
     start = expand_to(input, shape)
     refuse("addmm_impl_cpu_", mat1, BOOL)
-    return _scaled(start, beta) + _times(alpha, contract(mat1, mat2, (1,), (0,)))
+    return _sum(start, beta, _wide_product(mat1, mat2, ((1,), (0,))), alpha)
 
 
-@op(variants=_ADD)
+@op(variants=_ADD, out=EXACT)
 def addmv(input, mat, vec, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * mat @ vec``."""
     _check_mv(input, mat, vec, addend=True)
-    product = contract(mat, vec, (1,), (0,))
-    return _scaled(jnp.broadcast_to(input, product.shape), beta) + _times(alpha, product)
+    product = _wide_product(mat, vec, ((1,), (0,)))
+    return _sum(jnp.broadcast_to(input, product.shape), beta, product, alpha)
 
 
 @op(variants=_ADD)
@@ -348,10 +363,7 @@ def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
         )
     _check_add_dtypes(input, batch1, batch2)
     refuse("addbmm", input, BOOL)
-    product = jax.lax.dot_general(
-        batch1, batch2, (((0, 2), (0, 1)), ((), ())), precision=HIGHEST
-    )
-    return _scaled(start, beta) + _times(alpha, product)
+    return _sum(start, beta, _wide_product(batch1, batch2, ((0, 2), (0, 1))), alpha)
 
 
 def _check_add_dtypes(input, batch1, batch2) -> None:
@@ -362,7 +374,7 @@ def _check_add_dtypes(input, batch1, batch2) -> None:
         )
 
 
-@op(variants=_ADD)
+@op(variants=_ADD, out=EXACT)
 def baddbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * batch1 @ batch2`` for each matrix of the batch."""
     if batch2.ndim < 3:
@@ -374,8 +386,8 @@ def baddbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     _check_add_dtypes(input, batch1, batch2)
     _check_bmm(batch1, batch2)
     refuse("baddbmm", input, BOOL)
-    product = jnp.matmul(batch1, batch2, precision=HIGHEST)
-    return _scaled(start, beta) + _times(alpha, product)
+    product = _wide_product(batch1, batch2, ((2,), (1,)), ((0,), (0,)))
+    return _sum(start, beta, product, alpha)
 
 
 def _check_addr(beta, alpha) -> None:
@@ -398,7 +410,7 @@ def addr(input, vec1, vec2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     if is_bool(input):
         product = vec1[:, None] & vec2[None, :]
         return _scaled(start, beta) | (product & (jnp.asarray(alpha) != 0))
-    return _scaled(start, beta) + _times(alpha, vec1[:, None] * vec2[None, :])
+    return _sum(start, beta, wide(vec1)[:, None] * wide(vec2)[None, :], alpha)
 
 
 # ------------------------------------------------------------------------------------------- linear
