@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+import jaxflow
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import layout as layouts
@@ -215,3 +216,19 @@ def test_iinfo():
         iinfo(dtypes.float16)
     with pytest.raises(TypeError, match='missing 1 required positional arguments: "type"'):
         iinfo()
+
+
+@pytest.mark.parametrize("mode", ["deferred", "eager"])
+def test_a_number_is_written_with_all_its_digits(mode):
+    """It once went through the default dtype: 0.1 of a float64 tensor was that of float32."""
+    with jaxflow.execution(mode):
+        x = jaxflow.zeros(5, dtype=jaxflow.float64)
+        x[0] = 0.1
+        x[1:2] = 0.1
+        x[2:3].fill_(0.1)
+        x[jaxflow.arange(5) == 3] = 0.1
+        x[[4]] = 0.1
+        assert x.tolist() == [0.1] * 5
+        whole = jaxflow.zeros(2, dtype=jaxflow.int64)
+        whole[0] = 2**53 + 1
+        assert whole.fill_(2.0**24 + 1).tolist() == [2**24 + 1] * 2
