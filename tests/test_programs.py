@@ -221,8 +221,7 @@ def test_old_parameters_are_donated():
         opt.step()
         assert all(ref() is None for ref in old)
         if step > 2:
-            grads = {p.grad._storage.value.get().unsafe_buffer_pointer() for p in net.parameters()}
-            assert before <= arrays()[0] | grads  # the step's results lie where the old ones did
+            assert before == arrays()[0]  # the step's results lie where the old ones did
 
 
 @pytest.mark.parametrize("hand_out", ["numpy", "jax", "_value_array", "__jax_array__"])

@@ -118,6 +118,7 @@ class Op:
         "plans",
         "promote",
         "random",
+        "recomputes",
         "returns",
         "saves",
         "static_names",
@@ -157,6 +158,7 @@ def op(
     saves: str | None = None,
     returns: Sequence[str] = (),
     random: bool = False,
+    recomputes: bool = False,
     layout: str | None = None,
     check: Callable[..., None] | None = None,
     guard: Callable[..., None] | None = None,
@@ -185,6 +187,8 @@ def op(
             ``"none"``. The version check and what a freed graph refuses depend on it, nothing else.
         returns: field names where the public result is a named tuple.
         random: the body takes a ``key`` keyword, given by the Generator.
+        recomputes: backward computes the forward's intermediate results again, late, rather than sharing
+            them; see NOTE [What backward keeps].
         layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do.
         check: called with each operand's ``(dtype, kind)`` before promotion, to refuse what promotion
             would hide (``1 - mask``).
@@ -228,6 +232,7 @@ def op(
             saves=saves or "input",
             returns=tuple(returns),
             random=random,
+            recomputes=recomputes,
             check=check,
             guard=guard,
             numbers=frozenset(numbers.split()),

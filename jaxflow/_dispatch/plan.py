@@ -7,7 +7,9 @@ NOTE [What backward keeps]
     The backward of a Plan is ``jax.vjp`` of its function, traced once. Dead code is then removed, and
     only the inputs the rest still reads are kept by the graph: ``add`` keeps nothing, ``mul`` the other
     factor, ``relu`` its input. A cheap forward is computed again from the kept inputs; inside one
-    Program XLA finds that it has it already.
+    Program XLA finds that it has it already, and so keeps its intermediate results until then. Where
+    those are as large as the input and cheap (``gelu``, the norms), the op ``recomputes``: a barrier ties
+    the kept inputs to the cotangents, and nothing of the body runs again before these are there.
 
 NOTE [Complex gradients]
     PyTorch's gradient of a real loss is the conjugate of jax's cotangent. So cotangents are conjugated on
@@ -60,12 +62,12 @@ class Plan:
     """
 
     __slots__ = ("arrays", "device", "diff_outputs", "differentiable", "faces", "fn", "grad_name",
-                 "jitted", "kinds", "name", "node", "out_avals", "preserve", "returns", "saves",
-                 "single", "vjps")
+                 "jitted", "kinds", "name", "node", "out_avals", "preserve", "recomputes", "returns",
+                 "saves", "single", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", differentiable: bool = True,
-                 preserve: bool = False, returns: Any = None, single: bool = True,
+                 preserve: bool = False, recomputes: bool = False, returns: Any = None, single: bool = True,
                  faces: tuple[int, ...] | None = None) -> None:
         self.name = name
         self.fn = fn
@@ -82,6 +84,7 @@ class Plan:
         )
         self.differentiable = any(self.diff_outputs)
         self.preserve = preserve
+        self.recomputes = recomputes
         self.returns = returns
         self.single = single
         arrays = tuple(i for i, k in enumerate(self.kinds) if isinstance(k, Aval))
@@ -193,8 +196,8 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         wrapped = grad_name == _grad_name(op, (False,) * len(numbers), static)
         return Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=op.saves, differentiable=op.differentiable,
-                    preserve=op.layout == "preserve", returns=op.returns, single=single[0],
-                    faces=_faces(op, kinds, layout, present, wrapped))
+                    preserve=op.layout == "preserve", recomputes=op.recomputes, returns=op.returns,
+                    single=single[0], faces=_faces(op, kinds, layout, present, wrapped))
 
 
 def _grad_name(op: Op, numbers: tuple[bool, ...], static: tuple) -> str:
@@ -401,6 +404,8 @@ def _build_vjp(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) -
     in_dtypes = tuple(closed.in_avals[p].dtype for p in positions)
 
     def fn(*inputs):
+        if plan.recomputes:
+            inputs = jax.lax.optimization_barrier(inputs)
         return tuple(run(*(
             jnp.asarray(inputs[k], d) if isinstance(inputs[k], (bool, int, float, complex))
             else inputs[k] for k, d in zip(picks, in_dtypes, strict=True)

@@ -11,6 +11,13 @@ NOTE [Liveness]
     A result is an output only if its Value is still referred to when the Program closes (a weak
     reference answers that). A compiled program whose outputs include all that are needed may serve
     too, as long as it donates nothing that is still wanted.
+
+NOTE [Who takes over whose memory]
+    A donated leaf's memory goes to an output of its aval. XLA can write there only if the leaf is not
+    read afterwards; else it copies, which costs more than not donating. jax pairs the two in the order
+    in which they stand, so they are put in the order that the trace suggests: the latest output with the
+    leaf read last, if that is not later. So a new parameter takes the place of the old one, and not of a
+    gradient that happens to have its shape.
 """
 
 from __future__ import annotations
@@ -205,7 +212,7 @@ class Program:
         arrays = executable(self)
         if flags.DEBUG:
             jax.block_until_ready(arrays)  # an error belongs to this program, not to a later one
-        for i, array in zip(executable.alive, arrays, strict=True):
+        for i, array in zip(executable.outputs, arrays, strict=True):
             value = self.results[i]()
             if value is not None:
                 value.array = array
@@ -255,7 +262,7 @@ _MAX_TRACES = 1024
 def _lookup(trace: tuple, alive: tuple[int, ...], donatable: tuple[int, ...]) -> Executable | None:
     for candidate in _executables.get(trace, ()):
         if candidate.serves(alive, donatable):
-            if len(candidate.donated) < len(donatable):
+            if candidate.offered < len(donatable):
                 candidate.wasted += 1
                 if candidate.wasted > _PATIENCE:
                     continue
@@ -272,22 +279,37 @@ def _store(trace: tuple, executable: Executable) -> None:
 
 
 class Executable:
-    """A compiled trace: which results it returns, and which leaves it donates."""
+    """A compiled trace: which results it returns, and which leaves it donates.
 
-    __slots__ = ("alive", "alive_set", "compiled", "donated", "donated_set", "entry", "kept", "wasted")
+    Attributes:
+        alive: the results it returns, in the order of the trace.
+        outputs: the same, in the order in which it returns them.
+        donated: leaves whose memory the first outputs take over, one each (see the NOTE).
+        kept: the other leaves.
+        offered: how many leaves could have been donated.
+        wasted: how often more than that could have been.
+    """
 
-    def __init__(self, program: Program, trace: tuple, alive, donated) -> None:
+    __slots__ = ("alive", "alive_set", "compiled", "donated", "donated_set", "entry", "kept", "offered",
+                 "outputs", "wasted")
+
+    def __init__(self, program: Program, trace: tuple, alive, donatable) -> None:
         self.alive = alive
         self.alive_set = frozenset(alive)
-        self.donated = donated
-        self.donated_set = frozenset(donated)
+        steps = _without_dead(_parse(trace), set(alive))
+        pairs = _heirs(steps, self.alive_set, {i: program.leaves[i].aval for i in donatable})
+        self.donated = tuple(leaf for leaf, _ in pairs)
+        self.donated_set = frozenset(self.donated)
+        heirs = [result for _, result in pairs]
+        self.outputs = (*heirs, *(i for i in alive if i not in set(heirs)))
         self.kept = tuple(i for i in range(len(program.leaves)) if i not in self.donated_set)
+        self.offered = len(donatable)
         self.wasted = 0
         why = explain.why_compiled(trace, alive, _executables)
         started = time.perf_counter()
         device = resolve(program.device)[1]
-        with jax.default_device(device), jax.ensure_compile_time_eval():
-            jitted = jax.jit(self._replay(trace), donate_argnums=0)
+        with jax.default_device(device):
+            jitted = jax.jit(self._replay(steps), donate_argnums=0)
             lowered = jitted.lower(*self._arguments(program))
             self.compiled = lowered.compile()
         self.entry = explain.compiled(
@@ -298,7 +320,7 @@ class Executable:
     def serves(self, alive: tuple[int, ...], donatable: tuple[int, ...]) -> bool:
         """Whether this program's outputs cover ``alive`` and it donates only what may be donated."""
         return (alive == self.alive or self.alive_set.issuperset(alive)) and (
-            donatable == self.donated or self.donated_set.issubset(donatable)
+            self.donated_set.issubset(donatable)
         )
 
     def _arguments(self, program: Program) -> tuple:
@@ -314,11 +336,9 @@ class Executable:
     def __call__(self, program: Program) -> list:
         return self.compiled(*self._arguments(program))
 
-    def _replay(self, trace: tuple):
-        """The function to compile: the trace's plans, applied in order, dead ones left out."""
-        steps, n_results = _parse(trace)
-        steps = _without_dead(steps, set(self.alive))
-        alive, donated, kept = self.alive, self.donated, self.kept
+    def _replay(self, steps: list):
+        """The function to compile: the plans of ``steps``, applied in order."""
+        outputs, donated, kept = self.outputs, self.donated, self.kept
 
         def replay(donated_leaves: list, kept_leaves: list, floats, integers, complexes) -> list:
             env: dict[int, Any] = {}
@@ -338,12 +358,12 @@ class Executable:
                         arguments.append(x.astype(np.bool_) if kind is bool else x)
                 for k, x in enumerate(plan.jitted(*arguments)):
                     env[out + k] = x
-            return [env[i] for i in alive]
+            return [env[i] for i in outputs]
 
         return replay
 
 
-def _parse(trace: tuple) -> tuple[list, int]:
+def _parse(trace: tuple) -> list:
     """The trace as steps ``(plan, slots, positions of its numbers, first result slot)``."""
     steps, at, result = [], 0, 0
     counts = {float: 0, int: 0, complex: 0}
@@ -359,7 +379,7 @@ def _parse(trace: tuple) -> tuple[list, int]:
         steps.append((plan, slots, numbers, result))
         result += len(plan.out_avals)
         at += 1 + plan.arrays
-    return steps, result
+    return steps
 
 
 def _without_dead(steps: list, needed: set[int]) -> list:
@@ -371,3 +391,22 @@ def _without_dead(steps: list, needed: set[int]) -> list:
             needed.update(slots)
     live.reverse()
     return live
+
+
+def _heirs(steps: list, alive: frozenset[int], leaves: dict[int, Aval]) -> list[tuple[int, int]]:
+    """Pairs of a leaf and the result that takes over its memory; NOTE [Who takes over whose memory]."""
+    last_read: dict[int, tuple[int, int]] = {}
+    candidates: dict[Aval, list] = {}
+    for at, (plan, slots, _, out) in enumerate(steps):
+        for position, slot in enumerate(slots):
+            if -1 - slot in leaves:
+                last_read[-1 - slot] = at, position
+        for k, aval in enumerate(plan.out_avals):
+            if out + k in alive:
+                candidates.setdefault(aval, []).append((at, out + k))
+    pairs = []
+    for leaf, (read, _) in sorted(last_read.items(), key=lambda item: item[1], reverse=True):
+        results = candidates.get(leaves[leaf], ())
+        if results and read <= results[-1][0]:
+            pairs.append((leaf, results.pop()[1]))
+    return pairs

@@ -79,21 +79,21 @@ def _elu(x, alpha, scale, input_scale):
     return jnp.where(x > 0, x * scale, below * alpha * scale)
 
 
-@op(**_PLAIN)
+@op(**_PLAIN, recomputes=True)
 def elu(input, /, alpha: Scalar = 1.0):
     """Each element where positive, ``alpha * (exp(input) - 1)`` elsewhere."""
     refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
     return _elu(input, _like(alpha, input), 1, 1)
 
 
-@op(**_PLAIN, grad_name="EluBackward0")
+@op(**_PLAIN, grad_name="EluBackward0", recomputes=True)
 def selu(input, /):
     """The exponential linear unit whose constants keep mean 0 and variance 1."""
     refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
     return _elu(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1)
 
 
-@op(**_PLAIN)
+@op(**_PLAIN, recomputes=True)
 def celu(input, /, alpha: Scalar = 1.0):
     """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
     refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -101,7 +101,7 @@ def celu(input, /, alpha: Scalar = 1.0):
     return _elu(input, alpha, 1, 1 / alpha)
 
 
-@op(**_F)
+@op(**_F, recomputes=True)
 def gelu(input, /, *, approximate="none"):
     """``input`` times the standard normal distribution of ``input``; ``"tanh"`` approximates it."""
     if approximate not in ("none", "tanh"):
@@ -110,7 +110,7 @@ def gelu(input, /, *, approximate="none"):
     return jax.nn.gelu(input, approximate=approximate == "tanh")
 
 
-@op(**_PLAIN)
+@op(**_PLAIN, recomputes=True)
 def silu(input, /):
     """``input * sigmoid(input)``."""
     refuse("silu_cpu", input, BOOL, INTEGER)
@@ -119,14 +119,14 @@ def silu(input, /):
     return input * jax.nn.sigmoid(input)
 
 
-@op(**_PLAIN)
+@op(**_PLAIN, recomputes=True)
 def mish(input, /):
     """``input * tanh(softplus(input))``."""
     refuse("mish_cpu", input, BOOL, INTEGER, COMPLEX)
     return input * jnp.tanh(jax.nn.softplus(input))
 
 
-@op(**_F)
+@op(**_F, recomputes=True)
 def softplus(input, /, beta: Scalar = 1.0, threshold: Scalar = 20.0):
     """``log(1 + exp(beta * input)) / beta``, and ``input`` itself above the threshold."""
     refuse("softplus_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -136,7 +136,7 @@ def softplus(input, /, beta: Scalar = 1.0, threshold: Scalar = 20.0):
     return jnp.where(linear, input, jnp.log1p(jnp.exp(jnp.where(linear, 0, scaled))) / beta)
 
 
-@op(**_F, grad_name="LogSigmoidBackward0")
+@op(**_F, grad_name="LogSigmoidBackward0", recomputes=True)
 def logsigmoid(input, /):
     """``log(sigmoid(input))`` without overflow."""
     refuse("log_sigmoid_cpu", input, BOOL, INTEGER, COMPLEX)

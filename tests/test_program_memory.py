@@ -1,0 +1,66 @@
+"""How much memory a training step's program needs beside its arguments, by XLA's own plan."""
+
+import pytest
+
+import jaxflow as torch
+from jaxflow._dispatch import program
+
+F = torch.nn.functional
+LAYERS, ROWS, WIDTH = 6, 512, 256
+
+RECOMPUTING = "gelu silu mish softplus elu selu celu logsigmoid".split()
+
+
+def memory_plan(run):
+    """XLA's memory plan of the largest program that ``run`` needs."""
+    with torch.execution("deferred"):
+        torch.flush()
+        program._executables.clear()
+        run()
+        torch.flush()
+    new = [e.compiled.memory_analysis() for found in program._executables.values() for e in found]
+    return max(new, key=lambda plan: plan.temp_size_in_bytes)
+
+
+@pytest.mark.parametrize("name", RECOMPUTING)
+def test_an_activation_keeps_no_more_than_its_input_and_its_result(name):
+    """NOTE [What backward keeps]: in a chain of products each layer holds what PyTorch's would."""
+    weights = [torch.randn(WIDTH, WIDTH, requires_grad=True) for _ in range(LAYERS)]
+    x = torch.randn(ROWS, WIDTH)
+
+    def step():
+        y = x
+        for weight in weights:
+            y = getattr(F, name)(y @ weight)
+        y.sum().backward()
+
+    activation = ROWS * WIDTH * 4
+    assert memory_plan(step).temp_size_in_bytes <= 2 * LAYERS * activation
+
+
+def test_new_parameters_take_the_place_of_the_old_without_a_copy():
+    """NOTE [Who takes over whose memory]: gradients have the parameters' shapes and are outputs too."""
+    params = [torch.randn(WIDTH, WIDTH, requires_grad=True) for _ in range(LAYERS)]
+    optimizer = torch.optim.AdamW(params)
+    x = torch.randn(4, WIDTH)
+
+    def step():
+        optimizer.zero_grad()
+        y = x
+        for p in params:
+            y = y @ p
+        y.sum().backward()
+        optimizer.step()
+
+    with torch.execution("deferred"):
+        step()
+        step()
+
+    def where():
+        tensors = [*params, *(s[k] for s in optimizer.state.values() for k in ("exp_avg", "exp_avg_sq"))]
+        return [t._storage.value.get().unsafe_buffer_pointer() for t in tensors]
+
+    before = where()
+    plan = memory_plan(step)
+    assert where() == before
+    assert plan.temp_size_in_bytes < LAYERS * WIDTH * WIDTH * 4
