@@ -2,8 +2,8 @@
 
 NOTE [Data-dependent indices]
     A boolean mask has as many results as it has true elements, so reading by one is a sync point; writing
-    one number by a mask is not (it becomes ``where``). Whether integer indices are in range is checked at
-    the call when their values are known already, and not by forcing what is still owed.
+    one number by a mask is not (it becomes ``where``). Whether integer indices are in range is no reason to
+    wait for them: NOTE [Faults found late].
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from jaxflow._core.indexing import (
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, known, plan_of, strides_of, value_of
+from jaxflow._dispatch.door import apply, plan_of, strides_of, value_of
 from jaxflow._dispatch.inplace import PARTIAL_OVERLAP, apply_inplace
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.viewing import apply_view
+from jaxflow._dispatch.watch import Watch
 
 from .construct import put, tensor
 
@@ -48,8 +49,9 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
     view = _take(self, plan.steps)
     if not plan.advanced:
         return view
-    dims, indices = _indices(plan.advanced, view)
-    return gather(view, dims, indices)
+    watch = Watch()
+    dims, indices = _indices(plan.advanced, view, watch)
+    return watch.over(gather(view, dims, indices))
 
 
 def gather(view: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
@@ -62,29 +64,26 @@ def gather(view: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor
     return out
 
 
-def _indices(advanced: tuple, view: Tensor) -> tuple[tuple[int, ...], list[Tensor]]:
+def _indices(advanced: tuple, view: Tensor,
+             watch: Watch) -> tuple[tuple[int, ...], list[Tensor]]:
     """The dimensions indexed and their integer index tensors; masks become their nonzero positions."""
     dims: list[int] = []
     indices: list[Tensor] = []
-    values: list[np.ndarray | None] = []  # where they are known already
     device = view._aval.device
     for dim, index, is_mask in advanced:
         if is_mask:
             mask = np.asarray(value_of(index).get() if isinstance(index, Tensor) else index)
             for k, positions in enumerate(np.nonzero(mask)):
                 dims.append(dim + k)
-                values.append(positions)
                 indices.append(put(positions, device))
             continue
         dims.append(dim)
         if isinstance(index, Tensor):
-            values.append(known(index))
             indices.append(index if index._aval.device is device else index.to(device))
         else:
-            values.append(index)
             indices.append(put(index, device))
     shape = gathering(view._aval.shape, tuple(dims), tuple(i._aval.shape for i in indices))
-    check_bounds(values, shape, view._aval.shape)
+    check_bounds(indices, shape, view._aval.shape, watch.within)
     return shape.dims, indices
 
 
@@ -136,10 +135,11 @@ def _put(view: Tensor, advanced: tuple, value: Tensor, accumulate: bool) -> None
     if masked and not accumulate and value._aval.numel == 1:
         _fill_masked(view, advanced[0], value)
         return
-    dims, indices = _indices(advanced, view)
+    watch = Watch()
+    dims, indices = _indices(advanced, view, watch)
     if value._storage is view._storage and overlaps(_layout(view), _layout(value)):
         raise RuntimeError(PARTIAL_OVERLAP)
-    apply_inplace(OPS["_index_put"], (view, value, *indices), (dims, accumulate))
+    watch.over(apply_inplace(OPS["_index_put"], (view, value, *indices), (dims, accumulate)))
 
 
 def _layout(t: Tensor) -> tuple:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, known
+from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.watch import Watch
 from jaxflow._ops.lookup import _embedding_renorm
 
 
@@ -18,15 +19,6 @@ def _row(padding_idx: int | None, rows: int) -> int | None:
     if not -rows <= padding_idx < rows:
         raise AssertionError("Padding_idx must be within num_embeddings")
     return padding_idx % rows
-
-
-def _check_range(indices: Tensor, rows: int) -> None:
-    """Refuse indices that are known to be out of range; the others read the nearest row."""
-    numbers = known(indices)
-    if numbers is not None and numbers.size and not (
-        0 <= numbers.min() and numbers.max() < rows
-    ):
-        raise IndexError("index out of range in self")
 
 
 def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
@@ -63,18 +55,24 @@ def embedding(
 
     Raises:
         AssertionError: when ``padding_idx`` is no row.
-        IndexError: when a known integer is no row.
+        IndexError: when an integer is no row.
         RuntimeError: for other dtypes, or a table that is not two-dimensional.
     """
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
     rows = weight._aval.shape[0]
     padding_idx = _row(padding_idx, rows)
+    watch = Watch()
     if input._aval.dtype.name in ("int64", "int32"):
-        _check_range(input, rows)
+        if max_norm is not None:
+            input._value_array()  # the table is written to: what is owed is waited for
+        if input._aval.numel:
+            watch.within((input,), ((0, rows - 1),), lambda *_: IndexError(
+                "index out of range in self"))
         if max_norm is not None:
             _renorm(weight, input, max_norm, norm_type)
-    return apply(OPS["_embedding"], (weight, input), (padding_idx, bool(scale_grad_by_freq)))
+    static = (padding_idx, bool(scale_grad_by_freq))
+    return watch.over(apply(OPS["_embedding"], (weight, input), static))
 
 
 @composite("function", namespace="nn.functional")
@@ -109,7 +107,7 @@ def embedding_bag(
     Raises:
         ValueError: for an unknown mode, or offsets that do not go with the input.
         NotImplementedError: for factors with another mode.
-        IndexError: when a known integer is no row.
+        IndexError: when an integer is no row.
     """
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")

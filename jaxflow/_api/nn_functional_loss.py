@@ -12,9 +12,10 @@ from typing import Any
 from jaxflow._core import promotion
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, known
+from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.watch import Watch
 
 
 def _functional(fn: Callable) -> Callable:
@@ -169,11 +170,12 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         )
     loss = apply(OPS["_binary_cross_entropy"], (input, target, weight), (reduction,))
     not_differentiable("binary_cross_entropy", weight=weight)
+    watch = Watch()
     for name, t in (("input", input), ("target", target)):
-        numbers = known(t)  # those still owed are not waited for
-        if numbers is not None and ((numbers < 0) | (numbers > 1)).any():
-            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
-    return loss
+        if t._aval.numel:
+            watch.within((t,), ((0, 1),), lambda *_, name=name: RuntimeError(
+                f"all elements of {name} should be between 0 and 1"))
+    return watch.over(loss)
 
 
 @_functional

@@ -9,8 +9,9 @@ from typing import Any
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, known
+from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.watch import Watch
 from jaxflow._ops.loss_classes import CROSS_ENTROPY, NLL_LOSS
 
 from .nn_functional_loss import not_differentiable, reduction_of
@@ -20,14 +21,13 @@ def _functional(fn: Callable) -> Callable:
     return composite("function", namespace="nn.functional")(fn)
 
 
-def _check_range(target: Tensor, classes: int, ignore_index: int) -> None:
-    """Refuse targets that are known to be no class; the others read the nearest one."""
-    numbers = known(target)
-    if numbers is None or numbers.dtype.kind not in "iu":
-        return
-    wrong = numbers[(numbers != ignore_index) & ((numbers < 0) | (numbers >= classes))]
-    if wrong.size:
-        raise IndexError(f"Target {wrong.flat[0]} is out of bounds.")
+def _over_classes(result: Tensor, target: Tensor, classes: int, ignore_index: int) -> Tensor:
+    """The ``result``, unless a target is no class."""
+    watch = Watch()
+    if target._aval.numel and target._aval.dtype.np.kind in "iu":
+        watch.within((target,), ((0, classes - 1),), lambda value, _: IndexError(
+            f"Target {value} is out of bounds."), ignore_index)
+    return watch.over(result)
 
 
 def _classes(input: Tensor) -> int:
@@ -61,15 +61,14 @@ def nll_loss(
 
     Raises:
         ValueError: for another reduction, or different batch sizes.
-        IndexError: for a known target that is no class.
+        IndexError: for a target that is no class.
         RuntimeError: for other shapes or dtypes that do not fit.
     """
     reduction = reduction_of(size_average, reduce, reduction)
     not_differentiable("nll_loss_forward", weight=weight)
     static = (int(ignore_index), reduction)
     result = apply(NLL_LOSS[_layout(input)], (input, target, weight), static)
-    _check_range(target, _classes(input), ignore_index)
-    return result
+    return _over_classes(result, target, _classes(input), ignore_index)
 
 
 @_functional
@@ -92,7 +91,7 @@ def cross_entropy(
 
     Raises:
         ValueError: for another reduction, or different batch sizes.
-        IndexError: for a known target that is no class.
+        IndexError: for a target that is no class.
         RuntimeError: for other shapes or dtypes that do not fit.
     """
     reduction = reduction_of(size_average, reduce, reduction)
@@ -117,8 +116,7 @@ def cross_entropy(
         result = apply(OPS["_cross_entropy_smoothed"], operands, (*static, float(label_smoothing)))
     else:
         result = apply(CROSS_ENTROPY[_layout(input)], operands, static)
-    _check_range(target, _classes(input), ignore_index)
-    return result
+    return _over_classes(result, target, _classes(input), ignore_index)
 
 
 # ------------------------------------------------------------------------------------------ margins
@@ -133,7 +131,7 @@ def multi_margin_loss(
 
     Raises:
         ValueError: unless ``p`` is 1 or 2, and for an unknown reduction.
-        RuntimeError: for shapes or dtypes that do not fit, and known targets that are no class.
+        RuntimeError: for shapes or dtypes that do not fit, and targets that are no class.
     """
     reduction = reduction_of(size_average, reduce, reduction)
     if p not in (1, 2):
@@ -143,8 +141,7 @@ def multi_margin_loss(
     not_differentiable("multi_margin_loss", weight=weight)
     static = (int(p), float(margin), reduction)
     result = apply(OPS["_multi_margin_loss"], (input, target, weight), static)
-    _refuse_classes(target, 0, input.shape[-1] if input.dim() else 1, "target out of range")
-    return result
+    return _within(result, target, 0, input.shape[-1] if input.dim() else 1, "target out of range")
 
 
 @_functional
@@ -156,11 +153,12 @@ def multilabel_margin_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     result = apply(OPS["_multilabel_margin_loss"], (input, target), (reduction,))
     words = "argument #2 'target' is out of range"
-    _refuse_classes(target, -1, input.shape[-1] if input.dim() else 1, words)
-    return result
+    return _within(result, target, -1, input.shape[-1] if input.dim() else 1, words)
 
 
-def _refuse_classes(target: Tensor, low: int, high: int, words: str) -> None:
-    numbers = known(target)
-    if numbers is not None and numbers.size and not low <= numbers.min() <= numbers.max() < high:
-        raise RuntimeError(words)
+def _within(result: Tensor, target: Tensor, low: int, high: int, words: str) -> Tensor:
+    """The ``result``, unless a target is not in ``[low, high)``."""
+    watch = Watch()
+    if target._aval.numel:
+        watch.within((target,), ((low, high - 1),), lambda *_: RuntimeError(words))
+    return watch.over(result)

@@ -15,9 +15,10 @@ from jaxflow._core import geometry
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, known
+from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import OPS, Op
+from jaxflow._dispatch.watch import Watch
 
 from .construct import put
 from .forms import given_out
@@ -70,8 +71,7 @@ def _scatter(run, input: Tensor, dim: int, index: Tensor, src: Any, reduce: str 
     args = (input, index, src)
     if reduce is None:
         op = OPS["scatter_" + kind]
-        _check_range(input, index, src, dim)
-        return run(op, args, (freeze(dim),))
+        return _in_range(run, op, args, (freeze(dim),))
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
     if kind == "src":
@@ -80,12 +80,13 @@ def _scatter(run, input: Tensor, dim: int, index: Tensor, src: Any, reduce: str 
             "a future PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
             stacklevel=3,
         )
-    _check_range(input, index, src, dim)
-    return run(OPS["scatter_reduce_" + kind], args, (freeze(dim), reduce))
+    return _in_range(run, OPS["scatter_reduce_" + kind], args, (freeze(dim), reduce))
 
 
-def _check_range(input: Tensor, index: Tensor, src: Any, dim: int) -> None:
-    OPS["scatter_add"].guard(known, (input, index, src), (dim,))
+def _in_range(run, op: Op, args: tuple, static: tuple) -> Tensor:
+    watch = Watch()
+    OPS["scatter_add"].guard(watch, args, static)
+    return watch.over(run(op, args, static))
 
 
 def _source(name: str, args: tuple, kwargs: dict) -> Any:
@@ -165,7 +166,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     Without ``num_classes`` the largest index decides, which reads the data.
 
     Raises:
-        RuntimeError: for indices that are not int64, negative, or too large (where known).
+        RuntimeError: for indices that are not int64, negative, or too large.
     """
     if tensor._aval.dtype is not dtypes.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
@@ -173,15 +174,15 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return apply(OPS["one_hot"], (tensor,), (num_classes,))
-    indices = host(tensor) if num_classes == -1 else known(tensor)
-    if indices is not None:
-        if indices.min() < 0:
-            raise RuntimeError("Class values must be non-negative.")
-        if num_classes == -1:
-            num_classes = int(indices.max()) + 1
-        elif indices.max() >= num_classes:
-            raise RuntimeError("Class values must be smaller than num_classes.")
-    return apply(OPS["one_hot"], (tensor,), (num_classes,))
+    watch, most = Watch(), np.iinfo(np.int64).max
+    largest = int(host(tensor).max()) if num_classes == -1 else None
+    watch.within((tensor,), ((0, most),), lambda *_: RuntimeError(
+        "Class values must be non-negative."))
+    if largest is not None:
+        num_classes = largest + 1
+    watch.within((tensor,), ((-most - 1, num_classes - 1),), lambda *_: RuntimeError(
+        "Class values must be smaller than num_classes."))
+    return watch.over(apply(OPS["one_hot"], (tensor,), (num_classes,)))
 
 
 @composite()

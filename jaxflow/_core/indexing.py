@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -351,24 +351,33 @@ def gathered_strides(g: Gathering, source: Layout, indices: list[Layout]) -> Int
     return preserve_strides(*operands)
 
 
-def check_bounds(arrays: list[np.ndarray | None], g: Gathering, size: Ints) -> None:
+def refuse_outside(arrays: Sequence[np.ndarray], bounds: Sequence[tuple],
+                   error: Callable[[Any, int], Exception], spared: int | None = None) -> None:
+    """Raise ``error(value, k)`` for the first element of the ``k``-th array outside its two bounds.
+
+    What is first counts in the shape all broadcast to; ``spared`` is never outside.
+    """
+    wrong = []
+    for a, (low, high) in zip(arrays, bounds, strict=True):
+        outside = ~((a >= low) & (a <= high))
+        wrong.append(outside if spared is None else outside & (a != spared))
+    if any(np.any(outside) for outside in wrong):
+        spread = np.stack(np.broadcast_arrays(*wrong), -1).reshape(-1)
+        position, k = divmod(int(spread.argmax()), len(arrays))
+        raise error(np.broadcast_arrays(*arrays)[k].reshape(-1)[position], k)
+
+
+def check_bounds(arrays: Sequence, g: Gathering, size: Ints,
+                 ask: Callable[..., None] = refuse_outside) -> None:
     """Refuse index values outside the view's ``size``; ``arrays`` are in the order of ``dims``.
 
-    Arrays whose values nobody knows yet are None, and not checked.
+    ``ask`` is who looks at the values, for arrays that only it understands.
     """
-    if not prod(g.size):
-        return
-    wrong = [
-        a is not None and (a < -size[d]) | (a >= size[d])
-        for a, d in zip(arrays, g.dims, strict=True)
-    ]
-    if any(np.any(w) for w in wrong):
-        spread = np.stack([np.broadcast_to(w, g.shape).reshape(-1) for w in wrong], axis=1)
-        element, which = divmod(int(spread.argmax()), len(arrays))
-        value = np.broadcast_to(arrays[which], g.shape).reshape(-1)[element]
-        raise IndexError(
-            f"index {value} is out of bounds for dimension {which} with size {size[g.dims[which]]}"
-        )
+    if prod(g.size):
+        sizes = [size[d] for d in g.dims]
+        ask(arrays, [(-n, n - 1) for n in sizes], lambda value, k: IndexError(
+            f"index {value} is out of bounds for dimension {k} with size {sizes[k]}"
+        ))
 
 
 def strip_leading_ones(size: Ints) -> Ints:

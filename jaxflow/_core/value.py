@@ -22,23 +22,28 @@ class Value:
     """An immutable array of a known aval.
 
     ``place`` is ``(program, slot)`` while a Program owes the array and ``None`` once ``array`` is set.
-    The tuple is replaced whole, so a reader in another thread never sees half of it.
+    The tuple is replaced whole, so a reader in another thread never sees half of it. ``doubt`` is what
+    has to be asked before the array is read, and with which slot: NOTE [Faults found late].
     """
 
-    __slots__ = ("__weakref__", "array", "aval", "place", "shared")
+    __slots__ = ("__weakref__", "array", "aval", "doubt", "place", "shared")
 
     def __init__(self, aval: Aval, array: Any = None, place: tuple | None = None,
                  shared: bool = False) -> None:
         self.aval = aval
         self.array = array
+        self.doubt: tuple | None = None
         self.place = place
         self.shared = shared
 
     def get(self) -> Any:
-        """The array; runs the owing Program first if need be."""
+        """The array; runs the owing Program first if need be. Raises what that did wrong."""
         place = self.place
         if place is not None:
             place[0].deliver(self)
+        doubt = self.doubt
+        if doubt is not None:
+            doubt[0].answer(self, doubt[1])
         return self.array
 
     def __repr__(self) -> str:

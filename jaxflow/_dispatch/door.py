@@ -257,4 +257,4 @@ def known(t: Any, *, owed: bool = False) -> np.ndarray | None:
         value.array, jax.core.Tracer
     ):
         return None
-    return np.asarray(value.array)
+    return np.asarray(value.get())

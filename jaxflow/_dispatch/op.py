@@ -192,9 +192,10 @@ def op(
         layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do.
         check: called with each operand's ``(dtype, kind)`` before promotion, to refuse what promotion
             would hide (``1 - mask``).
-        guard: called as ``guard(known, dynamic, static)`` by the public forms, to refuse values (an index
-            out of range) that the body, which sees shapes alone, cannot; ``known(tensor)`` is its NumPy
-            array, or None while a Program owes it.
+        guard: called as ``guard(watch, dynamic, static)`` by the public forms, to refuse values (an index
+            out of range) that the body, which sees shapes alone, cannot. ``watch.within`` asks for a
+            range, now or when the values are computed; ``watch.known(tensor)`` is its NumPy array, or
+            None while a Program owes it.
         numbers: which tensor parameters may be Python numbers instead (not all at once), or ``"all"``.
             Ops without public forms take numbers anywhere.
         out: the error for an ``out=`` of another dtype than the result's, where PyTorch does not cast;

@@ -38,6 +38,7 @@ from jaxflow._core.device import resolve
 from jaxflow._core.value import Value
 
 from . import explain
+from .doubt import Question, doubt_of
 from .plan import Plan
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
@@ -58,7 +59,7 @@ class Program:
     """The operations one thread has recorded on one device and not yet run."""
 
     __slots__ = ("closed", "complexes", "device", "error", "floats", "integers", "leaf_slots",
-                 "leaves", "lines", "lock", "ops", "results", "trace")
+                 "leaves", "lines", "lock", "ops", "questions", "results", "trace")
 
     def __init__(self, device) -> None:
         self.device = device
@@ -70,6 +71,7 @@ class Program:
         self.integers: list[int] = []
         self.complexes: list[complex] = []
         self.results: list[weakref.ref] = []
+        self.questions: list[Question] = []
         self.lines: list[str] = []
         self.ops = 0
         self.closed = False
@@ -121,6 +123,11 @@ class Program:
             if flags.DEBUG:
                 self.lines.append(explain.user_line())
             return out
+
+    def slot_of(self, value: Value) -> int | None:
+        """The slot of a result or a leaf of this program."""
+        place = value.place
+        return place[1] if place is not None and place[0] is self else self.leaf_slots.get(value)
 
     def _leaf(self, value: Value, before: int) -> int:
         """The slot of a new leaf; ``before`` leaves were known when this operation's recording began."""
@@ -179,7 +186,7 @@ class Program:
                 self._name_operations(error)
                 raise
             finally:
-                self.leaf_slots, self.leaves, self.results = {}, [], []
+                self.leaf_slots, self.leaves, self.results, self.questions = {}, [], [], []
 
     def _name_operations(self, error: BaseException) -> None:
         """Add to an error which operations the failing program consists of."""
@@ -197,8 +204,8 @@ class Program:
     def _run(self, reason: str) -> None:
         results = [ref() for ref in self.results]
         alive = tuple(i for i, v in enumerate(results) if v is not None)
-        if not alive:
-            return
+        if len(alive) <= len(self.questions):
+            return  # nobody can see what the questions are about
         started = time.perf_counter()
         trace = tuple(self.trace)
         self.leaf_slots = {}  # from here on only ``leaves`` refers to the leaf Values
@@ -209,12 +216,15 @@ class Program:
         if executable is None:
             executable = Executable(self, trace, alive, donatable)
             _store(trace, executable)
+        doubt = doubt_of(self.questions, self.leaves, self.trace)
         arrays = executable(self)
         if flags.DEBUG:
             jax.block_until_ready(arrays)  # an error belongs to this program, not to a later one
         for i, array in zip(executable.outputs, arrays, strict=True):
             value = self.results[i]()
             if value is not None:
+                if doubt is not None:
+                    value.doubt = (doubt, i)
                 value.array = array
                 value.place = None
         explain.ran(executable.entry, reason, time.perf_counter() - started)

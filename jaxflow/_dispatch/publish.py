@@ -23,43 +23,31 @@ from jaxflow._core.tensor import Tensor
 
 from .bind import Binder
 from .composite import COMPOSITES, Composite
-from .door import apply, known
+from .door import apply
 from .inplace import apply_inplace, check_apart, check_writable, write
 from .op import OPS, Op
 from .state import state
+from .watch import guarded
 
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic)
 
 
-class _guarded:
-    """A Binder whose calls pass the op's guard; without a guard, the Binder itself."""
-
-    quick, quick_dynamic, quick_static = -1, (), ()
-
-    def __new__(cls, op: Op, bind: Binder):
-        if op.guard is None:
-            return bind
-        self = super().__new__(cls)
-        self.op, self.bind = op, bind
-        return self
-
-    def __call__(self, args: tuple, kwargs: dict) -> tuple[tuple, tuple]:
-        dynamic, static = self.bind(args, kwargs)
-        self.op.guard(known, dynamic, static)
-        return dynamic, static
+def _runner(op: Op, run: Callable) -> Callable:
+    """``run``, under the op's guard if it has one."""
+    return run if op.guard is None else functools.partial(guarded, run)
 
 
 @functools.cache
 def function_of(op: Op) -> Callable:
     """The public function of an op."""
-    bind = _guarded(op, Binder(op))
+    bind, run = Binder(op), _runner(op, apply)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
 
     def call(*args, **kwargs):
         if not kwargs and len(args) == quick:
-            return apply(op, args + quick_dynamic, quick_static)
+            return run(op, args + quick_dynamic, quick_static)
         out = kwargs.pop("out", None)
-        result = apply(op, *bind(args, kwargs))
+        result = run(op, *bind(args, kwargs))
         return result if out is None else write_out(op.name, out, result, args)
 
     return _dress(call, op, op.name)
@@ -68,13 +56,13 @@ def function_of(op: Op) -> Callable:
 @functools.cache
 def inplace_of(op: Op) -> Callable:
     """The ``name_`` form of an op."""
-    bind = _guarded(op, Binder(op))
+    bind, run = Binder(op), _runner(op, apply_inplace)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
 
     def call(*args, **kwargs):
         if not kwargs and len(args) == quick:
-            return apply_inplace(op, args + quick_dynamic, quick_static)
-        return apply_inplace(op, *bind(args, kwargs))
+            return run(op, args + quick_dynamic, quick_static)
+        return run(op, *bind(args, kwargs))
 
     return _dress(call, op, op.method_name + "_")
 

@@ -1,7 +1,7 @@
 """Reading elements at index tensors along one dimension.
 
-An index out of range is refused at the call where its values are known by then; where a Program still
-owes them, reading one gives nan (or a limit of the integer type), never another element.
+An index out of range is refused at the call where its values are known by then, else when a number of
+the Program that owes them is asked for; NOTE [Faults found late].
 """
 
 from __future__ import annotations
@@ -35,18 +35,19 @@ def in_range(error, message: str = "", misfit=lambda shape, at, dim: False):
     when the shapes do not go together, which is the body's to refuse.
     """
 
-    def guard(known, dynamic, static):
-        input, index = dynamic[0], known(dynamic[1])
-        if index is None or index.size == 0 or not -input.ndim <= static[0] < max(input.ndim, 1):
+    def guard(watch, dynamic, static):
+        input, index = dynamic[0], getattr(dynamic[1], "_aval", None)
+        if index is None or index.numel == 0 or not -input.ndim <= static[0] < max(input.ndim, 1):
             return
         dim = static[0] % max(input.ndim, 1)
-        if misfit(input.shape, index.shape, dim) or index.dtype.kind not in "iu":
+        if misfit(input.shape, index.shape, dim) or index.dtype.np.kind not in "iu":
             return
         size = extent(input, dim)
-        bad = index[(index < 0) | (index >= size)]
-        if bad.size:
-            kind, text = (error, message) if isinstance(error, type) else error(dim)
-            raise kind(text.format(index=bad.reshape(-1)[0], dim=dim, size=size))
+        kind, text = (error, message) if isinstance(error, type) else error(dim)
+        watch.within(
+            dynamic[1:2], ((0, size - 1),),
+            lambda value, _: kind(text.format(index=value, dim=dim, size=size)),
+        )
 
     return guard
 
@@ -119,17 +120,15 @@ def index_select(input, /, dim, index: Tensor):
     return jnp.take(input, index.reshape(-1), axis, mode="fill")
 
 
-def flat_range(known, dynamic, static):
+def flat_range(watch, dynamic, static):
     """A guard: every element of ``index`` names a place in the flattened ``input``."""
-    input, index = dynamic[0], known(dynamic[1])
-    if index is None or index.size == 0 or index.dtype != np.int64:
+    index = getattr(dynamic[1], "_aval", None)
+    if index is None or index.numel == 0 or index.dtype.np != np.int64:
         return
-    size = input._aval.numel
-    bad = index[(index < -size) | (index >= size)]
-    if bad.size:
-        raise IndexError(
-            f"out of range: tried to access index {bad.reshape(-1)[0]} on a tensor of {size} elements."
-        )
+    size = dynamic[0]._aval.numel
+    watch.within(dynamic[1:2], ((-size, size - 1),), lambda value, _: IndexError(
+        f"out of range: tried to access index {value} on a tensor of {size} elements."
+    ))
 
 
 @op(guard=flat_range, apart=True,

@@ -2,8 +2,7 @@
 
 Indices count along the dimensions ``dims`` of the input, one array each, and broadcast together. Their
 result dimensions stand where the first indexed one was if ``dims`` are neighbours, else in front. Negative
-indices count from the end; one out of range (which the caller checks where it can) reads nan or zero and
-writes nothing.
+indices count from the end; one out of range, which the caller refuses, reads nan or zero and writes nothing.
 """
 
 from __future__ import annotations
@@ -82,3 +81,26 @@ def _word(x) -> str:
 def masked_write(input, mask, value, /):
     """``input`` with the 0-d ``value`` wherever ``mask`` is true."""
     return jnp.where(jnp.broadcast_to(mask, input.shape), cast(value, input.dtype), input)
+
+
+@op(name="_first_outside", variants="", differentiable=False)
+def first_outside(*tensors, bounds, spared=None):
+    """Whether an element lies outside its bounds; if so, of which tensor, and its value: three int64.
+
+    The first position counts, in the shape that all broadcast to; ``spared`` is never wrong. Of values
+    that are no integers 0 is told.
+    """
+    wrong, values = [], []
+    for x, (low, high) in zip(tensors, bounds, strict=True):
+        x = x.astype(np.int64) if jnp.issubdtype(x.dtype, np.integer) else x
+        bad = ~((x >= low) & (x <= high))
+        wrong.append(bad if spared is None else bad & (x != spared))
+        values.append(x if x.dtype == np.int64 else jnp.zeros(x.shape, np.int64))
+    if len(wrong) > 1:
+        wrong, values = jnp.broadcast_arrays(*wrong), jnp.broadcast_arrays(*values)
+    spread = jnp.stack(wrong, -1).reshape(-1)
+    # A minimum is quicker than argmax, which carries two numbers along.
+    place = jnp.min(jnp.where(spread, jnp.arange(spread.size), spread.size))
+    position, k = place // len(wrong), place % len(wrong)
+    value = jnp.stack([v.reshape(-1)[position] for v in values])[k]
+    return jnp.stack([(place < spread.size).astype(np.int64), k, value])

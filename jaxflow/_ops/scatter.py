@@ -21,17 +21,23 @@ from ._support import at_least_1d, is_bool, is_complex, is_float, scalar_name, w
 from .gather import OUT_OF_BOUNDS, fit_index, flat_range, in_range, lines_misfit, need_index_dtype
 
 
-def _scatter_guard(known, dynamic, static):
+def _scatter_guard(watch, dynamic, static):
     """The range of the index, unless the shapes misfit: that is the body's to refuse."""
     index, source = dynamic[1:3]
     if getattr(source, "ndim", index.ndim) == index.ndim:
-        _LINES(known, dynamic, static)
+        _LINES(watch, dynamic, static)
 
 
 _LINES = in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit)
 _SCATTER = dict(variants="function method inplace out", guard=_scatter_guard, out=EXACT, apart=True)
-_FORMS = dict(variants="function method inplace out", guard=in_range(RuntimeError, OUT_OF_BOUNDS),
-              out=EXACT, apart=True)
+_FORMS = dict(variants="function method inplace out", out=EXACT, apart=True)
+_IN_VECTOR = in_range(IndexError, "index out of range in self")
+_IN_SLICES = in_range(RuntimeError, OUT_OF_BOUNDS)
+
+
+def _add_guard(watch, dynamic, static):
+    # PyTorch adds to vectors in a loop of its own, with words of its own.
+    (_IN_SLICES if dynamic[0].ndim > 1 else _IN_VECTOR)(watch, dynamic, static)
 
 
 def place(index, axis):
@@ -285,7 +291,7 @@ def _slices(x, axis, index):
     return (slice(None),) * axis + (index.reshape(-1),)
 
 
-@op(**_FORMS)
+@op(**_FORMS, guard=_add_guard)
 def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1):
     """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
     axis = wrap_dim(dim, input.ndim)
@@ -390,7 +396,7 @@ def index_fill(input, /, dim, index: Tensor, value: Scalar):
     return replace(x, _slices(x, axis, index), value.astype(x.dtype)).reshape(input.shape)
 
 
-@op(**_FORMS)
+@op(**_FORMS, guard=_IN_VECTOR)
 def index_reduce(input, /, dim, index: Tensor, source: Tensor, reduce, *, include_self=True):
     """``input`` with slices of ``source`` combined into it: prod, mean, amax or amin."""
     if reduce not in _REDUCTIONS[1:]:
@@ -406,11 +412,11 @@ def index_reduce(input, /, dim, index: Tensor, source: Tensor, reduce, *, includ
 # ---------------------------------------------------------------------------------- flat and masked
 
 
-def _put_guard(known, dynamic, static):
+def _put_guard(watch, dynamic, static):
     input, index, source = (getattr(x, "_aval", None) for x in dynamic)
     # Misfits are the body's to refuse.
     if None not in (index, source) and source.dtype is input.dtype and source.numel == index.numel:
-        flat_range(known, dynamic, static)
+        flat_range(watch, dynamic, static)
 
 
 @op(variants="function method inplace", guard=_put_guard)
@@ -436,8 +442,8 @@ def put(input, index, source, /, accumulate=False):
     return write(flat, at, source.reshape(-1)).reshape(input.shape)
 
 
-def _enough(known, dynamic, static):
-    mask, source = known(dynamic[1], owed=True), dynamic[2]
+def _enough(watch, dynamic, static):
+    mask, source = watch.known(dynamic[1], owed=True), dynamic[2]
     if mask is None or mask.dtype != np.bool_:
         return
     shape = np.broadcast_shapes(dynamic[0].shape, mask.shape)

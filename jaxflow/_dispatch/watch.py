@@ -1,0 +1,95 @@
+"""Questions about values: asked at the call where they are there, else inside the Program that owes them.
+
+See NOTE [Faults found late].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxflow._core.indexing import refuse_outside
+from jaxflow._core.tensor import Tensor
+from jaxflow._core.value import Value
+
+from . import explain
+from .door import known, value_of
+from .doubt import Question
+from .op import OPS, Op
+from .plan import Plan, build
+from .program import ForeignLeaf, TracerLeaf
+from .state import state
+
+
+class Watch:
+    """The questions one call asks of its operands' values; `over` its result, where the call is done."""
+
+    __slots__ = ("owed",)
+
+    known = staticmethod(known)
+
+    def __init__(self) -> None:
+        self.owed: list[tuple] = []
+
+    def within(self, tensors: Sequence[Tensor], bounds: Sequence[tuple],
+               error: Callable[[Any, int], Exception], spared: int | None = None) -> None:
+        """Every element of each tensor must lie in its bounds (both included) or be ``spared``.
+
+        ``error(value, k)`` is what to raise for a wrong value of the ``k``-th tensor; where several are
+        wrong, for the first position in the shape they broadcast to. Raises it if the values are there.
+        """
+        values = [value_of(t) for t in tensors]
+        on_host = all(v.place is None and v.aval.device.type == "cpu" for v in values)
+        if not (on_host or state.eager):
+            self.owed.append((values, tuple(bounds), error, spared))
+        else:
+            arrays = [v.get() for v in values]
+            if not any(isinstance(a, jax.core.Tracer) for a in arrays):
+                refuse_outside([np.asarray(a) for a in arrays], bounds, error, spared)
+
+    def over(self, result: Any) -> Any:
+        """Record what could not be answered yet, about ``result``: a tensor or a tuple of them."""
+        if self.owed:
+            made = result if isinstance(result, tuple) else (result,)
+            for question in self.owed:
+                _record([t._storage.value for t in made], *question)
+        return result
+
+
+def guarded(run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
+    """``run(op, dynamic, static)`` under the op's guard."""
+    watch = Watch()
+    op.guard(watch, dynamic, static)
+    return watch.over(run(op, dynamic, static))
+
+
+def _record(made: list[Value], values: list[Value], bounds: tuple, error: Callable,
+            spared: int | None) -> None:
+    if any(isinstance(v.array, jax.core.Tracer) for v in (*made, *values)):
+        return
+    op = OPS["_first_outside"]
+    static = (bounds, spared)
+    key = (static, None, *(v.aval for v in values))
+    plan = op.plans.get(key)
+    if plan is None:
+        plan = op.plans[key] = build(op, key[2:], static)
+    place = made[0].place
+    if place is None or not _ask(place[0], plan, values, made, error):
+        # Another thread has run the program meanwhile: the values are there.
+        refuse_outside([np.asarray(v.get()) for v in values], bounds, error, spared)
+
+
+def _ask(program, plan: Plan, values: list[Value], made: list[Value], error: Callable) -> bool:
+    with program.lock:
+        try:
+            flags = program.record(plan, values)
+        except (ForeignLeaf, TracerLeaf):
+            return False
+        if flags is None:
+            return False
+        asked, victims = ([program.slot_of(v) for v in group] for group in (values, made))
+        program.questions.append(Question(flags[0], asked, victims, error, explain.user_line()))
+        return True

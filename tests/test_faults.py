@@ -1,0 +1,127 @@
+"""Values out of range that a Program still owes: no sync point at the call, PyTorch's error when read."""
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+from jaxflow.nn import functional as F
+
+LATE = "index out of range in self"
+
+
+@pytest.fixture(autouse=True)
+def _deferred():
+    with torch.execution("deferred"):
+        torch.flush()
+        yield
+        torch.flush()
+
+
+def owed(*data):
+    return torch.tensor(data) + 0
+
+
+def test_eager_refuses_at_the_call():
+    with torch.execution("eager"), pytest.raises(IndexError, match=LATE):
+        F.embedding(owed(3), torch.ones(3, 2))
+
+
+def test_deferred_refuses_when_read_and_names_the_line():
+    rows = F.embedding(owed(1, 3), torch.ones(3, 2))
+    with pytest.raises(IndexError, match=LATE) as caught:
+        rows.sum().item()
+    assert any(__file__ in note for note in caught.value.__notes__)
+    for _ in range(2):  # and whenever it is read
+        with pytest.raises(IndexError, match=LATE):
+            rows.tolist()
+
+
+def test_whatever_is_read_first_tells_and_only_what_came_of_it_is_spoiled():
+    before, x = torch.ones(2) + 1, torch.arange(5.0)
+    bad = x[owed(5)]
+    after, beside = bad * 2, x * 2
+    with pytest.raises(IndexError, match="index 5 is out of bounds for dimension 0 with size 5"):
+        before.tolist()
+    assert before.tolist() == [2, 2]
+    assert beside.tolist() == [0, 2, 4, 6, 8]
+    for t in (bad, after):
+        with pytest.raises(IndexError):
+            t.tolist()
+
+
+def test_later_programs_inherit_it():
+    x = torch.arange(3.0)
+    y = x[owed(3)]
+    torch.flush()
+    z = y + 1
+    torch.flush()
+    total, sound = z.sum(), x + 1
+    with pytest.raises(IndexError):
+        sound.tolist()  # one program with what is spoiled: nobody was told yet
+    assert sound.tolist() == [1, 2, 3]
+    with pytest.raises(IndexError):
+        total.item()
+
+
+def test_a_write_spoils_what_it_wrote_to():
+    x = torch.zeros(3)
+    x[owed(3)] = 1.0
+    with pytest.raises(IndexError):
+        x.tolist()
+    y = torch.zeros(4)
+    y[:3].scatter_(0, owed(3), 1.0)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        y.tolist()
+
+
+def test_right_values_leave_no_doubt():
+    x = torch.arange(4.0)
+    y = x[owed(3, -4)]
+    assert y.tolist() == [3, 0]
+    assert y._storage.value.doubt is None
+    torch.flush()
+    z = F.embedding(owed(1), torch.ones(2, 2))
+    torch.flush()
+    z._storage.value.array.block_until_ready()
+    (z + 1).tolist()
+    assert z._storage.value.doubt is None
+
+
+def test_a_training_step_stays_one_program_without_sync_points():
+    codes = torch.tensor(np.arange(1000) % 7)
+    model = torch.nn.Sequential(torch.nn.Embedding(7, 8), torch.nn.Linear(8, 7))
+    optimizer = torch.optim.AdamW(model.parameters())
+
+    def step():
+        starts = torch.randint(990, (4,))
+        chunk = codes[starts[:, None] + torch.arange(6)]
+        loss = F.cross_entropy(model(chunk[:, :-1]).flatten(0, 1), chunk[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    for _ in range(3):
+        step()
+    before = torch.explain()
+    for _ in range(20):
+        loss = step()
+    after = torch.explain()
+    assert after["runs"] - before["runs"] == 20
+    assert after["compilations"] == before["compilations"]
+    assert after["syncs"] == before["syncs"]
+    assert loss.item() > 0
+
+
+def test_a_training_step_on_a_wrong_code_tells_when_the_loss_is_read():
+    model = torch.nn.Embedding(7, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for code in (1, 9, 2):
+        loss = model(owed(code)).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with pytest.raises(IndexError, match=LATE):
+        loss.item()
+    with pytest.raises(IndexError, match=LATE):
+        model.weight.tolist()
