@@ -14,6 +14,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._ops.reduce import degrees_of_freedom
 
 from .forms import given_out, invalid_combination
+from .norms import matrix_norm
 
 # ------------------------------------------------------------------------------------ max and min
 
@@ -119,15 +120,10 @@ _moment("std_mean", "Standard deviation and mean over ``dim``, with ``correction
 def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
          out: Tensor | None = None, dtype: Any = None) -> Tensor:
     """The norm of order ``p`` over ``dim`` or all elements; ``"nuc"`` of a matrix's singular values."""
-    if p is None or p == "fro":
+    if p is None or (p == "fro" and not (isinstance(dim, (tuple, list)) and len(dim) > 2)):
         p = 2
     if isinstance(p, str):
-        if p != "nuc":
-            raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
-        from jaxflow import linalg
-
-        dims = (-2, -1) if dim is None else dim
-        return given_out("norm", out, linalg.matrix_norm(input, "nuc", dims, keepdim, dtype=dtype))
+        return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
     dims = freeze(dim)
     if dim is None and keepdim:
         dims = tuple(range(input._aval.ndim))

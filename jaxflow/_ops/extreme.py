@@ -35,9 +35,13 @@ def _need_elements(name: str, x, dim, *, error=RuntimeError, hint: bool = True) 
         raise error(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{more}"
         )
-    for d in wrap_dims(dim, x.ndim):
+    # Where several dimensions may be given, the message has the one that is at fault as it was given.
+    several = name in ("amax", "amin")
+    given = (dim,) if isinstance(dim, int) else dim
+    for d, shown in zip((wrap_dim(d, x.ndim) for d in given), given):
         if x.ndim and x.shape[d] == 0:
-            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+            at = shown if several else d
+            raise IndexError(f"{name}(): Expected reduction dim {at} to have non-zero size.")
 
 
 def along(select, input, dim, keepdim):

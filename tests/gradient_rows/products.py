@@ -58,6 +58,7 @@ ROWS = {
     # a diagonal that dominates keeps the columns well apart
     "qr": row(lambda x: tuple(torch.linalg.qr(x + 3 * torch.eye(3, 2, dtype=torch.float64))), B),
     "qr/square": row(lambda x: tuple(torch.linalg.qr(x + 3 * torch.eye(2, dtype=torch.float64))), (2, 2)),
+    "svdvals": row(torch.linalg.svdvals, B),
     # some rows shrunk, some left alone
     "renorm": row(lambda x: torch.renorm(x, 2, 0, 2.5), A),
     "renorm/1": row(lambda x: torch.renorm(x, 1, 1, 2.0), A),
