@@ -69,17 +69,29 @@ class _Batch:
 class RuleOptimizer(Optimizer):
     """Base of the optimizers whose update is one op of ``_ops/optim.py``."""
 
+    _op: Any  # that op
+    _hypers: str  # entries of a group that it takes as numbers; "betas" are beta1 and beta2
+    _elementwise: tuple[str, ...] = ()  # names of the states of a parameter's shape, in the op's order
     _scalars: tuple[str, ...] = ("step",)  # names of the 0-d states
     _missing: dict[str, Any] = {}  # options that older checkpoints lack, with their values
     _unify = False  # loaded scalar states may be equal without being shared
 
     def _states(self, group: dict) -> tuple[str, ...]:
-        """Names of the elementwise states, in the order of the rule's arguments."""
-        raise NotImplementedError
+        """`_elementwise`, where it depends on the group those that this one has."""
+        return self._elementwise
 
     def _rule(self, group: dict, fresh: bool) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """(op, hyperparameters, static arguments); ``fresh`` at the first update of a parameter."""
-        raise NotImplementedError
+        hypers = {}
+        for name in self._hypers.split():
+            if name == "betas":
+                hypers["beta1"], hypers["beta2"] = group[name]
+            else:
+                hypers[name] = group[name]
+        static = dict(decays=decays(group["weight_decay"]), maximize=bool(group["maximize"]))
+        if "decoupled_weight_decay" in self._missing:
+            static["decoupled"] = bool(group["decoupled_weight_decay"])
+        return self._op, hypers, static
 
     def _is_fresh(self, state: dict | None) -> bool:
         return not state

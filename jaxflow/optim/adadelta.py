@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from jaxflow import Tensor
 from jaxflow._ops import optim as rules
 
-from ._rule import RuleOptimizer, check_common, decays, require
+from ._rule import RuleOptimizer, check_common, require
 
 
 class Adadelta(RuleOptimizer):
@@ -18,6 +17,8 @@ class Adadelta(RuleOptimizer):
         ValueError: for a hyperparameter out of its range.
     """
 
+    _op, _hypers = rules.adadelta, "lr rho eps weight_decay"
+    _elementwise = ("square_avg", "acc_delta")
     _missing = dict(foreach=None, maximize=False, differentiable=False, capturable=False)
 
     def __init__(
@@ -47,11 +48,3 @@ class Adadelta(RuleOptimizer):
             differentiable=differentiable,
         )
         super().__init__(params, defaults)
-
-    def _states(self, group: dict) -> tuple[str, ...]:
-        return ("square_avg", "acc_delta")
-
-    def _rule(self, group: dict, fresh: bool) -> tuple[Any, dict, dict]:
-        hypers = {name: group[name] for name in ("lr", "rho", "eps", "weight_decay")}
-        static = dict(decays=decays(group["weight_decay"]), maximize=bool(group["maximize"]))
-        return rules.adadelta, hypers, static

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from jaxflow import Tensor
 from jaxflow._ops import optim as rules
 
-from ._rule import RuleOptimizer, check_common, check_fused, decays, require
+from ._rule import RuleOptimizer, check_common, check_fused, require
 
 
 class Adagrad(RuleOptimizer):
@@ -18,6 +17,8 @@ class Adagrad(RuleOptimizer):
         ValueError: for a negative hyperparameter.
     """
 
+    _op, _hypers = rules.adagrad, "lr lr_decay eps weight_decay"
+    _elementwise = ("sum",)
     _missing = dict(foreach=None, maximize=False, differentiable=False, fused=None)
 
     def __init__(
@@ -61,16 +62,5 @@ class Adagrad(RuleOptimizer):
             ):
                 self.state[param] = state
 
-    def _states(self, group: dict) -> tuple[str, ...]:
-        return ("sum",)
-
     def _first_value(self, name: str, group: dict) -> float:
         return self.defaults["initial_accumulator_value"]
-
-    def _rule(self, group: dict, fresh: bool) -> tuple[Any, dict, dict]:
-        hypers = {name: group[name] for name in ("lr", "lr_decay", "eps", "weight_decay")}
-        static = dict(
-            decays=decays(group["weight_decay"]),
-            maximize=bool(group["maximize"]),
-        )
-        return rules.adagrad, hypers, static

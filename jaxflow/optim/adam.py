@@ -8,7 +8,7 @@ from typing import Any
 from jaxflow import Tensor
 from jaxflow._ops import optim as rules
 
-from ._rule import RuleOptimizer, check_fused, decays, require
+from ._rule import RuleOptimizer, check_fused, require
 
 
 def _check_betas(betas: tuple, foreach: bool | None, capturable: bool) -> None:
@@ -34,6 +34,7 @@ class Adam(RuleOptimizer):
         ValueError: for a hyperparameter out of its range, or only one of ``betas`` a tensor.
     """
 
+    _op, _hypers = rules.adam, "lr betas eps weight_decay"
     _missing = dict(
         amsgrad=False,
         maximize=False,
@@ -103,18 +104,5 @@ class Adam(RuleOptimizer):
             raise RuntimeError(
                 "lr as a Tensor is not supported for capturable=False and foreach=True"
             )
-        beta1, beta2 = group["betas"]
-        hypers = dict(
-            lr=group["lr"],
-            beta1=beta1,
-            beta2=beta2,
-            eps=group["eps"],
-            weight_decay=group["weight_decay"],
-        )
-        static = dict(
-            decays=decays(group["weight_decay"]),
-            decoupled=bool(group["decoupled_weight_decay"]),
-            amsgrad=bool(group["amsgrad"]),
-            maximize=bool(group["maximize"]),
-        )
-        return rules.adam, hypers, static
+        rule, hypers, static = super()._rule(group, fresh)
+        return rule, hypers, static | dict(amsgrad=bool(group["amsgrad"]))

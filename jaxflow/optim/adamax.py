@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from jaxflow import Tensor
 from jaxflow._ops import optim as rules
 
-from ._rule import RuleOptimizer, check_common, decays
+from ._rule import RuleOptimizer, check_common
 
 
 class Adamax(RuleOptimizer):
@@ -18,6 +17,8 @@ class Adamax(RuleOptimizer):
         ValueError: for a hyperparameter out of its range.
     """
 
+    _op, _hypers = rules.adamax, "lr betas eps weight_decay"
+    _elementwise = ("exp_avg", "exp_inf")
     _missing = dict(foreach=None, maximize=False, differentiable=False, capturable=False)
 
     def __init__(
@@ -45,18 +46,3 @@ class Adamax(RuleOptimizer):
             capturable=capturable,
         )
         super().__init__(params, defaults)
-
-    def _states(self, group: dict) -> tuple[str, ...]:
-        return ("exp_avg", "exp_inf")
-
-    def _rule(self, group: dict, fresh: bool) -> tuple[Any, dict, dict]:
-        beta1, beta2 = group["betas"]
-        hypers = dict(
-            lr=group["lr"],
-            beta1=beta1,
-            beta2=beta2,
-            eps=group["eps"],
-            weight_decay=group["weight_decay"],
-        )
-        static = dict(decays=decays(group["weight_decay"]), maximize=bool(group["maximize"]))
-        return rules.adamax, hypers, static

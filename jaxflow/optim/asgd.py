@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from jaxflow import Tensor
 from jaxflow._ops import optim as rules
 
-from ._rule import RuleOptimizer, check_common, decays
+from ._rule import RuleOptimizer, check_common
 
 
 class ASGD(RuleOptimizer):
@@ -18,6 +17,8 @@ class ASGD(RuleOptimizer):
         ValueError: for a negative ``lr`` or ``weight_decay``.
     """
 
+    _op, _hypers = rules.asgd, "lr lambd alpha t0 weight_decay"
+    _elementwise = ("ax",)
     _scalars = ("step", "eta", "mu")
     _missing = dict(foreach=None, maximize=False, differentiable=False, capturable=False)
 
@@ -48,13 +49,5 @@ class ASGD(RuleOptimizer):
         )
         super().__init__(params, defaults)
 
-    def _states(self, group: dict) -> tuple[str, ...]:
-        return ("ax",)
-
     def _first_scalars(self, group: dict) -> tuple[float, ...]:
         return (0.0, float(group["lr"]), 1.0)
-
-    def _rule(self, group: dict, fresh: bool) -> tuple[Any, dict, dict]:
-        hypers = {name: group[name] for name in ("lr", "lambd", "alpha", "t0", "weight_decay")}
-        static = dict(decays=decays(group["weight_decay"]), maximize=bool(group["maximize"]))
-        return rules.asgd, hypers, static

@@ -8,7 +8,7 @@ from typing import Any
 from jaxflow import Tensor
 from jaxflow._ops import optim as rules
 
-from ._rule import RuleOptimizer, check_common, decays, require
+from ._rule import RuleOptimizer, check_common, require
 
 
 class RMSprop(RuleOptimizer):
@@ -18,6 +18,7 @@ class RMSprop(RuleOptimizer):
         ValueError: for a negative hyperparameter.
     """
 
+    _op, _hypers = rules.rmsprop, "lr alpha eps weight_decay momentum"
     _missing = dict(
         momentum=0,
         centered=False,
@@ -65,11 +66,6 @@ class RMSprop(RuleOptimizer):
         return ("square_avg", *momentum, *mean)
 
     def _rule(self, group: dict, fresh: bool) -> tuple[Any, dict, dict]:
-        hypers = {name: group[name] for name in ("lr", "alpha", "eps", "weight_decay", "momentum")}
-        static = dict(
-            decays=decays(group["weight_decay"]),
-            has_momentum=group["momentum"] > 0,
-            centered=bool(group["centered"]),
-            maximize=bool(group["maximize"]),
-        )
-        return rules.rmsprop, hypers, static
+        rule, hypers, static = super()._rule(group, fresh)
+        static |= dict(has_momentum=group["momentum"] > 0, centered=bool(group["centered"]))
+        return rule, hypers, static

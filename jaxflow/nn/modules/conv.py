@@ -20,6 +20,14 @@ _PADDING_NAMES = {"same", "valid"}
 class _ConvNd(Module):
     """Weight, bias and sizes of every convolution."""
 
+    _dims: int
+    _function: Callable
+
+    def __init_subclass__(cls, dims: int | None = None, function: Callable | None = None) -> None:
+        super().__init_subclass__()
+        if dims is not None:
+            cls._dims, cls._function = dims, staticmethod(function)
+
     def __init__(
         self,
         in_channels: int,
@@ -125,13 +133,7 @@ def _explicit_padding(padding, kernel_size, dilation) -> list[int]:
 
 
 class _Conv(_ConvNd):
-    _dims: int
-    _function: Callable
-
-    def __init_subclass__(cls, dims: int | None = None, function: Callable | None = None) -> None:
-        super().__init_subclass__()
-        if dims is not None:
-            cls._dims, cls._function = dims, staticmethod(function)
+    """The constructor and ``forward`` of convolutions."""
 
     def __init__(
         self,
@@ -212,13 +214,7 @@ class Conv3d(_Conv, dims=3, function=F.conv3d):
 
 
 class _ConvTransposeNd(_ConvNd):
-    _dims: int
-    _function: Callable
-
-    def __init_subclass__(cls, dims: int | None = None, function: Callable | None = None) -> None:
-        super().__init_subclass__()
-        if dims is not None:
-            cls._dims, cls._function = dims, staticmethod(function)
+    """The constructor and ``forward`` of transposed convolutions."""
 
     def __init__(
         self,

@@ -15,7 +15,22 @@ from jaxflow.nn.modules.module import Module
 
 
 class _Loss(Module):
+    """One function of the tensors, the reduction, and the attributes that the class declares.
+
+    Args of the declaration:
+        function: called with the tensors, and by name ``reduction`` and the settings.
+        settings: names of those attributes, separated by spaces.
+    """
+
     reduction: str
+    _function: Callable
+    _settings: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, function: Callable | None = None, settings: str = "") -> None:
+        super().__init_subclass__()
+        if function is not None:
+            cls._function = staticmethod(function)
+            cls._settings += tuple(settings.split())
 
     def __init__(self, size_average=None, reduce=None, reduction: str = "mean") -> None:
         super().__init__()
@@ -23,8 +38,14 @@ class _Loss(Module):
             reduction = _Reduction.legacy_get_string(size_average, reduce)
         self.reduction = reduction
 
+    def _compute(self, *tensors: Tensor) -> Tensor:
+        settings = {name: getattr(self, name) for name in self._settings}
+        return self._function(*tensors, reduction=self.reduction, **settings)
+
 
 class _WeightedLoss(_Loss):
+    _settings = ("weight",)
+
     def __init__(
         self,
         weight: Tensor | None = None,
@@ -36,38 +57,48 @@ class _WeightedLoss(_Loss):
         self.register_buffer("weight", weight)
 
 
-class _PlainLoss(_Loss):
-    """A loss of input and target with nothing else to set."""
-
-    _function: Callable
-
-    def __init_subclass__(cls, function: Callable | None = None) -> None:
-        super().__init_subclass__()
-        if function is not None:
-            cls._function = staticmethod(function)
-
+class _ElementLoss(_Loss):
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """A number, or with ``reduction="none"`` one for each element or sample."""
-        return self._function(input, target, reduction=self.reduction)
+        """A number, or with ``reduction="none"`` one for each element."""
+        return self._compute(input, target)
 
 
-class L1Loss(_PlainLoss, function=F.l1_loss):
+class _MarginLoss(_Loss):
+    """A loss of two inputs, of which the target says how far apart they should be."""
+
+    def __init__(
+        self, margin: float = 0.0, size_average=None, reduce=None, reduction: str = "mean"
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        """A number, or with ``reduction="none"`` one for each element."""
+        return self._compute(input1, input2, target)
+
+
+def _check_margin(loss: str, margin: float) -> None:
+    if margin <= 0:
+        raise ValueError(f"{loss}: expected margin to be greater than 0, got {margin} instead")
+
+
+class L1Loss(_ElementLoss, function=F.l1_loss):
     """Absolute difference."""
 
 
-class MSELoss(_PlainLoss, function=F.mse_loss):
+class MSELoss(_ElementLoss, function=F.mse_loss):
     """Squared difference."""
 
 
-class SoftMarginLoss(_PlainLoss, function=F.soft_margin_loss):
+class SoftMarginLoss(_ElementLoss, function=F.soft_margin_loss):
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
 
 
-class MultiLabelMarginLoss(_PlainLoss, function=F.multilabel_margin_loss):
+class MultiLabelMarginLoss(_ElementLoss, function=F.multilabel_margin_loss):
     """Hinge between every target class of a sample and every other; targets end at the first -1."""
 
 
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(_ElementLoss, function=F.smooth_l1_loss, settings="beta"):
     """Squared difference below ``beta``, absolute above, joined smoothly."""
 
     def __init__(
@@ -76,24 +107,18 @@ class SmoothL1Loss(_Loss):
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """A number, or with ``reduction="none"`` one for each element."""
-        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
-
-class HuberLoss(_Loss):
+class HuberLoss(_ElementLoss, function=F.huber_loss, settings="delta"):
     """`SmoothL1Loss` times ``delta``."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.delta = delta
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """A number, or with ``reduction="none"`` one for each element."""
-        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
-
-class CrossEntropyLoss(_WeightedLoss):
+class CrossEntropyLoss(
+    _WeightedLoss, function=F.cross_entropy, settings="ignore_index label_smoothing"
+):
     """Negative log of the softmax of ``input`` at the target class, or of target probabilities.
 
     Args:
@@ -119,17 +144,10 @@ class CrossEntropyLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """``(N, C, ...)`` scores; targets ``(N, ...)`` classes or ``(N, C, ...)`` probabilities."""
-        return F.cross_entropy(
-            input,
-            target,
-            weight=self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
-            label_smoothing=self.label_smoothing,
-        )
+        return self._compute(input, target)
 
 
-class NLLLoss(_WeightedLoss):
+class NLLLoss(_WeightedLoss, function=F.nll_loss, settings="ignore_index"):
     """Negative of ``input``, log probabilities, at the target class.
 
     Args:
@@ -153,26 +171,16 @@ class NLLLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """``(N, C, ...)`` log probabilities and ``(N, ...)`` classes."""
-        return F.nll_loss(
-            input,
-            target,
-            weight=self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
-        )
+        return self._compute(input, target)
 
 
-class BCELoss(_WeightedLoss):
+class BCELoss(_WeightedLoss, _ElementLoss, function=F.binary_cross_entropy):
     """Binary cross entropy of probabilities."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """A number, or with ``reduction="none"`` one for each element."""
-        return F.binary_cross_entropy(
-            input, target, weight=self.weight, reduction=self.reduction
-        )
 
-
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(
+    _ElementLoss, function=F.binary_cross_entropy_with_logits, settings="weight pos_weight"
+):
     """Binary cross entropy of the sigmoid of ``input``.
 
     Args:
@@ -195,14 +203,8 @@ class BCEWithLogitsLoss(_Loss):
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """A number, or with ``reduction="none"`` one for each element."""
-        return F.binary_cross_entropy_with_logits(
-            input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
-        )
 
-
-class KLDivLoss(_Loss):
+class KLDivLoss(_ElementLoss, function=F.kl_div, settings="log_target"):
     """Kullback-Leibler divergence; ``input`` holds log probabilities.
 
     Args:
@@ -218,12 +220,8 @@ class KLDivLoss(_Loss):
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """A number, or with ``reduction="none"`` one for each element."""
-        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
-
-class PoissonNLLLoss(_Loss):
+class PoissonNLLLoss(_Loss, function=F.poisson_nll_loss, settings="log_input full eps"):
     """Negative log likelihood of counts under a Poisson distribution.
 
     Args:
@@ -249,17 +247,10 @@ class PoissonNLLLoss(_Loss):
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
         """A number, or with ``reduction="none"`` one for each element."""
-        return F.poisson_nll_loss(
-            log_input,
-            target,
-            log_input=self.log_input,
-            full=self.full,
-            eps=self.eps,
-            reduction=self.reduction,
-        )
+        return self._compute(log_input, target)
 
 
-class GaussianNLLLoss(_Loss):
+class GaussianNLLLoss(_Loss, function=F.gaussian_nll_loss, settings="full eps"):
     """Negative log likelihood under normal distributions of given mean and variance.
 
     Args:
@@ -274,12 +265,10 @@ class GaussianNLLLoss(_Loss):
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
         """A number, or with ``reduction="none"`` one for each element."""
-        return F.gaussian_nll_loss(
-            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
-        )
+        return self._compute(input, target, var)
 
 
-class HingeEmbeddingLoss(_Loss):
+class HingeEmbeddingLoss(_ElementLoss, function=F.hinge_embedding_loss, settings="margin"):
     """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
 
     def __init__(
@@ -288,56 +277,28 @@ class HingeEmbeddingLoss(_Loss):
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """A number, or with ``reduction="none"`` one for each element."""
-        return F.hinge_embedding_loss(
-            input, target, margin=self.margin, reduction=self.reduction
-        )
 
-
-class MarginRankingLoss(_Loss):
+class MarginRankingLoss(_MarginLoss, function=F.margin_ranking_loss, settings="margin"):
     """``max(0, margin - target * (input1 - input2))``."""
 
-    def __init__(
-        self, margin: float = 0.0, size_average=None, reduce=None, reduction: str = "mean"
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """A number, or with ``reduction="none"`` one for each element."""
-        return F.margin_ranking_loss(
-            input1, input2, target, margin=self.margin, reduction=self.reduction
-        )
-
-
-class CosineEmbeddingLoss(_Loss):
+class CosineEmbeddingLoss(_MarginLoss, function=F.cosine_embedding_loss, settings="margin"):
     """One minus the cosine where the target is 1, ``max(0, cosine - margin)`` where it is -1."""
-
-    def __init__(
-        self, margin: float = 0.0, size_average=None, reduce=None, reduction: str = "mean"
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """``(N, D)`` twice and ``(N,)`` targets to a number, or one for each sample."""
-        return F.cosine_embedding_loss(
-            input1, input2, target, margin=self.margin, reduction=self.reduction
-        )
+        return self._compute(input1, input2, target)
 
 
-class MultiLabelSoftMarginLoss(_WeightedLoss):
+class MultiLabelSoftMarginLoss(_WeightedLoss, function=F.multilabel_soft_margin_loss):
     """Mean over classes of the binary cross entropy of the sigmoid."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """``(N, C)`` scores and 0 or 1 targets to a number, or one for each sample."""
-        return F.multilabel_soft_margin_loss(
-            input, target, weight=self.weight, reduction=self.reduction
-        )
+        return self._compute(input, target)
 
 
-class MultiMarginLoss(_WeightedLoss):
+class MultiMarginLoss(_WeightedLoss, function=F.multi_margin_loss, settings="p margin"):
     """Hinge between the target class and every other.
 
     Args:
@@ -373,17 +334,10 @@ class MultiMarginLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """``(N, C)`` scores and ``(N,)`` classes to a number, or one for each sample."""
-        return F.multi_margin_loss(
-            input,
-            target,
-            p=self.p,
-            margin=self.margin,
-            weight=self.weight,
-            reduction=self.reduction,
-        )
+        return self._compute(input, target)
 
 
-class TripletMarginLoss(_Loss):
+class TripletMarginLoss(_Loss, function=F.triplet_margin_loss, settings="margin p eps swap"):
     """``max(0, distance(anchor, positive) - distance(anchor, negative) + margin)``.
 
     Args:
@@ -410,27 +364,19 @@ class TripletMarginLoss(_Loss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
-        if margin <= 0:
-            raise ValueError(
-                f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead"
-            )
+        _check_margin("TripletMarginLoss", margin)
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """``(N, D)`` three times to a number, or one for each sample."""
-        return F.triplet_margin_loss(
-            anchor,
-            positive,
-            negative,
-            margin=self.margin,
-            p=self.p,
-            eps=self.eps,
-            swap=self.swap,
-            reduction=self.reduction,
-        )
+        return self._compute(anchor, positive, negative)
 
 
-class TripletMarginWithDistanceLoss(_Loss):
+class TripletMarginWithDistanceLoss(
+    _Loss,
+    function=F.triplet_margin_with_distance_loss,
+    settings="distance_function margin swap",
+):
     """`TripletMarginLoss` with a distance of one's own.
 
     Args:
@@ -452,22 +398,10 @@ class TripletMarginWithDistanceLoss(_Loss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
-        if margin <= 0:
-            raise ValueError(
-                "TripletMarginWithDistanceLoss: expected margin to be greater than 0, got "
-                f"{margin} instead"
-            )
+        _check_margin("TripletMarginWithDistanceLoss", margin)
         self.distance_function = distance_function or PairwiseDistance()
         self.margin, self.swap = margin, swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """Three tensors alike to a number, or one for each distance."""
-        return F.triplet_margin_with_distance_loss(
-            anchor,
-            positive,
-            negative,
-            distance_function=self.distance_function,
-            margin=self.margin,
-            swap=self.swap,
-            reduction=self.reduction,
-        )
+        return self._compute(anchor, positive, negative)

@@ -166,7 +166,21 @@ class TransformerDecoderLayer(_Layer):
         return self._add(self._add(self._add(tgt, 1, attend), 2, recall), 3, self._feed_forward)
 
 
-class TransformerEncoder(Module):
+class _Stack(Module):
+    """Copies of one layer, one after the other."""
+
+    def __init__(self, layer: _Layer, num_layers: int, norm: Module | None) -> None:
+        super().__init__()
+        self.layers = ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
+        self.num_layers, self.norm = num_layers, norm
+
+    def _run(self, x: Tensor, *memory: Tensor, **masks: Any) -> Tensor:
+        for layer in self.layers:
+            x = layer(x, *memory, **masks)
+        return x if self.norm is None else self.norm(x)
+
+
+class TransformerEncoder(_Stack):
     """Encoder layers one after the other.
 
     Args:
@@ -185,9 +199,7 @@ class TransformerEncoder(Module):
         enable_nested_tensor: bool = True,
         mask_check: bool = True,
     ) -> None:
-        super().__init__()
-        self.layers = _clones(encoder_layer, num_layers)
-        self.num_layers, self.norm = num_layers, norm
+        super().__init__(encoder_layer, num_layers, norm)
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
 
     def forward(
@@ -198,15 +210,15 @@ class TransformerEncoder(Module):
         is_causal: bool | None = None,
     ) -> Tensor:
         """``(S, N, d_model)`` to the same."""
-        is_causal = _is_causal(mask, is_causal)
-        for layer in self.layers:
-            src = layer(
-                src, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask
-            )
-        return src if self.norm is None else self.norm(src)
+        return self._run(
+            src,
+            src_mask=mask,
+            is_causal=_is_causal(mask, is_causal),
+            src_key_padding_mask=src_key_padding_mask,
+        )
 
 
-class TransformerDecoder(Module):
+class TransformerDecoder(_Stack):
     """Decoder layers one after the other.
 
     Args:
@@ -218,9 +230,7 @@ class TransformerDecoder(Module):
     def __init__(
         self, decoder_layer: TransformerDecoderLayer, num_layers: int, norm: Module | None = None
     ) -> None:
-        super().__init__()
-        self.layers = _clones(decoder_layer, num_layers)
-        self.num_layers, self.norm = num_layers, norm
+        super().__init__(decoder_layer, num_layers, norm)
 
     def forward(
         self,
@@ -234,19 +244,16 @@ class TransformerDecoder(Module):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """``(T, N, d_model)`` and a memory ``(S, N, d_model)`` to ``(T, N, d_model)``."""
-        tgt_is_causal = _is_causal(tgt_mask, tgt_is_causal)
-        for layer in self.layers:
-            tgt = layer(
-                tgt,
-                memory,
-                tgt_mask=tgt_mask,
-                memory_mask=memory_mask,
-                tgt_key_padding_mask=tgt_key_padding_mask,
-                memory_key_padding_mask=memory_key_padding_mask,
-                tgt_is_causal=tgt_is_causal,
-                memory_is_causal=memory_is_causal,
-            )
-        return tgt if self.norm is None else self.norm(tgt)
+        return self._run(
+            tgt,
+            memory,
+            tgt_mask=tgt_mask,
+            memory_mask=memory_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=_is_causal(tgt_mask, tgt_is_causal),
+            memory_is_causal=memory_is_causal,
+        )
 
 
 class Transformer(Module):
@@ -357,7 +364,3 @@ class Transformer(Module):
             tgt_is_causal=tgt_is_causal,
             memory_is_causal=memory_is_causal,
         )
-
-
-def _clones(module: Module, n: int) -> ModuleList:
-    return ModuleList([copy.deepcopy(module) for _ in range(n)])
