@@ -259,6 +259,14 @@ def of_several_inputs(T, row):
     return run(T, filled(T, make(T.nn)), [leaf(T, *shape) for shape in shapes])
 
 
+@each(one=(1, (2, 3, 7)), two=(2, (2, 3, 4, 6)), three=(3, (1, 2, 4, 4, 4)), alone=(2, (3, 4, 6)))
+def unpooling(T, row):
+    n, shape = row
+    pool = getattr(T.nn, f"MaxPool{n}d")(2, return_indices=True)
+    values, where = pool(rand(T, *shape))
+    return run(T, getattr(T.nn, f"MaxUnpool{n}d")(2), [values.requires_grad_(), where])
+
+
 @each(
     plain=lambda nn: nn.Embedding(5, 3),
     padding=lambda nn: nn.Embedding(5, 3, padding_idx=-2),

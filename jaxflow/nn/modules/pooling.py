@@ -16,11 +16,14 @@ class _Pool(Module):
     """A pooling is one function of the input and the attributes its class declares."""
 
     _function: Callable
+    _dims: int
 
-    def __init_subclass__(cls, function: Callable | None = None) -> None:
+    def __init_subclass__(cls, function: Callable | None = None, dims: int | None = None) -> None:
         super().__init_subclass__()
         if function is not None:
             cls._function = staticmethod(function)
+        if dims is not None:
+            cls._dims = dims
 
 
 class _MaxPoolNd(_Pool):
@@ -90,8 +93,6 @@ class _MaxUnpoolNd(_Pool):
         padding: its padding.
     """
 
-    _dims: int
-
     def __init__(
         self, kernel_size: _Size, stride: _Size | None = None, padding: _Size = 0
     ) -> None:
@@ -111,6 +112,18 @@ class _MaxUnpoolNd(_Pool):
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpoolNd, dims=1, function=F.max_unpool1d):
+    """Undoes `MaxPool1d` as far as its indices tell."""
+
+
+class MaxUnpool2d(_MaxUnpoolNd, dims=2, function=F.max_unpool2d):
+    """Undoes `MaxPool2d` as far as its indices tell."""
+
+
+class MaxUnpool3d(_MaxUnpoolNd, dims=3, function=F.max_unpool3d):
+    """Undoes `MaxPool3d` as far as its indices tell."""
 
 
 class _AvgPoolNd(_Pool):
