@@ -1,6 +1,7 @@
-"""Losses, normalisations and attention."""
+"""Losses, normalisations, attention and recurrent layers."""
 
 import jaxflow as torch
+from jaxflow.nn._functional.recurrent import recurrent
 
 from .row import index, row
 
@@ -18,6 +19,20 @@ def _kinds(loss, *shapes, kinds="none mean sum", **where):
         return tuple(loss(*tensors, reduction=kind) for kind in kinds.split())
 
     return row(call, *shapes, **where)
+
+
+def _layer(mode, states=1, bias=False, projected=False):
+    """One recurrent layer, run from both ends with the same weights."""
+
+    def call(input, *tensors):
+        first, weights = tensors[:states], tensors[states:]
+        output, lasts = recurrent(
+            mode, input, [torch.stack([s, s]) for s in first], [weights, weights], bias=bias,
+            bidirectional=True, projected=projected, dropout=0.0,
+        )
+        return output, *lasts
+
+    return call
 
 
 def _classes(loss, targets, **options):
@@ -120,5 +135,19 @@ ROWS = {
     "_scaled_dot_product_attention/gqa": row(
         lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True),
         (2, 1, 2), (1, 2, 2), (1, 2, 1),
+    ),
+    # recurrent layers: the input, the first state (and memory), the weights
+    "_rnn_tanh_layer": row(_layer("RNN_TANH"), (2, 1, 2), (1, 2), (2, 2), (2, 2), low=-0.9, high=0.9),
+    "_rnn_relu_layer": row(_layer("RNN_RELU", bias=True), (2, 1, 2), (1, 2), (2, 2), (2, 2), (2,), (2,)),
+    "_gru_layer": row(
+        _layer("GRU", bias=True), (2, 1, 1), (1, 2), (6, 1), (6, 2), (6,), (6,), low=-0.9, high=0.9
+    ),
+    "_lstm_layer": row(
+        _layer("LSTM", 2, bias=True), (2, 1, 1), (1, 2), (1, 2), (8, 1), (8, 2), (8,), (8,), low=-0.9,
+        high=0.9,
+    ),
+    "_lstm_layer/projected": row(
+        _layer("LSTM", 2, projected=True), (2, 1, 1), (1, 1), (1, 2), (8, 1), (8, 1), (1, 2), low=-0.9,
+        high=0.9,
     ),
 }

@@ -1,4 +1,4 @@
-"""Recurrent cells: one step of a recurrent network."""
+"""Recurrent cells, one step of a recurrent network; networks over whole sequences are in ``_recurrent``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ import jaxflow
 from jaxflow import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
+from jaxflow.nn.modules._recurrent import GRU as GRU
+from jaxflow.nn.modules._recurrent import LSTM as LSTM
+from jaxflow.nn.modules._recurrent import RNN as RNN
+from jaxflow.nn.modules._recurrent import RNNBase as RNNBase
 from jaxflow.nn.modules.module import Module
 from jaxflow.nn.parameter import Parameter
 

@@ -1,0 +1,273 @@
+"""Recurrent networks over whole sequences: RNN, LSTM and GRU."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from typing import Any
+
+import jaxflow
+from jaxflow import Tensor
+from jaxflow.nn import init
+from jaxflow.nn._functional.recurrent import recurrent
+from jaxflow.nn.modules.module import Module
+from jaxflow.nn.parameter import Parameter
+
+_GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
+
+
+class RNNBase(Module):
+    """The parameters of a recurrent network, ``weight_ih_l0`` to ``bias_hh_l{k}_reverse``.
+
+    Args:
+        mode: ``"RNN_TANH"``, ``"RNN_RELU"``, ``"GRU"`` or ``"LSTM"``.
+        input_size: size of each element of the sequence.
+        hidden_size: size of the state.
+        num_layers: layers on top of each other.
+        bias: whether to learn biases.
+        batch_first: whether sequences come as ``(N, L, size)`` instead of ``(L, N, size)``.
+        dropout: chance of each element of what goes from layer to layer, while training.
+        bidirectional: whether every layer also runs from the end.
+        proj_size: size that LSTM's states are projected to; 0 leaves them as they are.
+        device: where to put the parameters.
+        dtype: their dtype.
+
+    Raises:
+        TypeError: for sizes that are no ints.
+        ValueError: for sizes that are not positive, and a dropout outside of 0 to 1.
+    """
+
+    def __init__(
+        self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
+        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
+        proj_size: int = 0, device=None, dtype=None,
+    ) -> None:
+        super().__init__()
+        self.mode = mode
+        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
+        self.bidirectional, self.proj_size = bidirectional, proj_size
+        self._check_sizes(dropout)
+        rows, state = _GATES[mode] * hidden_size, proj_size or hidden_size
+        self._all_weights: list[list[str]] = []
+        for layer in range(num_layers):
+            width = input_size if layer == 0 else state * self._directions
+            for suffix in ("", "_reverse")[: self._directions]:
+                shapes = {"weight_ih": (rows, width), "weight_hh": (rows, state)}
+                if bias:
+                    shapes.update(bias_ih=(rows,), bias_hh=(rows,))
+                if proj_size:
+                    shapes["weight_hr"] = (proj_size, hidden_size)
+                names = {f"{name}_l{layer}{suffix}": shape for name, shape in shapes.items()}
+                for name, shape in names.items():
+                    setattr(self, name, Parameter(jaxflow.empty(shape, device=device, dtype=dtype)))
+                self._all_weights.append(list(names))
+        self.reset_parameters()
+
+    def _check_sizes(self, dropout: Any) -> None:
+        if not isinstance(dropout, numbers.Number) or isinstance(dropout, bool) or not (
+            0 <= dropout <= 1
+        ):
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the probability of an "
+                "element being zeroed"
+            )
+        if dropout > 0 and self.num_layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
+                f"expects num_layers greater than 1, but got dropout={dropout} and "
+                f"num_layers={self.num_layers}", stacklevel=4,
+            )
+        for name in ("input_size", "hidden_size"):
+            size = getattr(self, name)
+            if not isinstance(size, int):
+                raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
+            if size <= 0:
+                raise ValueError(f"{name} must be greater than zero")
+        if self.num_layers <= 0:
+            raise ValueError("num_layers must be greater than zero")
+        if self.proj_size < 0:
+            raise ValueError(
+                "proj_size should be a positive integer or zero to disable projections"
+            )
+        if self.proj_size >= self.hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
+
+    @property
+    def _directions(self) -> int:
+        return 2 if self.bidirectional else 1
+
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        return [name for names in self._all_weights for name in names]
+
+    @property
+    def _flat_weights(self) -> list[Parameter]:
+        return [getattr(self, name) for name in self._flat_weights_names]
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The parameters of each layer and direction."""
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    def flatten_parameters(self) -> None:
+        """Nothing to do: how parameters lie in memory is XLA's business."""
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters uniformly within ``1 / sqrt(hidden_size)`` of zero."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def extra_repr(self) -> str:
+        shown = f"{self.input_size}, {self.hidden_size}"
+        for name, usual in (("proj_size", 0), ("num_layers", 1), ("bias", True),
+                            ("batch_first", False), ("dropout", 0), ("bidirectional", False)):
+            value = getattr(self, name)
+            if value != usual:
+                shown += f", {name}={value}"
+        return shown
+
+    def _run(self, input: Tensor, states: tuple[Tensor, ...] | None) -> tuple[Tensor, list[Tensor]]:
+        """The states of the last layer and the last states, in the layout of ``input``."""
+        if input.dim() not in (2, 3):
+            kind = f"{input.dim()}D tensor" if self.mode.startswith("RNN") else f"{input.dim()}D"
+            raise ValueError(
+                f"{self._get_name()}: Expected input to be 2D or 3D, got {kind} instead"
+            )
+        batched = input.dim() == 3
+        if states is not None:
+            _check_states(batched, states)
+        batch_dim = 0 if self.batch_first else 1
+        if not batched:
+            input = input.unsqueeze(batch_dim)
+            states = None if states is None else tuple(s.unsqueeze(1) for s in states)
+        batch = input.shape[batch_dim]
+        shapes = [(self.num_layers * self._directions, batch, self.proj_size or self.hidden_size)]
+        if self.mode == "LSTM":
+            shapes.append((*shapes[0][:2], self.hidden_size))
+        if states is None:
+            states = tuple(input.new_zeros(shape) for shape in shapes)
+        self._check_forward(input, states, shapes)
+        if self.batch_first:
+            input = input.transpose(0, 1)
+        output, lasts = recurrent(
+            self.mode, input, states, self.all_weights, bias=self.bias,
+            bidirectional=self.bidirectional, projected=self.proj_size > 0,
+            dropout=self.dropout if self.training else 0.0,
+        )
+        if self.batch_first:
+            output = output.transpose(0, 1)
+        if not batched:
+            output, lasts = output.squeeze(batch_dim), [s.squeeze(1) for s in lasts]
+        return output, lasts
+
+    def _check_forward(self, input: Tensor, states: tuple, shapes: list) -> None:
+        dtype = self._flat_weights[0].dtype
+        if input.dtype != dtype:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({dtype}). Convert "
+                f"input: input.to({dtype}), or convert model: model.to({input.dtype})"
+            )
+        if input.shape[-1] != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got "
+                f"{input.shape[-1]}"
+            )
+        for i, (state, shape) in enumerate(zip(states, shapes, strict=True)):
+            if tuple(state.shape) != shape:
+                which = f"hidden[{i}]" if len(shapes) > 1 else "hidden"
+                raise RuntimeError(f"Expected {which} size {shape}, got {list(state.shape)}")
+
+
+def _check_states(batched: bool, states: tuple) -> None:
+    dims = [s.dim() for s in states]
+    want = 3 if batched else 2
+    if any(d != want for d in dims):
+        names = "hx" if len(states) == 1 else "hx and cx"
+        got = f"{dims[0]}-D tensor" if len(states) == 1 else f"({dims[0]}-D, {dims[1]}-D) tensors"
+        batch = "batched" if batched else "unbatched"
+        raise RuntimeError(f"For {batch} {want}-D input, {names} should also be {want}-D but got {got}")
+
+
+def _refuse_projection(kwargs: dict) -> None:
+    if "proj_size" in kwargs:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+
+
+class RNN(RNNBase):
+    """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` along a sequence, or ``relu`` of it.
+
+    Arguments are those of `RNNBase` without ``mode`` and ``proj_size``; after ``num_layers`` stands
+    ``nonlinearity``, ``"tanh"`` (the default) or ``"relu"``.
+
+    Raises:
+        ValueError: for another nonlinearity, and what `RNNBase` refuses.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _refuse_projection(kwargs)
+        if len(args) > 3:
+            nonlinearity, args = args[3], (*args[:3], *args[4:])
+        else:
+            nonlinearity = kwargs.pop("nonlinearity", "tanh")
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(
+                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
+            )
+        super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """All states of the last layer, and the last state of every layer and direction.
+
+        Raises:
+            ValueError: for other numbers of dimensions, and another dtype than the weights'.
+            RuntimeError: for sizes that do not fit.
+        """
+        output, (last,) = self._run(input, None if hx is None else (hx,))
+        return output, last
+
+
+class GRU(RNNBase):
+    """A gated recurrent unit along a sequence: each state mixes the last one with a new one.
+
+    Arguments are those of `RNNBase` without ``mode`` and ``proj_size``.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _refuse_projection(kwargs)
+        super().__init__("GRU", *args, **kwargs)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """All states of the last layer, and the last state of every layer and direction.
+
+        Raises:
+            ValueError: for other numbers of dimensions, and another dtype than the weights'.
+            RuntimeError: for sizes that do not fit.
+        """
+        output, (last,) = self._run(input, None if hx is None else (hx,))
+        return output, last
+
+
+class LSTM(RNNBase):
+    """A long short-term memory along a sequence: gates decide what is kept, written and shown.
+
+    Arguments are those of `RNNBase` without ``mode``.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("LSTM", *args, **kwargs)
+
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """All states of the last layer; the last state and memory of every layer and direction.
+
+        Raises:
+            ValueError: for other numbers of dimensions, and another dtype than the weights'.
+            RuntimeError: for sizes that do not fit.
+        """
+        output, lasts = self._run(input, None if hx is None else tuple(hx))
+        return output, tuple(lasts)
