@@ -346,6 +346,14 @@ def several_views_made_in_no_grad(T, views):
 
 
 @case
+def pairs_of_one_row_are_complex_whatever_its_stride(T):
+    x = rand(T, 4, 2, dtype="float64")
+    return [attempt(lambda t=t: T.view_as_complex(t)) for t in (
+        x.as_strided((1, 2), (1, 1)), x.as_strided((0, 1, 2), (2, 1, 1)), x.as_strided((2, 2), (1, 1)),
+        x.as_strided((1, 2), (3, 1), 3))]
+
+
+@case
 def history_is_asked_before_memory(T):
     x = leaf(T, 2, 1)
     h = x * 1
@@ -362,6 +370,27 @@ def one_view_where_several_could_be(T, views):
     y = part.cos()
     h.mul_(2)
     return raises(lambda: y.sum().backward()), raises(lambda: part.add_(1))
+
+
+@case
+def a_view_made_in_no_grad_follows_a_detached_base(T):
+    x = leaf(T, 2, 3)
+    with T.no_grad():
+        part = x.reshape(3, 2)
+    before = part.requires_grad
+    x.detach_()
+    return before, part.requires_grad, x.requires_grad
+
+
+@each(mul=lambda a, b: a * b, mm=lambda a, b: a.t() @ b, div=lambda a, b: a / b,
+      mv=lambda a, b: a @ b[0], dot=lambda a, b: a[0].dot(b[0]), pow=lambda a, b: a ** b)
+def of_two_overwritten_operands_one_is_named(T, combine):
+    a, b = leaf(T, 3, 3, low=1.0), leaf(T, 3, 3, low=1.0)
+    x, y = a.exp(), b.sqrt()
+    z = combine(x, y)
+    x.add_(1)
+    y.add_(1)
+    return raises(lambda: z.sum().backward())
 
 
 @each(**_MULTI)

@@ -84,7 +84,8 @@ def refresh_history(t: Tensor) -> None:
         return
     seen = view.seen_version
     if version in (seen, -1 - seen):
-        view.seen_version = version
+        if t._grad_fn is not None:  # else it only follows its base, which may be detached again
+            view.seen_version = version
         t._requires_grad = True
     elif view.origin is not None:
         t._grad_fn = Invalid(refusal(t, INDIRECTLY), t._grad_fn)

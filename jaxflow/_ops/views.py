@@ -485,7 +485,7 @@ def view_as_complex(g: Geometry) -> Step:
         raise RuntimeError("Tensor must have a last dimension of size 2")
     if g.stride[-1] != 1:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    if any(s % 2 for s in g.stride[:-1]):
+    if any(s % 2 and n != 1 for s, n in zip(g.stride[:-1], g.size)):
         raise RuntimeError(
             "Tensor must have a stride divisible by 2 for all but last dimension"
         )

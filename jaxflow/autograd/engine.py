@@ -17,6 +17,7 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch.door import apply_plan
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, Node
 from jaxflow._dispatch.history import check_rebuilt
+from jaxflow._dispatch.op import OPS, TENSOR
 from jaxflow._dispatch.state import state
 
 from .accumulate import accumulate_grad, add, retain
@@ -242,12 +243,29 @@ def _deposit(arrived: dict, node, number: int, cotangent: Tensor) -> None:
 
 def _check_versions(node: Node) -> None:
     """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
-    for cell, version, aval, edge in node.guards:
+    if any(cell[0] != version for cell, version, _, _ in node.guards):
+        _refuse_overwritten(node)
+
+
+def _refuse_overwritten(node: Node) -> None:
+    for cell, version, aval, edge in _as_unpacked(node):
         if cell[0] != version:
             if edge is not RESULT and edge is not None:
                 check_rebuilt(edge)
             maker = node.name() if edge is RESULT else current_maker(cell, edge)
             raise overwritten(aval, maker, 0, cell, version)
+
+
+def _as_unpacked(node: Node) -> list[tuple]:
+    """The guards in the order PyTorch looks at what it saved: that of its names, ``self`` for ``input``."""
+    op = OPS.get(node.plan.name)
+    names = [] if op is None else [p.name for p in op.params if p.kind == TENSOR]
+    inputs = [g for g in node.guards if g[3] is not RESULT]
+    if len(names) != len(inputs):
+        return node.guards
+    named = [("self" if name == "input" else name, g) for name, g in zip(names, inputs)]
+    named += [("result", g) for g in node.guards if g[3] is RESULT]
+    return [g for _, g in sorted(named, key=lambda pair: pair[0])]
 
 
 def _call_tensor_hook(hook, cotangent):
