@@ -1,6 +1,8 @@
 """The DataLoader by itself: host collation, worker threads, and their failures."""
 
 import gc
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -327,25 +329,58 @@ def test_persistent_workers_iterate_again():
     assert numbers(loader) == numbers(loader) == [[0, 2], [1, 3], [4], [5]]
 
 
-def test_workers_follow_the_executor_and_finish_what_they_record():
+@pytest.mark.parametrize("num_workers", [0, 1])
+def test_data_are_made_eagerly_and_the_executor_is_as_before(num_workers):
     class Computes(Squares):
         def __getitem__(self, i):
-            modes.add(is_eager())
             return jaxflow.tensor([float(i)]) * 2
 
-    def is_eager():
-        from jaxflow._dispatch.state import state
-
-        return state.eager
-
     for name in ("deferred", "eager"):
-        modes = set()
         with jaxflow.execution(name):
-            loader = D.DataLoader(Computes(4), batch_size=2, num_workers=1)
+            loader = D.DataLoader(Computes(4), batch_size=2, num_workers=num_workers)
             batches = list(loader)
             assert all(b._storage.value.place is None for b in batches)
             assert [b.tolist() for b in batches] == [[[0.0], [2.0]], [[4.0], [6.0]]]
-        assert modes == {name == "eager"}
+            owed = batches[0] + 1
+            assert (owed._storage.value.place is None) == (name == "eager")
+
+
+def test_samples_of_different_sizes_make_no_program_of_their_own():
+    class Words(D.Dataset):
+        def __len__(self):
+            return 24
+
+        def __getitem__(self, i):
+            sample = jaxflow.full((8,), -1)
+            word = jaxflow.arange(i * i % 7)
+            sample[1 : 1 + len(word)] = word
+            return sample
+
+    with jaxflow.execution("deferred"):
+        jaxflow.flush()
+        before = jaxflow.explain()["compilations"]
+        batches = list(D.DataLoader(Words(), batch_size=4))
+        assert jaxflow.explain()["compilations"] == before
+    assert batches[0][2].tolist() == [-1, 0, 1, 2, 3, -1, -1, -1]
+
+
+def test_a_process_ends_while_workers_fetch():
+    program = """
+import jaxflow
+from jaxflow.utils import data
+
+class Busy(data.Dataset):
+    def __len__(self):
+        return 10_000
+
+    def __getitem__(self, i):
+        return jaxflow.ones(i % 50 + 2).cumsum(0)[:2] + i
+
+batches = iter(data.DataLoader(Busy(), batch_size=4, num_workers=4))
+print(next(batches).tolist()[3])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "[4.0, 5.0]\n"), done.stderr
 
 
 def test_more_workers_than_cores_warn(monkeypatch):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import functools
 import queue
-import threading
 import warnings
 import weakref
 from queue import SimpleQueue
 from typing import Any
 
 from jaxflow._core.device import accelerator
-from jaxflow._dispatch.state import state
+from jaxflow._dispatch.state import execution
 
 from ._utils.fetch import IterableFetcher, MapFetcher
-from ._utils.worker import ENDED, RESTART, Failure, work
+from ._utils.worker import ENDED, RESTART, Failure, Worker
 from .sampler import draw_seed
 
 
@@ -85,10 +84,13 @@ class SingleThreadIterator(_Iterator):
         super().__init__(loader)
         if self._timeout != 0:
             raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
-        self._fetcher = self._make_fetcher(self._dataset)
+        with execution("eager"):  # NOTE [Data is made eagerly]
+            self._fetcher = self._make_fetcher(self._dataset)
 
     def _next_data(self) -> Any:
-        return self._fetcher.fetch(next(self._sampler_iter))
+        index = next(self._sampler_iter)
+        with execution("eager"):
+            return self._fetcher.fetch(index)
 
 
 class WorkerIterator(_Iterator):
@@ -99,26 +101,22 @@ class WorkerIterator(_Iterator):
         self._in_order = loader.in_order
         self._ahead = loader.prefetch_factor * self._num_workers
         self._results: SimpleQueue = SimpleQueue()
-        self._tasks = [SimpleQueue() for _ in range(self._num_workers)]
-        for i, tasks in enumerate(self._tasks):
-            threading.Thread(
-                target=work,
-                name=f"DataLoader worker {i}",
-                daemon=True,
-                args=(
-                    i,
-                    self._num_workers,
-                    self._base_seed + i,
-                    self._dataset,
-                    self._make_fetcher,
-                    loader.worker_init_fn,
-                    "eager" if state.eager else "deferred",
-                    tasks,
-                    self._results,
-                ),
-            ).start()
-        # Threads hold the queues and not this object, so dropping it ends them.
-        self._stop = weakref.finalize(self, _stop, self._tasks)
+        self._workers = [
+            Worker(
+                i,
+                self._num_workers,
+                self._base_seed + i,
+                self._dataset,
+                self._make_fetcher,
+                loader.worker_init_fn,
+                self._results,
+            )
+            for i in range(self._num_workers)
+        ]
+        for worker in self._workers:
+            worker.start()
+        # Threads do not hold this object, so dropping it ends them.
+        self._stop = weakref.finalize(self, _stop, self._workers)
         self._sent = 0
         self._begin()
 
@@ -136,8 +134,8 @@ class WorkerIterator(_Iterator):
     def _reset(self, loader: Any) -> None:
         """Begin another pass with the same workers."""
         self._start(loader)
-        for tasks in self._tasks:
-            tasks.put((self._sent, RESTART))
+        for worker in self._workers:
+            worker.tasks.put((self._sent, RESTART))
         self._begin()
 
     def _send(self) -> None:
@@ -153,7 +151,7 @@ class WorkerIterator(_Iterator):
             self._turn += 1
         worker = self._turn % self._num_workers
         self._turn += 1
-        self._tasks[worker].put((self._sent, index))
+        self._workers[worker].tasks.put((self._sent, index))
         self._worker_of[self._sent] = worker
         self._sent += 1
 
@@ -194,6 +192,6 @@ class WorkerIterator(_Iterator):
                 return data
 
 
-def _stop(tasks: list[SimpleQueue]) -> None:
-    for each in tasks:
-        each.put(None)
+def _stop(workers: list[Worker]) -> None:
+    for worker in workers:
+        worker.stop()

@@ -3,15 +3,26 @@
 Threads, not processes: XLA's runtime does not survive a fork, and NumPy, image decoders and files
 release the interpreter lock where time is spent. Each worker sees a shallow copy of the dataset, so
 what it sets on it (``worker_init_fn`` may) stays its own; the arrays inside are shared.
+
+NOTE [Data is made eagerly]
+    A dataset's ``__getitem__`` and a collate function run with the eager executor, in workers and in the
+    calling thread. Samples differ in their sizes, so a Program of a whole batch would be a new one, to be
+    compiled, at nearly every batch; its operations one by one are soon all known.
+
+NOTE [Workers end before the interpreter]
+    A thread that the interpreter's end finds inside XLA aborts the process. So at exit the workers are
+    told to stop and waited for, a few seconds at most: what a dataset waits for may never come.
 """
 
 from __future__ import annotations
 
+import atexit
 import copy
 import random
 import sys
 import threading
 import traceback
+import weakref
 from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
@@ -19,7 +30,6 @@ from typing import Any
 import numpy as np
 
 import jaxflow
-from jaxflow._dispatch.run import flush
 
 _local = threading.local()
 
@@ -100,41 +110,71 @@ class _Text(str):
         return str(self)
 
 
-def work(
-    worker: int,
-    count: int,
-    seed: int,
-    dataset: Any,
-    make_fetcher: Callable,
-    worker_init_fn: Callable | None,
-    executor: str,
-    tasks: SimpleQueue,
-    results: SimpleQueue,
-) -> None:
-    """A worker's life: tasks are ``(number, index)``, or None to stop."""
-    own = copy.copy(dataset)
-    _local.info = WorkerInfo(
-        id=worker, num_workers=count, seed=seed, dataset=own, rng=_WorkerRNG(seed)
-    )
-    with jaxflow.execution(executor):
-        fetcher = failure = None
-        try:
-            if worker_init_fn is not None:
-                worker_init_fn(worker)
-            fetcher = make_fetcher(own)
-        except Exception:
-            failure = Failure(worker)
-        while (task := tasks.get()) is not None:
-            number, index = task
-            if index is RESTART:
+class Worker(threading.Thread):
+    """A thread that fetches: tasks are ``(number, index)``, results ``(number, worker, batch)``."""
+
+    def __init__(
+        self,
+        worker: int,
+        count: int,
+        seed: int,
+        dataset: Any,
+        make_fetcher: Callable,
+        worker_init_fn: Callable | None,
+        results: SimpleQueue,
+    ) -> None:
+        super().__init__(name=f"DataLoader worker {worker}", daemon=True)
+        own = copy.copy(dataset)
+        self._info = WorkerInfo(
+            id=worker, num_workers=count, seed=seed, dataset=own, rng=_WorkerRNG(seed)
+        )
+        self._make_fetcher = make_fetcher
+        self._init = worker_init_fn
+        self._results = results
+        self._stopping = False
+        self.tasks: SimpleQueue = SimpleQueue()
+        _workers.add(self)
+
+    def stop(self) -> None:
+        """End after the batch that is being fetched, whatever tasks wait."""
+        self._stopping = True
+        self.tasks.put(None)
+
+    def run(self) -> None:
+        """Fetch until told to stop."""
+        _local.info = self._info
+        number, own = self._info.id, self._info.dataset
+        with jaxflow.execution("eager"):  # NOTE [Data is made eagerly]
+            fetcher, failure = _guarded(number, lambda: self._first_fetcher(own))
+            while (task := self.tasks.get()) is not None and not self._stopping:
+                at, index = task
+                if index is RESTART:
+                    if failure is None:
+                        fetcher, failure = _guarded(number, lambda: self._make_fetcher(own))
+                    continue
                 if failure is None:
-                    fetcher, failure = _guarded(worker, lambda: make_fetcher(own))
-                continue
-            if failure is None:
-                batch, failed = _guarded(worker, lambda f=fetcher, i=index: _fetch(f, i))
-            else:
-                batch, failed = None, failure
-            results.put((number, worker, failed or batch))
+                    batch, failed = _guarded(number, lambda f=fetcher, i=index: _fetch(f, i))
+                else:
+                    batch, failed = None, failure
+                self._results.put((at, number, failed or batch))
+
+    def _first_fetcher(self, own: Any) -> Any:
+        if self._init is not None:
+            self._init(self._info.id)
+        return self._make_fetcher(own)
+
+
+_workers: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_workers(seconds: float = 5.0) -> None:
+    """NOTE [Workers end before the interpreter]."""
+    running = [worker for worker in _workers if worker.is_alive()]
+    for worker in running:
+        worker.stop()
+    for worker in running:
+        worker.join(seconds)
 
 
 def _guarded(worker: int, call: Callable) -> tuple[Any, Failure | None]:
@@ -146,8 +186,6 @@ def _guarded(worker: int, call: Callable) -> tuple[Any, Failure | None]:
 
 def _fetch(fetcher: Any, index: Any) -> Any:
     try:
-        batch = fetcher.fetch(index)
+        return fetcher.fetch(index)
     except StopIteration:
         return ENDED
-    flush()  # run here what the dataset recorded; the program finds finished values
-    return batch
