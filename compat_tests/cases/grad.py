@@ -1,5 +1,7 @@
 """``autograd.grad``: every argument, and every refusal."""
 
+from collections import OrderedDict
+
 from compat_tests.harness import AnyStrides, attempt, case, each, graph, leaf, raises, rand
 
 
@@ -360,3 +362,45 @@ def gradient_edge(T):
         edge.output_nr,
         AnyStrides(T.autograd.grad(z, edge)),
     )
+
+
+@case
+def inputs_in_a_dict(T):
+    # the gradients come back under the same keys
+    x, w = leaf(T, 3), leaf(T, 3)
+    y = (x * x * w).sum()
+    (keyed, none), refused = (
+        [T.autograd.grad(y, {"w": w, 5: x}, retain_graph=True),
+         T.autograd.grad(y, {"u": leaf(T, 2), "x": x}, allow_unused=True, retain_graph=True)],
+        [raises(lambda: T.autograd.grad(y, {})), raises(lambda: T.autograd.grad(y, {x: 0})),
+         raises(lambda: T.autograd.grad(y, OrderedDict(x=x))),
+         raises(lambda: y.backward(inputs=OrderedDict(x=x)))],
+    )
+    y.backward(inputs={"x": x})
+    return keyed, none, refused, x.grad, w.grad
+
+
+@each(none=None, one=1, zero=0, text="yes", number=2.0)
+def flags_that_are_no_bools(T, value):
+    x = leaf(T, 3)
+
+    def walk(**options):
+        T.autograd.grad((x * x).sum(), x, **options)
+        T.autograd.backward((x * x).sum(), **options)
+
+    return attempt(lambda: walk(retain_graph=value)), attempt(lambda: walk(create_graph=value))
+
+
+@case
+def batched_rows_are_what_is_compared(T):
+    x = leaf(T, 3)
+    y, eye = x * x, T.eye(3)
+
+    def batched(outputs, vectors):
+        return T.autograd.grad(outputs, x, vectors, is_grads_batched=True, retain_graph=True)
+
+    return AnyStrides(batched(y, eye)), [
+        raises(lambda v=v: batched(y, v)) for v in (T.tensor(1.0), T.ones(3), T.ones(0, 3), T.ones(2, 2))
+    ], raises(lambda: batched(y, 1.0)), raises(lambda: batched([y, y.sum()], [eye, None])), raises(
+        lambda: batched([y, y * 2], [eye, None])
+    ), raises(lambda: batched([y, y.sum()], [eye, T.ones(2)]))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -19,6 +20,7 @@ from .engine import run_backward
 from .graph import GradientEdge
 
 TensorOrMany = Tensor | Sequence[Tensor]
+Inputs = TensorOrMany | dict[Any, Tensor]
 
 
 def backward(
@@ -27,7 +29,7 @@ def backward(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     grad_variables: Any = None,
-    inputs: TensorOrMany | None = None,
+    inputs: Inputs | None = None,
 ) -> None:
     """Add the gradients of ``tensors`` to the ``.grad`` of the leaves they were computed from.
 
@@ -39,7 +41,7 @@ def backward(
             ``create_graph``.
         create_graph: record the walk, so that the gradients can be differentiated.
         grad_variables: the old name of ``grad_tensors``.
-        inputs: accumulate only into these (leaves or not).
+        inputs: accumulate only into these (leaves or not), or into the values of a dict.
 
     Raises:
         RuntimeError: for roots without history, cotangents that do not fit, a freed graph, or saved
@@ -56,13 +58,13 @@ def backward(
             )
         grad_tensors = grad_variables
     if inputs is not None:
-        inputs = _tuple(inputs)
+        inputs = _tuple(_values(inputs, "backward"))
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots = _tuple(tensors)
     cotangents = _cotangents(roots, _optional_tuple(grad_tensors, len(roots)), create_graph)
+    retain_graph, create_graph = _flags(retain_graph, create_graph)
     edges = _edges(roots, cotangents)
-    retain_graph = create_graph if retain_graph is None else retain_graph
     only = None
     if inputs is not None:
         for t in inputs:
@@ -84,7 +86,7 @@ _CYCLE = (
 
 def grad(
     outputs: TensorOrMany,
-    inputs: TensorOrMany,
+    inputs: Inputs,
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -92,12 +94,12 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor, ...]:
+) -> tuple[Tensor, ...] | dict[Any, Tensor]:
     """The gradients of ``outputs`` with respect to ``inputs``, as a tuple; no ``.grad`` changes.
 
     Args:
         outputs, grad_outputs, retain_graph, create_graph: as in :func:`backward`.
-        inputs: leaves or not.
+        inputs: leaves or not; of a dict its values, and the gradients come under the same keys.
         only_inputs: must be left at True (deprecated in PyTorch).
         allow_unused: give None for an input the outputs do not depend on, instead of raising.
         is_grads_batched: the cotangents carry a leading batch dimension, mapped by ``jax.vmap``.
@@ -119,15 +121,17 @@ def grad(
             "gradient for other parts of the graph, please use torch.autograd.backward.",
             FutureWarning, stacklevel=2,
         )
-    wanted, roots = _tuple(inputs), _tuple(outputs)
+    wanted, roots = _tuple(_values(inputs, "grad")), _tuple(outputs)
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     given = _optional_tuple(grad_outputs, len(roots))
-    retain_graph = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
+        retain_graph, create_graph = _flags(retain_graph, create_graph)
         results = _batched(roots, wanted, given, retain_graph, create_graph)
     else:
-        edges = _edges(roots, _cotangents(roots, given, create_graph))
+        cotangents = _cotangents(roots, given, create_graph)
+        retain_graph, create_graph = _flags(retain_graph, create_graph)
+        edges = _edges(roots, cotangents)
         for t in wanted:
             _check_input(t)
             if not t._requires_grad:
@@ -147,7 +151,7 @@ def grad(
             _zeros_like(t, create_graph) if g is None else g
             for g, t in zip(results, wanted, strict=True)
         ]
-    return tuple(results)
+    return dict(zip(inputs, results, strict=True)) if type(inputs) is dict else tuple(results)
 
 
 def _zeros_like(t: Tensor, requires_grad: bool) -> Tensor:
@@ -162,6 +166,25 @@ def _tuple(tensors: Any) -> tuple[Tensor, ...]:
     if isinstance(tensors, (Tensor, GradientEdge)):
         tensors = (tensors,)
     return tuple(_stand_in(t) if isinstance(t, GradientEdge) else t for t in tensors)
+
+
+def _values(inputs: Any, caller: str) -> Any:
+    """The tensors of a dict; anything else as it is. TypeError for other mappings."""
+    if type(inputs) is dict:
+        return inputs.values()
+    if isinstance(inputs, Mapping):
+        raise TypeError(
+            f"`inputs` argument to `{caller}()` must be a dict, not {type(inputs).__name__}. "
+            "Other Mapping types are not supported."
+        )
+    return inputs
+
+
+def _flags(retain_graph: Any, create_graph: Any) -> tuple[bool, bool]:
+    """``retain_graph`` (by default ``create_graph``) and ``create_graph``: bools, or integers for them."""
+    if retain_graph is None:
+        retain_graph = create_graph
+    return operator.index(retain_graph) != 0, operator.index(create_graph) != 0
 
 
 def _stand_in(edge: GradientEdge) -> Tensor:
@@ -216,6 +239,9 @@ def _edges(roots: tuple[Tensor, ...], cotangents: list) -> list:
     return found
 
 
+_NO_GRADIENT = "gradients can be either Tensors or None, but got {}"
+
+
 def _cotangents(roots: tuple[Tensor, ...], given: tuple, create_graph: bool) -> list:
     # PyTorch makes one gradient for each pair there is, and only then counts.
     found = []
@@ -232,9 +258,7 @@ def _cotangents(roots: tuple[Tensor, ...], given: tuple, create_graph: bool) -> 
                 )
             found.append(_as_cotangent(out, cotangent, create_graph))
         else:
-            raise TypeError(
-                f"gradients can be either Tensors or None, but got {type(cotangent).__name__}"
-            )
+            raise TypeError(_NO_GRADIENT.format(type(cotangent).__name__))
     if len(found) != len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(found)} gradients")
     return found
@@ -283,19 +307,24 @@ def _as_cotangent(out: Tensor, cotangent: Tensor, create_graph: bool) -> Tensor:
 def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
     """``grad`` under ``jax.vmap``: the walk runs once, on tracers, in the traced executor."""
     for out, cotangent in zip(roots, given, strict=True):
+        if cotangent is not None and not isinstance(cotangent, Tensor):
+            raise TypeError(_NO_GRADIENT.format(type(cotangent).__name__))
         if cotangent is not None:
-            if cotangent._aval.shape[1:] != out._aval.shape or not cotangent._aval.shape:
+            row = cotangent[0].shape  # as PyTorch asks for it: without a row this is an IndexError
+            if row != out._aval.shape:
+                # PyTorch's text leaves the batch dimension out twice.
                 raise RuntimeError(
                     "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
                     "as the batch dimension. The sizes of the remaining dimensions are expected to "
                     "match the shape of corresponding output, but a mismatch was detected: "
-                    f"grad_output[{_position(given, cotangent)}] has a shape of {cotangent.shape} and "
+                    f"grad_output[{_position(given, cotangent)}] has a shape of {row[1:]} and "
                     f"output[{_position(roots, out)}] has a shape of {out.shape}. If you only want "
                     "some tensors in `grad_output` to be considered batched, consider using vmap."
                 )
             _check_shape(out, cotangent, cotangent._aval.shape, roots, given)
+    implicit = [_one(out) for out, g in zip(roots, given, strict=True) if g is None]
     sizes = [g._aval.shape[0] for g in given if g is not None]
-    if not sizes:
+    if not sizes or any(one is not None for one in implicit):  # a 1 has no batch dimension to map
         raise ValueError(
             "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
             "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
