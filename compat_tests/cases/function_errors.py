@@ -451,3 +451,80 @@ def once_differentiable_with_a_gradient_requiring_grad(T):
 @case
 def instantiating_warns(T):
     return warns(lambda: type(exp_function(T)()).__name__)
+
+
+def _identity(T, forward):
+    class Given(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return forward(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    return Given
+
+
+def _in_no_grad(T, call, x):
+    with T.no_grad():
+        return call(x)
+
+
+@each(split=lambda T, h: h.split(1)[0], unbind=lambda T, h: h.unbind()[1], slice=lambda T, h: h[1:],
+      no_grad=lambda T, h: _in_no_grad(T, lambda t: t[1:], h),
+      function=lambda T, h: _identity(T, lambda t: t.view(4)).apply(h),
+      view_of_leaf=lambda T, h: h.detach().requires_grad_()[1:],
+      views_of_leaf=lambda T, h: h.detach().requires_grad_().split(1)[0],
+      views_of_constant=lambda T, h: h.detach().split(1)[0])
+def dirty_views(T, view):
+    # a view's base takes on the function as its history, if there is one output and one view
+    def run(outputs):
+        class Double(T.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.mark_dirty(x)
+                return (x.mul_(2), x.detach() * 3)[:outputs] if outputs > 1 else x.mul_(2)
+
+            @staticmethod
+            def backward(ctx, g, *others):
+                return g * 2
+
+        x = leaf(T, 4)
+        h = x * 1
+        part = view(T, h)
+        error = attempt(lambda: Double.apply(part))
+        if isinstance(error, (tuple, T.Tensor)):
+            (h * h).sum().backward()
+            error = None
+        return error, x.grad
+
+    return run(1), run(2)
+
+
+@each(itself=lambda x: x, whole=lambda x: x.view(-1), part=lambda x: x[1:], plain=lambda x: x * 2)
+def views_returned_in_no_grad(T, forward):
+    x = leaf(T, 3)
+    y = _in_no_grad(T, _identity(T, forward).apply, x)
+    inside = _in_no_grad(T, lambda t: t.mul_(2).detach().clone(), y)
+    return y.requires_grad, y._is_view(), inside, attempt(lambda: y.mul_(2))
+
+
+@each(itself=lambda x: x, part=lambda x: x[1:], plain=lambda x: x * 2)
+def views_marked_non_differentiable(T, forward):
+    class Beside(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = forward(x)
+            ctx.mark_non_differentiable(y)
+            return y, x * 1
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return h
+
+    results = []
+    for x in (leaf(T, 3), leaf(T, 3) * 1, rand(T, 3)):
+        y, _ = Beside.apply(x)
+        results.append((y.requires_grad, y._is_view(), attempt(lambda y=y: y.mul_(2).detach())))
+    return results

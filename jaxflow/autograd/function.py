@@ -16,10 +16,10 @@ from typing import Any
 
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch.door import edge_of, value_of
-from jaxflow._dispatch.history import FUNCTION, MULTI_OUTPUT, refreshed
+from jaxflow._dispatch.history import FUNCTION, MULTI_OUTPUT, refreshed, refusal
 from jaxflow._dispatch.inplace import write
 from jaxflow._dispatch.state import state
-from jaxflow._dispatch.viewing import apply_view
+from jaxflow._dispatch.viewing import alias, apply_view
 
 from .function_node import FunctionNode
 from .grad_mode import no_grad
@@ -131,24 +131,30 @@ def _wrap(node: FunctionNode, result: Any, inputs: list, record: bool) -> Any:
     given = {id(t) for t in inputs}
     dirty = {id(t) for t in node._dirty}
     plain = {id(t) for t in node._non_differentiable}
-    several = sum(isinstance(out, Tensor) for out in outputs) > 1
+    traced = [
+        record and isinstance(out, Tensor) and id(out) not in plain and out._aval.dtype.category >= 2
+        for out in outputs
+    ]
+    origin = MULTI_OUTPUT if sum(traced) > 1 else FUNCTION
     wrapped: list = []
     for i, out in enumerate(outputs):
         if not isinstance(out, Tensor):
             wrapped.append(out)
             continue
-        traced = record and id(out) not in plain and out._aval.dtype.category >= 2
         if id(out) in dirty and id(out) in given:
             shown = out
-            _write_history(out, node if traced else None, i)
+            _write_history(out, node if traced[i] else None, i)
+        elif id(out) in given and not traced[i] and refreshed(out)._requires_grad:
+            shown = alias(out)  # the input keeps its history, what is returned has none
         else:
             shown = apply_view("alias", out) if id(out) in given else out
             view = shown._view
-            if view is not None and record:
-                if view.base is not None:
-                    view.origin = MULTI_OUTPUT if several else FUNCTION
-                view.seen_version = view.version[0]
-            _set(shown, node if traced else None, i)
+            if view is not None and view.base is not None and not state.inference:
+                view.origin = origin
+            if traced[i] or view is None or view.base is None:
+                if view is not None and record:
+                    view.seen_version = view.version[0]
+                _set(shown, node if traced[i] else None, i)
         if shown is not out and node._to_save is not None:
             node._to_save = tuple(shown if t is out else t for t in node._to_save)
         wrapped.append(shown)
@@ -191,15 +197,32 @@ def _check_marks(node: FunctionNode, inputs: list, outputs: tuple, record: bool)
         if not record:
             continue
         base = None if t._view is None else t._view.base
-        if base is not None and base._requires_grad and base._grad_fn is None:
-            raise RuntimeError(
-                "a view of a leaf Variable that requires grad is being used in an in-place "
-                "operation."
-            )
         if t._requires_grad and t._grad_fn is None:
             raise RuntimeError(
                 "a leaf Variable that requires grad has been used in an in-place operation."
             )
+        if base is not None:
+            _check_dirty_view(t, base, outputs)
+
+
+def _check_dirty_view(t: Tensor, base: Tensor, outputs: tuple) -> None:
+    """Refuse a dirty input whose base cannot take on this function as its history."""
+    if len(outputs) > 1:
+        raise RuntimeError(
+            "If your Function modifies inplace an input that is a view of another Tensor, your Function "
+            "cannot return more than one Tensor. This is not supported by the current autograd engine. "
+            "You should either make sure the input is not a view (using .clone() for example) or make "
+            "your Function only return one Tensor (potentially splitting it into two Functions: one "
+            "doing the inplace that returns a single Tensor and a second one that does the other "
+            "operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do "
+            "this change."
+        )
+    if t._view.origin is not None:
+        raise RuntimeError(refusal(t, "is being"))
+    if base._requires_grad and base._grad_fn is None:
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation."
+        )
 
 
 def once_differentiable(fn):
