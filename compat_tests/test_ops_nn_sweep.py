@@ -76,4 +76,6 @@ def test_inplace(key):
 
 
 def test_samples_exist():
-    assert all(torch.float32 in sweep.record(k).dtypes for k in KEYS)
+    """Every name has a record of float samples; a variant for another device may have none."""
+    sampled = {sweep.record(k).name for k in KEYS if torch.float32 in sweep.record(k).dtypes}
+    assert sampled == {sweep.record(k).name for k in KEYS}

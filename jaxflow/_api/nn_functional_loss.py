@@ -230,7 +230,9 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
     else:
         loss = input - target * (input + eps).log()
     if full:
-        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        # In the order of PyTorch's graph, which decides how gradients in half precision add up.
+        last = 0.5 * (2 * math.pi * target).log()
+        stirling = target * target.log() - target + last
         loss = loss + stirling.masked_fill(target <= 1, 0)
     return mean_or_sum(loss, reduction)
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
+from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS
+
+from .nn_functional_pad import pad
+from .pooling import avg_pool2d, avg_pool3d
 
 
 def _functional(fn: Callable) -> Callable:
@@ -59,23 +64,29 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
         RuntimeError: for parameters that do not have one element per channel.
     """
     shape = input._aval.shape
-    channels = shape[1]
-    count = input._aval.numel // channels if channels else 0
+    count = shape[0] * math.prod(shape[2:]) if training else 0
     if training and count == 1:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {input.shape}"
         )
+    if input._aval.numel == 0:
+        # Nothing to normalise, and no statistics to move.
+        out = input.clone()
+        out = out if weight is None else out * weight.select(0, 0)
+        return out if bias is None else out + bias.select(0, 0)
+    channels = shape[1] if len(shape) > 1 else 0
     for name, p in (("running_mean", running_mean), ("running_var", running_var),
                     ("weight", weight), ("bias", bias)):
         if p is not None and p._aval.numel != channels:
             raise RuntimeError(
                 f"{name} should contain {channels} elements not {p._aval.numel}"
             )
+    if not training and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when training=False"
+        )
+    wrap_dim(1, len(shape))
     if not training:
-        if running_mean is None or running_var is None:
-            raise RuntimeError(
-                "Expected running_mean and running_var to be defined when training=False"
-            )
         return apply(
             OPS["_batch_norm_eval"], (input, running_mean, running_var, weight, bias), (float(eps),)
         )
@@ -118,4 +129,16 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
             f"Expected 3D or higher dimensionality                          input (got "
             f"{input._aval.ndim} dimensions)"
         )
-    return apply(OPS["_local_response_norm"], (input,), (int(size), alpha, beta, k))
+    if input._aval.numel == 0:
+        return input
+    # The channels become a spatial dimension of one channel, and the mean over neighbours a pool's.
+    before, after = size // 2, (size - 1) // 2
+    squares = (input * input).unsqueeze(1)
+    if input._aval.ndim == 3:
+        padded = pad(squares, (0, 0, before, after))
+        mean = avg_pool2d(padded, (size, 1), stride=1)
+    else:
+        batch, _, channels, first = squares.shape[:4]
+        padded = pad(squares.reshape(batch, 1, channels, first, -1), (0, 0, 0, 0, before, after))
+        mean = avg_pool3d(padded, (size, 1, 1), stride=1)
+    return input / (mean.reshape(input.shape) * alpha + k) ** beta

@@ -55,9 +55,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         x1, x2 = x1.expand(shape), x2.expand(shape)
 
     def unit(x: Tensor) -> Tensor:
+        length = x.norm(2, dim, keepdim=True).clone()
         # The bound on the length is a constant of the gradient, as in PyTorch.
-        length = x.norm(2, dim, keepdim=True)
-        return x / (length + (length.detach().clamp_min(eps) - length.detach()))
+        length.detach().clamp_min_(eps)
+        return x / length
 
     return (unit(x1) * unit(x2)).sum(dim)
 

@@ -25,7 +25,12 @@ def attention(query, key_, value, mask=None, noise=None, /, *, is_causal, scale,
     dtype = query.dtype
     wide = np.float32 if dtype.itemsize < 4 else dtype
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = jnp.matmul(query * jnp.asarray(factor, dtype), jnp.swapaxes(key_, -1, -2)).astype(wide)
+    keys = jnp.swapaxes(key_, -1, -2)
+    if dtype == wide:
+        scores = jnp.matmul(query * jnp.asarray(factor, dtype), keys)
+    else:
+        # Half precision is rounded once, at the end: an exponential would make more of it.
+        scores = jnp.matmul(query, keys, preferred_element_type=wide) * jnp.asarray(factor, wide)
     keep = None
     if is_causal:
         rows, cols = query.shape[-2], key_.shape[-2]
@@ -44,7 +49,7 @@ def attention(query, key_, value, mask=None, noise=None, /, *, is_causal, scale,
     weights = weights / jnp.where(total == 0, 1, total)
     if noise is not None:
         weights = weights * noise.astype(wide)
-    return jnp.matmul(weights.astype(dtype), value)
+    return jnp.matmul(weights, value.astype(wide)).astype(dtype)
 
 
 def _repeat_heads(query, x):

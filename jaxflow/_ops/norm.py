@@ -11,7 +11,6 @@ import math
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jaxflow._dispatch.op import Scalar, op
 
@@ -147,17 +146,3 @@ def running(average, batch, /, *, momentum: Scalar, correction):
     new = as_dtype(batch, old.dtype) * jnp.asarray(correction, old.dtype)
     part = momentum.astype(old.dtype)
     return as_dtype((1 - part) * old + part * new, average.dtype)
-
-
-@op(name="_local_response_norm", variants="", grad_name="DivBackward0")
-def local_response_norm(input, /, *, size, alpha, beta, k):
-    """Divided by ``(k + alpha * mean of squares over size neighbouring channels) ** beta``."""
-    squares = input * input
-    pad = [(0, 0)] * input.ndim
-    pad[1] = (size // 2, (size - 1) // 2)
-    padded = jnp.pad(squares, pad)
-    total = sum(
-        jax.lax.slice_in_dim(padded, i, i + input.shape[1], axis=1) for i in range(size)
-    )
-    base = total / np.asarray(size, input.dtype) * np.asarray(alpha, input.dtype)
-    return input / (base + np.asarray(k, input.dtype)) ** np.asarray(beta, input.dtype)

@@ -343,10 +343,9 @@ def _avg_pool(input, dims, kernel, stride, padding, ceil_mode, count_include_pad
     _check_window(kernel, stride, padding, ones)
     if divisor == 0:
         raise RuntimeError("divisor must be not zero")
-    if dims == 2:
-        refuse("avg_pool2d", input, BOOL, COMPLEX)
-    else:
-        refuse("avg_pool3d_out_frame", input, BOOL, COMPLEX)
+    # Of the integers PyTorch's kernels know the widest only.
+    refused = (BOOL, COMPLEX) if input.dtype == np.int64 else (BOOL, INTEGER, COMPLEX)
+    refuse("avg_pool2d" if dims == 2 else "avg_pool3d_out_frame", input, *refused)
     _check_batch(input, dims)
     spatial = input.shape[-dims:]
     out = tuple(

@@ -114,9 +114,6 @@ ROWS = {
     "_batch_norm_eval": row(
         lambda x, w, b: F.batch_norm(x, _double(0.4, 0.9), _double(1.5, 0.6), w, b), (2, 2, 1), (2,), (2,)
     ),
-    "_local_response_norm": row(
-        lambda x: F.local_response_norm(x, 2, alpha=0.3, beta=0.75, k=1.5), (1, 3, 2)
-    ),
     # attention
     "_scaled_dot_product_attention": row(F.scaled_dot_product_attention, Q, K, V),
     "_scaled_dot_product_attention/causal": row(
