@@ -9,9 +9,13 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.history import set_history
+from jaxflow._dispatch.inplace import apply_inplace, check_writable
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
 from jaxflow._ops.matmul import C_NAMES, LINEAR
+
+from .copies import take_over
 
 _MM, _MV, _DOT = OPS["mm"], OPS["mv"], OPS["dot"]
 _VEC_MAT, _FOLDED = OPS["_matmul_vec_mat"], OPS["_matmul_folded"]
@@ -248,3 +252,18 @@ def _chain_shapes(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
                 f"{list(tensors[i + 1].shape)} cannot be multiplied"
             )
     return shapes
+
+
+@composite("method")
+def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """In-place `addbmm`. Alone of its family it lets a ``self`` that broadcasts grow to the result."""
+    args = (self, batch1, batch2, beta, alpha)
+    if self._aval.shape == (*batch1.shape[-2:-1], *batch2.shape[-1:]):
+        return apply_inplace(OPS["addbmm"], args)
+    result = apply(OPS["addbmm"], args)
+    check_writable(self, result._requires_grad)
+    take_over(self, result)
+    if result._requires_grad:
+        set_history(self, result._grad_fn, result._output_nr)
+    self._storage.version[0] += 1
+    return self

@@ -339,7 +339,7 @@ def addmv(input, mat, vec, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     return _sum(jnp.broadcast_to(input, product.shape), beta, product, alpha)
 
 
-@op(variants=_ADD)
+@op(variants="function method out")
 def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha *`` the sum over the batch of ``batch1 @ batch2``."""
     # What is no batch of matrices fails where the first size it lacks is asked for, as in PyTorch.
