@@ -13,6 +13,7 @@ from jaxflow._dispatch.history import set_history
 from jaxflow._dispatch.inplace import apply_inplace, check_writable
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
+from jaxflow._dispatch.state import state
 from jaxflow._ops.matmul import C_NAMES, LINEAR
 
 from .copies import take_over
@@ -267,3 +268,17 @@ def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
         set_history(self, result._grad_fn, result._output_nr)
     self._storage.version[0] += 1
     return self
+
+
+@composite("method")
+def addr_(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """In-place `addr`; ``self`` has the shape of the outer product already."""
+    shape, sizes = self._aval.shape, (*vec1.shape, *vec2.shape)
+    leaf = self._requires_grad and self._grad_fn is None and state.grad
+    if not leaf and len(vec1.shape) == len(vec2.shape) == 1 and shape != sizes:
+        if len(shape) != 2:
+            raise RuntimeError(f"2D tensor expected, got {len(shape)}D tensor for input")
+        raise RuntimeError(
+            f"size mismatch, input: {list(shape)}, v1: [{sizes[0]}], v2: [{sizes[1]}]"
+        )
+    return apply_inplace(OPS["addr"], (self, vec1, vec2, beta, alpha))

@@ -398,7 +398,7 @@ def _check_addr(beta, alpha) -> None:
             )
 
 
-@op(promote="no_opmath", broadcast=False, variants=_ADD)
+@op(promote="no_opmath", broadcast=False, variants="function method out")
 def addr(input, vec1, vec2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha *`` the outer product of two vectors."""
     for name, x in (("vec1", vec1), ("vec2", vec2)):
