@@ -364,6 +364,9 @@ REFUSED = rows("""
     s[:]
     s[0, 0]
     s[..., 0]
+    s[::-1]
+    s[::0]
+    s[1.0:]
     s[None, 0]
     s[[0]]
     s[[]]
@@ -502,6 +505,9 @@ WRITES_REFUSED = rows("""
     y[1.5] = 0
     y[0] = 'a'
     y[0] = None
+    y[True] = T.ones(7)
+    y[T.tensor([1, 0], dtype=T.uint8)] = 5
+    s.detach()[::0] = 5
     y[0] = [1, 2, 3, 4]
     y[0] = np.ones(4)
     y[0] = 1j

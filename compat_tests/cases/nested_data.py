@@ -1,8 +1,8 @@
-"""``tensor`` and its like of nested sequences: the dtype of mixed elements, and what is refused."""
+"""``tensor`` and its like of nested sequences, numbers and tensors: dtypes, and what is refused."""
 
 import numpy as np
 
-from compat_tests.harness import attempt, case, each, raises
+from compat_tests.harness import attempt, case, each, leaf, raises, warns
 
 
 @each(
@@ -71,3 +71,40 @@ def other_constructors(T):
         T.ones(2).new_tensor([np.int16(1)]), T.Tensor([np.array([1, 2]), np.array([3, 4])]),
         T.LongTensor([np.int16(1), 2]), attempt(lambda: T.Tensor([T.ones(2), T.ones(2)])),
     )
+
+
+@each(plain=lambda T: leaf(T, 2, 3), transposed=lambda T: leaf(T, 2, 3).t(),
+      result=lambda T: leaf(T, 2) * 1, expanded=lambda T: leaf(T, 3).expand(2, 3),
+      number=lambda T: T.tensor(3), complex=lambda T: T.tensor([1j]),
+      mask=lambda T: T.ones(2, dtype=T.bool))
+def a_tensor_as_data(T, make):
+    # it is copied, and PyTorch warns that clone() says so better
+    source = make(T)
+    results = []
+    for options in ({}, dict(dtype=T.float64), dict(requires_grad=True), dict(dtype=T.int32)):
+        results.append(attempt(lambda options=options: T.tensor(source, **options)))
+        results.append(attempt(lambda options=options: source.new_tensor(source, **options)))
+    copy = T.tensor(source)
+    copy.zero_()
+    return results, source
+
+
+_NUMBERS = dict(true=True, one=1, half=1.5, complex=1j, big=300, text="a", none=None)
+
+
+@each(**{f"{name}_{dtype}": (number, dtype) for name, number in _NUMBERS.items()
+         for dtype in ("bool", "uint8", "int64", "float32", "complex64")})
+def copy_of_a_number(T, row):
+    number, dtype = row
+    x, y = T.zeros(2, dtype=getattr(T, dtype)), T.zeros((), dtype=getattr(T, dtype))
+    return attempt(lambda: x.copy_(number)), x._version, attempt(lambda: y.copy_(number))
+
+
+@each(copy=lambda x, c: x.copy_(c), item=lambda x, c: x.__setitem__(0, c[0]),
+      fill=lambda x, c: x.fill_(c[0]), slice=lambda x, c: x.__setitem__(slice(None), c),
+      cast=lambda x, c: c.to(x.dtype))
+def the_imaginary_part_is_dropped_with_a_warning(T, write):
+    numbers = T.tensor([1 + 2j, 3 - 1j])
+    return [
+        warns(lambda d=dtype: write(T.zeros(2, dtype=d), numbers)) for dtype in (T.float32, T.bool)
+    ]

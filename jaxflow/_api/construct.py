@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import jax
@@ -14,7 +15,6 @@ from jaxflow._core.cast import cast_numpy
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Untracked, Value
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.state import state
 
 from .nested import from_nested, numpy_dtype
@@ -56,7 +56,10 @@ def tensor(
         TypeError: for what is not a number.
         RuntimeError: when ``requires_grad`` is asked of an integer or bool tensor.
     """
-    t = put(_host_array(data, dtype), _device_for(data, device))
+    if isinstance(data, Tensor):
+        t = copied(data, dtype, device, "torch.tensor")
+    else:
+        t = put(_host_array(data, dtype), device)
     return differentiable(t) if requires_grad else t
 
 
@@ -69,14 +72,18 @@ def differentiable(t: Tensor) -> Tensor:
     return t.requires_grad_()
 
 
-def _device_for(data: Any, device: Any) -> Any:
-    return data._aval.device if device is None and isinstance(data, Tensor) else device
+def copied(source: Tensor, dtype: Any, device: Any, name: str) -> Tensor:
+    """A copy of a tensor that was given where data are expected; PyTorch warns that ``clone`` is better."""
+    warnings.warn(
+        "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+        f"sourceTensor.detach().clone().requires_grad_(True), rather than {name}(sourceTensor).",
+        UserWarning, stacklevel=3,
+    )
+    return source.detach().to(device=device, dtype=dtype, copy=True)
 
 
 def _host_array(data: Any, dtype: Any) -> np.ndarray:
-    if isinstance(data, Tensor):
-        array = np.asarray(value_of(data).get())
-    elif isinstance(data, np.ndarray | np.generic):
+    if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
         numpy_dtype(array)
         if isinstance(data, np.generic) and dtype is None and isinstance(data, float):

@@ -68,12 +68,23 @@ def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write the elements of ``src``, converted and broadcast, into this tensor."""
     if not isinstance(src, Tensor):
-        raise TypeError(
-            f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
-        )
-    if src._aval.device is not self._aval.device:
+        if not isinstance(src, (int, float, complex)):
+            raise TypeError(
+                f"copy_(): argument 'other' (position 1) must be Tensor, not {src.__class__.__name__}"
+            )
+    elif src._aval.device is not self._aval.device:
         src = _moved(src, self._aval.device)
+    warn_of_real_part(src, self)
     return apply_inplace(OPS["_copy"], (self, src))
+
+
+def warn_of_real_part(src: Any, target: Tensor) -> None:
+    """PyTorch's warning where complex numbers are written into a real tensor."""
+    dtype = target._aval.dtype
+    if dtype.is_complex or dtype is dtypes.bool:
+        return
+    if src._aval.dtype.is_complex if isinstance(src, Tensor) else isinstance(src, complex):
+        warn_once("Casting complex values to real discards the imaginary part")
 
 
 @composite("function method")
@@ -81,6 +92,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     """Write one number (or 0-d tensor) into every element."""
     if not isinstance(value, Tensor):
         check_fits(value, self._aval.dtype)
+    warn_of_real_part(value, self)
     return apply_inplace(OPS["_fill"], (self, value))
 
 

@@ -24,7 +24,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
 
-from .construct import differentiable, put, tensor
+from .construct import copied, differentiable, put, tensor
 from .forms import PYTHON_DTYPES, invalid_combination
 
 
@@ -420,4 +420,7 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None
     """A new leaf with a copy of ``data``, with the dtype and device of ``self``."""
     kind = dtype_of(dtype, "new_tensor", self._aval.dtype)
     where = self._aval.device if device is None else device
+    if isinstance(data, Tensor):
+        t = copied(data, kind, where, "tensor.new_tensor")
+        return differentiable(t) if requires_grad else t
     return tensor(data, dtype=kind, device=where, requires_grad=requires_grad)

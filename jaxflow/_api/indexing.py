@@ -34,6 +34,7 @@ from jaxflow._dispatch.viewing import apply_view
 from jaxflow._dispatch.watch import Watch
 
 from .construct import put, tensor
+from .copies import warn_of_real_part
 
 _TENSORS = Tensors(Tensor, lambda t: t._aval.dtype.name)
 
@@ -91,7 +92,11 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     _check_assignable(value, self)
     if index is False:
         return
-    plan = parse(index, self._aval.shape, _TENSORS, writing=True)
+    if index is True:
+        _assign(apply_view("unsqueeze", self, (0,)), value)
+        return
+    one = not isinstance(value, Tensor) or value._aval.numel == 1
+    plan = parse(index, self._aval.shape, _TENSORS, writing=True, filling=one)
     view = _take(self, plan.steps)
     if not plan.advanced:
         _assign(view, value)
@@ -121,6 +126,7 @@ def _assign(view: Tensor, value: Any) -> None:
     if shape == view._aval.shape:
         view.copy_(value)
     elif not shape:
+        warn_of_real_part(value, view)
         apply_inplace(OPS["_assign"], (view, value))
     else:
         stripped = strip_leading_ones(shape)

@@ -67,8 +67,11 @@ class Tensors(NamedTuple):
     dtype_name: Callable[[Any], str]
 
 
-def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False) -> Parsed:
+def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False,
+          filling: bool = False) -> Parsed:
     """Read ``x[index]`` for an ``x`` of this ``size``; ``writing`` for ``x[index] = ...``.
+
+    ``filling`` says that one number is written; a mask of another type than bool is then refused.
 
     Zero-dimensional integer tensors are read with ``item()``. Raises IndexError, TypeError or
     ValueError in PyTorch's words. The one index that writes nothing at all, a bare ``False``, is
@@ -79,6 +82,7 @@ def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False) ->
     reader = _Reader(size, tensors)
     if isinstance(index, slice):
         if not size:
+            _bounds(index, 0)  # what is no slice at all is refused first
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         reader.slice(index, keep_full=not writing)
     elif _is_integer(index):
@@ -94,7 +98,7 @@ def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False) ->
     steps = tuple(reader.steps)
     if not steps and not advanced and not writing:
         steps = (("alias",),)
-    _check_types(advanced, reader.size, tensors)
+    _check_types(advanced, reader.size, tensors, filling and len(advanced) == 1)
     return Parsed(steps, tuple(reader.size), advanced)
 
 
@@ -271,7 +275,8 @@ def _as_tuple(index: Any, tensor_type: type) -> tuple:
     return (index,)
 
 
-def _check_types(advanced: tuple[Advanced, ...], size, tensors: Tensors) -> None:
+def _check_types(advanced: tuple[Advanced, ...], size, tensors: Tensors,
+                 filling: bool = False) -> None:
     """Refuse index arrays of other types, and masks that do not fit the dimensions they cover."""
     for _, index, _ in advanced:
         if not isinstance(index, np.ndarray):
@@ -285,9 +290,10 @@ def _check_types(advanced: tuple[Advanced, ...], size, tensors: Tensors) -> None
             )
         if not mask:
             continue
-        if np.uint8 == index.dtype if isinstance(index, np.ndarray) else (
+        of_bytes = np.uint8 == index.dtype if isinstance(index, np.ndarray) else (
             tensors.dtype_name(index) == "uint8"
-        ):
+        )
+        if of_bytes and not filling:
             warnings.warn(
                 "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool "
                 "instead.",
@@ -301,6 +307,10 @@ def _check_types(advanced: tuple[Advanced, ...], size, tensors: Tensors) -> None
                     f"The shape of the mask {list(index.shape)} at index {offset} does not match "
                     f"the shape of the indexed tensor {list(size)} at index {at}"
                 )
+        if of_bytes and filling:
+            raise RuntimeError(
+                "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
+            )
 
 
 class Gathering(NamedTuple):
