@@ -24,11 +24,12 @@ class ViewInfo:
         seen_version: the version at which ``_grad_fn`` was right; see ``_dispatch.history``.
         own: whether ``requires_grad_()`` was called on this very view.
         value, epoch: what was read last, and when.
+        written: the version after the last recorded write through this very view.
         origin: how it was made, as far as in-place writes care (see ``jaxflow._dispatch.inplace``).
     """
 
     __slots__ = ("base", "base_plan", "epoch", "origin", "own", "plan", "seen_version", "value",
-                 "version")
+                 "version", "written")
 
     def __init__(self, plan, base, base_plan, version, origin=None) -> None:
         self.plan = plan
@@ -42,6 +43,7 @@ class ViewInfo:
         self.epoch = -1
         self.origin = origin
         self.own = False
+        self.written = 0
 
 
 class Tensor:

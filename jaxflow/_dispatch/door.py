@@ -16,7 +16,7 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Untracked, Value
 
 from .graph import RESULT, Node
-from .history import edge_of, refresh_history
+from .history import edge_of, guarded, refresh_history
 from .op import SCALAR, Op
 from .plan import NoneKind, Plan, build
 from .run import run
@@ -125,7 +125,7 @@ def _attach(t: Tensor, node: Node, number: int) -> None:
     guards = node.guards
     if guards.__class__ is _WithResult:
         # NOTE [Saved results]: the version check is on the result, once it exists.
-        node.guards = [*guards, (t._storage.version, 0, t._aval, RESULT)]
+        node.guards = [*guards, (t._storage.version, 0, t._aval, RESULT, None)]
 
 
 def _record(plan: Plan, args, values: list) -> Node:
@@ -136,8 +136,10 @@ def _record(plan: Plan, args, values: list) -> Node:
         if a is None:
             continue
         if isinstance(a, Tensor) and a._requires_grad and a._aval.dtype.category >= 2:
-            edges.append(edge_of(a))
-            needs.append(True)
+            edge = edge_of(a)
+            edges.append(edge)
+            # Where a gradient goes nowhere, a node of several operands saves nothing for it.
+            needs.append(edge is not None or len(plan.faces) < 2)
         else:
             edges.append(None)
             needs.append(False)
@@ -156,7 +158,7 @@ def _record(plan: Plan, args, values: list) -> Node:
                 cell = a._storage.version if a._view is None else a._view.version
                 if cell.__class__ is Untracked:
                     raise RuntimeError(_SAVED_INFERENCE)
-                guards.append((cell, cell[0], a._aval, edges[i]))
+                guards.append((cell, cell[0], a._aval, edges[i], guarded(a)))
     else:
         for i in vjp.kept:
             inputs[i] = values[i]

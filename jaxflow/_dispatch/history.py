@@ -121,11 +121,44 @@ def refusal(t: Tensor, modified: str) -> str:
     return _refusal(t._view.origin, node, t._output_nr, modified)
 
 
-def check_rebuilt(edge: tuple) -> None:
-    """Refuse a saved view that came with others from one node, now that its base was written."""
-    node, number = edge
-    if getattr(getattr(node, "plan", None), "name", None) == "split":
-        raise RuntimeError(_refusal(MULTI_OUTPUT, node, number, INDIRECTLY))
+class Guarded:
+    """A saved view of special origin: all it takes to refuse its use once its base was written."""
+
+    __slots__ = ("base", "node", "number", "origin")
+
+    def __init__(self, t: Tensor) -> None:
+        view = t._view
+        self.base = weakref.ref(view.base)
+        self.node, self.number, self.origin = t._grad_fn, t._output_nr, view.origin
+
+    def check(self) -> None:
+        """RuntimeError if the view would have to be read from the new base, which is for its history."""
+        base = self.base()
+        if self.node is not None or (base is not None and base._requires_grad):
+            raise RuntimeError(_refusal(self.origin, self.node, self.number, INDIRECTLY))
+
+
+class Rebuilt:
+    """A view that an operation wrote to and keeps as its result. PyTorch gave it a new node then."""
+
+    __slots__ = ("version", "view")
+
+    def __init__(self, t: Tensor) -> None:
+        self.view = weakref.ref(t)
+        self.version = t._view.version[0]
+
+    def maker(self) -> str | None:
+        """The name of that node, None if the view is gone or has another one since."""
+        t = self.view()
+        if t is None or max(t._view.seen_version, t._view.written) > self.version:
+            return None
+        return "AsStridedBackward0"
+
+
+def guarded(t: Tensor) -> Guarded | None:
+    """What to check, beyond the version, before the saved ``t`` is used again."""
+    view = t._view
+    return None if view is None or view.origin is None or view.base is None else Guarded(t)
 
 
 def _refusal(origin: str, node, number: int, modified: str) -> str:

@@ -19,7 +19,7 @@ from jaxflow._core.value import Untracked
 
 from .door import apply, plan_of, strides_of, value_of
 from .graph import RESULT
-from .history import edge_of, refreshed, refusal, set_history
+from .history import Rebuilt, edge_of, refreshed, refusal, set_history
 from .op import Op
 from .run import run
 from .state import state
@@ -147,6 +147,8 @@ def write(t: Tensor, result: Tensor) -> None:
         node = view_node(view.base_plan.write, view.base_plan.numbers, edges)
         set_history(base, node, 0)
         view.version[1:] = (node.name(),)
+        view.written = view.version[0]
+        _guard_result(t, result._grad_fn, Rebuilt(t))
 
 
 def _take_history(t: Tensor, result: Tensor) -> None:
@@ -154,8 +156,12 @@ def _take_history(t: Tensor, result: Tensor) -> None:
     node, number = result._grad_fn, result._output_nr
     set_history(t, node, number)
     version_cell(t)[1:] = (node.name(),)  # errors about saved tensors say who wrote last
+    _guard_result(t, node, None)
+
+
+def _guard_result(t: Tensor, node, view: Rebuilt | None) -> None:
+    """See NOTE [Saved results]: a result the node keeps lives in ``t`` now, at this version."""
     if node.guards and node.guards[-1][3] is RESULT:
-        # See NOTE [Saved results]: the result lives here now, at this version.
         cell = version_cell(t)
-        node.guards = [*node.guards[:-1], (cell, cell[0], t._aval, RESULT)]
+        node.guards = [*node.guards[:-1], (cell, cell[0], t._aval, RESULT, view)]
 

@@ -59,16 +59,17 @@ class Plan:
         diff_outputs: which outputs may require grad.
         arrays: how many of the inputs are arrays.
         faces: the inputs that a node's ``next_functions`` lists.
+        twice: whether its gradient has a gradient.
     """
 
     __slots__ = ("arrays", "device", "diff_outputs", "differentiable", "faces", "fn", "grad_name",
                  "jitted", "kinds", "name", "node", "out_avals", "preserve", "recomputes", "returns",
-                 "saves", "single", "vjps")
+                 "saves", "single", "twice", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", differentiable: bool = True,
                  preserve: bool = False, recomputes: bool = False, returns: Any = None, single: bool = True,
-                 faces: tuple[int, ...] | None = None) -> None:
+                 faces: tuple[int, ...] | None = None, twice: bool = True) -> None:
         self.name = name
         self.fn = fn
         fn.__name__ = fn.__qualname__ = name
@@ -90,6 +91,7 @@ class Plan:
         arrays = tuple(i for i, k in enumerate(self.kinds) if isinstance(k, Aval))
         self.arrays = len(arrays)
         self.faces = arrays if faces is None else faces
+        self.twice = twice
         self.vjps: dict = {}
 
     def __repr__(self) -> str:
@@ -395,7 +397,7 @@ def _build_vjp(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) -
     ct_kinds = [plan.out_avals[i] for i in with_ct]
     closed = jax.make_jaxpr(backward)(*map(struct_of, (*plan.kinds, *ct_kinds)))
     jaxpr, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(wanted))
-    kept = tuple(i for i in range(n) if used[i])
+    kept = tuple(i for i in range(n) if used[i] or i in _kept_anyway(plan))
     run = jaxpr_as_fun(closed.replace(jaxpr=jaxpr))
     positions = [i for i, u in enumerate(used) if u]
     # The cotangents always come along, used or not: one calling convention for every backward.
@@ -414,8 +416,16 @@ def _build_vjp(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) -
     name = plan.name + "_vjp"
     out_avals = [plan.kinds[i] for i in wanted]
     vjp_plan = Plan(name, fn, [plan.kinds[i] for i in kept] + ct_kinds, out_avals,
-                    device=plan.device, grad_name=_backward_name(plan.grad_name), single=False)
+                    device=plan.device, grad_name=_backward_name(plan.grad_name), single=False,
+                    differentiable=plan.twice)
     return Vjp(vjp_plan, kept, wanted, with_ct)
+
+
+def _kept_anyway(plan: Plan) -> tuple[int, ...]:
+    """Indices and masks of an empty operation: its backward reads none, but PyTorch's node holds them."""
+    if plan.saves == "none" or all(k.numel for k in plan.kinds if isinstance(k, Aval)):
+        return ()
+    return tuple(i for i, k in enumerate(plan.kinds) if isinstance(k, Aval) and k.dtype.category < 2)
 
 
 def _conj(x):

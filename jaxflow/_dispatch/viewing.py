@@ -7,7 +7,7 @@ from jaxflow._core.tensor import Tensor, ViewInfo, make_view, version_cell
 from .door import plan_of
 from .history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
 from .state import state
-from .views import ViewPlan, joint_plan, root_of, view_node
+from .views import ViewPlan, joint_plan, piece_of, replayed, root_of, view_node
 
 
 def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:
@@ -43,12 +43,16 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
     else:
         refreshed(t)
         plan = view.plan.child(name, static)
-        if view.base is None:
-            base, base_plan = t, root_of(t._aval, t._stride).child(name, static)
-        elif view.base_plan is view.plan:
+        if view.base is not None and view.base_plan is view.plan:
             base, base_plan = view.base, plan
         else:
-            base, base_plan = view.base, view.base_plan.child(name, static)
+            detached = view.base is None
+            base = t if detached else view.base
+            above = root_of(t._aval, t._stride) if detached else view.base_plan
+            if name == "as_strided" and base._view is not None:
+                # It may reach beyond its base: the base has to know where in the storage it lies.
+                above = replayed(above, piece_of(base))
+            base_plan = above.child(name, static)
         info = ViewInfo(plan, base, base_plan, view.version, origin or view.origin)
     if not state.grad:
         info.origin = INFERENCE if state.inference else NO_GRAD

@@ -16,7 +16,8 @@ from collections.abc import Callable
 
 from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.geometry import contiguous_strides, has_internal_overlap
-from jaxflow._ops.views import VIEWS, Geometry, Step, by_position, repeats_itself
+from jaxflow._core.tensor import Tensor
+from jaxflow._ops.views import VIEWS, Geometry, Step, by_position, capacity, repeats_itself
 
 from .plan import Plan, infer
 
@@ -32,11 +33,12 @@ class ViewPlan:
     """
 
     __slots__ = ("_read", "_step", "_write", "aval", "children", "exact", "geometry", "identity",
-                 "name", "numbers", "offset", "overlaps", "parent", "plans", "repeats", "root",
+                 "key", "name", "numbers", "offset", "overlaps", "parent", "plans", "repeats", "root",
                  "step_fns", "stride", "structure")
 
-    def __init__(self, root, parent, step: Step, key: tuple, base: Aval) -> None:
+    def __init__(self, root, parent, step: Step, key: tuple, base: Aval, room: int | None = None) -> None:
         name = key[0]
+        self.key = key
         self.root = root or self
         self.parent = parent
         self.name = name
@@ -45,12 +47,10 @@ class ViewPlan:
         self.aval = aval_of(step.size, dtype, base.device)
         self.stride = None if step.stride == contiguous_strides(step.size) else step.stride
         self.offset = step.offset
-        self.geometry = Geometry(
-            step.size, step.stride, step.offset, dtype,
-            root.geometry.root_size if root else step.size,
-            root.geometry.root_stride if root else step.stride,
-            root.geometry.root_dtype if root else dtype,
-        )
+        here = (step.size, step.stride, step.offset, dtype)
+        self.geometry = Geometry(*here, *(
+            root.geometry[4:] if root else (step.size, step.stride, dtype, step.offset, room)
+        ))
         self.overlaps = has_internal_overlap(step.size, step.stride)
         # After a write the view shows exactly what was written, unless windows share elements.
         self.exact = name not in ("unfold", "as_strided") and (parent is None or parent.exact)
@@ -152,9 +152,11 @@ class ViewPlan:
                 return (fn(*inputs),)
 
             name = self.name if kind == "step" else f"{kind}_{self.name}"
+            # PyTorch's gradient of strides over nothing, or of nothing, is zeros without a history.
+            twice = grad_name != "AsStridedBackward0" or bool(avals[0].numel and self.aval.numel)
             found = self.plans.setdefault((kind, key), Plan(
                 name, flat, kinds, infer(flat, kinds, self.aval.device), device=self.aval.device,
-                grad_name=grad_name, saves="none",
+                grad_name=grad_name, saves="none", twice=twice,
             ))
         return found
 
@@ -199,6 +201,27 @@ def root_of(aval: Aval, stride: tuple[int, ...] | None) -> ViewPlan:
         step = Step(aval.shape, full, 0, lambda x: x, lambda x, new: new)
         found = aval.roots.setdefault(stride, ViewPlan(None, None, step, ("alias", ()), aval))
     return found
+
+
+def piece_of(t: Tensor) -> ViewPlan:
+    """The identity view of a detached view, as the piece of its storage that it is."""
+    plan, root = t._view.plan, root_of(t._aval, t._stride)
+    room = capacity(plan.geometry)
+    key = ("piece", plan.offset, room)
+    found = root.children.get(key)
+    if found is None:
+        step = Step(plan.aval.shape, plan.geometry.stride, plan.offset, lambda x: x, lambda x, new: new)
+        if len(root.children) >= _MAX_CHILDREN:
+            root.children.clear()
+        found = root.children.setdefault(
+            key, ViewPlan(None, None, step, ("alias", ()), t._aval, room)
+        )
+    return found
+
+
+def replayed(plan: ViewPlan, root: ViewPlan) -> ViewPlan:
+    """The steps of ``plan`` taken from ``root``."""
+    return root if plan.parent is None else replayed(plan.parent, root).child(*plan.key)
 
 
 def _bound(step: Step) -> Callable:

@@ -26,7 +26,10 @@ from jaxflow._core.geometry import wrap_dim
 
 
 class Geometry(NamedTuple):
-    """Size, strides, storage offset and dtype of a view's parent, and of its root storage."""
+    """Size, strides, storage offset and dtype of a view's parent, and of its root.
+
+    The root is all of a storage, unless ``room`` says that it is a piece of one with so many elements.
+    """
 
     size: tuple[int, ...]
     stride: tuple[int, ...]
@@ -35,6 +38,8 @@ class Geometry(NamedTuple):
     root_size: tuple[int, ...]
     root_stride: tuple[int, ...]
     root_dtype: dtypes.dtype
+    root_offset: int = 0
+    room: int | None = None
 
 
 class Step(NamedTuple):
@@ -370,7 +375,7 @@ def as_strided(
         raise RuntimeError(
             f"Tensor: invalid storage offset {offset}"
         )
-    total = _capacity(g)
+    total = capacity(g)
     need = geometry.storage_extent(size, stride, offset)
     if need > total:
         item = g.dtype.itemsize
@@ -399,9 +404,9 @@ def by_position(g: Geometry, step: Step) -> tuple[Callable, Callable]:
     size, stride, offset = step.size, step.stride, step.offset
 
     def to_memory(root):
-        root_at = _positions(g.root_size, g.root_stride, 0)
-        flat = jnp.zeros(root.size, root.dtype)
-        flat = flat.at[root_at.reshape(-1)].set(root.reshape(-1), unique_indices=True)
+        root_at = _positions(g.root_size, g.root_stride, g.root_offset)
+        flat = jnp.zeros(root.size if g.room is None else g.room, root.dtype)
+        flat = flat.at[root_at.reshape(-1)].set(root.reshape(-1), unique_indices=g.room is None)
         return _memory_as(flat, g.dtype), root_at
 
     def read(root):
@@ -415,9 +420,10 @@ def by_position(g: Geometry, step: Step) -> tuple[Callable, Callable]:
     return read, write
 
 
-def _capacity(g: Geometry) -> int:
+def capacity(g: Geometry) -> int:
     """How many elements of the view's dtype the root's memory has room for."""
-    return int(np.prod(g.root_size)) * g.root_dtype.itemsize // g.dtype.itemsize
+    room = int(np.prod(g.root_size)) if g.room is None else g.room
+    return room * g.root_dtype.itemsize // g.dtype.itemsize
 
 
 def _memory_as(flat, dtype: dtypes.dtype):

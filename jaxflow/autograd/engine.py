@@ -16,7 +16,6 @@ from typing import Any
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch.door import apply_plan
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, Node
-from jaxflow._dispatch.history import check_rebuilt
 from jaxflow._dispatch.op import OPS, TENSOR
 from jaxflow._dispatch.state import state
 
@@ -155,6 +154,10 @@ class _Walk:
         if node.guards:
             _check_versions(node)
         plan, needs = node.plan, node.needs
+        if True not in needs:  # of views that only require grad because their bases do
+            if not self.keep:
+                node.release()
+            return None
         if len(cotangents) == 1:
             if cotangents[0] is None:
                 return None
@@ -243,16 +246,19 @@ def _deposit(arrived: dict, node, number: int, cotangent: Tensor) -> None:
 
 def _check_versions(node: Node) -> None:
     """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
-    if any(cell[0] != version for cell, version, _, _ in node.guards):
+    if any(cell[0] != version for cell, version, _, _, _ in node.guards):
         _refuse_overwritten(node)
 
 
 def _refuse_overwritten(node: Node) -> None:
-    for cell, version, aval, edge in _as_unpacked(node):
+    for cell, version, aval, edge, view in _as_unpacked(node):
         if cell[0] != version:
-            if edge is not RESULT and edge is not None:
-                check_rebuilt(edge)
-            maker = node.name() if edge is RESULT else current_maker(cell, edge)
+            if edge is RESULT:
+                maker = (view is not None and view.maker()) or node.name()
+            else:
+                if view is not None:
+                    view.check()
+                maker = current_maker(cell, edge)
             raise overwritten(aval, maker, 0, cell, version)
 
 

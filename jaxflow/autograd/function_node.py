@@ -7,6 +7,7 @@ from typing import Any
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._dispatch.door import apply, edge_of, value_of
 from jaxflow._dispatch.graph import Node
+from jaxflow._dispatch.history import guarded
 from jaxflow._dispatch.op import OPS
 
 from .wording import FREED, current_maker, overwritten
@@ -176,7 +177,7 @@ class _Saved:
     """A saved tensor: its Value then, its edge, and the version that must not have changed."""
 
     __slots__ = ("aval", "cell", "edge", "is_output", "number", "stride", "value", "variable",
-                 "version")
+                 "version", "view")
 
     def __init__(self, t: Tensor, node: FunctionNode) -> None:
         self.value = value_of(t)
@@ -187,11 +188,14 @@ class _Saved:
         self.number = t._output_nr
         # Outputs are rebuilt with the node as history: keeping them would make a cycle.
         self.edge = edge_of(t) if t._requires_grad and not self.is_output else None
+        self.view = None if self.is_output else guarded(t)
         self.variable = t if t._requires_grad and t._grad_fn is None else None
 
     def unpack(self, node: FunctionNode) -> Tensor:
         """The tensor as it was saved. Raises RuntimeError if it was overwritten since."""
         if self.cell[0] != self.version:
+            if self.view is not None:
+                self.view.check()
             maker = node.name() if self.is_output else current_maker(self.cell, self.edge)
             number = self.number if self.is_output else 0
             raise overwritten(self.aval, maker, number, self.cell, self.version)
