@@ -381,3 +381,11 @@ def gradient_accumulation_equals_one_big_batch(T):
     w.grad = None
     ((x @ w) ** 2).sum().backward()
     return parts, w.grad
+
+
+@each(transposed=lambda T: T.zeros(3, 4).t(), step=lambda T: T.zeros(6)[::2],
+      expanded=lambda T: T.zeros(3).expand(2, 3), permuted=lambda T: T.zeros(2, 3, 4).permute(2, 0, 1))
+def layout_of_a_first_grad_with_history(T, make):
+    x = make(T).requires_grad_()
+    x.sin().sum().backward(create_graph=True)
+    return x.grad

@@ -353,3 +353,35 @@ def to_numbers_of_tensors_with_history(T):
 def float_of_a_tensor_that_requires_grad_warns(T):
     y = leaf(T) * 2
     return float(y) == y.item(), int(leaf(T) * 0)
+
+
+_COMPUTED = (
+    "shape dtype device ndim layout is_leaf grad_fn output_nr retains_grad _version T mT itemsize nbytes "
+    "is_cuda is_meta"
+).split()
+
+
+@each(**{name: name for name in _COMPUTED})
+def computed_attributes_are_read_only(T, name):
+    x = leaf(T, 3)
+    return raises(lambda: setattr(x, name, getattr(x, name))), raises(lambda: delattr(x, name))
+
+
+@case
+def flags_are_bools(T):
+    x, y = leaf(T, 3), leaf(T, 3) * 2
+    return [
+        raises(lambda: x.requires_grad_("yes")), raises(lambda: x.requires_grad_(1)),
+        raises(lambda: y.requires_grad_(None)), raises(lambda: delattr(x, "requires_grad")),
+        raises(lambda: setattr(x, "requires_grad", 1)),
+    ]
+
+
+@each(ones=lambda T, **flag: T.ones(2, **flag), full=lambda T, **flag: T.full((2,), 1.0, **flag),
+      tensor=lambda T, **flag: T.tensor([1.0], **flag),
+      zeros_like=lambda T, **flag: T.zeros_like(T.ones(2), **flag),
+      new_zeros=lambda T, **flag: T.ones(2).new_zeros(2, **flag))
+def factories_want_a_bool(T, make):
+    return [
+        attempt(lambda flag=flag: make(T, requires_grad=flag).requires_grad) for flag in (1, "yes", None)
+    ]

@@ -408,3 +408,35 @@ def inference_results_survive_in_functions_without_grad(T):
 @case
 def names_of_the_modes(T):
     return type(T.no_grad()).__name__, type(T.inference_mode()).__name__
+
+
+@case
+def inference_mode_off_records(T):
+    x = leaf(T, 3)
+    states = []
+    for outer in (T.no_grad, T.inference_mode, T.enable_grad):
+        with outer():
+            with T.inference_mode(False):
+                states.append((T.is_grad_enabled(), T.is_inference_mode_enabled(), (x * 2).requires_grad))
+            states.append((T.is_grad_enabled(), T.is_inference_mode_enabled()))
+    return states
+
+
+@each(no_grad=lambda T: T.no_grad, enable_grad=lambda T: T.enable_grad)
+def bare_modes_take_a_function_or_nothing(T, mode):
+    return [
+        raises(lambda: mode(T)(1, 2)), attempt(lambda: mode(T)(None) and True),
+        raises(lambda: mode(T)(mode=True)),
+    ]
+
+
+@case
+def parameters_of_an_inference_tensor(T):
+    with T.inference_mode():
+        x = T.ones(3)
+        inside = T.nn.Parameter(x)
+    return (
+        raises(lambda: T.nn.Parameter(x)), attempt(lambda: x.data.add_(1)),
+        T.nn.Parameter(x, requires_grad=False).is_inference(), inside.requires_grad,
+        inside.is_inference(),
+    )

@@ -60,6 +60,15 @@ def tensor(
         t = copied(data, dtype, device, "torch.tensor")
     else:
         t = put(_host_array(data, dtype), device)
+    return finished(t, requires_grad, "tensor")
+
+
+def finished(t: Tensor, requires_grad: bool, name: str) -> Tensor:
+    """What the factory ``name`` returns of its new ``t``. TypeError if ``requires_grad`` is no bool."""
+    if not isinstance(requires_grad, bool) and (requires_grad is not None or name == "tensor"):
+        raise TypeError(
+            f"{name}(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}"
+        )
     return differentiable(t) if requires_grad else t
 
 

@@ -24,7 +24,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
 
-from .construct import copied, differentiable, put, tensor
+from .construct import copied, finished, put, tensor
 from .forms import PYTHON_DTYPES, invalid_combination
 
 
@@ -74,7 +74,7 @@ def _check_size(name: str, size: tuple[int, ...]) -> None:
 def _finish(t: Tensor, out: Tensor | None, requires_grad: bool, name: str) -> Tensor:
     if out is not None:
         return write_out(name, out, t, ())
-    return differentiable(t) if requires_grad else t
+    return finished(t, requires_grad, name)
 
 
 def filled(size: tuple, value: Any, dtype: dtypes.dtype, device: devices.device) -> Tensor:
@@ -348,7 +348,7 @@ def _like(name, input, value, dtype, device, requires_grad, memory_format):
     elif input._stride is not None and memory_format is not contiguous_format:
         stride = geometry.empty_like_strides(aval.shape, input._stride)
         t._stride = None if stride == geometry.contiguous_strides(aval.shape) else stride
-    return differentiable(t) if requires_grad else t
+    return finished(t, requires_grad, name)
 
 
 def _like_maker(name: str, value: int, doc: str):
@@ -422,5 +422,5 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None
     where = self._aval.device if device is None else device
     if isinstance(data, Tensor):
         t = copied(data, kind, where, "tensor.new_tensor")
-        return differentiable(t) if requires_grad else t
+        return finished(t, requires_grad, "new_tensor")
     return tensor(data, dtype=kind, device=where, requires_grad=requires_grad)

@@ -15,7 +15,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
 from jaxflow._dispatch.state import execution
 
-from .construct import differentiable
+from .construct import finished
 from .creation import device_of, dtype_of, size_of
 
 
@@ -26,7 +26,7 @@ def _draw(name: str, numbers: tuple, static: tuple, generator: Any) -> Tensor:
 def _done(t: Tensor, name: str, out: Tensor | None, requires_grad: bool) -> Tensor:
     if out is not None:
         return write_out(name, out, t, ())
-    return differentiable(t) if requires_grad else t
+    return finished(t, requires_grad, name)
 
 
 def _sized(name: str, op_name: str, doc: str) -> None:

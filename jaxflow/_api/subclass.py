@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch.door import plan_of, value_of
+from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import alias
 
 
@@ -21,6 +22,10 @@ def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tenso
         )
     if require_grad and data._aval.dtype.category < 2:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    if require_grad and data.is_inference() and not state.inference:
+        raise RuntimeError(
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+        )
     t = make(value_of(data), cls)
     # What shows all of a storage is a base tensor like any other, which every operation reads
     # fastest.

@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry, printing
+from jaxflow._core.attributes import read_only
 from jaxflow._core.layout import contiguous_format, preserve_format, strided
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor, make, version_cell
@@ -22,17 +23,17 @@ from jaxflow._dispatch.door import plan_of, strides_of, value_of
 
 
 def _property(fn) -> None:
-    setattr(Tensor, fn.__name__, property(fn, doc=fn.__doc__))
+    setattr(Tensor, fn.__name__, read_only(fn.__name__, fn))
 
 
 def _shape(self) -> Size:
     return Size.trusted(self._aval.shape)
 
 
-Tensor.shape = property(_shape, doc="The extents, as a Size.")
-Tensor.dtype = property(lambda self: self._aval.dtype, doc="The dtype of the elements.")
-Tensor.device = property(lambda self: self._aval.device, doc="Where the elements live.")
-Tensor.ndim = property(lambda self: self._aval.ndim, doc="The number of dimensions.")
+Tensor.shape = read_only("shape", _shape, "The extents, as a Size.")
+Tensor.dtype = read_only("dtype", lambda self: self._aval.dtype, "The dtype of the elements.")
+Tensor.device = read_only("device", lambda self: self._aval.device, "Where the elements live.")
+Tensor.ndim = read_only("ndim", lambda self: self._aval.ndim, "The number of dimensions.")
 
 
 @_property
@@ -69,7 +70,7 @@ def _base(self):
 
 
 def _flag(name: str, fn, doc: str) -> None:
-    setattr(Tensor, name, property(fn, doc=doc))
+    setattr(Tensor, name, read_only(name, fn, doc))
 
 
 for _name in ("is_sparse", "is_quantized", "is_mkldnn", "is_nested", "is_sparse_csr", "is_vulkan",

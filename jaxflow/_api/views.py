@@ -7,6 +7,7 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
+from jaxflow._core.attributes import read_only
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
@@ -404,7 +405,7 @@ def _matrix_transposed(self: Tensor) -> Tensor:
     return apply_view("transpose", self, (-2, -1))
 
 
-Tensor.T = property(_transposed, doc="All dimensions reversed; a view.")
-Tensor.mT = property(_matrix_transposed, doc="The last two dimensions exchanged; a view.")
+Tensor.T = read_only("T", _transposed, "All dimensions reversed; a view.")
+Tensor.mT = read_only("mT", _matrix_transposed, "The last two dimensions exchanged; a view.")
 Tensor.real = property(real, lambda self, value: real(self).copy_(value), doc=real.__doc__)
 Tensor.imag = property(imag, lambda self, value: imag(self).copy_(value), doc=imag.__doc__)

@@ -7,7 +7,7 @@ import threading
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.door import apply, strides_of, value_of
+from jaxflow._dispatch.door import apply, share, strides_of, value_of
 from jaxflow._dispatch.inplace import write
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
@@ -48,9 +48,12 @@ def _add_to_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
     before = variable._grad
     if before is None:
         new = grad if create_graph and grad._requires_grad else without_history(grad)
-        if new is grad:
-            new = apply(OPS["_copy"], (make(value_of(grad)), grad))
         stride = _contract(variable)
+        if new is grad:  # PyTorch copies it into the variable's layout, or clones it into row order
+            gaps = stride != strides_of(variable)
+            new = share(OPS["clone"], grad) if gaps else apply(
+                OPS["_copy"], (make(value_of(grad)), grad)
+            )
         new._stride = None if stride == contiguous_strides(variable._aval.shape) else stride
         variable._grad = new
     else:

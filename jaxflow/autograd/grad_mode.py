@@ -79,7 +79,7 @@ def _around_generator(mode: _Mode, fn):
     return wrapped
 
 
-class _Bare(_Mode):
+class _NoParamDecoratorContextManager(_Mode):
     """A mode that may be used as ``@no_grad`` as well as ``@no_grad()``."""
 
     def __new__(cls, fn: Any = None):
@@ -89,14 +89,17 @@ class _Bare(_Mode):
         super().__init__()
 
 
-class no_grad(_Bare):
+class no_grad(_NoParamDecoratorContextManager):
     """Record nothing: results do not require grad. Thread-local; also a decorator."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def _values(self) -> tuple[bool, bool]:
         return False, state.inference
 
 
-class enable_grad(_Bare):
+class enable_grad(_NoParamDecoratorContextManager):
     """Record again inside ``no_grad``. Thread-local; also a decorator."""
 
     def _values(self) -> tuple[bool, bool]:
@@ -152,7 +155,7 @@ class inference_mode(_Mode):
         return type(self)(self.mode)
 
     def _values(self) -> tuple[bool, bool]:
-        return (False, True) if self.mode else (state.grad, False)
+        return not self.mode, self.mode
 
 
 def is_grad_enabled() -> bool:

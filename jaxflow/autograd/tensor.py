@@ -7,6 +7,7 @@ import weakref
 from collections import OrderedDict
 from typing import Any
 
+from jaxflow._core.attributes import read_only
 from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._core.value import Untracked
 from jaxflow._dispatch.composite import composite
@@ -64,35 +65,29 @@ def _change_requires_grad(self, value: bool, wrong_dtype: str) -> None:
         self._view.own = value
 
 
-def _read_only(name: str):
-    def refuse(self, value) -> None:
-        raise AttributeError(
-            f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable"
-        )
-
-    return refuse
-
-
-Tensor.grad_fn = property(
-    _grad_fn, _read_only("grad_fn"), doc="The node that made this tensor; None for a leaf."
-)
+Tensor.grad_fn = read_only("grad_fn", _grad_fn, "The node that made this tensor; None for a leaf.")
 Tensor.requires_grad = property(
-    _requires_grad, _set_requires_grad, doc="Whether operations on this tensor are recorded."
+    _requires_grad, _set_requires_grad, lambda self: _set_requires_grad(self, None),
+    "Whether operations on this tensor are recorded.",
 )
-Tensor.is_leaf = property(
-    lambda self: _grad_fn(self) is None, _read_only("is_leaf"),
-    doc="Whether no recorded operation made it.",
+Tensor.is_leaf = read_only(
+    "is_leaf", lambda self: _grad_fn(self) is None, "Whether no recorded operation made it."
 )
-Tensor.output_nr = property(
-    lambda self: self._output_nr, _read_only("output_nr"), doc="Which output of ``grad_fn`` it is."
+Tensor.output_nr = read_only(
+    "output_nr", lambda self: self._output_nr, "Which output of ``grad_fn`` it is."
 )
 
 
 @composite("method")
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """Set ``requires_grad`` and return the tensor."""
+    if not isinstance(requires_grad, bool):
+        raise TypeError(
+            "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+            f"{type(requires_grad).__name__}"
+        )
     _change_requires_grad(
-        self, bool(requires_grad), "only Tensors of floating point dtype can require gradients"
+        self, requires_grad, "only Tensors of floating point dtype can require gradients"
     )
     return self
 
@@ -243,7 +238,9 @@ def _retains_grad(self) -> bool:
     return ref is not None and ref() is self
 
 
-Tensor.retains_grad = property(_retains_grad, doc="Whether ``retain_grad()`` was called on a non-leaf.")
+Tensor.retains_grad = read_only(
+    "retains_grad", _retains_grad, "Whether ``retain_grad()`` was called on a non-leaf."
+)
 
 
 @composite("method")
