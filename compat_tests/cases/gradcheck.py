@@ -282,3 +282,14 @@ def in_place_functions(T):
         return h
 
     return _check(T, fn, (x,)), _checkcheck(T, fn, (x,))
+
+
+@case
+def something_must_be_checked(T):
+    x = leaf(T, 3, dtype="float64")
+    return (
+        raises(lambda: T.autograd.gradcheck(T.sin, x, check_backward_ad=False)),
+        raises(lambda: T.autograd.gradgradcheck(T.sin, x, check_rev_over_rev=False)),
+        raises(lambda: T.autograd.gradcheck(T.sin, 1.0)),
+        T.autograd.gradcheck(T.sin, [x]), T.autograd.gradgradcheck(T.sin, [x], check_rev_over_rev=True),
+    )

@@ -108,3 +108,16 @@ def the_imaginary_part_is_dropped_with_a_warning(T, write):
     return [
         warns(lambda d=dtype: write(T.zeros(2, dtype=d), numbers)) for dtype in (T.float32, T.bool)
     ]
+
+
+@each(complex=1 + 1j, real=1 + 0j, nan=float("nan"), inf=float("inf"), half=2.5, true=True)
+def python_numbers_of(T, value):
+    t = T.tensor(value)
+    return [attempt(lambda kind=kind: kind(t)) for kind in (int, float, bool, complex)]
+
+
+@each(number=(), vector=(3,), matrix=(2, 3))
+def reversed_elements(T, shape):
+    x = leaf(T, *shape)
+    y = reversed(x)
+    return type(y).__name__, y, y is x

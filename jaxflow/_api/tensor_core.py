@@ -302,7 +302,11 @@ def _contains(self, element) -> bool:
     )
 
 
-def _to_number(kind):
+def _reversed(self) -> Tensor:
+    return self.flip(0) if self._aval.shape else self
+
+
+def _to_number(kind, c_name: str = ""):
     def convert(self):
         if self.requires_grad:
             warn_once(
@@ -311,17 +315,23 @@ def _to_number(kind):
             )
         if self._aval.numel != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        return kind(self.item())
+        number = self.item()
+        if c_name and isinstance(number, complex):
+            if number.imag:
+                raise RuntimeError(f"value cannot be converted to type {c_name} without overflow")
+            number = number.real
+        return kind(number)
 
     return convert
 
 
 Tensor.__bool__ = _bool
 Tensor.__index__ = _index
-Tensor.__int__ = _to_number(int)
-Tensor.__float__ = _to_number(float)
+Tensor.__int__ = _to_number(int, "int64_t")
+Tensor.__float__ = _to_number(float, "double")
 Tensor.__complex__ = _to_number(complex)
 Tensor.__len__ = _len
+Tensor.__reversed__ = _reversed
 Tensor.__iter__ = _iter
 Tensor.__contains__ = _contains
 

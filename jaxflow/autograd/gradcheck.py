@@ -63,6 +63,7 @@ def gradcheck(
     Raises:
         GradcheckError: where a check fails.
         ValueError: when no input requires grad.
+        AssertionError: when nothing is to be checked.
         NotImplementedError: for forward-mode checks.
     """
     if check_forward_ad or check_batched_forward_grad:
@@ -71,8 +72,8 @@ def gradcheck(
             "yet; leave it False and check backward mode"
         )
     if not check_backward_ad:
-        return True
-    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    inputs = _several(inputs)
     try:
         _check_inputs(inputs)
         outputs = _run(func, inputs)
@@ -122,7 +123,11 @@ def gradgradcheck(
             "gradgradcheck(check_fwd_over_rev=True) needs forward-mode autograd, which jaxflow does not "
             "have yet; leave it False and check reverse over reverse"
         )
-    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    if not check_rev_over_rev:
+        raise AssertionError(
+            "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
+        )
+    inputs = _several(inputs)
     if grad_outputs is None:
         grad_outputs = tuple(
             _random_cotangent(o, gen_non_contig_grad_outputs) for o in _run(func, inputs)
@@ -149,6 +154,10 @@ def gradgradcheck(
         check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad, fast_mode=fast_mode, masked=masked,
     )
+
+
+def _several(inputs: Any) -> tuple:
+    return tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
 
 
 def _random_cotangent(out: Tensor, non_contiguous: bool) -> Tensor:
