@@ -93,6 +93,12 @@ def test_steps_3_to_100_compile_nothing(settings):
     assert sum(counts[2:]) == 0, counts
 
 
+@pytest.mark.parametrize("optimizer", [torch.optim.SGD, torch.optim.AdamW])
+def test_the_first_step_is_the_program_of_all_others(optimizer):
+    counts, _ = train(4, optimizer=optimizer)
+    assert sum(counts) == counts[0] <= 1, counts
+
+
 def test_the_loop_learns():
     _, losses = train(200, read_every=20)
     assert losses[-1] < 0.3 * losses[0]

@@ -13,6 +13,7 @@ from jaxflow._core import flags
 
 SYNC = "a number was needed"
 STEP = "end of optimizer.step()"
+OPTIMIZER = "an optimizer was made"
 MODULE = "end of a module call without grad"
 BOUND = "bound on recorded operations"
 ASKED = "jaxflow.flush()"

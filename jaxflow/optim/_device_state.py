@@ -6,8 +6,9 @@ NOTE [One counter for many parameters]
     number of parameters. Writing to one of them by hand takes only that one out of the set.
 
 NOTE [First states are known arrays]
-    States start as arrays made on the host, not as recorded operations: so the program of the first
-    training step is that of all others, and is compiled once.
+    States start as arrays made on the host, not as recorded operations, and what initialized the
+    parameters runs when an optimizer takes them: so the program of the first training step is that of
+    all others, and is compiled once.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from jaxflow._core.device import resolve
 from jaxflow._core.geometry import contiguous_strides, empty_like_strides
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
-from jaxflow._dispatch import explain
 from jaxflow._dispatch.door import apply, value_of
 from jaxflow._dispatch.inplace import check_writable, write
 from jaxflow._dispatch.op import SCALAR, Op
@@ -98,7 +98,7 @@ def overwrite(t: Tensor, result: Tensor) -> None:
     write(t, result)
 
 
-def program_boundary() -> None:
+def program_boundary(reason: str) -> None:
     """Run what was recorded up to here, without waiting: a training step is one program."""
     if not state.eager:
-        flush(explain.STEP)
+        flush(reason)

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 import jaxflow
+from jaxflow._dispatch import explain
 from jaxflow.utils.hooks import RemovableHandle
 
 from . import _device_state
@@ -68,7 +69,7 @@ def _with_hooks(step: Callable) -> Callable:
         result = step(*args, **kwargs)
         for hook in chain(self._optimizer_step_post_hooks.values(), _global_post_hooks.values()):
             hook(self, args, kwargs)
-        _device_state.program_boundary()
+        _device_state.program_boundary(explain.STEP)
         return result
 
     wrapper.hooked = True
@@ -104,6 +105,7 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+        _device_state.program_boundary(explain.OPTIMIZER)  # NOTE [First states are known arrays]
 
     def _prepare(self) -> None:
         """What an instance needs besides its pickled state."""
