@@ -121,3 +121,33 @@ def reversed_elements(T, shape):
     x = leaf(T, *shape)
     y = reversed(x)
     return type(y).__name__, y, y is x
+
+
+@each(empty=lambda T, n: T.empty(2, n), zeros=lambda T, n: T.zeros(2, n), ones=lambda T, n: T.ones(n, -7),
+      full=lambda T, n: T.full((n,), 1), rand=lambda T, n: T.rand(3, n), randn=lambda T, n: T.randn(n),
+      strided=lambda T, n: T.empty_strided((2, n), (1, 1)), randint=lambda T, n: T.randint(3, (n,)),
+      randperm=lambda T, n: T.randperm(n), eye=lambda T, n: T.eye(n), layer=lambda T, n: T.nn.Linear(2, n),
+      new_zeros=lambda T, n: T.ones(1).new_zeros(n), new_empty=lambda T, n: T.ones(1).new_empty(n),
+      new_ones=lambda T, n: T.ones(1).new_ones(n), new_full=lambda T, n: T.ones(1).new_full((n,), 1))
+def negative_extents(T, make):
+    return raises(lambda: make(T, -1)), raises(lambda: make(T, -3))
+
+
+@each(to=lambda T, t: t.to("cpu"), cpu=lambda T, t: t.cpu(), copy=lambda T, t: T.ones(2).copy_(t),
+      item=lambda T, t: t[0].item(), bool=lambda T, t: bool(t[0]), float=lambda T, t: float(t[0]),
+      list=lambda T, t: t.tolist(), numpy=lambda T, t: t.numpy(),
+      module=lambda T, t: T.nn.Linear(2, 2, device="meta").to("cpu"))
+def meta_tensors_have_no_data(T, read):
+    return raises(lambda: read(T, T.ones(2, device="meta")))
+
+
+@case
+def meta_tensors_otherwise(T):
+    t = T.ones(2, 3, device="meta")
+    layer = T.nn.Linear(2, 2, device="meta")
+    filled = layer.to_empty(device="cpu")
+    return (
+        (t * 2).shape, t.double().dtype, t.sum().device, (t @ t.t()).shape, t.copy_(T.ones(3)).device,
+        T.ones(2).to("meta").device, filled is layer, layer.weight.device, layer.weight.shape,
+        T.nn.Linear(2, 2, device="meta").to(T.float64).weight.dtype,
+    )

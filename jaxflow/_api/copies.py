@@ -139,8 +139,16 @@ def _cast(t: Tensor, dtype: dtypes.dtype) -> Tensor:
     return new
 
 
+NO_DATA = "Cannot copy out of meta tensor; no data!"
+
+
 def _moved(t: Tensor, device: devices.device) -> Tensor:
-    """A copy on another device. The move runs at once: a Program lives on one device."""
+    """A copy on another device. The move runs at once: a Program lives on one device.
+
+    Raises NotImplementedError for a meta tensor, which has no data.
+    """
+    if t._aval.device.type == "meta":
+        raise NotImplementedError(NO_DATA)
     aval = aval_of(t._aval.shape, t._aval.dtype, device)
     value = Value(aval, jax.device_put(value_of(t).get(), devices.resolve(device)[1]))
     new = make(value)

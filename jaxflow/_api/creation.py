@@ -66,9 +66,14 @@ def size_of(name: str, size: tuple, *, given: bool = True) -> tuple[int, ...]:
     return tuple(out)
 
 
-def _check_size(name: str, size: tuple[int, ...]) -> None:
-    if any(n < 0 for n in size):
-        raise RuntimeError(f"{name}: Dimension size must be non-negative.")
+def check_size(name: str, size: tuple[int, ...]) -> None:
+    """Refuse negative extents, in the words PyTorch has for this factory. RuntimeError."""
+    for n in size:
+        if n < 0:
+            raise RuntimeError(
+                "zeros: Dimension size must be non-negative." if name == "zeros" else
+                f"Trying to create tensor with negative dimension {n}: {list(size)}"
+            )
 
 
 def _finish(t: Tensor, out: Tensor | None, requires_grad: bool, name: str) -> Tensor:
@@ -95,7 +100,7 @@ def _maker(name: str, value: int, doc: str):
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         _need_strided(name, layout)
         shape = size_of(name, size, given=given)
-        _check_size(name, shape)
+        check_size(name, shape)
         if out is not None and dtype is None:
             dtype = out._aval.dtype
         t = filled(shape, value, dtype_of(dtype, name), device_of(device))
@@ -144,7 +149,7 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: Any = 
         )
     _need_strided("full", layout)
     shape = size_of("full", (size,))
-    _check_size("full", shape)
+    check_size("full", shape)
     kind = dtype_of(dtype, "full", _dtype_of_number(fill_value))
     return _finish(filled(shape, fill_value, kind, device_of(device)), out, requires_grad, "full")
 
@@ -174,6 +179,7 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = st
             f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides "
             f"({len(stride)})"
         )
+    check_size("empty_strided", shape)
     kind, where = dtype_of(dtype, "empty_strided"), device_of(device)
     if geometry.is_non_overlapping_and_dense(shape, stride):
         t = filled(shape, 0, kind, where)
@@ -389,7 +395,7 @@ def _new_maker(name: str, value: int, doc: str):
              requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any) -> Tensor:
         given = "size" in kwargs
         shape = size_of(name, (kwargs["size"],) if given else size, given=given)
-        _check_size(name.removeprefix("new_"), shape)
+        check_size(name, shape)
         kind = dtype_of(dtype, name, self._aval.dtype)
         where = self._aval.device if device is None else devices.resolve(device)[0]
         return _finish(filled(shape, value, kind, where), None, requires_grad, name)
@@ -409,6 +415,7 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, lay
              device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A number repeated over the given size, with the dtype and device of ``self``."""
     shape = size_of("new_full", (size,))
+    check_size("new_full", shape)
     kind = dtype_of(dtype, "new_full", self._aval.dtype)
     where = self._aval.device if device is None else devices.resolve(device)[0]
     return _finish(filled(shape, fill_value, kind, where), None, requires_grad, "new_full")

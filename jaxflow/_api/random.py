@@ -16,7 +16,7 @@ from jaxflow._dispatch.publish import write_out
 from jaxflow._dispatch.state import execution
 
 from .construct import finished
-from .creation import device_of, dtype_of, size_of
+from .creation import check_size, device_of, dtype_of, size_of
 
 
 def _draw(name: str, numbers: tuple, static: tuple, generator: Any) -> Tensor:
@@ -39,10 +39,7 @@ def _sized(name: str, op_name: str, doc: str) -> None:
         shape = size_of(name, (kwargs.pop("size"),) if given else size, given=given)
         if kwargs:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        if any(n < 0 for n in shape):
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}"
-            )
+        check_size(name, shape)
         kind = out._aval.dtype if dtype is None and out is not None else dtype_of(dtype, name)
         _need_float(name, kind)
         t = _draw(op_name, (None, None), (shape, kind, device_of(device)), generator)
@@ -96,6 +93,7 @@ def randint(*args: Any, generator: Any = None, out: Tensor | None = None, dtype:
         args = (kwargs.pop("low"), *args)
     low, high, rest = _bounds(args, kwargs.pop("high", None))
     shape = size_of("randint", (kwargs.pop("size"),) if "size" in kwargs else rest)
+    check_size("randint", shape)
     low, high = int(low), int(high)
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -120,8 +118,7 @@ def randperm(n: int, *, generator: Any = None, out: Tensor | None = None, dtype:
              layout: Any = strided, device: Any = None, requires_grad: bool = False,
              pin_memory: bool = False) -> Tensor:
     """The numbers 0 to ``n - 1`` in random order."""
-    if n < 0:
-        raise RuntimeError(f"n must be non-negative, got{n}")
+    check_size("randperm", (n,))
     kind = dtype_of(dtype, "randperm", dtypes.int64 if out is None else out._aval.dtype)
     t = _draw("_randperm", (), (int(n), kind, device_of(device)), generator)
     return _done(t, "randperm", out, requires_grad)

@@ -19,6 +19,8 @@ from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
 
+from .copies import NO_DATA
+
 # --------------------------------------------------------------------------------------- properties
 
 
@@ -250,6 +252,8 @@ def item(self):
         raise RuntimeError(
             f"a Tensor with {self._aval.numel} elements cannot be converted to Scalar"
         )
+    if self._aval.device.type == "meta":
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     return _number(np.asarray(value_of(self).get()).reshape(()))
 
 
@@ -260,6 +264,8 @@ def _number(x: np.ndarray):
 @composite("method")
 def tolist(self):
     """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+    if self._aval.device.type == "meta":
+        raise NotImplementedError(NO_DATA)
     array = np.asarray(value_of(self).get())
     return (array if array.dtype.kind in "biufc" else array.astype(np.float32)).tolist()
 

@@ -29,7 +29,7 @@ def check_common(
     """The checks that most optimizers share, in PyTorch's order and words."""
     if isinstance(lr, jaxflow.Tensor):
         require(lr.numel() == 1, "Tensor lr must be 1-element")
-    require(lr >= 0.0, f"Invalid learning rate: {lr}")
+    require(0.0 <= lr, f"Invalid learning rate: {lr}")
     require(eps >= 0.0, f"Invalid epsilon value: {eps}")
     for i in range(2):
         require(0.0 <= betas[i] < 1.0, f"Invalid beta parameter at index {i}: {betas[i]}")

@@ -67,7 +67,7 @@ class Adam(RuleOptimizer):
                 "lr as a Tensor is not supported for capturable=False and foreach=True",
             )
             require(lr.numel() == 1, "Tensor lr must be 1-element")
-        require(lr >= 0.0, f"Invalid learning rate: {lr}")
+        require(0.0 <= lr, f"Invalid learning rate: {lr}")
         require(eps >= 0.0, f"Invalid epsilon value: {eps}")
         for i in range(2):
             require(0.0 <= betas[i] < 1.0, f"Invalid beta parameter at index {i}: {betas[i]}")

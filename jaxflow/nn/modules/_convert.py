@@ -71,6 +71,11 @@ class Convert(Tree):
         def convert(tensor: Tensor) -> Tensor:
             casts = tensor.is_floating_point() or tensor.is_complex()
             wanted = dtype if casts else None
+            if tensor.is_meta and device is not None and jaxflow.device(device).type != "meta":
+                raise NotImplementedError(
+                    "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() "
+                    "instead of torch.nn.Module.to() when moving module from meta to a different device."
+                )
             if memory_format is not None and tensor.dim() in (4, 5):
                 return tensor.to(device, wanted, non_blocking, memory_format=memory_format)
             return tensor.to(device, wanted, non_blocking)
