@@ -633,3 +633,30 @@ def swap_by_no_grad_copy(T):
         y.copy_(kept)
     (x * 2 + y * 3).sum().backward()
     return x, y, x.grad, y.grad
+
+
+@each(leaf=lambda t: t, result=lambda t: t * 1, constant=lambda t: t.detach())
+def other_memory(T, make):
+    # resize_ refuses whatever requires grad, set_ what any write refuses
+    t = make(leaf(T, 3))
+    return (
+        attempt(lambda: t.resize_(3).shape), attempt(lambda: t.set_(T.ones(2)).shape), t._version,
+        _in_no_grad(T, lambda: attempt(lambda: t.resize_(2).shape)), t.requires_grad,
+    )
+
+
+@case
+def resizing_counts_as_a_write(T):
+    t, same = T.arange(6.0), T.arange(4.0)
+    w = leaf(T, 6)
+    y = (w * t).sum()
+    t.resize_(2, 2)
+    same.resize_(4)
+    refused = raises(y.backward, phrase="is at version 1; expected version 0 instead",
+                     because="PyTorch names the shape that the tensor has now, jaxflow the one it saved")
+    return t, t._version, same, same._version, refused, w.grad
+
+
+def _in_no_grad(T, call):
+    with T.no_grad():
+        return call()

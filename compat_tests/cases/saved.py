@@ -314,3 +314,18 @@ def div_in_place_by_a_changed_tensor(T):
     h.div_(d)
     d.add_(1)
     return raises(lambda: h.sum().backward()), x.grad, w.grad
+
+
+@each(p2=2, p1=1, p3=3.0)
+def distance_keeps_operands_and_result(T, p):
+    def run(change):
+        a, b = leaf(T, 3), leaf(T, 3)
+        h, k = a * 1, b * 1
+        y = T.dist(h, k, p)
+        change(h, k, y)
+        return _backward(y), a.grad, b.grad
+
+    return [
+        run(lambda h, k, y: None), run(lambda h, k, y: h.add_(1)), run(lambda h, k, y: k.add_(1)),
+        run(lambda h, k, y: y.add_(1)),
+    ]

@@ -24,7 +24,7 @@ from jaxflow._core.value import Storage, Value
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, edge_of, share, value_of
-from jaxflow._dispatch.inplace import apply_inplace, write
+from jaxflow._dispatch.inplace import apply_inplace, check_writable, write
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.plan import build
 from jaxflow._dispatch.state import state
@@ -118,6 +118,7 @@ def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
             f"Could not set tensor of type {source._aval.dtype.name} to a tensor of type "
             f"{self._aval.dtype.name}"
         )
+    check_writable(self, self.requires_grad)
     take_over(self, source)
     self._storage.version[0] += 1
     return self
@@ -298,6 +299,10 @@ Tensor._replace_ = _replace
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = contiguous_format) -> Tensor:
     """Change the shape in place; elements are kept in memory order, new ones are zero."""
     size = ints(sizes)
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    if size == self._aval.shape and memory_format is contiguous_format:
+        return self
     if self._view is not None:
         raise RuntimeError("cannot resize a tensor that is a view; clone() it first")
     flat = np.asarray(value_of(self).get()).reshape(-1)
@@ -306,7 +311,10 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = contiguous_format) -
     grown[: min(total, flat.size)] = flat[:total]
     aval = aval_of(size, self._aval.dtype, self._aval.device)
     target = devices.resolve(self._aval.device)[1]
+    version = self._storage.version
     self._storage = Storage(Value(aval, jax.device_put(grown.reshape(size), target)))
+    self._storage.version = version
+    version[0] += 1
     self._aval, self._stride = aval, None
     return self
 

@@ -288,7 +288,7 @@ def _refuse_empty_norm(input, ord, dim, dims):
             )
 
 
-@op(promote="complex_to_float", variants="", grad_name="DistBackward0")
+@op(promote="complex_to_float", variants="", grad_name="DistBackward0", saves="both")
 def dist(input, other, /, *, p=2):
     """The norm of order ``p`` of ``input - other``."""
     if is_integral(input):
