@@ -46,8 +46,12 @@ def _second_derivatives(row):
     first = torch.autograd.grad(outputs, inputs, along, create_graph=True, allow_unused=True)
     first = [g for g in first if g is not None and g.requires_grad]
     across = [draw(-1, 1, i, tuple(g.shape), g.dtype.name) for i, g in enumerate(first)]
-    second = torch.autograd.grad(first, [*inputs, *along], across, allow_unused=True)
+    second = torch.autograd.grad(first, [*inputs, *along], across, allow_unused=True) if first else []
     return [None if g is None else g.numpy() for g in second]
+
+
+#: Constant by pieces: their gradients are new zeros, without a history.
+STEPS = {"angle", "ceil", "floor", "round", "sgn", "sign", "trunc"}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -60,7 +64,7 @@ def test_second_derivatives(name):
     with torch.execution("eager"):
         assert gradgradcheck(row.call, row.inputs())
         expected = _second_derivatives(row)
-    assert any(g is not None for g in expected)
+    assert any(g is not None for g in expected) == (name not in STEPS)
     with torch.execution("deferred"):
         found = _second_derivatives(row)
     for f, e in zip(found, expected, strict=True):

@@ -306,3 +306,31 @@ def broadcasting_twice(T):
     a, b = leaf(T, 2, 1), leaf(T, 3)
     (g,) = T.autograd.grad(((a * b) ** 2).sum(), a, create_graph=True)
     return AnyStrides(T.autograd.grad((g**2).sum(), [a, b]))
+
+
+@each(
+    zero_=lambda T, y: (y * 1).zero_(),
+    fill_=lambda T, y: (y * 1).fill_(2),
+    floor=lambda T, y: y.floor(),
+    round=lambda T, y: y.round(),
+    trunc=lambda T, y: y.trunc(),
+    frac=lambda T, y: y.frac(),
+    sign=lambda T, y: y.sign(),
+    floor_divided=lambda T, y: T.div(y, 2, rounding_mode="floor"),
+    clamp=lambda T, y: y.clamp(-0.1, 0.1),
+    masked=lambda T, y: y.masked_fill(y > 0, 0.0),
+    masked_whole=lambda T, y: y.masked_fill(T.ones(len(y), dtype=T.bool), 0.0),
+    multiplied_by_0=lambda T, y: y * 0,
+    to_the_power_0=lambda T, y: y**0,
+    index_fill=lambda T, y: y.index_fill(0, T.arange(len(y)), 1.0),
+    angle=lambda T, y: y.angle(),
+)
+def whether_a_gradient_has_history(T, row):
+    results = []
+    for n in (3, 0):
+        x = leaf(T, n)
+        out = row(T, x * x)
+        if out.requires_grad:
+            (g,) = T.autograd.grad((out * out).sum(), [x], create_graph=True)
+            results.append((g.requires_grad, g.detach()))
+    return results

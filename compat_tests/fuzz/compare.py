@@ -41,6 +41,9 @@ def first_difference(expected, actual):
             return Difference(e.code, "error", "the statement", e.error, a.error)
         if e.facts.keys() != a.facts.keys():
             return Difference(e.code, "pool", "names", sorted(e.facts), sorted(a.facts))
+        errors = [f for f in (e.error, *e.facts.values()) if isinstance(f, tuple)]
+        if any("INTERNAL ASSERT FAILED" in text for _, text in errors):
+            return None  # a fault of PyTorch itself, as with some empty complex views; nothing is specified
         for name in e.facts:
             found = _facts(e.code, name, e.facts[name], a.facts[name])
             if found:

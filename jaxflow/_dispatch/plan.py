@@ -25,7 +25,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import jaxpr_as_fun
+from jax.extend.core import Var, jaxpr_as_fun
 from jax.interpreters import partial_eval
 
 from jaxflow._core import device as devices
@@ -59,7 +59,7 @@ class Plan:
         diff_outputs: which outputs may require grad.
         arrays: how many of the inputs are arrays.
         faces: the inputs that a node's ``next_functions`` lists.
-        twice: whether its gradient has a gradient.
+        twice: whether its gradient has a gradient; None where its jaxpr tells.
     """
 
     __slots__ = ("arrays", "device", "diff_outputs", "differentiable", "faces", "fn", "grad_name",
@@ -67,9 +67,10 @@ class Plan:
                  "saves", "single", "twice", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
-                 device, grad_name: str, saves: str = "input", differentiable: bool = True,
+                 device, grad_name: str, saves: str = "input",
+                 differentiable: bool | Sequence[bool] = True,
                  preserve: bool = False, recomputes: bool = False, returns: Any = None, single: bool = True,
-                 faces: tuple[int, ...] | None = None, twice: bool = True) -> None:
+                 faces: tuple[int, ...] | None = None, twice: bool | None = None) -> None:
         self.name = name
         self.fn = fn
         fn.__name__ = fn.__qualname__ = name
@@ -80,8 +81,10 @@ class Plan:
         self.grad_name = grad_name
         self.node = node_class(grad_name)
         self.saves = saves
+        if isinstance(differentiable, bool):
+            differentiable = [differentiable] * len(self.out_avals)
         self.diff_outputs = tuple(
-            differentiable and a.dtype.category >= 2 for a in self.out_avals
+            d and a.dtype.category >= 2 for d, a in zip(differentiable, self.out_avals, strict=True)
         )
         self.differentiable = any(self.diff_outputs)
         self.preserve = preserve
@@ -417,8 +420,17 @@ def _build_vjp(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) -
     out_avals = [plan.kinds[i] for i in wanted]
     vjp_plan = Plan(name, fn, [plan.kinds[i] for i in kept] + ct_kinds, out_avals,
                     device=plan.device, grad_name=_backward_name(plan.grad_name), single=False,
-                    differentiable=plan.twice)
+                    differentiable=_varying(jaxpr) if plan.twice is None else plan.twice)
     return Vjp(vjp_plan, kept, wanted, with_ct)
+
+
+def _varying(jaxpr) -> list[bool]:
+    """Which results depend on an input. The others (the gradient of a rounding) are new zeros."""
+    varying = set(jaxpr.invars)
+    for eqn in jaxpr.eqns:
+        if any(isinstance(v, Var) and v in varying for v in eqn.invars):
+            varying.update(eqn.outvars)
+    return [isinstance(v, Var) and v in varying for v in jaxpr.outvars]
 
 
 def _kept_anyway(plan: Plan) -> tuple[int, ...]:
