@@ -32,7 +32,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = geometry.broadcast_shapes(mask._aval.shape, input._aval.shape)
     found = np.flatnonzero(np.broadcast_to(host(mask), shape))
-    result = apply(OPS["take_positions"], (input, put(found, input._aval.device)), (shape,))
+    result = apply(OPS["take_positions"], (input, put(found, input._aval.device), mask), (shape,))
     return given_out("masked_select", out, result, (input, mask), OPS["take_positions"])
 
 

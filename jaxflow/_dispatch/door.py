@@ -153,6 +153,7 @@ def _record(plan: Plan, args, values: list) -> Node:
         present = [a for a in args if a is not None]
         for i in vjp.kept:
             inputs[i] = values[i]
+        for i in vjp.kept if plan.holds is None else plan.holds:
             a = present[i]
             if isinstance(a, Tensor):
                 cell = a._storage.version if a._view is None else a._view.version

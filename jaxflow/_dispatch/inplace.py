@@ -35,7 +35,9 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
             check_operand(op, target, a)
     result = apply(op, args, static, target._aval)
     node = result._grad_fn
-    if node is not None and node.guards and node.inputs[0] is not None:
+    if node is not None and node.guards and (
+        node.inputs[0] is not None if node.plan.holds is None else 0 in node.plan.holds
+    ):
         # The node keeps the old Value of the target; this very write does not invalidate it.
         if node.guards[0][0] is version_cell(target):
             node.guards = node.guards[1:]

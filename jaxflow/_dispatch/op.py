@@ -155,7 +155,7 @@ def op(
     operators: str = "",
     grad_name: str | Callable[..., str] | None = None,
     differentiable: bool = True,
-    saves: str | None = None,
+    saves: str | tuple[str, ...] | Callable[..., str | tuple[str, ...]] = "input",
     returns: Sequence[str] = (),
     random: bool = False,
     recomputes: bool = False,
@@ -182,9 +182,11 @@ def op(
             function of ``numbers`` (for each dynamic argument, whether it is a Python number) and the
             static arguments.
         differentiable: ``False`` for ops whose results never require grad.
-        saves: what PyTorch keeps for backward: ``"input"`` (default) the inputs its formula reads,
-            ``"result"``, ``"both"``, ``"index"`` (only indices it found, which nobody overwrites) or
-            ``"none"``. The version check and what a freed graph refuses depend on it, nothing else.
+        saves: what PyTorch keeps for backward: ``"input"`` (default) the inputs that our formula reads,
+            ``"result"``, ``"both"``, ``"own"`` (only what it made itself, which nobody overwrites) or
+            ``"none"``. Where our formula reads others, a tuple of their names, ``"result"`` among them.
+            Where it depends on the call, a function of the static arguments. The version check and what a
+            freed graph refuses depend on it, nothing else.
         returns: field names where the public result is a named tuple.
         random: the body takes a ``key`` keyword, given by the Generator.
         recomputes: backward computes the forward's intermediate results again, late, rather than sharing
@@ -209,7 +211,7 @@ def op(
     """
     if not callable(promote) and promote not in PROMOTE_KINDS:
         raise ValueError(f"unknown promotion kind {promote!r}")
-    if saves not in (None, "input", "result", "both", "index", "none"):
+    if isinstance(saves, str) and saves not in ("input", "result", "both", "own", "none"):
         raise ValueError(f"unknown saves {saves!r}")
     pointwise = promote is not None if broadcast is None else broadcast
 
@@ -230,7 +232,7 @@ def op(
             operators=tuple(operators.split()),
             grad_name=grad_name or _camel(op_name) + "Backward0",
             differentiable=differentiable,
-            saves=saves or "input",
+            saves=saves,
             returns=tuple(returns),
             random=random,
             recomputes=recomputes,

@@ -59,15 +59,16 @@ class Plan:
         diff_outputs: which outputs may require grad.
         arrays: how many of the inputs are arrays.
         faces: the inputs that a node's ``next_functions`` lists.
+        holds: the inputs that PyTorch's node holds; None for those that the backward reads.
         twice: whether its gradient has a gradient; None where its jaxpr tells.
     """
 
     __slots__ = ("arrays", "device", "diff_outputs", "differentiable", "faces", "fn", "grad_name",
-                 "jitted", "kinds", "name", "node", "out_avals", "preserve", "recomputes", "returns",
+                 "holds", "jitted", "kinds", "name", "node", "out_avals", "preserve", "recomputes", "returns",
                  "saves", "single", "twice", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
-                 device, grad_name: str, saves: str = "input",
+                 device, grad_name: str, saves: str = "input", holds: tuple[int, ...] | None = None,
                  differentiable: bool | Sequence[bool] = True,
                  preserve: bool = False, recomputes: bool = False, returns: Any = None, single: bool = True,
                  faces: tuple[int, ...] | None = None, twice: bool | None = None) -> None:
@@ -80,7 +81,7 @@ class Plan:
         self.device = device
         self.grad_name = grad_name
         self.node = node_class(grad_name)
-        self.saves = saves
+        self.saves, self.holds = saves, holds
         if isinstance(differentiable, bool):
             differentiable = [differentiable] * len(self.out_avals)
         self.diff_outputs = tuple(
@@ -199,8 +200,9 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         grad_name = _grad_name(op, numbers, static)
         # Where numbers change the node's name they are no operands that were wrapped as tensors.
         wrapped = grad_name == _grad_name(op, (False,) * len(numbers), static)
+        saves, holds = _saves(op, static, layout, present)
         return Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
-                    saves=op.saves, differentiable=op.differentiable,
+                    saves=saves, holds=holds, differentiable=op.differentiable,
                     preserve=op.layout == "preserve", recomputes=op.recomputes, returns=op.returns,
                     single=single[0], faces=_faces(op, kinds, layout, present, wrapped))
 
@@ -210,6 +212,19 @@ def _grad_name(op: Op, numbers: tuple[bool, ...], static: tuple) -> str:
     if not callable(op.grad_name):
         return op.grad_name
     return op.grad_name(numbers, **dict(zip(op.static_names, static, strict=True)))
+
+
+def _saves(op: Op, static: tuple, layout: list,
+           present: list) -> tuple[str, tuple[int, ...] | None]:
+    """What the plan ``saves`` and ``holds``."""
+    saves = op.saves
+    if callable(saves):
+        saves = saves(**dict(zip(op.static_names, static, strict=True)))
+    if isinstance(saves, str):
+        return saves, None
+    holds = sorted(present.index(i) for p, at, count in layout if p.name in saves
+                   for i in range(at, at + count) if i in present)
+    return "both" if "result" in saves else "input", tuple(holds)
 
 
 def _faces(op: Op, kinds: tuple, layout: list, present: list, wrapped: bool) -> tuple[int, ...]:

@@ -89,8 +89,12 @@ def _div_name(numbers, rounding_mode):
     return "DivBackward0" if rounding_mode is None else "DivBackward2"
 
 
+def _div_saves(rounding_mode):
+    return "input" if rounding_mode is None else ("input", "other")
+
+
 @op(promote=_div_kind, operators="__truediv__ __itruediv__", aliases=("divide",),
-    grad_name=_div_name, numbers="all")
+    grad_name=_div_name, numbers="all", saves=_div_saves)
 def div(input, other, /, *, rounding_mode=None):
     """The quotient, broadcast; ``rounding_mode`` may be ``"trunc"`` or ``"floor"``.
 

@@ -50,7 +50,8 @@ def _copysign(x, y):
     return jnp.copysign(x, y)
 
 
-@op(promote="int_to_float", grad_name=numbered("Copysign", 1, 0), numbers="other")
+@op(promote="int_to_float", grad_name=numbered("Copysign", 1, 0), numbers="other",
+    saves=("input", "result"))
 def copysign(input, other, /):
     """The magnitude of ``input`` with the sign of ``other``."""
     refuse("copysign_cpu", input, COMPLEX)
@@ -186,21 +187,22 @@ def _parts(first, second):
 _OUT = "Expected object of scalar type {result} but got scalar type {out} for argument 'out'"
 
 
-@op(broadcast=True, variants="function out", out=_OUT)
+@op(broadcast=True, variants="function out", out=_OUT, saves=("real", "imag"))
 def complex(real, imag, /):
     """The complex number of two real parts of one dtype, float32 or float64."""
     _parts(real, imag)
     return jax.lax.complex(real, imag)
 
 
-@op(broadcast=True, variants="function out", out=_OUT)
+@op(broadcast=True, variants="function out", out=_OUT, saves="own")
 def polar(abs, angle, /):
     """The complex number of an absolute value and an angle, float32 or float64."""
     _parts(abs, angle)
     return jax.lax.complex(abs * jnp.cos(angle), abs * jnp.sin(angle))
 
 
-@op(variants="function method out", returns=("mantissa", "exponent"), layout="preserve")
+@op(variants="function method out", returns=("mantissa", "exponent"), layout="preserve",
+    saves="own")
 def frexp(input, /):
     """Mantissa in ``[0.5, 1)`` and int32 exponent of each floating element."""
     if not is_float(input):

@@ -79,7 +79,8 @@ def lines(x, index, axis):
     return x[part]
 
 
-@op(guard=in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit), out=EXACT, apart=True)
+@op(guard=in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit), out=EXACT, apart=True,
+    saves=("input", "index"))
 def gather(input, /, dim, index: Tensor, *, sparse_grad=False):
     """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
     axis = wrap_dim(dim, input.ndim)
@@ -103,7 +104,7 @@ def _select_error(dim):
     return IndexError, "index out of range in self"
 
 
-@op(guard=in_range(_select_error), apart=True,
+@op(guard=in_range(_select_error), apart=True, saves=("index",),
     out="index_select(): self and result must have the same scalar type")
 def index_select(input, /, dim, index: Tensor):
     """The slices of ``input`` along ``dim`` that a vector of indices names, in its order."""
@@ -131,7 +132,7 @@ def flat_range(watch, dynamic, static):
     ))
 
 
-@op(guard=flat_range, apart=True,
+@op(guard=flat_range, apart=True, saves=("input", "index"),
     out="take(): self and out expected to have the same dtype, but got self.dtype = {result} and "
         "out.dtype = {out}")
 def take(input, index, /):
@@ -143,7 +144,11 @@ def take(input, index, /):
     return jnp.take(flat, at, mode="fill")
 
 
-@op(variants="function method out", grad_name="GatherBackward0")
+def _along_saves(dim):
+    return ("input", "indices") if dim is None else ("input",)
+
+
+@op(variants="function method out", grad_name="GatherBackward0", saves=_along_saves)
 def take_along_dim(input, indices, /, dim=None):
     """Like `gather`, with the other dimensions broadcast; flat without ``dim``."""
     name = "torch.take_along_dim()"
@@ -162,10 +167,10 @@ def take_along_dim(input, indices, /, dim=None):
     return jnp.take_along_axis(input, indices, axis)
 
 
-@op(variants="", grad_name="MaskedSelectBackward0", apart=True,
+@op(variants="", grad_name="MaskedSelectBackward0", apart=True, saves=("input", "mask"),
     out="masked_select(): self and result must have the same scalar type")
-def take_positions(input, positions, /, *, shape):
-    """Elements at known flat ``positions`` of ``input`` broadcast to ``shape``."""
+def take_positions(input, positions, mask, /, *, shape):
+    """Elements of ``input``, broadcast to ``shape``, at the flat ``positions`` where ``mask`` holds."""
     return jnp.take(jnp.broadcast_to(input, shape).reshape(-1), positions, unique_indices=True)
 
 

@@ -155,8 +155,12 @@ def _kl_name(numbers, reduction, log_target):
     return by_reduction("MulBackward0" if log_target else "SubBackward0")(numbers, reduction)
 
 
+def _kl_saves(reduction, log_target):
+    return "own" if log_target else "input"
+
+
 @op(promote="no_opmath", broadcast=True, name="_kl_div", variants="", grad_name=_kl_name,
-    layout="contiguous")
+    layout="contiguous", saves=_kl_saves)
 def kl_div(target, input, /, *, reduction, log_target):
     """``t (log t - input)``, zero where ``t`` is; ``log_target`` says that ``target`` is ``log
     t``.

@@ -138,7 +138,7 @@ def _cross_entropy(input, target, weight, ignore_index, reduction):
     return _averaged(loss, w, reduction, input.dtype)
 
 
-def _declare(name, body, grad_names, doc):
+def _declare(name, body, grad_names, doc, saves):
     """The same loss under PyTorch's node name for each number of dimensions."""
     found = {}
     for dims, grad_name in grad_names.items():
@@ -146,7 +146,7 @@ def _declare(name, body, grad_names, doc):
             return body(input, target, weight, ignore_index, reduction)
 
         run.__doc__ = doc
-        found[dims] = op(name=f"_{name}_{dims}", variants="", grad_name=grad_name)(run)
+        found[dims] = op(name=f"_{name}_{dims}", variants="", grad_name=grad_name, saves=saves)(run)
     return found
 
 
@@ -155,11 +155,14 @@ _NAMES = {
     "images": "NllLoss2DBackward0",
     "reshaped": by_reduction("ViewBackward0", "NllLoss2DBackward0", "NllLoss2DBackward0"),
 }
-NLL_LOSS = _declare("nll_loss", _nll_loss, _NAMES, _nll_loss.__doc__)
-CROSS_ENTROPY = _declare("cross_entropy", _cross_entropy, _NAMES, _cross_entropy.__doc__)
+# PyTorch's cross entropy holds the log-softmax it made, not the input.
+_BESIDE_INPUT = ("target", "weight")
+NLL_LOSS = _declare("nll_loss", _nll_loss, _NAMES, _nll_loss.__doc__, ("input", *_BESIDE_INPUT))
+CROSS_ENTROPY = _declare(
+    "cross_entropy", _cross_entropy, _NAMES, _cross_entropy.__doc__, _BESIDE_INPUT)
 
 
-@op(name="_cross_entropy_smoothed", variants="", grad_name="AddBackward0")
+@op(name="_cross_entropy_smoothed", variants="", grad_name="AddBackward0", saves=_BESIDE_INPUT)
 def cross_entropy_smoothed(
     input, target, weight=None, /, *, ignore_index, reduction, label_smoothing
 ):
@@ -188,7 +191,7 @@ def cross_entropy_smoothed(
 
 
 @op(promote="no_opmath", broadcast=False, name="_cross_entropy_of_probabilities", variants="",
-    grad_name=by_reduction("NegBackward0", "DivBackward1", "NegBackward0"))
+    grad_name=by_reduction("NegBackward0", "DivBackward1", "NegBackward0"), saves=_BESIDE_INPUT)
 def cross_entropy_of_probabilities(
     input, target, weight=None, /, *, reduction, label_smoothing
 ):

@@ -68,7 +68,8 @@ def _check_normalized(name, input, normalized_shape, *parameters):
     return tuple(range(input.ndim - n, input.ndim))
 
 
-@op(name="_layer_norm", variants="", grad_name="NativeLayerNormBackward0")
+@op(name="_layer_norm", variants="", grad_name="NativeLayerNormBackward0",
+    saves=("input", "weight", "bias"))
 def layer_norm(input, weight=None, bias=None, /, *, normalized_shape, eps):
     """Standardised over the last dimensions (``normalized_shape``), then scaled and shifted."""
     axes = _check_normalized("layer_norm", input, normalized_shape, weight, bias)

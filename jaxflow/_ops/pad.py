@@ -74,7 +74,7 @@ def _check_reflect(input, pad):
 
 
 def _declare(mode, family, dims):
-    @op(name=f"{family}_pad{dims}d", variants="", saves="none",
+    @op(name=f"{family}_pad{dims}d", variants="", saves=("input",),
         grad_name=f"{family.capitalize()}Pad{_NUMBER[dims]}Backward0")
     def pad_nd(input, /, pad):
         """The last dimensions continued beyond their ends; ``pad`` is two numbers each, last first."""

@@ -181,7 +181,7 @@ def _sign(x):
     return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
 
 
-@op(promote="default")
+@op(promote="default", saves=("input", "result"))
 def sgn(input, /):
     """The sign of each element; for complex numbers the unit number in its direction, 0 at 0."""
     if is_bool(input):
@@ -192,7 +192,7 @@ def sgn(input, /):
     return jnp.where(input == 0, 0, safe / jnp.abs(safe).astype(input.dtype))
 
 
-@op(variants="function method out", layout="preserve")
+@op(variants="function method out", layout="preserve", saves=("input",))
 def angle(input, /):
     """The angle of each complex element in radians; 0 or pi for real ones.
 
@@ -240,7 +240,7 @@ def relu(input, /):
     return jax.lax.select(input <= 0, jnp.zeros_like(input), input)
 
 
-@op(promote="no_opmath")
+@op(promote="no_opmath", saves=("input",))
 def nan_to_num(input, /, nan: Scalar = None, posinf: Scalar = None, neginf: Scalar = None):
     """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""
     if is_complex(input):

@@ -373,7 +373,7 @@ def _avg_pool(input, dims, kernel, stride, padding, ceil_mode, count_include_pad
     return total / jnp.asarray(counts, total.dtype)
 
 
-_AVG = dict(promote="default", broadcast=False, variants="", saves="none", layout="contiguous")
+_AVG = dict(promote="default", broadcast=False, variants="", saves=("input",), layout="contiguous")
 
 
 @op(name="_avg_pool2d", grad_name="AvgPool2DBackward0", **_AVG)

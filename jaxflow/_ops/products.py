@@ -21,7 +21,7 @@ def outer(input, vec2, /):
 
 
 @op(promote="default", broadcast=False, grad_name="UnsafeViewBackward0",
-    variants="function method out")
+    variants="function method out", saves="own")
 def kron(input, other, /):
     """The Kronecker product: each element of ``input`` times the whole of ``other``."""
     ndim = max(input.ndim, other.ndim)

@@ -49,13 +49,13 @@ def cumsum(input, /, dim, *, dtype=None):
     return _cumulate("cumsum", jnp.cumsum, input, dim, dtype)
 
 
-@op(variants="function method inplace out", saves="both")
+@op(variants="function method inplace out", saves=("input", "result"))
 def cumprod(input, /, dim, *, dtype=None):
     """The products of the elements up to each one along ``dim``; integers multiply in int64."""
     return _cumulate("cumprod", jnp.cumprod, input, dim, dtype)
 
 
-@op(saves="result")
+@op(saves=("input", "result"))
 def logcumsumexp(input, /, dim):
     """``log(cumsum(exp(input)))`` along ``dim`` without overflow."""
     axis = _line_dim("logcumsumexp", dim, input.ndim)
@@ -96,14 +96,14 @@ def _cumulative_extreme(name, better, input, dim):
     return values.reshape(input.shape), indices.reshape(input.shape)
 
 
-@op(returns=("values", "indices"), saves="index",
+@op(returns=("values", "indices"), saves=("input",),
     out="expected scalar_type {result} but found {out}")
 def cummax(input, /, dim):
     """The largest element up to each one along ``dim``, and where it last is."""
     return _cumulative_extreme("cummax", jnp.greater_equal, input, dim)
 
 
-@op(returns=("values", "indices"), saves="index",
+@op(returns=("values", "indices"), saves=("input",),
     out="expected scalar_type {result} but found {out}")
 def cummin(input, /, dim):
     """The smallest element up to each one along ``dim``, and where it last is."""

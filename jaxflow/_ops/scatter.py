@@ -271,7 +271,7 @@ def scatter_add(input, /, dim, index: Tensor, src: Tensor):
 _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
-@op(**_SCATTER)
+@op(**_SCATTER, saves=("input", "index", "src", "result"))
 def scatter_reduce(input, /, dim, index: Tensor, src: Tensor, reduce, *, include_self=True):
     """``input`` with ``src`` combined into it where ``index`` points: sum, prod, mean, amax, amin."""
     if reduce not in _REDUCTIONS:
@@ -291,7 +291,7 @@ def _slices(x, axis, index):
     return (slice(None),) * axis + (index.reshape(-1),)
 
 
-@op(**_FORMS, guard=_add_guard)
+@op(**_FORMS, guard=_add_guard, saves=("index", "source"))
 def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1):
     """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
     axis = wrap_dim(dim, input.ndim)
@@ -328,7 +328,7 @@ def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1
     return add(x, _slices(x, axis, index), s).reshape(input.shape)
 
 
-@op(variants="function method inplace out", out=EXACT, apart=True, guard=in_range(
+@op(**_FORMS, saves=("index", "source"), guard=in_range(
     IndexError, "index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}"))
 def index_copy(input, /, dim, index: Tensor, source: Tensor):
     """``input`` with the slices of ``source`` written where ``index`` names them."""
@@ -396,7 +396,7 @@ def index_fill(input, /, dim, index: Tensor, value: Scalar):
     return replace(x, _slices(x, axis, index), value.astype(x.dtype)).reshape(input.shape)
 
 
-@op(**_FORMS, guard=_IN_VECTOR)
+@op(**_FORMS, guard=_IN_VECTOR, saves=("input", "index", "source", "result"))
 def index_reduce(input, /, dim, index: Tensor, source: Tensor, reduce, *, include_self=True):
     """``input`` with slices of ``source`` combined into it: prod, mean, amax or amin."""
     if reduce not in _REDUCTIONS[1:]:
@@ -419,7 +419,7 @@ def _put_guard(watch, dynamic, static):
         flat_range(watch, dynamic, static)
 
 
-@op(variants="function method inplace", guard=_put_guard)
+@op(variants="function method inplace", guard=_put_guard, saves=("index", "source"))
 def put(input, index, source, /, accumulate=False):
     """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
     if index.dtype != np.int64:

@@ -24,7 +24,7 @@ def _sorted_with(input, axis, pick):
     return (values, indices) if input.ndim else (values.reshape(()), indices.reshape(()))
 
 
-@op(name="sort", variants="", returns=("values", "indices"), saves="index", out=EXACT)
+@op(name="sort", variants="", returns=("values", "indices"), saves="own", out=EXACT)
 def sort(input, /, *, dim=-1, descending=False):
     """The elements in order along ``dim``, and where they were; ties keep their order."""
     if is_complex(input):
@@ -33,7 +33,7 @@ def sort(input, /, *, dim=-1, descending=False):
     return _sorted_with(input, axis, lambda x: order_of(x, axis, descending))
 
 
-@op(variants="function method out", returns=("values", "indices"), saves="index", out=EXACT)
+@op(variants="function method out", returns=("values", "indices"), saves="own", out=EXACT)
 def topk(input, /, k, dim=-1, largest=True, sorted=True):
     """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are."""
     if is_complex(input):

@@ -194,19 +194,20 @@ def _ndtr(x):
     return 0.5 * jax.lax.erfc(-x * math.sqrt(0.5))
 
 
+_BOTH = ("input", "result")
 _SPECIAL_ROWS = (
-    ("entr", _entr, "Minus ``x log(x)``, 0 at 0 and minus infinity below."),
-    ("ndtr", _ndtr, "The cumulative distribution of the standard normal."),
-    ("ndtri", jsp.ndtri, "The inverse of `ndtr`."),
-    ("log_ndtr", jsp.log_ndtr, "The logarithm of `ndtr`, accurate in the tail."),
-    ("i0e", _i0e, "``exp(-|x|)`` times the Bessel function `i0`."),
-    ("i1", _i1, "The modified Bessel function of the first kind of order 1."),
-    ("i1e", _i1e, "``exp(-|x|)`` times the Bessel function `i1`."),
+    ("entr", _entr, "input", "Minus ``x log(x)``, 0 at 0 and minus infinity below."),
+    ("ndtr", _ndtr, "own", "The cumulative distribution of the standard normal."),
+    ("ndtri", jsp.ndtri, "result", "The inverse of `ndtr`."),
+    ("log_ndtr", jsp.log_ndtr, _BOTH, "The logarithm of `ndtr`, accurate in the tail."),
+    ("i0e", _i0e, _BOTH, "``exp(-|x|)`` times the Bessel function `i0`."),
+    ("i1", _i1, _BOTH, "The modified Bessel function of the first kind of order 1."),
+    ("i1e", _i1e, _BOTH, "``exp(-|x|)`` times the Bessel function `i1`."),
 )
 
-for _name, _fn, _doc in _SPECIAL_ROWS:
+for _name, _fn, _saves, _doc in _SPECIAL_ROWS:
     declare_unary(_name, _fn, _doc, complex_kernel=f"{_name}_cpu", promote="int_to_float",
-                  namespace="special", variants="function out",
+                  namespace="special", variants="function out", saves=_saves,
                   grad_name=f"Special{_name.title().replace('_', '')}Backward0")
 
 
