@@ -25,6 +25,15 @@ def executor(request):
         yield request.param
 
 
+@pytest.fixture
+def deferred():
+    """Run the test in a Program of its own, under the deferred executor alone."""
+    with jaxflow.execution("deferred"):
+        jaxflow.flush()
+        yield
+        jaxflow.flush()
+
+
 @pytest.fixture(autouse=True)
 def _fresh_seed():
     """Give every test the same random stream, whichever order they run in."""

@@ -9,12 +9,7 @@ from jaxflow.nn import functional as F
 LATE = "index out of range in self"
 
 
-@pytest.fixture(autouse=True)
-def _deferred():
-    with torch.execution("deferred"):
-        torch.flush()
-        yield
-        torch.flush()
+pytestmark = pytest.mark.usefixtures("deferred")
 
 
 def owed(*data):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from nearness import close, tensor
 
 import jaxflow as torch
 from jaxflow import nn
@@ -11,16 +12,6 @@ from jaxflow import nn
 F = nn.functional
 
 pytestmark = pytest.mark.usefixtures("executor")
-
-
-def tensor(a):
-    return torch.tensor(a, dtype=torch.float64)
-
-
-def close(t, expected):
-    expected = np.asarray(expected)
-    assert tuple(t.shape) == expected.shape
-    np.testing.assert_allclose(t.detach().numpy(), expected, rtol=1e-9, atol=1e-12)
 
 
 # ----- activations ---------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from nearness import close, tensor
 
 import jaxflow as torch
 from jaxflow import nn
@@ -16,16 +17,6 @@ RNG = np.random.default_rng(5)
 
 def array(*shape):
     return RNG.normal(size=shape)
-
-
-def tensor(a):
-    return torch.tensor(a, dtype=torch.float64)
-
-
-def close(t, expected):
-    expected = np.asarray(expected)
-    assert tuple(t.shape) == expected.shape
-    np.testing.assert_allclose(t.detach().numpy(), expected, rtol=1e-9, atol=1e-12)
 
 
 def numpy(parameter):

@@ -16,13 +16,7 @@ from jaxflow._dispatch.plan import Plan
 from jaxflow._dispatch.state import state
 from jaxflow.nn import functional as F
 
-
-@pytest.fixture(autouse=True)
-def _deferred():
-    with torch.execution("deferred"):
-        torch.flush()
-        yield
-        torch.flush()
+pytestmark = pytest.mark.usefixtures("deferred")
 
 
 def compilations():

@@ -27,8 +27,8 @@ from jaxflow._core.indexing import (
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, plan_of, strides_of, value_of
-from jaxflow._dispatch.inplace import PARTIAL_OVERLAP, apply_inplace
+from jaxflow._dispatch.door import apply, strides_of, value_of
+from jaxflow._dispatch.inplace import PARTIAL_OVERLAP, apply_inplace, layout_of
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.viewing import apply_view
 from jaxflow._dispatch.watch import Watch
@@ -143,13 +143,10 @@ def _put(view: Tensor, advanced: tuple, value: Tensor, accumulate: bool) -> None
         return
     watch = Watch()
     dims, indices = _indices(advanced, view, watch)
-    if value._storage is view._storage and overlaps(_layout(view), _layout(value)):
+    if value._storage is view._storage and overlaps(layout_of(view), layout_of(value)):
         raise RuntimeError(PARTIAL_OVERLAP)
     watch.over(apply_inplace(OPS["_index_put"], (view, value, *indices), (dims, accumulate)))
 
-
-def _layout(t: Tensor) -> tuple:
-    return t._aval.shape, strides_of(t), plan_of(t).offset
 
 
 def _fill_masked(view: Tensor, mask: Any, value: Tensor) -> None:

@@ -16,7 +16,7 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Untracked, Value
 
 from .graph import RESULT, Node
-from .history import edge_of, guarded, refresh_history
+from .history import edge_of, guard_of, refresh_history
 from .op import SCALAR, Op
 from .plan import NoneKind, Plan, build
 from .run import run
@@ -159,7 +159,7 @@ def _record(plan: Plan, args, values: list) -> Node:
                 cell = a._storage.version if a._view is None else a._view.version
                 if cell.__class__ is Untracked:
                     raise RuntimeError(_SAVED_INFERENCE)
-                guards.append((cell, cell[0], a._aval, edges[i], guarded(a)))
+                guards.append((cell, cell[0], a._aval, edges[i], guard_of(a)))
     else:
         for i in vjp.kept:
             inputs[i] = values[i]

@@ -155,7 +155,7 @@ class Rebuilt:
         return "AsStridedBackward0"
 
 
-def guarded(t: Tensor) -> Guarded | None:
+def guard_of(t: Tensor) -> Guarded | None:
     """What to check, beyond the version, before the saved ``t`` is used again."""
     view = t._view
     return None if view is None or view.origin is None or view.base is None else Guarded(t)

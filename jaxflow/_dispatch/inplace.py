@@ -65,7 +65,7 @@ def check_operand(op: Op, target: Tensor, other: Tensor) -> None:
         return
     stepwise = op.promote is not None or op.name == "_copy"
     test = overlaps_partially if stepwise else overlaps
-    if test(_layout(target), _layout(other)):
+    if test(layout_of(target), layout_of(other)):
         raise RuntimeError(PARTIAL_OVERLAP)
 
 
@@ -77,12 +77,13 @@ def check_apart(op: Op, out: Tensor, args: tuple) -> None:
     for a in args:
         for t in a if isinstance(a, (list, tuple)) else (a,):
             if isinstance(t, Tensor) and t._storage is out._storage and (
-                (op.apart and t is out) or test(_layout(t), _layout(out))
+                (op.apart and t is out) or test(layout_of(t), layout_of(out))
             ):
                 raise RuntimeError(PARTIAL_OVERLAP)
 
 
-def _layout(t: Tensor) -> tuple:
+def layout_of(t: Tensor) -> tuple:
+    """Shape, strides and offset: which elements of its storage a tensor shows."""
     return t._aval.shape, strides_of(t), plan_of(t).offset
 
 
@@ -150,7 +151,7 @@ def write(t: Tensor, result: Tensor) -> None:
         set_history(base, node, 0)
         view.version[1:] = (node.name(),)
         view.written = view.version[0]
-        _guard_result(t, result._grad_fn, Rebuilt(t))
+        _guard_result(t, result._grad_fn)
 
 
 def _take_history(t: Tensor, result: Tensor) -> None:
@@ -158,12 +159,12 @@ def _take_history(t: Tensor, result: Tensor) -> None:
     node, number = result._grad_fn, result._output_nr
     set_history(t, node, number)
     version_cell(t)[1:] = (node.name(),)  # errors about saved tensors say who wrote last
-    _guard_result(t, node, None)
+    _guard_result(t, node)
 
 
-def _guard_result(t: Tensor, node, view: Rebuilt | None) -> None:
+def _guard_result(t: Tensor, node) -> None:
     """See NOTE [Saved results]: a result the node keeps lives in ``t`` now, at this version."""
     if node.guards and node.guards[-1][3] is RESULT:
         cell = version_cell(t)
-        node.guards = [*node.guards[:-1], (cell, cell[0], t._aval, RESULT, view)]
-
+        rebuilt = None if t._view is None or t._view.base is None else Rebuilt(t)
+        node.guards = [*node.guards[:-1], (cell, cell[0], t._aval, RESULT, rebuilt)]

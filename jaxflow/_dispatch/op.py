@@ -219,6 +219,8 @@ def op(
         op_name = name or fn.__name__
         if op_name in OPS:
             raise ValueError(f"op {op_name!r} is declared twice")
+        if isinstance(saves, tuple) and not {"result", *inspect.signature(fn).parameters} >= {*saves}:
+            raise ValueError(f"op {op_name!r} has no operands {saves!r} to save")
         record = Op(
             fn,
             op_name,

@@ -7,7 +7,7 @@ from typing import Any
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._dispatch.door import apply, edge_of, value_of
 from jaxflow._dispatch.graph import Node
-from jaxflow._dispatch.history import guarded
+from jaxflow._dispatch.history import guard_of
 from jaxflow._dispatch.op import OPS
 
 from .wording import FREED, current_maker, overwritten
@@ -188,7 +188,7 @@ class _Saved:
         self.number = t._output_nr
         # Outputs are rebuilt with the node as history: keeping them would make a cycle.
         self.edge = edge_of(t) if t._requires_grad and not self.is_output else None
-        self.view = None if self.is_output else guarded(t)
+        self.view = None if self.is_output else guard_of(t)
         self.variable = t if t._requires_grad and t._grad_fn is None else None
 
     def unpack(self, node: FunctionNode) -> Tensor:

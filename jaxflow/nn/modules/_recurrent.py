@@ -17,7 +17,19 @@ from jaxflow.nn.parameter import Parameter
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
 
 
-class RNNBase(Module):
+class Recurrent(Module):
+    """What draws its weights as recurrent networks do, for cells and networks."""
+
+    hidden_size: int
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters uniformly within ``1 / sqrt(hidden_size)`` of zero."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+
+class RNNBase(Recurrent):
     """The parameters of a recurrent network, ``weight_ih_l0`` to ``bias_hh_l{k}_reverse``.
 
     Args:
@@ -114,12 +126,6 @@ class RNNBase(Module):
     def flatten_parameters(self) -> None:
         """Nothing to do: how parameters lie in memory is XLA's business."""
 
-    def reset_parameters(self) -> None:
-        """Draw all parameters uniformly within ``1 / sqrt(hidden_size)`` of zero."""
-        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
-        for weight in self.parameters():
-            init.uniform_(weight, -bound, bound)
-
     def extra_repr(self) -> str:
         shown = f"{self.input_size}, {self.hidden_size}"
         for name, usual in (("proj_size", 0), ("num_layers", 1), ("bias", True),
@@ -191,12 +197,26 @@ def _check_states(batched: bool, states: tuple) -> None:
         raise RuntimeError(f"For {batch} {want}-D input, {names} should also be {want}-D but got {got}")
 
 
-def _refuse_projection(kwargs: dict) -> None:
-    if "proj_size" in kwargs:
-        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+class _OneState(RNNBase):
+    """A network that hands one state from step to step."""
+
+    def __init__(self, mode: str, *args: Any, **kwargs: Any) -> None:
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        super().__init__(mode, *args, **kwargs)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """All states of the last layer, and the last state of every layer and direction.
+
+        Raises:
+            ValueError: for other numbers of dimensions, and another dtype than the weights'.
+            RuntimeError: for sizes that do not fit.
+        """
+        output, (last,) = self._run(input, None if hx is None else (hx,))
+        return output, last
 
 
-class RNN(RNNBase):
+class RNN(_OneState):
     """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` along a sequence, or ``relu`` of it.
 
     Arguments are those of `RNNBase` without ``mode`` and ``proj_size``; after ``num_layers`` stands
@@ -207,7 +227,6 @@ class RNN(RNNBase):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _refuse_projection(kwargs)
         if len(args) > 3:
             nonlinearity, args = args[3], (*args[:3], *args[4:])
         else:
@@ -219,36 +238,15 @@ class RNN(RNNBase):
         super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
         self.nonlinearity = nonlinearity
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """All states of the last layer, and the last state of every layer and direction.
 
-        Raises:
-            ValueError: for other numbers of dimensions, and another dtype than the weights'.
-            RuntimeError: for sizes that do not fit.
-        """
-        output, (last,) = self._run(input, None if hx is None else (hx,))
-        return output, last
-
-
-class GRU(RNNBase):
+class GRU(_OneState):
     """A gated recurrent unit along a sequence: each state mixes the last one with a new one.
 
     Arguments are those of `RNNBase` without ``mode`` and ``proj_size``.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _refuse_projection(kwargs)
         super().__init__("GRU", *args, **kwargs)
-
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """All states of the last layer, and the last state of every layer and direction.
-
-        Raises:
-            ValueError: for other numbers of dimensions, and another dtype than the weights'.
-            RuntimeError: for sizes that do not fit.
-        """
-        output, (last,) = self._run(input, None if hx is None else (hx,))
-        return output, last
 
 
 class LSTM(RNNBase):

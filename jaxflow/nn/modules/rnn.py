@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import jaxflow
 from jaxflow import Tensor
 from jaxflow.nn import functional as F
-from jaxflow.nn import init
 from jaxflow.nn.modules._recurrent import GRU as GRU
 from jaxflow.nn.modules._recurrent import LSTM as LSTM
 from jaxflow.nn.modules._recurrent import RNN as RNN
+from jaxflow.nn.modules._recurrent import Recurrent
 from jaxflow.nn.modules._recurrent import RNNBase as RNNBase
-from jaxflow.nn.modules.module import Module
 from jaxflow.nn.parameter import Parameter
 
 
-class RNNCellBase(Module):
+class RNNCellBase(Recurrent):
     """Weights of one step: from the input and from the last state, in ``num_chunks`` parts.
 
     Args:
@@ -45,12 +43,6 @@ class RNNCellBase(Module):
             values = jaxflow.empty(shape, device=device, dtype=dtype) if wanted else None
             self.register_parameter(name, None if values is None else Parameter(values))
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw all parameters uniformly within ``1 / sqrt(hidden_size)`` of zero."""
-        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
-        for weight in self.parameters():
-            init.uniform_(weight, -bound, bound)
 
     def extra_repr(self) -> str:
         shown = f"{self.input_size}, {self.hidden_size}"
