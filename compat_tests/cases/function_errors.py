@@ -471,35 +471,61 @@ def _in_no_grad(T, call, x):
         return call(x)
 
 
-@each(split=lambda T, h: h.split(1)[0], unbind=lambda T, h: h.unbind()[1], slice=lambda T, h: h[1:],
-      no_grad=lambda T, h: _in_no_grad(T, lambda t: t[1:], h),
-      function=lambda T, h: _identity(T, lambda t: t.view(4)).apply(h),
-      view_of_leaf=lambda T, h: h.detach().requires_grad_()[1:],
-      views_of_leaf=lambda T, h: h.detach().requires_grad_().split(1)[0],
-      views_of_constant=lambda T, h: h.detach().split(1)[0])
+_VIEWS = dict(
+    split=lambda T, h: h.split(1)[0], unbind=lambda T, h: h.unbind()[1], slice=lambda T, h: h[1:],
+    function=lambda T, h: _identity(T, lambda t: t.view(4)).apply(h),
+    view_of_leaf=lambda T, h: h.detach().requires_grad_()[1:],
+    views_of_leaf=lambda T, h: h.detach().requires_grad_().split(1)[0],
+)
+_VIEWS_WITHOUT_HISTORY = dict(
+    no_grad=lambda T, h: _in_no_grad(T, lambda t: t[1:], h),
+    views_of_constant=lambda T, h: h.detach().split(1)[0],
+)
+
+
+def _doubling(T, outputs):
+    class Double(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return (x.mul_(2), x.detach() * 3)[:outputs] if outputs > 1 else x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, g, *others):
+            return g * 2
+
+    return Double
+
+
+def _dirty(T, view, outputs):
+    x = leaf(T, 4)
+    h = x * 1
+    part = view(T, h)
+    error = attempt(lambda: _doubling(T, outputs).apply(part))
+    if isinstance(error, (tuple, T.Tensor)):
+        (h * h).sum().backward()
+        error = None
+    return error, x.grad
+
+
+@each(**_VIEWS, **_VIEWS_WITHOUT_HISTORY)
 def dirty_views(T, view):
-    # a view's base takes on the function as its history, if there is one output and one view
-    def run(outputs):
-        class Double(T.autograd.Function):
-            @staticmethod
-            def forward(ctx, x):
-                ctx.mark_dirty(x)
-                return (x.mul_(2), x.detach() * 3)[:outputs] if outputs > 1 else x.mul_(2)
+    # a view's base takes on the function as its history, if there is one view
+    return _dirty(T, view, 1)
 
-            @staticmethod
-            def backward(ctx, g, *others):
-                return g * 2
 
-        x = leaf(T, 4)
-        h = x * 1
-        part = view(T, h)
-        error = attempt(lambda: Double.apply(part))
-        if isinstance(error, (tuple, T.Tensor)):
-            (h * h).sum().backward()
-            error = None
-        return error, x.grad
+@each(**_VIEWS_WITHOUT_HISTORY)
+def dirty_views_without_history(T, view):
+    return _dirty(T, view, 2)
 
-    return run(1), run(2)
+
+@each(**_VIEWS)
+def dirty_views_and_other_outputs(T, view):
+    x = leaf(T, 4)
+    part = view(T, x * 1)
+    return raises(lambda: _doubling(T, 2).apply(part),
+                  phrase="your Function cannot return more than one Tensor",
+                  because="PyTorch's text goes on to its forum"), x.grad
 
 
 @each(itself=lambda x: x, whole=lambda x: x.view(-1), part=lambda x: x[1:], plain=lambda x: x * 2)

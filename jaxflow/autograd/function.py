@@ -210,12 +210,8 @@ def _check_dirty_view(t: Tensor, base: Tensor, outputs: tuple) -> None:
     if len(outputs) > 1:
         raise RuntimeError(
             "If your Function modifies inplace an input that is a view of another Tensor, your Function "
-            "cannot return more than one Tensor. This is not supported by the current autograd engine. "
-            "You should either make sure the input is not a view (using .clone() for example) or make "
-            "your Function only return one Tensor (potentially splitting it into two Functions: one "
-            "doing the inplace that returns a single Tensor and a second one that does the other "
-            "operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do "
-            "this change."
+            "cannot return more than one Tensor. Clone the input first, or leave the other results to a "
+            "second Function."
         )
     if t._view.origin is not None:
         raise RuntimeError(refusal(t, "is being"))
