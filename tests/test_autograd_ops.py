@@ -24,7 +24,7 @@ def _ops_behind(outputs):
             continue
         seen.add(node)
         if hasattr(node, "plan"):
-            found.add(node.plan.name)
+            found.add(node._plan.name)
         todo += [below for below, _ in node.next_functions]
     return found
 

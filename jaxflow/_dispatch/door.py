@@ -122,10 +122,10 @@ def _attach(t: Tensor, node: Node, number: int) -> None:
     t._requires_grad = True
     t._grad_fn = node
     t._output_nr = number
-    guards = node.guards
+    guards = node._guards
     if guards.__class__ is _WithResult:
         # NOTE [Saved results]: the version check is on the result, once it exists.
-        node.guards = [*guards, (t._storage.version, 0, t._aval, RESULT, None)]
+        node._guards = [*guards, (t._storage.version, 0, t._aval, RESULT, None)]
 
 
 def _record(plan: Plan, args, values: list) -> Node:

@@ -34,31 +34,31 @@ def hook_into(table: OrderedDict, fn) -> RemovableHandle:
 class Node:
     """A recorded operation: how to turn cotangents of its outputs into those of its inputs.
 
-    ``inputs`` holds the kept dynamic inputs (see NOTE [What backward keeps]), aligned with
-    ``plan.kinds``, ``None`` where nothing is kept; ``edges`` leads to the Nodes of the inputs, aligned
-    likewise, ``None`` where no gradient is needed. ``inputs is None`` once freed.
+    ``_inputs`` holds the kept dynamic inputs (see NOTE [What backward keeps]), aligned with
+    ``_plan.kinds``, ``None`` where nothing is kept; ``_edges`` leads to the Nodes of the inputs, aligned
+    likewise, ``None`` where no gradient is needed. ``_inputs is None`` once freed.
 
     NOTE [Freed graphs]
         A node that keeps nothing (``add``, a view) is not spoiled by freeing: as in PyTorch, a second
         pass through it works.
     """
 
-    __slots__ = ("__weakref__", "_dict", "edges", "guards", "inputs", "needs", "plan", "post_hooks",
-                 "pre_hooks", "retained", "sequence", "tensor_hooks")
+    __slots__ = ("__weakref__", "_dict", "_edges", "_guards", "_inputs", "_needs", "_plan", "_post_hooks",
+                 "_pre_hooks", "_retained", "_sequence", "_tensor_hooks")
 
-    is_python = False  # True for the nodes of autograd.Function, which run the user's backward
+    _is_python = False  # True for the nodes of autograd.Function, which run the user's backward
 
     def __init__(self, plan, inputs, edges, needs, guards) -> None:
-        self.plan = plan
-        self.inputs = inputs
-        self.edges = edges
-        self.needs = needs
-        self.guards = guards
-        self.sequence = _next_sequence()
-        self.pre_hooks = None  # OrderedDict of hooks on the cotangents of all outputs
-        self.post_hooks = None
-        self.tensor_hooks = None  # output number -> OrderedDict of Tensor.register_hook hooks
-        self.retained = None  # output number -> weak reference to the tensor that retains its grad
+        self._plan = plan
+        self._inputs = inputs
+        self._edges = edges
+        self._needs = needs
+        self._guards = guards
+        self._sequence = _next_sequence()
+        self._pre_hooks = None  # OrderedDict of hooks on the cotangents of all outputs
+        self._post_hooks = None
+        self._tensor_hooks = None  # output number -> OrderedDict of Tensor.register_hook hooks
+        self._retained = None  # output number -> weak reference to the tensor that retains its grad
         self._dict = None
 
     # -- the public face, as of torch.autograd.graph.Node
@@ -70,7 +70,7 @@ class Node:
     @property
     def next_functions(self) -> tuple:
         """``(node, output number)`` for every input that PyTorch's node could have a gradient for."""
-        return tuple(self.edges[i] or (None, 0) for i in self.plan.faces)
+        return tuple(self._edges[i] or (None, 0) for i in self._plan.faces)
 
     @property
     def metadata(self) -> dict:
@@ -80,68 +80,68 @@ class Node:
         return self._dict
 
     def _sequence_nr(self) -> int:
-        return self.sequence
+        return self._sequence
 
     def register_hook(self, fn):
         """Run ``fn(grad_inputs, grad_outputs)`` after the node; it may return new grad_inputs."""
-        if self.post_hooks is None:
-            self.post_hooks = OrderedDict()
-        return hook_into(self.post_hooks, fn)
+        if self._post_hooks is None:
+            self._post_hooks = OrderedDict()
+        return hook_into(self._post_hooks, fn)
 
     def register_prehook(self, fn):
         """Run ``fn(grad_outputs)`` before the node; it may return new grad_outputs."""
-        if self.pre_hooks is None:
-            self.pre_hooks = OrderedDict()
-        return hook_into(self.pre_hooks, fn)
+        if self._pre_hooks is None:
+            self._pre_hooks = OrderedDict()
+        return hook_into(self._pre_hooks, fn)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {hex(id(self))}>"
 
     # -- for the engine
     @property
-    def num_outputs(self) -> int:
+    def _num_outputs(self) -> int:
         """How many cotangents arrive."""
-        return len(self.plan.out_avals)
+        return len(self._plan.out_avals)
 
-    def out_aval(self, number: int):
+    def _out_aval(self, number: int):
         """The aval a cotangent of that output must have."""
-        return self.plan.out_avals[number]
+        return self._plan.out_avals[number]
 
     @property
-    def saves_something(self) -> bool:
+    def _saves_something(self) -> bool:
         """Whether PyTorch's node would hold a saved tensor, so that freeing it forbids a second pass."""
         if type(self).__name__ == "CopySlices":
             return True  # it holds the function of the write
-        return self.plan.saves != "none" and (
-            bool(self.guards) or any(x is not None for x in self.inputs or ())
+        return self._plan.saves != "none" and (
+            bool(self._guards) or any(x is not None for x in self._inputs or ())
         )
 
-    def release(self) -> None:
+    def _release(self) -> None:
         """Forget what was kept; a second pass is refused if there was anything (NOTE [Freed graphs])."""
-        if self.inputs is not None and self.saves_something:
-            self.inputs = None
-            self.guards = None
+        if self._inputs is not None and self._saves_something:
+            self._inputs = None
+            self._guards = None
 
 
 class AccumulateGrad:
     """The node at a leaf: adds what arrives to ``variable.grad``."""
 
-    __slots__ = ("__weakref__", "_dict", "post_hooks", "pre_hooks", "sequence", "variable")
+    __slots__ = ("__weakref__", "_dict", "_post_hooks", "_pre_hooks", "_sequence", "variable")
 
-    edges = ()
+    _edges = ()
     next_functions = ()
-    num_outputs = 1
-    retained = None
+    _num_outputs = 1
+    _retained = None
 
     def __init__(self, variable) -> None:
         self.variable = variable
-        self.sequence = 1 << 62  # runs before any other node that is ready
-        self.pre_hooks = None
-        self.post_hooks = None
+        self._sequence = 1 << 62  # runs before any other node that is ready
+        self._pre_hooks = None
+        self._post_hooks = None
         self._dict = None
 
     @property
-    def tensor_hooks(self) -> dict | None:
+    def _tensor_hooks(self) -> dict | None:
         """Hooks registered on the leaf itself; they outlive this node."""
         hooks = self.variable._hooks
         return {0: hooks["tensor"]} if hooks and hooks.get("tensor") else None
@@ -150,7 +150,7 @@ class AccumulateGrad:
         """PyTorch's name of the node."""
         return "torch::autograd::AccumulateGrad"
 
-    def out_aval(self, number: int):
+    def _out_aval(self, number: int):
         """The leaf's own aval."""
         return self.variable._aval
 

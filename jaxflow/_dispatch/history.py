@@ -29,7 +29,7 @@ class Invalid:
 
     __slots__ = ("message", "node")
 
-    retained = None
+    _retained = None
 
     def __init__(self, message: str, node) -> None:
         self.message = message
@@ -100,13 +100,13 @@ def refresh_history(t: Tensor) -> None:
 def set_history(t: Tensor, node, number: int) -> None:
     """Make ``t`` an output of ``node``; a grad it was to retain is retained there."""
     old = t._grad_fn
-    if old is not None and old.retained:
-        ref = old.retained.get(t._output_nr)
+    if old is not None and old._retained:
+        ref = old._retained.get(t._output_nr)
         if ref is not None and ref() is t:
-            del old.retained[t._output_nr]
-            if node.retained is None:
-                node.retained = {}
-            node.retained[number] = ref
+            del old._retained[t._output_nr]
+            if node._retained is None:
+                node._retained = {}
+            node._retained[number] = ref
     t._grad_fn, t._output_nr, t._requires_grad = node, number, True
 
 

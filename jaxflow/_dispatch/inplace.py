@@ -35,12 +35,12 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
             check_operand(op, target, a)
     result = apply(op, args, static, target._aval)
     node = result._grad_fn
-    if node is not None and node.guards and (
-        node.inputs[0] is not None if node.plan.holds is None else 0 in node.plan.holds
+    if node is not None and node._guards and (
+        node._inputs[0] is not None if node._plan.holds is None else 0 in node._plan.holds
     ):
         # The node keeps the old Value of the target; this very write does not invalidate it.
-        if node.guards[0][0] is version_cell(target):
-            node.guards = node.guards[1:]
+        if node._guards[0][0] is version_cell(target):
+            node._guards = node._guards[1:]
     write(target, result)
     return target
 
@@ -164,7 +164,7 @@ def _take_history(t: Tensor, result: Tensor) -> None:
 
 def _guard_result(t: Tensor, node) -> None:
     """See NOTE [Saved results]: a result the node keeps lives in ``t`` now, at this version."""
-    if node.guards and node.guards[-1][3] is RESULT:
+    if node._guards and node._guards[-1][3] is RESULT:
         cell = version_cell(t)
         rebuilt = None if t._view is None or t._view.base is None else Rebuilt(t)
-        node.guards = [*node.guards[:-1], (cell, cell[0], t._aval, RESULT, rebuilt)]
+        node._guards = [*node._guards[:-1], (cell, cell[0], t._aval, RESULT, rebuilt)]

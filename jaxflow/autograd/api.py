@@ -189,7 +189,7 @@ def _flags(retain_graph: Any, create_graph: Any) -> tuple[bool, bool]:
 
 def _stand_in(edge: GradientEdge) -> Tensor:
     """A tensor at this place of the graph; nothing ever asks for its value."""
-    t = make(Value(edge.node.out_aval(edge.output_nr)))
+    t = make(Value(edge.node._out_aval(edge.output_nr)))
     t._grad_fn, t._output_nr, t._requires_grad = edge.node, edge.output_nr, True
     return t
 

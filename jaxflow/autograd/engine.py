@@ -82,11 +82,11 @@ class _Walk:
         order = itertools.count().__next__  # accumulators are all alike: first come, first served
         for node in arrived:
             if self.pending.get(node, 0) == 0:
-                heapq.heappush(ready, (-node.sequence, order(), node))
+                heapq.heappush(ready, (-node._sequence, order(), node))
         needed, pending = self.needed, self.pending
         while ready:
             node = heapq.heappop(ready)[2]
-            cotangents = arrived.pop(node, None) or [None] * node.num_outputs
+            cotangents = arrived.pop(node, None) or [None] * node._num_outputs
             runs = needed is None or node in needed
             if runs and id(node) in self.capture_nodes:
                 self._capture(node, cotangents)  # PyTorch's order: hooks change what goes on
@@ -96,7 +96,7 @@ class _Walk:
             else:
                 self._capture(node, cotangents)
                 grads = None
-            for i, edge in enumerate(node.edges):
+            for i, edge in enumerate(node._edges):
                 if edge is None:
                     continue
                 target, number = edge
@@ -106,24 +106,24 @@ class _Walk:
                 if left == 0 and (needed is None or target in needed or (
                     id(target) in self.capture_nodes
                 )):
-                    heapq.heappush(ready, (-target.sequence, order(), target))
+                    heapq.heappush(ready, (-target._sequence, order(), target))
         return self.results
 
     def _before(self, node, cotangents: list) -> list:
         """Tensor hooks, node pre-hooks and retained grads, in PyTorch's order."""
-        hooks = node.tensor_hooks
+        hooks = node._tensor_hooks
         if hooks:
             cotangents = list(cotangents)
             for number, table in list(hooks.items()):
                 for hook in list(table.values()):
                     cotangents[number] = _call_tensor_hook(hook, cotangents[number])
-        if node.pre_hooks:
-            for hook in list(node.pre_hooks.values()):
+        if node._pre_hooks:
+            for hook in list(node._pre_hooks.values()):
                 changed = hook(tuple(cotangents))
                 if changed is not None:
                     cotangents = list(changed) if isinstance(changed, (tuple, list)) else [changed]
-        if node.retained:
-            for number, ref in node.retained.items():
+        if node._retained:
+            for number, ref in node._retained.items():
                 tensor = ref()
                 if tensor is not None and cotangents[number] is not None:
                     retain(tensor, cotangents[number])
@@ -139,24 +139,24 @@ class _Walk:
             if cotangents[0] is not None:
                 accumulate_grad(node.variable, cotangents[0], self.create_graph)
             grads = ()
-        elif node.is_python:
-            grads = node.run(cotangents, self.keep)
+        elif node._is_python:
+            grads = node._run(cotangents, self.keep)
         else:
             grads = self._pull_back(node, cotangents)
-        if node.post_hooks:
+        if node._post_hooks:
             grads = _call_post_hooks(node, grads, cotangents)
         return grads
 
     def _pull_back(self, node: Node, cotangents: list) -> list | None:
-        inputs = node.inputs
+        inputs = node._inputs
         if inputs is None:
             raise RuntimeError(FREED)
-        if node.guards:
+        if node._guards:
             _check_versions(node)
-        plan, needs = node.plan, node.needs
+        plan, needs = node._plan, node._needs
         if True not in needs:  # of views that only require grad because their bases do
             if not self.keep:
-                node.release()
+                node._release()
             return None
         if len(cotangents) == 1:
             if cotangents[0] is None:
@@ -171,11 +171,11 @@ class _Walk:
             cotangents = [c for c, d in zip(cotangents, defined) if d]
         args: list = [inputs[i] for i in vjp.kept]
         if self.create_graph:
-            args = [_with_history(x, node.edges[i]) for x, i in zip(args, vjp.kept)]
+            args = [_with_history(x, node._edges[i]) for x, i in zip(args, vjp.kept)]
         args += cotangents
         found = apply_plan(vjp.plan, args)
         if not self.keep:
-            node.release()
+            node._release()
         if len(found) == len(needs):
             return found
         grads: list = [None] * len(needs)
@@ -206,7 +206,7 @@ def _dependencies(roots: list) -> tuple[dict, list]:
     while stack:
         node = stack.pop()
         nodes.append(node)
-        for edge in node.edges:
+        for edge in node._edges:
             if edge is not None:
                 target = edge[0]
                 pending[target] = pending.get(target, 0) + 1
@@ -223,7 +223,7 @@ def _leading_to(nodes: list, targets: set[int], *, run_targets: bool) -> set:
     for node in nodes:
         if id(node) in targets:
             found.append(node)
-        for edge in node.edges:
+        for edge in node._edges:
             if edge is not None:
                 parents.setdefault(edge[0], []).append(node)
     needed = set(found) if run_targets else set()
@@ -239,14 +239,14 @@ def _leading_to(nodes: list, targets: set[int], *, run_targets: bool) -> set:
 def _deposit(arrived: dict, node, number: int, cotangent: Tensor) -> None:
     slots = arrived.get(node)
     if slots is None:
-        slots = arrived[node] = [None] * node.num_outputs
+        slots = arrived[node] = [None] * node._num_outputs
     before = slots[number]
     slots[number] = cotangent if before is None else add(before, cotangent)
 
 
 def _check_versions(node: Node) -> None:
     """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
-    if any(cell[0] != version for cell, version, _, _, _ in node.guards):
+    if any(cell[0] != version for cell, version, _, _, _ in node._guards):
         _refuse_overwritten(node)
 
 
@@ -264,13 +264,13 @@ def _refuse_overwritten(node: Node) -> None:
 
 def _as_unpacked(node: Node) -> list[tuple]:
     """The guards in the order PyTorch looks at what it saved: that of its names, ``self`` for ``input``."""
-    op = OPS.get(node.plan.name)
+    op = OPS.get(node._plan.name)
     names = [] if op is None else [p.name for p in op.params if p.kind == TENSOR]
-    inputs = [g for g in node.guards if g[3] is not RESULT]
+    inputs = [g for g in node._guards if g[3] is not RESULT]
     if len(names) != len(inputs):
-        return node.guards
+        return node._guards
     named = [("self" if name == "input" else name, g) for name, g in zip(names, inputs)]
-    named += [("result", g) for g in node.guards if g[3] is RESULT]
+    named += [("result", g) for g in node._guards if g[3] is RESULT]
     return [g for _, g in sorted(named, key=lambda pair: pair[0])]
 
 
@@ -294,8 +294,8 @@ def _call_tensor_hook(hook, cotangent):
 
 
 def _call_post_hooks(node, grads, cotangents):
-    inputs = tuple(grads) if grads is not None else (None,) * len(node.edges)
-    for hook in list(node.post_hooks.values()):
+    inputs = tuple(grads) if grads is not None else (None,) * len(node._edges)
+    for hook in list(node._post_hooks.values()):
         changed = hook(inputs, tuple(cotangents))
         if changed is None:
             continue

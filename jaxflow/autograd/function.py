@@ -90,7 +90,7 @@ class Function(metaclass=_FunctionMeta):
         node._positions = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor))
         tensors = [refreshed(args[i]) for i in node._positions]
         node.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
-        node.edges = tuple(edge_of(t) if t._requires_grad else None for t in tensors)
+        node._edges = tuple(edge_of(t) if t._requires_grad else None for t in tensors)
         node._in_avals = tuple(t._aval for t in tensors)
         record = state.grad and any(node.needs_input_grad)
         with no_grad():
@@ -160,7 +160,7 @@ def _wrap(node: FunctionNode, result: Any, inputs: list, record: bool) -> Any:
         wrapped.append(shown)
     node._out_avals = tuple(t._aval if isinstance(t, Tensor) else None for t in wrapped)
     if record:
-        node.keep()
+        node._keep()
     node._to_save, node._dirty, node._non_differentiable = None, (), ()
     return wrapped[0] if single else tuple(wrapped)
 

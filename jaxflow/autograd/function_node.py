@@ -16,13 +16,13 @@ from .wording import FREED, current_maker, overwritten
 class FunctionNode(Node):
     """One application of a custom function.
 
-    ``edges`` leads to the tensors among the arguments of forward, ``_positions`` says where they
+    ``_edges`` leads to the tensors among the arguments of forward, ``_positions`` says where they
     stand among all arguments, and ``_arguments`` how many those are.
     """
 
     __slots__ = ("__dict__",)
 
-    is_python = True
+    _is_python = True
 
     def __init__(self, function: type) -> None:
         super().__init__(None, (), (), (), None)
@@ -46,7 +46,7 @@ class FunctionNode(Node):
     @property
     def next_functions(self) -> tuple:
         """``(node, output number)`` for every tensor among the arguments of forward."""
-        return tuple(edge or (None, 0) for edge in self.edges)
+        return tuple(edge or (None, 0) for edge in self._edges)
 
     # -- what the user calls on ctx
     def save_for_backward(self, *tensors: Any) -> None:
@@ -89,29 +89,29 @@ class FunctionNode(Node):
 
     # -- for the engine
     @property
-    def saves_something(self) -> bool:
+    def _saves_something(self) -> bool:
         """Whether freeing the graph forbids a second pass."""
         return bool(self._saved)
 
     @property
-    def num_outputs(self) -> int:
+    def _num_outputs(self) -> int:
         """How many cotangents arrive."""
         return len(self._out_avals)
 
-    def out_aval(self, number: int):
+    def _out_aval(self, number: int):
         """The aval a cotangent of that output must have."""
         return self._out_avals[number]
 
-    def keep(self) -> None:
+    def _keep(self) -> None:
         """Turn what ``save_for_backward`` was given into snapshots."""
         self._saved = tuple(None if t is None else _Saved(t, self) for t in self._to_save or ())
 
-    def release(self) -> None:
+    def _release(self) -> None:
         """Forget the saved tensors."""
         if self._saved:
             self._saved, self._freed = (), True
 
-    def run(self, cotangents: list, keep: bool) -> list:
+    def _run(self, cotangents: list, keep: bool) -> list:
         """Call the user's backward and align what it returns with the edges."""
         if self._materialize:
             cotangents = [
@@ -119,13 +119,13 @@ class FunctionNode(Node):
                 for c, aval in zip(cotangents, self._out_avals, strict=True)
             ]
         elif all(c is None for c in cotangents):
-            return [None] * len(self.edges)
+            return [None] * len(self._edges)
         grads = self._function._differentiate(self, *cotangents)
         if not isinstance(grads, tuple):
             grads = (grads,)
         checked = self._aligned(grads)
         if not keep:
-            self.release()
+            self._release()
         return checked
 
     def _aligned(self, grads: tuple) -> list:
@@ -151,7 +151,7 @@ class FunctionNode(Node):
             return None
         if not isinstance(grad, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(grad).__name__})")
-        if self.edges[i] is None:
+        if self._edges[i] is None:
             return None
         want = self._in_avals[i]
         if grad._aval.shape != want.shape:

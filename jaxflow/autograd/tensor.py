@@ -225,16 +225,16 @@ def retain_grad(self: Tensor) -> None:
     node = _grad_fn(self)
     if node is None:
         return
-    if node.retained is None:
-        node.retained = {}
-    node.retained[self._output_nr] = weakref.ref(self)
+    if node._retained is None:
+        node._retained = {}
+    node._retained[self._output_nr] = weakref.ref(self)
 
 
 def _retains_grad(self) -> bool:
     node = _refreshed(self)._grad_fn
-    if node is None or not node.retained:
+    if node is None or not node._retained:
         return False
-    ref = node.retained.get(self._output_nr)
+    ref = node._retained.get(self._output_nr)
     return ref is not None and ref() is self
 
 
@@ -253,9 +253,9 @@ def register_hook(self: Tensor, hook: Any):
     node = self._grad_fn
     if node is None:
         return hook_into(_leaf_hooks(self).setdefault("tensor", OrderedDict()), hook)
-    if node.tensor_hooks is None:
-        node.tensor_hooks = {}
-    return hook_into(node.tensor_hooks.setdefault(self._output_nr, OrderedDict()), hook)
+    if node._tensor_hooks is None:
+        node._tensor_hooks = {}
+    return hook_into(node._tensor_hooks.setdefault(self._output_nr, OrderedDict()), hook)
 
 
 def _leaf_hooks(t: Tensor) -> dict:

@@ -57,7 +57,7 @@ def current_maker(cell: list, edge: tuple | None) -> str | None:
 
 
 def _reads_a_base(node) -> bool:
-    plan = getattr(node, "plan", None)
+    plan = getattr(node, "_plan", None)
     return plan is not None and (
         plan.name in VIEWS or plan.name == "split" or plan.name.startswith("read_")
     )
