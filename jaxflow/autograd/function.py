@@ -21,19 +21,24 @@ from jaxflow._dispatch.inplace import write
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import alias, apply_view
 
-from .function_node import FunctionNode
+from .function_node import BackwardCFunction, FunctionCtx, missing_backward
 from .grad_mode import no_grad
 
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction",
+           "NestedIOFunction", "once_differentiable"]
 
-class _FunctionMeta(type):
+
+class FunctionMeta(type):
     """Gives each custom function its node class, named as PyTorch names it."""
 
     def __init__(cls, name, bases, attrs) -> None:
         super().__init__(name, bases, attrs)
-        cls._backward_cls = type(name + "Backward", (FunctionNode,), {"__slots__": ()})
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {
+            "__slots__": (), "_forward_cls": cls,
+        })
 
 
-class Function(metaclass=_FunctionMeta):
+class Function(FunctionCtx, metaclass=FunctionMeta):
     """Base of custom differentiable functions: give a subclass static ``forward``, ``backward``.
 
     ``forward(ctx, *args)`` computes; ``backward(ctx, *grad_outputs)`` returns one gradient (or
@@ -68,16 +73,27 @@ class Function(metaclass=_FunctionMeta):
         """Save what backward needs, when forward takes no ctx."""
         raise NotImplementedError("setup_context is not implemented.")
 
+    # Turns cotangents of the outputs into those of the inputs; to be overridden, under either name.
+    backward = staticmethod(missing_backward)
+    vjp = backward
+
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """Turn cotangents of the outputs into those of the inputs; to be overridden."""
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Turn tangents of the inputs into those of the outputs; to be overridden."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom "
-            "autograd.Function to use it with backward mode AD."
+            "You must implement the jvp function for custom autograd.Function to use it with forward "
+            "mode AD."
         )
 
-    # Another name of ``backward``.
-    vjp = backward
+    generate_vmap_rule = False  # whether vmap may run forward, backward and jvp on batched tensors
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple, *args: Any) -> Any:
+        """Give ``(output, out_dims)`` for arguments of which some are batched; to be overridden."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -85,14 +101,15 @@ class Function(metaclass=_FunctionMeta):
         separate = cls.setup_context is not Function.setup_context
         if separate or kwargs:
             args, kwargs = _bind(cls.forward, separate, args, kwargs)
-        node = cls._backward_cls(cls)
+        node = cls._backward_cls()
         node._arguments = len(args)
         node._positions = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor))
         tensors = [refreshed(args[i]) for i in node._positions]
         node.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
-        node._edges = tuple(edge_of(t) if t._requires_grad else None for t in tensors)
         node._in_avals = tuple(t._aval for t in tensors)
         record = state.grad and any(node.needs_input_grad)
+        if record:
+            node._edges = tuple(edge_of(t) if t._requires_grad else None for t in tensors)
         with no_grad():
             if separate:
                 result = cls.forward(*args, **kwargs)
@@ -100,18 +117,6 @@ class Function(metaclass=_FunctionMeta):
             else:
                 result = cls.forward(node, *args, **kwargs)
             return _wrap(node, result, tensors, record)
-
-    @classmethod
-    def _differentiate(cls, ctx: FunctionNode, *cotangents: Any) -> Any:
-        """Call the one of ``backward`` and ``vjp`` that the user defined."""
-        if cls.vjp is Function.vjp:
-            return cls.backward(ctx, *cotangents)
-        if cls.backward is not Function.backward:
-            raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
-                "should only implement one of them."
-            )
-        return cls.vjp(ctx, *cotangents)
 
 
 def _bind(forward, separate: bool, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
@@ -123,14 +128,14 @@ def _bind(forward, separate: bool, args: tuple, kwargs: dict) -> tuple[tuple, di
     return bound.args[len(ctx):], bound.kwargs
 
 
-def _wrap(node: FunctionNode, result: Any, inputs: list, record: bool) -> Any:
+def _wrap(node: BackwardCFunction, result: Any, inputs: list, record: bool) -> Any:
     """Give the outputs their history; an input that comes back is dirty (changed) or a view."""
     single = not isinstance(result, tuple)
     outputs = (result,) if single else result
     _check_marks(node, inputs, outputs, record)
     given = {id(t) for t in inputs}
-    dirty = {id(t) for t in node._dirty}
-    plain = {id(t) for t in node._non_differentiable}
+    dirty = {id(t) for t in node.dirty_tensors or ()}
+    plain = {id(t) for t in node.non_differentiable or ()}
     traced = [
         record and isinstance(out, Tensor) and id(out) not in plain and out._aval.dtype.category >= 2
         for out in outputs
@@ -155,34 +160,39 @@ def _wrap(node: FunctionNode, result: Any, inputs: list, record: bool) -> Any:
                 if view is not None and record:
                     view.seen_version = view.version[0]
                 _set(shown, node if traced[i] else None, i)
-        if shown is not out and node._to_save is not None:
-            node._to_save = tuple(shown if t is out else t for t in node._to_save)
+        if shown is not out and node.to_save is not None:
+            node.to_save = tuple(shown if t is out else t for t in node.to_save)
         wrapped.append(shown)
     node._out_avals = tuple(t._aval if isinstance(t, Tensor) else None for t in wrapped)
     if record:
         node._keep()
-    node._to_save, node._dirty, node._non_differentiable = None, (), ()
+    for declared in _DECLARED:
+        node.__dict__.pop(declared, None)
     return wrapped[0] if single else tuple(wrapped)
 
 
-def _set(t: Tensor, node: FunctionNode | None, number: int) -> None:
+_DECLARED = ("to_save", "saved_for_forward", "dirty_tensors", "non_differentiable")
+
+
+def _set(t: Tensor, node: BackwardCFunction | None, number: int) -> None:
     t._grad_fn, t._output_nr, t._requires_grad = node, number, node is not None
 
 
-def _write_history(t: Tensor, node: FunctionNode | None, number: int) -> None:
+def _write_history(t: Tensor, node: BackwardCFunction | None, number: int) -> None:
     """Forward changed ``t`` without recording; say so to the graph, and to the views of ``t``."""
     shown = make(value_of(t))
     _set(shown, node, number)
     write(t, shown)
 
 
-def _check_marks(node: FunctionNode, inputs: list, outputs: tuple, record: bool) -> None:
+def _check_marks(node: BackwardCFunction, inputs: list, outputs: tuple, record: bool) -> None:
     """Refuse ``mark_dirty`` and ``mark_non_differentiable`` where PyTorch does."""
-    if not all(isinstance(t, Tensor) for t in node._dirty):
+    dirty, plain = node.dirty_tensors or (), node.non_differentiable or ()
+    if not all(isinstance(t, Tensor) for t in dirty):
         raise RuntimeError("mark_dirty can only accept variables, but argument")
-    if not all(isinstance(t, Tensor) for t in node._non_differentiable):
+    if not all(isinstance(t, Tensor) for t in plain):
         raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got")
-    for t in node._dirty:
+    for t in dirty:
         if not any(t is given for given in inputs):
             warnings.warn(
                 "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
@@ -254,6 +264,40 @@ class _Refuse(Function):
         )
 
 
-_Refuse._backward_cls = type("Error", (FunctionNode,), {
-    "__slots__": (), "name": lambda self: "torch::autograd::Error",
+_Refuse._backward_cls = type("Error", (BackwardCFunction,), {
+    "__slots__": (), "_forward_cls": _Refuse, "name": lambda self: "torch::autograd::Error",
 })
+
+
+class InplaceFunction(Function):
+    """An old name: a Function whose instances carry ``inplace``."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+class NestedIOFunction(Function):
+    """An old name, without use in PyTorch too: what it called is gone. RuntimeError where it is called."""
+
+    def forward_extended(self, *input: Any) -> None:
+        """Where subclasses of old computed; to be overridden."""
+        raise NotImplementedError
+
+    def backward_extended(self, *grad_output: Any) -> None:
+        """Where subclasses of old gave gradients; to be overridden."""
+        raise NotImplementedError
+
+
+_ContextMethodMixin = FunctionCtx  # by this name old pickles find it
+
+
+class CallableFunction(Function):
+    """A Function that OneFlow's programs may also make and call: ``Exp()(x)`` is ``Exp.apply(x)``."""
+
+    def __init__(self) -> None:
+        pass  # and no warning: this is one of the two documented forms
+
+    def __call__(self, *args: Any) -> Any:
+        """Run forward, as ``apply`` does."""
+        return self.apply(*args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from jaxflow._core.tensor import Tensor, make, version_cell
@@ -13,24 +14,78 @@ from jaxflow._dispatch.op import OPS
 from .wording import FREED, current_maker, overwritten
 
 
-class FunctionNode(Node):
-    """One application of a custom function.
+def missing_backward(ctx: Any, *grad_outputs: Any) -> Any:
+    """In the place of a custom function's ``backward`` until it is overridden."""
+    raise NotImplementedError(
+        "You must implement either the backward or vjp method for your custom autograd.Function to use "
+        "it with backward mode AD."
+    )
+
+
+class FunctionCtx:
+    """What ``forward``, ``setup_context``, ``backward`` and ``jvp`` may tell the graph through ``ctx``."""
+
+    __slots__ = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep inputs or outputs of forward (or None) for ``saved_tensors``; TypeError after forward else."""
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors (or None) for ``saved_tensors`` in ``jvp``. AssertionError for other things."""
+        if not all(t is None or isinstance(t, Tensor) for t in tensors):
+            raise AssertionError(
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as "
+                "attributes on ctx."
+            )
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Tensor) -> None:
+        """Declare inputs that forward changed in place."""
+        self.dirty_tensors = args
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        """Nothing: memory that tensors share is followed anyhow. Deprecated, and warns."""
+        warnings.warn(
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
+            "Note that calls to `set_()` are not tracked", FutureWarning, stacklevel=2,
+        )
+
+    def mark_non_differentiable(self, *args: Tensor) -> None:
+        """Declare outputs that never require grad."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether missing cotangents arrive as zeros (the default) or as None. TypeError for no bool."""
+        self.materialize_grads = value
+
+
+class BackwardCFunction(FunctionCtx, Node):
+    """One application of a custom function: its node in the graph, and the ``ctx`` of its methods.
 
     ``_edges`` leads to the tensors among the arguments of forward, ``_positions`` says where they
     stand among all arguments, and ``_arguments`` how many those are.
+
+    NOTE [Notes on ctx]
+        A user may keep anything on ``ctx``, under any name but those PyTorch has. So what the graph needs
+        of a Node has names that begin with an underscore, and so does what only this class needs.
     """
 
-    __slots__ = ("__dict__",)
+    __slots__ = ("__dict__", "_arguments", "_freed", "_in_avals", "_materialize", "_out_avals", "_positions",
+                 "_saved", "needs_input_grad")
 
     _is_python = True
+    _forward_cls: type  # given to each subclass by the metaclass of Function
 
-    def __init__(self, function: type) -> None:
+    # What forward declared; of use until it has returned.
+    to_save: tuple | None = None
+    saved_for_forward: tuple | None = None
+    dirty_tensors: tuple | None = None
+    non_differentiable: tuple | None = None
+
+    def __init__(self) -> None:
         super().__init__(None, (), (), (), None)
-        self._function = function
         self._saved: tuple = ()
-        self._to_save: tuple | None = None
-        self._dirty: tuple = ()
-        self._non_differentiable: tuple = ()
         self._materialize = True
         self._freed = False
         self._in_avals: tuple = ()
@@ -48,31 +103,32 @@ class FunctionNode(Node):
         """``(node, output number)`` for every tensor among the arguments of forward."""
         return tuple(edge or (None, 0) for edge in self._edges)
 
-    # -- what the user calls on ctx
-    def save_for_backward(self, *tensors: Any) -> None:
-        """Keep inputs or outputs of forward for ``saved_tensors``; TypeError for other things."""
-        for i, t in enumerate(tensors):
-            if t is not None and not isinstance(t, Tensor):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type "
-                    f"{type(t).__name__}"
-                )
-        self._to_save = tensors
+    @property
+    def requires_grad(self) -> bool:
+        """Always True, as in PyTorch."""
+        return True
 
-    def save_for_forward(self, *tensors: Any) -> None:
-        """Keep tensors for ``jvp``."""
-        self._saved_for_forward = tensors
+    def apply(self, *cotangents: Any) -> Any:
+        """Call the one of ``backward`` and ``vjp`` that the user defined, as the engine does."""
+        function = self._forward_cls
+        if function.vjp is missing_backward:
+            return function.backward(self, *cotangents)
+        if function.backward is not missing_backward:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                "should only implement one of them."
+            )
+        return function.vjp(self, *cotangents)
 
-    def mark_dirty(self, *args: Tensor) -> None:
-        """Declare inputs that forward changed in place."""
-        self._dirty = args
+    @property
+    def materialize_grads(self) -> bool:
+        """Write-only, as in PyTorch: what ``set_materialize_grads`` sets."""
+        raise AttributeError(
+            "attribute 'materialize_grads' of 'torch._C._FunctionBase' objects is not readable"
+        )
 
-    def mark_non_differentiable(self, *args: Tensor) -> None:
-        """Declare outputs that never require grad."""
-        self._non_differentiable = args
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether missing cotangents arrive as zeros (the default) or as None."""
+    @materialize_grads.setter
+    def materialize_grads(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise TypeError(
                 "set_materialize_grads received an invalid combination of arguments - got (), but "
@@ -83,16 +139,31 @@ class FunctionNode(Node):
     @property
     def saved_tensors(self) -> tuple:
         """What ``save_for_backward`` kept. Raises RuntimeError once the graph was freed."""
+        if self.saved_for_forward is not None:
+            return self.saved_for_forward
+        return tuple(None if s is None else s.unpack(self) for s in self._raw_saved_tensors)
+
+    @saved_tensors.setter
+    def saved_tensors(self, value: Any) -> None:
+        raise AttributeError(
+            "attribute 'saved_tensors' of 'torch._C._FunctionBase' objects is not writable"
+        )
+
+    @property
+    def saved_variables(self) -> tuple:
+        """The old name of ``saved_tensors``."""
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
+        )
+        return self.saved_tensors
+
+    @property
+    def _raw_saved_tensors(self) -> tuple:
         if self._freed:
             raise RuntimeError(FREED)
-        return tuple(None if s is None else s.unpack(self) for s in self._saved)
+        return self._saved
 
     # -- for the engine
-    @property
-    def _saves_something(self) -> bool:
-        """Whether freeing the graph forbids a second pass."""
-        return bool(self._saved)
-
     @property
     def _num_outputs(self) -> int:
         """How many cotangents arrive."""
@@ -103,13 +174,18 @@ class FunctionNode(Node):
         return self._out_avals[number]
 
     def _keep(self) -> None:
-        """Turn what ``save_for_backward`` was given into snapshots."""
-        self._saved = tuple(None if t is None else _Saved(t, self) for t in self._to_save or ())
+        """Turn what ``save_for_backward`` was given into snapshots. TypeError for what is no tensor."""
+        for i, t in enumerate(self.to_save or ()):
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {i} is of type "
+                    f"{type(t).__name__}"
+                )
+        self._saved = tuple(None if t is None else SavedTensor(t, self) for t in self.to_save or ())
 
     def _release(self) -> None:
-        """Forget the saved tensors."""
-        if self._saved:
-            self._saved, self._freed = (), True
+        """Forget the saved tensors: a backward that reads them works no more, another one does."""
+        self._saved, self._freed = (), True
 
     def _run(self, cotangents: list, keep: bool) -> list:
         """Call the user's backward and align what it returns with the edges."""
@@ -118,18 +194,19 @@ class FunctionNode(Node):
                 _zeros(aval) if c is None and aval is not None else c
                 for c, aval in zip(cotangents, self._out_avals, strict=True)
             ]
-        elif all(c is None for c in cotangents):
-            return [None] * len(self._edges)
-        grads = self._function._differentiate(self, *cotangents)
-        if not isinstance(grads, tuple):
-            grads = (grads,)
-        checked = self._aligned(grads)
+        if self._materialize or any(c is not None for c in cotangents):
+            grads = self._counted(BackwardCFunction.apply(self, *cotangents))
+        else:
+            grads = [None] * len(self._edges)
         if not keep:
             self._release()
-        return checked
+        return [self._checked(i, grad) for i, grad in enumerate(grads)]
 
-    def _aligned(self, grads: tuple) -> list:
-        name, expected = self.name(), self._arguments
+    def _counted(self, grads: Any) -> list:
+        """The gradients of the tensors, out of one for each argument. RuntimeError for another number."""
+        name, expected = Node.name(self), self._arguments
+        if not isinstance(grads, tuple):
+            grads = (grads,)
         if len(grads) > expected and all(g is None for g in grads[expected:]):
             grads = grads[:expected]
         if len(grads) != expected:
@@ -144,20 +221,21 @@ class FunctionNode(Node):
                     f"function {name} returned a gradient different than None at position {i + 1}, "
                     "but the corresponding forward input was not a Variable"
                 )
-        return [self._checked(i, grads[at], name) for i, at in enumerate(self._positions)]
+        found = [grads[at] for at in self._positions]
+        for grad in found:
+            if grad is not None and not isinstance(grad, Tensor):
+                raise RuntimeError(f"expected Variable or None (got {type(grad).__name__})")
+        return found
 
-    def _checked(self, i: int, grad: Any, name: str):
-        if grad is None:
-            return None
-        if not isinstance(grad, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {type(grad).__name__})")
-        if self._edges[i] is None:
+    def _checked(self, i: int, grad: Tensor | None) -> Tensor | None:
+        """A gradient in the shape and dtype of its input. RuntimeError if it cannot have them."""
+        if grad is None or self._edges[i] is None:
             return None
         want = self._in_avals[i]
         if grad._aval.shape != want.shape:
             if not _sums_to(grad._aval.shape, want.shape):
                 raise RuntimeError(
-                    f"Function {name} returned an invalid gradient at index {i} - got "
+                    f"Function {Node.name(self)} returned an invalid gradient at index {i} - got "
                     f"{list(grad._aval.shape)} but expected shape compatible with "
                     f"{list(want.shape)}"
                 )
@@ -173,13 +251,13 @@ class FunctionNode(Node):
         return grad
 
 
-class _Saved:
+class SavedTensor:
     """A saved tensor: its Value then, its edge, and the version that must not have changed."""
 
     __slots__ = ("aval", "cell", "edge", "is_output", "number", "stride", "value", "variable",
                  "version", "view")
 
-    def __init__(self, t: Tensor, node: FunctionNode) -> None:
+    def __init__(self, t: Tensor, node: BackwardCFunction) -> None:
         self.value = value_of(t)
         self.aval, self.stride = t._aval, t._stride
         self.cell = version_cell(t)
@@ -191,12 +269,12 @@ class _Saved:
         self.view = None if self.is_output else guard_of(t)
         self.variable = t if t._requires_grad and t._grad_fn is None else None
 
-    def unpack(self, node: FunctionNode) -> Tensor:
+    def unpack(self, node: BackwardCFunction) -> Tensor:
         """The tensor as it was saved. Raises RuntimeError if it was overwritten since."""
         if self.cell[0] != self.version:
             if self.view is not None:
                 self.view.check()
-            maker = node.name() if self.is_output else current_maker(self.cell, self.edge)
+            maker = Node.name(node) if self.is_output else current_maker(self.cell, self.edge)
             number = self.number if self.is_output else 0
             raise overwritten(self.aval, maker, number, self.cell, self.version)
         if self.variable is not None:
