@@ -12,6 +12,7 @@ from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.cast import cast_numpy
+from jaxflow._core.geometry import is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Untracked, Value
 from jaxflow._dispatch.composite import composite
@@ -158,7 +159,18 @@ def from_numpy(array: np.ndarray) -> Tensor:
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return put(_host_array(array, None), "cpu")
+    return imported(array)
+
+
+def imported(array: np.ndarray) -> Tensor:
+    """A host tensor with a copy of a NumPy array, in its order of memory if that leaves no gaps."""
+    array = _host_array(array, None)
+    t = put(array, "cpu")
+    if not array.flags.c_contiguous:
+        stride = tuple(s // array.itemsize for s in array.strides)
+        if is_non_overlapping_and_dense(array.shape, stride):
+            t._stride = stride
+    return t
 
 
 @composite("function")

@@ -238,7 +238,9 @@ def numpy(self, *, force: bool = False) -> np.ndarray:
 
 def _array(self, dtype=None, copy=None):
     array = self.numpy()
-    return array if dtype is None else array.astype(dtype)
+    if copy:
+        return np.array(array, dtype)  # one that may be written to
+    return np.asarray(array, dtype, copy=copy)
 
 
 Tensor.__array__ = _array

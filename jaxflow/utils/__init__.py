@@ -1,4 +1,5 @@
 """Helpers around tensors: loading data, and handles of hooks."""
 
 from . import data as data
+from . import dlpack as dlpack
 from . import hooks as hooks
