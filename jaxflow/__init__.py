@@ -69,6 +69,7 @@ e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
 
 from . import backends as backends
 from . import cuda as cuda
+from . import func as func
 from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim
@@ -77,6 +78,7 @@ from . import serialization as serialization
 from . import special as special
 from . import utils as utils
 from . import version as version
+from .func import vmap as vmap
 from .serialization import load as load
 from .serialization import save as save
 from .version import __version__ as __version__

@@ -21,6 +21,7 @@ from jaxflow._core.layout import (
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.level import alike
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
 
@@ -354,7 +355,7 @@ def _like(name, input, value, dtype, device, requires_grad, memory_format):
     elif input._stride is not None and memory_format is not contiguous_format:
         stride = geometry.empty_like_strides(aval.shape, input._stride)
         t._stride = None if stride == geometry.contiguous_strides(aval.shape) else stride
-    return finished(t, requires_grad, name)
+    return finished(alike(t, input), requires_grad, name)
 
 
 def _like_maker(name: str, value: int, doc: str):
@@ -398,7 +399,7 @@ def _new_maker(name: str, value: int, doc: str):
         check_size(name, shape)
         kind = dtype_of(dtype, name, self._aval.dtype)
         where = self._aval.device if device is None else devices.resolve(device)[0]
-        return _finish(filled(shape, value, kind, where), None, requires_grad, name)
+        return _finish(alike(filled(shape, value, kind, where), self), None, requires_grad, name)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = doc
@@ -418,7 +419,7 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, lay
     check_size("new_full", shape)
     kind = dtype_of(dtype, "new_full", self._aval.dtype)
     where = self._aval.device if device is None else devices.resolve(device)[0]
-    return _finish(filled(shape, fill_value, kind, where), None, requires_grad, "new_full")
+    return _finish(alike(filled(shape, fill_value, kind, where), self), None, requires_grad, "new_full")
 
 
 @composite("method")

@@ -11,7 +11,9 @@ from jaxflow._core.value import Value
 
 from .door import value_of
 from .generator import Generator, default_generator
+from .level import draw_inside
 from .op import SCALAR, STATIC, TENSOR, TENSORS, Op
+from .state import state
 
 # NumPy's spellings that PyTorch accepts wherever its own parameter exists.
 _ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input",
@@ -133,6 +135,10 @@ class Binder:
         return list(tensors)
 
 
-def draw(generator: Generator | None) -> tuple[int, int]:
-    """The next (seed, offset) of a generator: what a random op's key is made from."""
-    return (default_generator if generator is None else generator).draw()
+def draw(generator: Generator | None) -> tuple[int, int | Tensor]:
+    """The next (seed, offset) of a generator: what a random op's key is made from.
+
+    Inside ``vmap`` with ``randomness="different"`` the offset is a tensor, another one in each example.
+    """
+    source = default_generator if generator is None else generator
+    return draw_inside(source, state.levels) if state.levels else source.draw()

@@ -33,11 +33,11 @@ class Generator:
         self._lock = threading.Lock()
         self._seed, self._offset = _DEFAULT_SEED, 0
 
-    def draw(self) -> tuple[int, int]:
-        """The pair for one random op, as signed 64-bit integers; advances the stream."""
+    def draw(self, count: int = 1) -> tuple[int, int]:
+        """The pair for one random op, as signed 64-bit integers; advances the stream by ``count``."""
         with self._lock:
             offset = self._offset
-            self._offset = offset + 1
+            self._offset = offset + count
         return _signed(self._seed), _signed(offset)
 
     def manual_seed(self, seed: int) -> Generator:

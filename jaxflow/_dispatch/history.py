@@ -18,6 +18,7 @@ import weakref
 from jaxflow._core.tensor import Tensor
 
 from .graph import AccumulateGrad, short_name
+from .state import state
 from .views import view_node
 
 # Why in-place writes through a view, or under it, may be refused.
@@ -37,7 +38,17 @@ class Invalid:
 
 
 def edge_of(t: Tensor) -> tuple | None:
-    """Where a cotangent of ``t`` goes: its node and output number, or its gradient accumulator.
+    """Where a cotangent of ``t`` goes from an operation recorded now; see NOTE [Leaving a level]."""
+    edge = own_edge(t)
+    if state.levels and edge is not None:
+        node = edge[0]
+        for level in state.levels:
+            edge = level.outward(edge, node, t)
+    return edge
+
+
+def own_edge(t: Tensor) -> tuple | None:
+    """The place of ``t`` in the graph: its node and output number, or its gradient accumulator.
 
     None for a view that only requires grad because its base does: nothing recorded how it was made.
     """

@@ -61,9 +61,10 @@ class Plan:
         faces: the inputs that a node's ``next_functions`` lists.
         holds: the inputs that PyTorch's node holds; None for those that the backward reads.
         twice: whether its gradient has a gradient; None where its jaxpr tells.
+        batched: its plans for batched inputs, see NOTE [Batched values].
     """
 
-    __slots__ = ("arrays", "device", "diff_outputs", "differentiable", "faces", "fn", "grad_name",
+    __slots__ = ("arrays", "batched", "device", "diff_outputs", "differentiable", "faces", "fn", "grad_name",
                  "holds", "jitted", "kinds", "name", "node", "out_avals", "preserve", "recomputes", "returns",
                  "saves", "single", "twice", "vjps")
 
@@ -97,6 +98,7 @@ class Plan:
         self.faces = arrays if faces is None else faces
         self.twice = twice
         self.vjps: dict = {}
+        self.batched: dict | None = None
 
     def __repr__(self) -> str:
         return f"<plan {self.name}({', '.join(map(_kind_name, self.kinds))})>"

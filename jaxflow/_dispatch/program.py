@@ -38,6 +38,7 @@ from jaxflow._core.device import resolve
 from jaxflow._core.value import Value
 
 from . import explain
+from .batch import Batched
 from .doubt import Question, doubt_of
 from .plan import Plan
 
@@ -46,6 +47,10 @@ _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 class TracerLeaf(Exception):
     """An input is a tracer of an outer jax transformation: the op must run at once, inside it."""
+
+
+class BatchedLeaf(Exception):
+    """An input is a batched Value: the op must run on all examples at once."""
 
 
 class ForeignLeaf(Exception):
@@ -82,7 +87,7 @@ class Program:
     def record(self, plan: Plan, inputs: list) -> list[Value] | None:
         """Append one operation; the Values it will yield, or None if another thread closed this program.
 
-        Raises TracerLeaf or ForeignLeaf, and then records nothing.
+        Raises TracerLeaf, BatchedLeaf or ForeignLeaf, and then records nothing.
         """
         with self.lock:
             if self.closed:
@@ -100,6 +105,9 @@ class Program:
                     else:
                         slot = leaf_slots.get(x)
                         entry.append(self._leaf(x, before) if slot is None else slot)
+                elif kind is Batched:
+                    self._forget_leaves(before)
+                    raise BatchedLeaf
                 else:
                     if kind is int and not _LEAST <= x <= _MOST:
                         self._forget_leaves(before)

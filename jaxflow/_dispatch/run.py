@@ -4,7 +4,8 @@ NOTE [Three executors]
     deferred: the plan is appended to this thread's Program of its device (the default). eager: its
     jitted function runs at once. traced: an input is a tracer of an outer ``jax.jit``, ``jax.grad`` or
     ``jax.vmap``, so the plan's function is applied to it there and then; this is found out from the
-    input, needs no mode, and never records a tracer into a Program.
+    input, needs no mode, and never records a tracer into a Program. Batched Values (inside ``vmap``) run
+    in any of the three: see NOTE [Batched values].
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from jaxflow._core import flags
 from jaxflow._core.value import Value
 
 from . import explain
+from .batch import Batched, run_batched
 from .op import OPS, Op
 from .plan import Plan
-from .program import ForeignLeaf, Program, TracerLeaf
+from .program import BatchedLeaf, ForeignLeaf, Program, TracerLeaf
 from .state import state
 
 
@@ -41,15 +43,22 @@ def run(plan: Plan, inputs: list) -> list[Value]:
             leaf.args[0].get()
         except TracerLeaf:
             return _run_now(plan, inputs)
+        except BatchedLeaf:
+            return run_batched(run, plan, inputs)
     return values
 
 
 def _run_now(plan: Plan, inputs: list) -> list[Value]:
     explain.ran_eagerly()
+    traced = False
     arrays = [x.get() if type(x) is Value else x for x in inputs]
     for a in arrays:
+        if a.__class__ is Batched:
+            return run_batched(run, plan, inputs)
         if isinstance(a, jax.core.Tracer):
-            return _values(plan, plan.fn(*arrays))
+            traced = True
+    if traced:
+        return _values(plan, plan.fn(*arrays))
     try:
         outs = _run_concrete(plan, arrays)
     except OverflowError:

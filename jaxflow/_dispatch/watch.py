@@ -16,6 +16,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
 
 from . import explain
+from .batch import plain
 from .door import known, value_of
 from .doubt import Question
 from .op import OPS, Op
@@ -41,7 +42,7 @@ class Watch:
         ``error(value, k)`` is what to raise for a wrong value of the ``k``-th tensor; where several are
         wrong, for the first position in the shape they broadcast to. Raises it if the values are there.
         """
-        values = [value_of(t) for t in tensors]
+        values = [plain(value_of(t)) for t in tensors]
         on_host = all(v.place is None and v.aval.device.type == "cpu" for v in values)
         if not (on_host or state.eager):
             self.owed.append((values, tuple(bounds), error, spared))
@@ -55,7 +56,7 @@ class Watch:
         if self.owed:
             made = result if isinstance(result, tuple) else (result,)
             for question in self.owed:
-                _record([t._storage.value for t in made], *question)
+                _record([plain(t._storage.value) for t in made], *question)
         return result
 
 

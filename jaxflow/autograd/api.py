@@ -7,13 +7,13 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import jax
-
 from jaxflow._core.geometry import empty_like_strides
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.door import apply, edge_of, refresh_history, value_of
+from jaxflow._dispatch.door import apply, value_of
+from jaxflow._dispatch.history import own_edge, refresh_history
+from jaxflow._dispatch.level import enter, leave, opened
 from jaxflow._dispatch.op import OPS
 
 from .engine import run_backward
@@ -102,7 +102,7 @@ def grad(
         inputs: leaves or not; of a dict its values, and the gradients come under the same keys.
         only_inputs: must be left at True (deprecated in PyTorch).
         allow_unused: give None for an input the outputs do not depend on, instead of raising.
-        is_grads_batched: the cotangents carry a leading batch dimension, mapped by ``jax.vmap``.
+        is_grads_batched: the cotangents carry a leading batch dimension, mapped by ``vmap``.
         materialize_grads: give zeros instead of None.
 
     Raises:
@@ -220,7 +220,7 @@ _UNREACHED = (object(), 0)
 
 def _target(t: Tensor) -> tuple:
     """Where the gradient of an input arrives; nowhere for a view that has no history of its own."""
-    return edge_of(t) or _UNREACHED
+    return own_edge(t) or _UNREACHED
 
 
 def _edges(roots: tuple[Tensor, ...], cotangents: list) -> list:
@@ -230,7 +230,7 @@ def _edges(roots: tuple[Tensor, ...], cotangents: list) -> list:
             raise RuntimeError(
                 f"element {i} of tensors does not require grad and does not have a grad_fn"
             )
-        edge = edge_of(t)
+        edge = own_edge(t)
         if edge is None:
             raise RuntimeError(
                 f"element {i} of tensors does not require grad and does not have a grad_fn"
@@ -305,7 +305,7 @@ def _as_cotangent(out: Tensor, cotangent: Tensor, create_graph: bool) -> Tensor:
 
 
 def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
-    """``grad`` under ``jax.vmap``: the walk runs once, on tracers, in the traced executor."""
+    """``grad`` under ``vmap``: the walk runs once, on all cotangents; see NOTE [Batched values]."""
     for out, cotangent in zip(roots, given, strict=True):
         if cotangent is not None and not isinstance(cotangent, Tensor):
             raise TypeError(_NO_GRADIENT.format(type(cotangent).__name__))
@@ -334,43 +334,10 @@ def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
             f"{sizes} for the mapped dimension"
         )
-    if create_graph:
-        return _one_by_one(roots, wanted, given)
-    present = [i for i, g in enumerate(given) if g is not None]
-    used: list[bool] = []
-
-    def walk(arrays):
-        cotangents: list = [None] * len(roots)
-        for i, array in zip(present, arrays, strict=True):
-            cotangents[i] = make(Value(roots[i]._aval, array))
-        cotangents = _cotangents(roots, tuple(cotangents), False)
+    with opened(sizes[0], "error") as level:
+        cotangents = tuple(None if g is None else enter(g, level) for g in given)
         found = run_backward(
-            _edges(roots, cotangents), retain_graph=retain_graph, create_graph=False,
-            capture=[_target(t) for t in wanted],
+            _edges(roots, _cotangents(roots, cotangents, create_graph)), retain_graph=retain_graph,
+            create_graph=create_graph, capture=[_target(t) for t in wanted],
         )
-        used[:] = [g is not None for g in found]
-        return [value_of(g).get() for g in found if g is not None]
-
-    arrays = jax.vmap(walk)([value_of(given[i]).get() for i in present])
-    from jaxflow._api.construct import from_array
-
-    tensors = iter([from_array(a) for a in arrays])
-    return [next(tensors) if u else None for u in used]
-
-
-def _one_by_one(roots, wanted, given) -> list:
-    """Batched cotangents with history: one walk for each, stacked."""
-    size = next(g._aval.shape[0] for g in given if g is not None)
-    rows = []
-    for i in range(size):
-        cotangents = tuple(None if g is None else g.select(0, i) for g in given)
-        rows.append(run_backward(
-            _edges(roots, _cotangents(roots, cotangents, True)), retain_graph=True,
-            create_graph=True, capture=[_target(t) for t in wanted],
-        ))
-    return [
-        None if column[0] is None else apply(OPS["stack"], tuple(column), (0,))
-        for column in zip(*rows, strict=True)
-    ]
-
-
+        return [None if g is None else leave(g, level) for g in found]

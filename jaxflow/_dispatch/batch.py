@@ -1,0 +1,171 @@
+"""Batched Values: one Value that stands for many examples, and how a plan runs on them.
+
+NOTE [Batched values]
+    Inside ``vmap`` a tensor shows one example, but its Value is a `Batched`: the aval of the example, and
+    an ``inner`` Value with one more leading dimension for each level (``level.Level``) it is batched at,
+    outermost first. Tensors, views, versions, in-place writes and the graph lie above Values and know
+    nothing of it. A plan with a batched input becomes the plan of ``jax.vmap`` of its function (made once for
+    each pattern of batched inputs), which is recorded or run on the inner Values like any other. So backward,
+    which runs plans too, is batched by the same few lines.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.value import Value
+
+from .plan import Plan, infer
+
+
+class _Nowhere:
+    """In the place of the Program that owes a batched Value: it has no single array."""
+
+    @staticmethod
+    def deliver(value: Value) -> None:
+        raise RuntimeError(
+            "vmap: It looks like you're calling .item() on a Tensor, or asking for its numbers in another "
+            "way (an if, a mask as an index, numpy()). We don't support vmap over calling .item() on a "
+            "Tensor, please try to rewrite what you're doing with other operations, such as "
+            "torch.where, or do it outside of vmap."
+        )
+
+
+_NOWHERE = (_Nowhere, 0)
+
+
+class Batched(Value):
+    """A Value of one example; ``inner`` holds all of them. See NOTE [Batched values]."""
+
+    __slots__ = ("inner", "levels")
+
+    def __init__(self, aval: Aval, inner: Value, levels: tuple) -> None:
+        super().__init__(aval, None, _NOWHERE)
+        self.inner = inner
+        self.levels = levels
+
+
+def plain(value: Value) -> Value:
+    """The Value of all examples; a plain Value itself."""
+    return value.inner if value.__class__ is Batched else value
+
+
+def levels_of(value: Value) -> tuple:
+    """The levels at which a Value is batched."""
+    return value.levels if value.__class__ is Batched else ()
+
+
+def _wrap(aval: Aval, inner: Value, levels: tuple) -> Value:
+    return Batched(aval, inner, levels) if levels else inner
+
+
+def run_batched(run, plan: Plan, inputs: list) -> list[Value]:
+    """``run`` a plan on inputs some of which are batched; its results are batched at all their levels."""
+    found = {level for x in inputs if x.__class__ is Batched for level in x.levels}
+    levels = tuple(sorted(found, key=lambda level: level.serial))
+    key = (
+        tuple(level.size for level in levels),
+        tuple(
+            tuple(level in x.levels for level in levels) if x.__class__ is Batched else None
+            for x in inputs
+        ),
+    )
+    if plan.batched is None:
+        plan.batched = {}
+    mapped = plan.batched.get(key)
+    if mapped is None:
+        mapped = plan.batched[key] = _mapped(plan, *key)
+    outs = run(mapped, [plain(x) if isinstance(x, Value) else x for x in inputs])
+    return [Batched(aval, out, levels) for aval, out in zip(plan.out_avals, outs, strict=True)]
+
+
+def _mapped(plan: Plan, sizes: tuple[int, ...], patterns: tuple) -> Plan:
+    """The plan of ``jax.vmap`` of a plan: once for each level, the outermost last."""
+    fn = plan.fn  # at least one level: what Plan names below is a new function
+    for k in reversed(range(len(sizes))):
+        axes = tuple(0 if pattern is not None and pattern[k] else None for pattern in patterns)
+        fn = jax.vmap(fn, axes, 0, axis_size=sizes[k])
+    kinds = [
+        kind if pattern is None else _with_batch(kind, tuple(itertools.compress(sizes, pattern)))
+        for kind, pattern in zip(plan.kinds, patterns, strict=True)
+    ]
+    return Plan(f"vmap_{plan.name}", fn, kinds,
+                [_with_batch(aval, sizes) for aval in plan.out_avals], device=plan.device,
+                grad_name="", differentiable=False, single=plan.single)
+
+
+def _with_batch(kind, sizes: tuple[int, ...]):
+    """The aval of all examples. A number that differs between examples is an array by now."""
+    if not isinstance(kind, Aval):
+        raise TypeError(f"a number of kind {kind.__name__} cannot be batched")
+    return aval_of((*sizes, *kind.shape), kind.dtype, kind.device)
+
+
+# ----------------------------------------------------------------------- moving a level in and out
+
+
+def _position(levels: tuple, level: Any) -> int:
+    return sum(other.serial < level.serial for other in levels)
+
+
+def hide(run, value: Value, level: Any) -> Value:
+    """A Value whose first dimension becomes the examples of ``level``."""
+    levels = levels_of(value)
+    k = _position(levels, level)
+    inner = _physical(run, "move", plain(value), len(levels), k)
+    aval = aval_of(value.aval.shape[1:], value.aval.dtype, value.aval.device)
+    return Batched(aval, inner, (*levels[:k], level, *levels[k:]))
+
+
+def show(run, value: Value, level: Any) -> Value:
+    """The opposite: the examples of ``level`` become the first dimension; repeated if all are the same."""
+    levels = levels_of(value)
+    rest = tuple(other for other in levels if other is not level)
+    if level in levels:
+        inner = _physical(run, "move", plain(value), levels.index(level), len(rest))
+    else:
+        inner = _physical(run, "repeat", plain(value), len(levels), level.size)
+    aval = aval_of((level.size, *value.aval.shape), value.aval.dtype, value.aval.device)
+    return _wrap(aval, inner, rest)
+
+
+def total(run, value: Value, level: Any) -> Value:
+    """The sum over the examples of ``level``; the Value itself if it is not batched there."""
+    levels = levels_of(value)
+    if level not in levels:
+        return value
+    k = levels.index(level)
+    inner = _physical(run, "total", plain(value), k, 0)
+    return _wrap(value.aval, inner, (*levels[:k], *levels[k + 1:]))
+
+
+_CHANGES = {
+    "move": jnp.moveaxis,
+    "repeat": lambda x, a, n: jnp.broadcast_to(
+        jnp.expand_dims(x, a), (*x.shape[:a], n, *x.shape[a:])
+    ),
+    "total": lambda x, a, _: jnp.sum(x, a, dtype=x.dtype),
+}
+
+
+def _physical(run, kind: str, value: Value, a: int, b: int) -> Value:
+    if kind == "move" and a == b:
+        return value
+    return run(_physical_plan(kind, value.aval, a, b), [value])[0]
+
+
+@functools.cache
+def _physical_plan(kind: str, aval: Aval, a: int, b: int) -> Plan:
+    change = _CHANGES[kind]
+
+    def fn(x):
+        return (change(x, a, b),)
+
+    return Plan(f"vmap_{kind}", fn, [aval], infer(fn, [aval], aval.device), device=aval.device,
+                grad_name="", differentiable=False)
