@@ -90,7 +90,8 @@ def _classify(fn: Callable) -> tuple[Param, ...]:
     return tuple(params)
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """``soft_clip`` as ``SoftClip``."""
     return "".join(part[:1].upper() + part[1:] for part in name.strip("_").split("_"))
 
 
@@ -232,7 +233,7 @@ def op(
             method_name=method_name or op_name,
             aliases=tuple(aliases),
             operators=tuple(operators.split()),
-            grad_name=grad_name or _camel(op_name) + "Backward0",
+            grad_name=grad_name or camel(op_name) + "Backward0",
             differentiable=differentiable,
             saves=saves,
             returns=tuple(returns),

@@ -12,6 +12,10 @@ NOTE [Tensors as pytrees]
 
 from __future__ import annotations
 
+import contextlib
+import threading
+from collections.abc import Iterator
+
 import jax
 import numpy as np
 
@@ -86,5 +90,35 @@ def _register_subclass(cls, **kwargs) -> None:
 
 register(Tensor)
 Tensor.__init_subclass__ = classmethod(_register_subclass)
-# What jnp functions and jax arrays call on a Tensor operand. Autograd does not see what they compute.
-Tensor.__jax_array__ = array_of
+
+
+class _Refusing(threading.local):
+    """In whose name tensors that require grad are refused to jnp functions: a wrapped function's."""
+
+    name: str | None = None
+
+
+_refusing = _Refusing()
+
+
+@contextlib.contextmanager
+def refusing_history(name: str) -> Iterator[None]:
+    """While jax traces the function ``name``, a tensor that requires grad may not become a constant in it."""
+    before, _refusing.name = _refusing.name, name
+    try:
+        yield
+    finally:
+        _refusing.name = before
+
+
+def _jax_array(self: Tensor):
+    """What jnp functions and jax arrays call on a Tensor operand. Autograd does not see what they compute."""
+    if _refusing.name is not None and refreshed(self)._requires_grad:
+        raise RuntimeError(
+            f"wrap_jax: {_refusing.name} reads a tensor that requires grad and is not among its arguments, "
+            "so its gradient would be lost: pass it as an argument, or detach it"
+        )
+    return array_of(self)
+
+
+Tensor.__jax_array__ = _jax_array
