@@ -194,10 +194,7 @@ class BackwardCFunction(FunctionCtx, Node):
                 _zeros(aval) if c is None and aval is not None else c
                 for c, aval in zip(cotangents, self._out_avals, strict=True)
             ]
-        if self._materialize or any(c is not None for c in cotangents):
-            grads = self._counted(BackwardCFunction.apply(self, *cotangents))
-        else:
-            grads = [None] * len(self._edges)
+        grads = self._counted(BackwardCFunction.apply(self, *cotangents))
         if not keep:
             self._release()
         return [self._checked(i, grad) for i, grad in enumerate(grads)]

@@ -1,10 +1,6 @@
-"""``gradcheck`` and ``gradgradcheck``: analytic gradients against finite differences.
+"""``gradcheck`` and ``gradgradcheck``: gradients against finite differences, and what else backward owes.
 
-For each input and output the numerical Jacobian comes from central differences of the function, the
-analytical one from backward passes with unit cotangents. For complex numbers both are written in real
-coordinates: perturbing the real and the imaginary part of an input, reading both parts of an output.
-PyTorch's convention (the gradient is the conjugate of the derivative of a real loss) makes the vjp of a
-unit cotangent ``e`` equal to ``sum_k conj(J)``, so with real coordinates both sides are plain Jacobians.
+The Jacobians come from `jacobians`; see NOTE [Jacobians of complex functions] there.
 """
 
 from __future__ import annotations
@@ -15,17 +11,26 @@ from typing import Any
 
 import numpy as np
 
+from jaxflow._api.construct import put
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import edge_of, value_of
 
 from . import api
-from .engine import run_backward
-from .grad_mode import enable_grad, no_grad
-
-
-class GradcheckError(RuntimeError):
-    """A gradient is not what finite differences say."""
+from .gradcheck_extra import GradcheckError, batched, batched_forward, undefined, undefined_forward, zeros
+from .jacobians import (
+    IMAGINARY,
+    REAL,
+    by_backward,
+    by_forward,
+    difference,
+    directions,
+    is_inexact,
+    numerical,
+    of_part,
+    several,
+    tangent_matrix,
+    units,
+)
 
 
 def gradcheck(
@@ -54,40 +59,43 @@ def gradcheck(
         atol, rtol: how far analytical and numerical entries may differ.
         raise_exception: raise GradcheckError instead of returning False.
         nondet_tol: how far two backward passes over the same graph may differ.
-        check_undefined_grad: also pass no cotangent for an output, and expect none or zeros.
-        check_batched_grad: also compare ``is_grads_batched`` with single passes.
-        check_grad_dtypes: also require gradients of the inputs' dtypes.
-        fast_mode: compare one random projection of the Jacobians instead of every entry.
-        check_forward_ad, check_batched_forward_grad: not supported yet; asking for them raises.
+        check_undefined_grad: also give no cotangent (forward: no tangent), which must mean zeros.
+        check_grad_dtypes: in forward mode also require tangents as real or complex as their outputs.
+            Backward gradients of a dtype other than the input's always fail, as in PyTorch.
+        check_batched_grad: also compare gradients under vmap with those of single passes.
+        check_batched_forward_grad: the same of tangents.
+        check_forward_ad: also hold forward mode against the differences.
+        check_backward_ad: leave it True unless only forward mode is to be checked.
+        fast_mode: compare one random projection of each Jacobian instead of every entry.
+        masked: let gradients for a cotangent of zeros be nearly zero instead of zero.
 
     Raises:
         GradcheckError: where a check fails.
         ValueError: when no input requires grad.
-        AssertionError: when nothing is to be checked.
-        NotImplementedError: for forward-mode checks.
+        AssertionError: for options that contradict each other, and for outputs whose shape or dtype
+            depends on the inputs.
+        RuntimeError: for an input that overlaps itself.
     """
-    if check_forward_ad or check_batched_forward_grad:
-        raise NotImplementedError(
-            "gradcheck(check_forward_ad=True) needs forward-mode autograd, which jaxflow does not have "
-            "yet; leave it False and check backward mode"
-        )
-    if not check_backward_ad:
+    if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
-    inputs = _several(inputs)
+    _needs(check_batched_grad, check_backward_ad, "check_batched_grad", "check_backward_ad")
+    _needs(check_batched_forward_grad, check_forward_ad, "check_batched_forward_grad", "check_forward_ad")
     try:
-        _check_inputs(inputs)
-        outputs = _run(func, inputs)
-        if not any(o.requires_grad for o in outputs):
-            return _check_no_grad(func, inputs, outputs, eps)
-        check = _Check(func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes)
-        if fast_mode:
-            check.projections(outputs)
-        else:
-            check.jacobians(outputs)
-        if check_batched_grad:
-            check.batched()
-        if check_undefined_grad:
-            check.undefined()
+        check = _Check(func, several(inputs), eps, atol, rtol, nondet_tol, check_grad_dtypes)
+        if check_backward_ad:
+            check.backward(fast_mode)
+        if check_forward_ad:
+            check.forward(fast_mode)
+            if check_undefined_grad:
+                undefined_forward(func, check.inputs, check.indices)
+        if check_batched_forward_grad:
+            batched_forward(func, check.inputs, check.indices)
+        if check_backward_ad:
+            if check_batched_grad:
+                batched(check.outputs, check.wanted)
+            zeros(check.outputs, check.wanted, bool(masked))
+            if check_undefined_grad:
+                undefined(func, check.inputs, check.wanted)
     except GradcheckError:
         if raise_exception:
             raise
@@ -116,35 +124,39 @@ def gradgradcheck(
 ) -> bool:
     """``gradcheck`` of the gradients themselves: second derivatives against finite differences.
 
-    ``grad_outputs`` are the cotangents to differentiate through as well; random ones by default.
+    Args:
+        grad_outputs: the cotangents to differentiate through as well; random ones by default, spread
+            over memory with ``gen_non_contig_grad_outputs``.
+        check_rev_over_rev: check backward passes through the backward pass.
+        check_fwd_over_rev: check forward mode through the backward pass.
+
+    All else is as in :func:`gradcheck`.
     """
-    if check_fwd_over_rev:
-        raise NotImplementedError(
-            "gradgradcheck(check_fwd_over_rev=True) needs forward-mode autograd, which jaxflow does not "
-            "have yet; leave it False and check reverse over reverse"
-        )
-    if not check_rev_over_rev:
+    if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError(
             "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
         )
-    inputs = _several(inputs)
+    _needs(check_undefined_grad, check_rev_over_rev, "check_undefined_grad", "check_rev_over_rev")
+    _needs(check_batched_grad, check_rev_over_rev, "check_batched_grad", "check_rev_over_rev")
+    inputs = several(inputs)
     if grad_outputs is None:
+        rng = np.random.default_rng(0)
         grad_outputs = tuple(
-            _random_cotangent(o, gen_non_contig_grad_outputs) for o in _run(func, inputs)
-            if o.requires_grad
+            _random_cotangent(o, rng, gen_non_contig_grad_outputs)
+            for o in several(func(*inputs)) if o.requires_grad
         )
-    else:
-        grad_outputs = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
+    grad_outputs = several(grad_outputs)
     n = len(grad_outputs)
+    # Forward mode hands over detached tensors: who required grad is remembered.
+    active = {i for i, t in enumerate(inputs) if isinstance(t, Tensor) and t.requires_grad}
+    active_outputs = {i for i, t in enumerate(grad_outputs) if t.requires_grad}
 
     def gradient(*args):
         args, cotangents = args[:-n], args[-n:]
-        args = tuple(
-            a.requires_grad_() if _wants(a) and not a.requires_grad else a for a in args
-        )
-        with enable_grad():
-            outputs = [o for o in _run(func, args) if o.requires_grad]
-        wanted = tuple(a for a in args if _wants(a) and a.requires_grad)
+        args = tuple(t.requires_grad_() if i in active else t for i, t in enumerate(args))
+        outputs = [o for o in several(func(*args)) if o.requires_grad]
+        cotangents = [g.requires_grad_() if i in active_outputs else g for i, g in enumerate(cotangents)]
+        wanted = tuple(t for i, t in enumerate(args) if i in active)
         found = api.grad(outputs, wanted, cotangents, create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
 
@@ -153,33 +165,22 @@ def gradgradcheck(
         raise_exception=raise_exception, nondet_tol=nondet_tol,
         check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad, fast_mode=fast_mode, masked=masked,
+        check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev,
     )
 
 
-def _several(inputs: Any) -> tuple:
-    return tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+def _needs(asked: bool, given: bool, option: str, other: str) -> None:
+    if asked and not given:
+        raise AssertionError(f"Setting {option}=True requires {other} to be True")
 
 
-def _random_cotangent(out: Tensor, non_contiguous: bool) -> Tensor:
-    rng = np.random.default_rng(0)
-    from jaxflow._api.construct import tensor
-
-    shape = (*out.shape, 2) if non_contiguous else tuple(out.shape)
-    data = rng.standard_normal(shape)
-    if out.dtype.is_complex:
-        data = data + 1j * rng.standard_normal(shape)
-    t = tensor(data, dtype=out.dtype)
-    return (t.select(-1, 0) if non_contiguous else t).requires_grad_()
-
-
-def _wants(t: Any) -> bool:
-    return isinstance(t, Tensor) and (t.is_floating_point() or t.is_complex())
-
-
-def _run(func: Callable, inputs: tuple) -> tuple[Tensor, ...]:
-    out = func(*inputs)
-    outs = (out,) if isinstance(out, Tensor) else tuple(out)
-    return tuple(o for o in outs if isinstance(o, Tensor))
+def _random_cotangent(out: Tensor, rng: np.random.Generator, spread: bool) -> Tensor:
+    shape = (*out.shape, 2) if spread else tuple(out.shape)
+    data = rng.uniform(-1, 1, shape)
+    if out.is_complex():
+        data = data + 1j * rng.uniform(-1, 1, shape)
+    t = put(data.astype(out.dtype.np), out.device)
+    return (t.select(-1, 0) if spread else t).requires_grad_()
 
 
 def _check_inputs(inputs: tuple) -> None:
@@ -188,13 +189,12 @@ def _check_inputs(inputs: tuple) -> None:
         if not (isinstance(t, Tensor) and t.requires_grad):
             continue
         found = True
-        t.retain_grad()
         if t.dtype not in (dtypes.float64, dtypes.complex128):
             warnings.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. "
                 "This check will likely fail if all the inputs are not of double precision floating "
                 "point or complex. ",
-                stacklevel=3,
+                stacklevel=4,
             )
         if any(s == 0 and n > 1 for n, s in zip(t.shape, t.stride())):
             raise RuntimeError(
@@ -209,213 +209,182 @@ def _check_inputs(inputs: tuple) -> None:
         )
 
 
-def _array(t: Tensor) -> np.ndarray:
-    return np.array(value_of(t).get())
-
-
-def _reals(x: np.ndarray) -> np.ndarray:
-    """A flat real vector of all parts, real and imaginary ones alternating."""
-    flat = np.ascontiguousarray(x).reshape(-1)
-    return flat.view(flat.real.dtype) if np.iscomplexobj(flat) else flat
-
-
-def _set(t: Tensor, x: np.ndarray) -> None:
-    from jaxflow._api.construct import put
-
-    with no_grad():
-        t.data.copy_(put(x, t.device))
-
-
-def _check_no_grad(func: Callable, inputs: tuple, outputs: tuple, eps: float) -> bool:
-    """No output requires grad: then nothing may depend on the inputs."""
-    for t in inputs:
-        if not (isinstance(t, Tensor) and t.requires_grad):
-            continue
-        if any(np.abs(columns).max(initial=0.0) > 0 for columns in _numerical(func, inputs, t, eps)):
-            raise GradcheckError("Numerical gradient for function expected to be zero")
-    return True
-
-
-def _numerical(func: Callable, inputs: tuple, t: Tensor, eps: float) -> list[np.ndarray]:
-    """For each output the Jacobian in real coordinates: rows are outputs, columns inputs."""
-    start = _array(t)
-    work = start.copy()
-    coordinates = _reals(work)
-    columns: list[list[np.ndarray]] = []
-    with no_grad():
-        for k in range(coordinates.size):
-            sides = []
-            for sign in (eps, -eps):
-                before = coordinates[k]
-                coordinates[k] = before + sign
-                _set(t, work.reshape(start.shape))
-                coordinates[k] = before
-                sides.append([_reals(_array(o)) for o in _run(func, inputs)])
-            columns.append([(a - b) / (2 * eps) for a, b in zip(*sides)])
-        _set(t, start)
-        if not columns:
-            return [np.zeros((_reals(_array(o)).size, 0)) for o in _run(func, inputs)]
-    return [np.stack([c[j] for c in columns], 1) for j in range(len(columns[0]))]
+_NOT_ZERO = "Numerical gradient for function expected to be zero"
+_SLOW_WOULD_DO = (
+    "Fast gradcheck failed but element-wise differences are small: with fast_mode=False it might pass."
+)
 
 
 class _Check:
-    """One gradcheck: the function, its inputs, and the tolerances."""
+    """One check: the function, its inputs and outputs, and the tolerances."""
 
     def __init__(self, func, inputs, eps, atol, rtol, nondet_tol, check_dtypes) -> None:
+        _check_inputs(inputs)
         self.func, self.inputs, self.eps = func, inputs, eps
         self.atol, self.rtol = atol, rtol
         self.nondet_tol, self.check_dtypes = nondet_tol, check_dtypes
-        self.wanted = [
-            (i, t) for i, t in enumerate(inputs) if isinstance(t, Tensor) and t.requires_grad
+        self.indices = [
+            i for i, t in enumerate(inputs) if isinstance(t, Tensor) and t.requires_grad
         ]
+        self.wanted = [inputs[i] for i in self.indices]
+        given = several(func(*inputs))
+        self.outputs = [o for o in given if o.requires_grad]
+        inexact = [o for o in given if is_inexact(o)]
+        self.inexact = inexact
+        self.places = [j for j, o in enumerate(inexact) if o.requires_grad]  # of outputs among them
 
-    def _pull(self, out: Tensor, cotangent: np.ndarray) -> list[np.ndarray]:
-        """Gradients for one cotangent as real vectors; zeros where there is none."""
-        from jaxflow._api.construct import put
+    # -- backward mode
 
-        found = api.grad(
-            out, [t for _, t in self.wanted], put(cotangent.astype(out.dtype.np), out.device),
-            retain_graph=True, allow_unused=True,
-        )
-        result = []
-        for (i, t), g in zip(self.wanted, found):
-            if g is None:
-                result.append(np.zeros_like(_reals(_array(t))))
-                continue
-            if tuple(g.shape) != tuple(t.shape):
-                raise GradcheckError("Analytical gradient has incorrect size")
-            if self.check_dtypes and g.dtype is not t.dtype:
-                raise GradcheckError("Backward is not returning gradients with the right dtype")
-            if g.dtype.is_complex and not t.dtype.is_complex:
-                raise GradcheckError(f"Gradient of the real input {i} is complex")
-            result.append(_reals(_array(g)))
-        return result
+    def backward(self, fast: bool) -> None:
+        """Hold backward passes against the differences, the imaginary parts of complex outputs first."""
+        complex_ = any(o.is_complex() for o in self.inexact)
+        compare = self._projections if fast else self._jacobians
+        for part in (IMAGINARY, REAL) if complex_ else (REAL,):
+            compare(part)
 
-    def _analytical(self, out: Tensor) -> list[np.ndarray]:
-        """The Jacobian of one output in real coordinates, a row for each unit cotangent."""
-        rows: list[list[np.ndarray]] = []
-        unit = np.zeros(tuple(out.shape), out.dtype.np)
-        coordinates = _reals(unit)
-        for k in range(coordinates.size):
-            coordinates[k] = 1
-            cotangent = coordinates.view(unit.dtype).reshape(unit.shape) if (
-                np.iscomplexobj(unit)) else coordinates.reshape(unit.shape)
-            row = self._pull(out, cotangent)
-            again = self._pull(out, cotangent)
-            for a, b in zip(row, again):
-                if np.abs(a - b).max(initial=0.0) > self.nondet_tol:
-                    raise GradcheckError(
-                        "Backward is not reentrant, i.e., running backward with same input and "
-                        "grad_output multiple times gives different values, although analytical gradient "
-                        f"matches numerical gradient.The tolerance for nondeterminism was "
-                        f"{self.nondet_tol}."
-                    )
-            rows.append(row)
-            coordinates[k] = 0
-        return [
-            np.stack([r[j] for r in rows]) if rows else np.zeros((0, _reals(_array(t)).size))
-            for j, (_, t) in enumerate(self.wanted)
-        ]
+    def _part_of(self, out: Tensor, part: complex) -> complex:
+        return part if out.is_complex() else REAL
 
-    def jacobians(self, outputs: tuple) -> None:
-        """Compare every entry of every Jacobian."""
-        numerical = [_numerical(self.func, self.inputs, t, self.eps) for _, t in self.wanted]
-        for o, out in enumerate(outputs):
-            if not out.requires_grad:
-                continue
-            analytical = self._analytical(out)
-            for k, (i, _) in enumerate(self.wanted):
-                a, n = analytical[k], numerical[k][o]
-                if not np.allclose(a, n, rtol=self.rtol, atol=self.atol, equal_nan=False):
-                    raise GradcheckError(
-                        f"Jacobian mismatch for output {o} with respect to input {i},\n"
-                        f"numerical:{_show(n.T)}\nanalytical:{_show(a.T)}\n"
-                    )
+    def _jacobians(self, part: complex) -> None:
+        expected = [numerical(self.func, self.inputs, t, self.eps) for t in self.wanted]
+        if not self.outputs:
+            if any(np.any(of_part(d, self._part_of(o, part)) != 0)
+                   for found in expected for d, o in zip(found, self.inexact)):
+                raise GradcheckError(_NOT_ZERO)
+            return
+        for i, (out, place) in enumerate(zip(self.outputs, self.places)):
+            which = self._part_of(out, part)
+            for j, found in enumerate(self._pulled(out, units(out, which))):
+                e = of_part(expected[j][place], which)
+                if not self._close(found, e, self.atol):
+                    raise GradcheckError(_mismatch(found, e, i, j, "outputs", out, which))
 
-    def projections(self, outputs: tuple) -> None:
-        """Compare ``u' J v`` for one random pair of directions for each Jacobian."""
-        rng = np.random.default_rng(0)
-        for k, (i, t) in enumerate(self.wanted):
-            start = _array(t)
-            v = rng.standard_normal(_reals(start).size)
-            v /= max(np.linalg.norm(v), 1e-30)
-            sides = []
-            with no_grad():
-                for sign in (self.eps, -self.eps):
-                    work = start.copy()
-                    _reals(work)[:] += sign * v
-                    if not np.shares_memory(_reals(work), work):
-                        work = (_reals(start) + sign * v).view(start.dtype).reshape(start.shape)
-                    _set(t, work)
-                    sides.append([_reals(_array(o)) for o in _run(self.func, self.inputs)])
-                _set(t, start)
-            for o, out in enumerate(outputs):
-                if not out.requires_grad:
-                    continue
-                u = rng.standard_normal(sides[0][o].size)
-                numerical = u @ ((sides[0][o] - sides[1][o]) / (2 * self.eps))
-                cotangent = u.view(out.dtype.np) if out.dtype.is_complex else u
-                analytical = self._pull(out, cotangent.reshape(tuple(out.shape)))[k] @ v
-                if not np.allclose(analytical, numerical, rtol=self.rtol, atol=self.atol):
-                    raise GradcheckError(
-                        f"Jacobian mismatch for output {o} with respect to input {i},\n"
-                        f"numerical:{numerical}\nanalytical:{analytical}\n"
-                        "The above quantities relating the numerical and analytical jacobians are "
-                        "computed in fast mode: one random projection."
-                    )
-
-    def batched(self) -> None:
-        """``is_grads_batched`` must give what single passes give."""
-        rng = np.random.default_rng(0)
-        from jaxflow._api.construct import put
-
-        wanted = [t for _, t in self.wanted]
-        for out in _run(self.func, self.inputs):
-            if not out.requires_grad:
-                continue
-            stacked = rng.standard_normal((2, *out.shape)).astype(out.dtype.np)
-            together = api.grad(out, wanted, put(stacked, out.device), retain_graph=True,
-                                allow_unused=True, is_grads_batched=True)
-            for row in range(2):
-                alone = api.grad(out, wanted, put(stacked[row], out.device), retain_graph=True,
-                                 allow_unused=True)
-                for a, b in zip(alone, together):
-                    if (a is None) != (b is None) or (
-                        a is not None and not np.allclose(_array(a), _array(b)[row],
-                                                          rtol=self.rtol, atol=self.atol)
-                    ):
-                        raise GradcheckError(
-                            "While computing batched gradients, got values that differ from those of "
-                            "single backward passes"
-                        )
-
-    def undefined(self) -> None:
-        """With no cotangent at all, backward must give nothing or zeros."""
-        wanted = [t for _, t in self.wanted]
-        outputs = [o for o in _run(self.func, self.inputs) if o.requires_grad]
-        try:
-            found = run_backward(
-                [(edge_of(o), None) for o in outputs], retain_graph=True, create_graph=False,
-                capture=[edge_of(t) for t in wanted],
-            )
-        except RuntimeError as error:
+    def _pulled(self, out: Tensor, cotangents: list[np.ndarray]) -> list[np.ndarray]:
+        found, fault = by_backward(out, self.wanted, cotangents, self.nondet_tol)
+        if fault == "dtype":
+            raise GradcheckError("Analytical gradient has incorrect size")  # PyTorch's word for it
+        if fault == "different":
             raise GradcheckError(
-                "Expected backward function to handle undefined output grads. Please look at \"Notes "
-                "about undefined output gradients\" in \"tools/autograd/derivatives.yaml\""
-            ) from error
-        for g in found:
-            if g is not None and np.any(_array(g) != 0):
-                raise GradcheckError(
-                    "Expected all input grads to be undefined or zero when all output grads are "
-                    "undefined or zero. Please look at \"Notes about undefined output gradients\" in "
-                    "\"tools/autograd/derivatives.yaml\""
-                )
+                "Backward is not reentrant, i.e., running backward with same input and grad_output "
+                "multiple times gives different values, although analytical gradient matches numerical "
+                f"gradient.The tolerance for nondeterminism was {self.nondet_tol}.\n"
+                "If that is expected of this function, say how much with nondet_tol=."
+            )
+        return found
+
+    def _projections(self, part: complex) -> None:
+        us, vs = self._vectors()
+        moved = [self._moved(t, u) for t, u in zip(self.wanted, us)]
+        if not self.outputs:
+            if any(x.size and np.abs(x).max() > self.nondet_tol
+                   for found in moved for d in found for x in d.values()):
+                raise GradcheckError(_NOT_ZERO)
+            return
+        which = [self._part_of(out, part) for out in self.outputs]
+        found = [self._pulled(out, [v * w]) for out, v, w in zip(self.outputs, vs, which)]
+        for j, u in enumerate(us):
+            for i, out in enumerate(self.outputs):
+                g, v = found[i][j][:, 0], vs[i]
+                a = g.real @ u[0] + 1j * (g.imag @ u[1]) if len(u) > 1 else g @ u[0]
+                e = v @ of_part(moved[j][self.places[i]], which[i])
+                if not self._close(a, e, self.atol * sum(map(np.sum, u)) * v.sum()):
+                    raise GradcheckError(
+                        _mismatch(a, e, i, j, "outputs", out, which[i])
+                        + self._entries(out, j, self.places[i], which[i])
+                    )
+
+    def _vectors(self) -> tuple[list, list]:
+        """Random directions of length one, nowhere negative: of inputs (complex ones two), of outputs."""
+        rng = np.random.default_rng(0)
+
+        def draw(t: Tensor) -> np.ndarray:
+            x = rng.random(t.numel())
+            return x / max(np.linalg.norm(x), 1e-30)
+
+        return [[draw(t) for _ in directions(t)] for t in self.wanted], [draw(o) for o in self.outputs]
+
+    def _moved(self, t: Tensor, u: list[np.ndarray]) -> list[dict]:
+        """The differences along ``u``: for each inexact output, by direction."""
+        shape = tuple(t.shape)
+        found = [
+            difference(self.func, self.inputs, t, (x * way * self.eps).reshape(shape), self.eps)
+            for way, x in zip(directions(t), u)
+        ]
+        return [dict(zip(directions(t), columns)) for columns in zip(*found)]
+
+    def _entries(self, out: Tensor, j: int, place: int, which: complex) -> str:
+        """What a failure of fast mode adds: the entries themselves."""
+        e = of_part(numerical(self.func, self.inputs, self.wanted[j], self.eps)[place], which)
+        found = by_backward(out, self.wanted, units(out, which), float("inf"))[0][j]
+        return self._elementwise(found, e)
+
+    def _elementwise(self, found: np.ndarray, expected: np.ndarray) -> str:
+        text = (
+            "\nThese are projections, compared in fast mode. Entry by entry:\n\n"
+            f"Numerical:\n {_show(expected)}\nAnalytical:\n{_show(found)}\n\n"
+            f"The max per-element difference (slow mode) is: {np.abs(found - expected).max()}.\n"
+        )
+        return text + _SLOW_WOULD_DO if self._close(found, expected, self.atol) else text
+
+    # -- forward mode
+
+    def forward(self, fast: bool) -> None:
+        """Hold forward mode against the differences, along the imaginary axes of complex inputs first."""
+        complex_ = any(isinstance(t, Tensor) and t.is_complex() for t in self.inputs)
+        us, _ = self._vectors()
+        for part in (IMAGINARY, REAL) if complex_ else (REAL,):
+            for j, (k, t) in enumerate(zip(self.indices, self.wanted)):
+                way = part if t.is_complex() else REAL
+                if not fast:
+                    self._compare_forward(j, k, t, way, units(t, way), self.atol)
+                else:
+                    u = us[j][way == IMAGINARY]
+                    self._compare_forward(j, k, t, way, [u * way], self.atol * u.sum())
+
+    def _compare_forward(self, j, k, t, way, tangents, atol) -> None:
+        shape = tuple(t.shape)
+        steps = [(u * self.eps).reshape(shape) for u in tangents]
+        fast = len(tangents) == 1 and np.count_nonzero(tangents[0]) > 1
+        where = [None] if fast else list(np.ndindex(*shape))
+        moved = [
+            difference(self.func, self.inputs, t, step, self.eps, at) for step, at in zip(steps, where)
+        ]
+        found = by_forward(self.func, self.inputs, self.indices, k, tangents)
+        if not found:
+            return  # an input without elements
+        if self.check_dtypes and any(
+            tangent is not None and tangent.is_complex() != primal.is_complex()
+            for outputs in found for primal, tangent in outputs
+        ):
+            raise GradcheckError("Forward AD gradient has dtype mismatch.")
+        for i, place in enumerate(self.places):
+            got, expected = tangent_matrix(found, place), np.stack([m[place] for m in moved])
+            if not self._close(got, expected, atol):
+                text = _mismatch(got, expected, i, j, "inputs", t, way, "computed with forward mode ")
+                if fast:
+                    text += self._forward_entries(k, t, way, place)
+                raise GradcheckError(text)
+
+    def _forward_entries(self, k: int, t: Tensor, way: complex, place: int) -> str:
+        every = by_forward(self.func, self.inputs, self.indices, k, units(t, way))
+        e = numerical(self.func, self.inputs, t, self.eps)[place][way]
+        return self._elementwise(tangent_matrix(every, place), e)
+
+    def _close(self, found, expected, atol: float) -> bool:
+        return np.allclose(found, expected, rtol=self.rtol, atol=atol)
 
 
-def _show(x: np.ndarray) -> str:
-    from jaxflow._api.construct import put
+def _mismatch(found, expected, i, j, of: str, t: Tensor, part: complex, mode: str = "") -> str:
+    name = "imaginary" if part == IMAGINARY else "real"
+    start = f"While considering the {name} part of complex {of} only, " if t.is_complex() else ""
+    return (
+        f"{start}Jacobian {mode}mismatch for output {i} with respect to input {j},\n"
+        f"numerical:{_show(expected)}\nanalytical:{_show(found)}\n"
+    )
 
-    return repr(put(x, "cpu"))
+
+def _show(x: Any) -> str:
+    return repr(put(x, "cpu")) if isinstance(x, np.ndarray) and x.ndim else str(x)
 
 
 __all__: Sequence[str] = ("GradcheckError", "gradcheck", "gradgradcheck")
