@@ -16,8 +16,9 @@ MOST_LINES = 700
 
 # A layer may import the layers before it, and itself. `op` is the module of the @op decorator, that
 # lives in _dispatch and which ops need; `public` is what gathers the layers below into names, and
-# what is written in those names.
-LAYERS = ("_core", "op", "_ops", "_dispatch", "_api", "autograd", "public")
+# what is written in those names. Nothing imports the dialects of other frameworks.
+DIALECTS = ("_faces", "oneflow", "paddle")
+LAYERS = ("_core", "op", "_ops", "_dispatch", "_api", "autograd", "public", "dialects")
 
 
 def python_files(*folders):
@@ -66,6 +67,8 @@ def layer_of(parts):
     first = parts[0] if parts else ""
     if tuple(parts[:2]) == ("_dispatch", "op"):
         return "op"
+    if first in DIALECTS:
+        return "dialects"
     return first if first in LAYERS else "public"
 
 
@@ -89,7 +92,17 @@ def test_imports_point_down():
 
 def test_the_walk_sees_arrows():
     seen = {(source, target) for _, source, _, target in arrows()}
-    assert {("_ops", "op"), ("_dispatch", "_core")} <= seen
+    assert {("_ops", "op"), ("_dispatch", "_core"), ("dialects", "public")} <= seen
+
+
+def test_dialects_know_nothing_of_each_other():
+    wrong = [
+        f"{name_of(path)} imports {module}"
+        for path, source, module, target in arrows()
+        if source == target == "dialects"
+        and path.relative_to(PACKAGE).parts[0] != module.split(".")[1] != "_faces"
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_ops_know_nothing_of_tensors():

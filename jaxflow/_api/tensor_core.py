@@ -355,14 +355,16 @@ def _history(t: Tensor) -> None:
         refresh_history(t)
 
 
-def _repr(self, *, tensor_contents: str | None = None) -> str:
+def _repr(
+    self, *, tensor_contents: str | None = None, name: str | None = None, dtype_text: str | None = None
+) -> str:
     if self._aval is None or isinstance(self._storage.value.array, jax_core.Tracer):
         # Inside a jax transformation, or in a message of jax's about one.
         return f"tensor(<{self._storage.value.array!r}>)"
     _history(self)
     node, device = self._grad_fn, self._aval.device
     # Tensor and Parameter print as "tensor", every other class under its own name.
-    name = type(self).__dict__.get("_repr_name", type(self).__name__)
+    name = name or type(self).__dict__.get("_repr_name", type(self).__name__)
     text = printing.tensor_repr(
         None if device.type == "meta" else _to_print(self),
         self._aval.dtype,
@@ -372,6 +374,7 @@ def _repr(self, *, tensor_contents: str | None = None) -> str:
         device=device,
         type_name=name,
         contents=tensor_contents,
+        dtype_text=dtype_text,
     )
     # Set on parameters, and on tensors of other classes that a module took as its parameters.
     is_parameter = getattr(self, "_is_param", False)

@@ -69,13 +69,14 @@ def tensor_repr(
     tangent=None,
     type_name="tensor",
     contents=None,
+    dtype_text=None,
 ):
     """Return the repr of a tensor whose values are ``array``, a NumPy or jax array.
 
     ``array`` is None, and ``shape`` given, for a tensor without data (device "meta"). Of a jax
     array only the elements that are shown come to the host. ``grad_fn_name`` and ``tangent`` are
     texts; ``type_name`` is the name of the class where that is not Tensor itself. ``contents``
-    replaces the text of the values.
+    replaces the text of the values, and ``dtype_text`` is what to say of the dtype, obvious or not.
     """
     shape = tuple(array.shape if shape is None else shape)
     prefix = type_name + "("
@@ -84,7 +85,7 @@ def tensor_repr(
     notes = []
     if device.type != "cpu":
         notes.append(f"device='{device}'")
-    notes += _shape_and_type(array is not None, shape, dtype)
+    notes += _shape_and_type(array is not None, shape, dtype, dtype_text)
     if grad_fn_name is not None:
         notes.append(f"grad_fn=<{grad_fn_name}>")
     elif requires_grad:
@@ -94,7 +95,7 @@ def tensor_repr(
     return _with_notes(prefix + contents, notes, len(prefix))
 
 
-def _shape_and_type(has_data, shape, dtype):
+def _shape_and_type(has_data, shape, dtype, dtype_text):
     """Say the shape and the dtype where the contents cannot be read back to them."""
     default = dtypes.get_default_dtype()
     if not has_data or 0 in shape:
@@ -111,7 +112,9 @@ def _shape_and_type(has_data, shape, dtype):
             dtypes.int64,
             dtypes.bool,
         )
-    if dtype not in obvious:
+    if dtype_text is not None:
+        yield dtype_text
+    elif dtype not in obvious:
         yield f"dtype={dtype}"
 
 

@@ -102,17 +102,18 @@ def _reduce_tensor(t: Any) -> tuple:
             stacklevel=2,
         )
     state = dict(t.__dict__)
-    if isinstance(t, Parameter) and type(t) is Parameter:
+    cls = getattr(type(t), "_stored_as", type(t))  # a class that only shows a tensor differently says so
+    if isinstance(t, Parameter) and cls is Parameter:
         data = _reduce_data(t.data, False)
         args = (_Made(data), t.requires_grad, OrderedDict())
         if state:
             return GlobalName("torch._utils", "_rebuild_parameter_with_state"), (*args, state)
         return GlobalName("torch._utils", "_rebuild_parameter"), args
     made = _reduce_data(t, t.requires_grad)
-    if type(t) is jaxflow.Tensor and not state:
+    if cls is jaxflow.Tensor and not state:
         return made
     function, args = made
-    kind = GlobalName("torch", "Tensor") if type(t) is jaxflow.Tensor else type(t)
+    kind = GlobalName("torch", "Tensor") if cls is jaxflow.Tensor else cls
     return GlobalName("torch._tensor", "_rebuild_from_type_v2"), (function, kind, args, state)
 
 

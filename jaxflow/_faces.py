@@ -1,0 +1,237 @@
+"""Other frameworks' faces on jaxflow's tensors, functions and modules: what the dialects have in common.
+
+NOTE [Faces]
+    A face is a subclass of Tensor without slots of its own, so that ``t.__class__ = Face`` puts it on a
+    tensor that is there already: same object, same storage, same history. A dialect's functions and methods
+    are jaxflow's own, called as they are, with the face put on what comes out. A plain tensor that goes in
+    and comes back as the same object stays plain: somebody else holds it.
+
+    Some names mean one thing in jaxflow and another in the dialect (``shape``, ``split``). Such a name is a
+    :class:`Meaning`. Who asks decides: code of this package gets jaxflow's meaning, all other code the
+    dialect's. So composites, modules and optimizers work on faced tensors as on any other, hooks and custom
+    functions that they call back see the dialect, and no mode has to be entered or left, in any thread.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jaxflow
+from jaxflow import Tensor
+from jaxflow.nn import Module
+
+# Special methods whose results are tensors; the others keep their Python types.
+_OPERATORS = frozenset(
+    f"__{prefix}{name}__"
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
+                 "lshift", "rshift")
+    for prefix in ("", "r", "i")
+) | frozenset("__neg__ __pos__ __abs__ __invert__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __getitem__ "
+              "__copy__ __deepcopy__ __reversed__".split())
+
+
+class Meaning:
+    """An attribute that is ``ours`` for code of this package and ``theirs`` for all other."""
+
+    def __init__(self, ours: Any, theirs: Any) -> None:
+        self.ours, self.theirs = ours, theirs
+        self.__doc__ = theirs.__doc__
+
+    def __get__(self, t: Any, cls: type | None = None) -> Any:
+        inside = sys._getframe(1).f_globals.get("__name__", "").startswith("jaxflow.")
+        return (self.ours if inside else self.theirs).__get__(t, cls)
+
+    def __set__(self, t: Any, value: Any) -> None:
+        inside = sys._getframe(1).f_globals.get("__name__", "").startswith("jaxflow.")
+        (self.ours if inside else self.theirs).__set__(t, value)
+
+    def __delete__(self, t: Any) -> None:
+        self.theirs.__delete__(t)
+
+
+class DType:
+    """A dtype under a dialect's name; equal to jaxflow's, and to itself alone among the dialect's."""
+
+    __slots__ = ("_dialect", "plain")
+
+    def __init__(self, plain: jaxflow.dtype, dialect: str) -> None:
+        self.plain, self._dialect = plain, dialect
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "plain":  # asked for before it is set, by copy and pickle
+            raise AttributeError(name)
+        return getattr(self.plain, name)
+
+    def __eq__(self, other: Any) -> bool:
+        return self.plain is (other.plain if isinstance(other, DType) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.plain)
+
+    def __repr__(self) -> str:
+        return f"{self._dialect}.{self.plain.name}"
+
+    def __reduce__(self) -> tuple:
+        return DType, (self.plain, self._dialect)
+
+
+class Context:
+    """The ``ctx`` of a custom function, showing the tensors it holds with a dialect's face."""
+
+    __slots__ = ("_dialect", "_node")
+
+    def __init__(self, node: Any, dialect: Dialect) -> None:
+        object.__setattr__(self, "_node", node)
+        object.__setattr__(self, "_dialect", dialect)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._dialect.face(getattr(self._node, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._node, name, value)
+
+
+class Dialect:
+    """One dialect: which class stands for which of jaxflow's, and which values for which arguments.
+
+    Attributes:
+        faces: jaxflow's class of tensors to the dialect's.
+        inward: types of the dialect's values (dtypes, places) to the function that gives jaxflow's.
+        dtypes: jaxflow's dtypes to the dialect's.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.faces: dict[type, type] = {}
+        self.inward: dict[type, Callable] = {DType: lambda named: named.plain}
+        self.dtypes = {plain: DType(plain, name) for plain in set(jaxflow._ALL_DTYPES.values())}
+
+    def face(self, result: Any, given: Iterable = ()) -> Any:
+        """``result``, its tensors (also those in tuples, lists, dicts) with this dialect's face."""
+        kind = type(result)
+        wanted = self.faces.get(kind)
+        if wanted is not None:
+            if not any(result is a for a in given):
+                result.__class__ = wanted
+        elif kind is jaxflow.dtype:
+            return self.dtypes[result]
+        elif isinstance(result, (tuple, list)) and kind is not jaxflow.Size:
+            for item in result:
+                self.face(item, given)
+        elif isinstance(result, dict):
+            for item in result.values():
+                self.face(item, given)
+        return result
+
+    def bare(self, value: Any) -> Any:
+        """``value`` as jaxflow takes it: a dtype or place of the dialect becomes jaxflow's."""
+        convert = self.inward.get(type(value))
+        return value if convert is None else convert(value)
+
+    def function(self, fn: Callable) -> Callable:
+        """``fn`` taking this dialect's values and giving this dialect's tensors."""
+        bare, face = self.bare, self.face
+
+        @functools.wraps(fn)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            given = [bare(a) for a in args]
+            named = {name: bare(a) for name, a in kwargs.items()}
+            return face(fn(*given, **named), given)
+
+        return call
+
+    def hook(self, fn: Callable) -> Callable:
+        """A user's function that is to be called with this dialect's tensors."""
+
+        @functools.wraps(fn)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return fn(*self.face(args), **self.face(kwargs))
+
+        return call
+
+    def stands_for(self, cls: type, base: type) -> None:
+        """Make ``cls`` the face of tensors of class ``base``; they are saved as what they are."""
+        self.faces[base] = cls
+        cls._stored_as = base
+
+    def dress(self, cls: type) -> type:
+        """Complete the face ``cls``: inherited methods give faced tensors, own ones become Meanings."""
+        self.stands_for(cls, Tensor)
+        own = dict(vars(cls))
+        for name, ours in vars(Tensor).items():
+            if name.startswith("_") and name not in _OPERATORS:
+                continue
+            if isinstance(ours, types.FunctionType):
+                setattr(cls, name, self.function(ours))
+            elif isinstance(ours, property):
+                faced = property(self.function(ours.fget), ours.fset, ours.fdel, ours.__doc__)
+                setattr(cls, name, Meaning(ours, faced))
+            if name in own:
+                setattr(cls, name, own[name] if name in _OPERATORS else Meaning(ours, own[name]))
+        return cls
+
+    # ------------------------------------------------------------------------------- custom functions
+
+    def custom_function(self, cls: type, context: type = Context) -> None:
+        """Let ``forward`` and ``backward`` of a subclass of Function see this dialect's tensors."""
+        for name in ("forward", "backward"):
+            written = vars(cls).get(name)
+            if isinstance(written, staticmethod):
+                setattr(cls, name, staticmethod(self._in_context(written.__func__, context)))
+
+    def _in_context(self, fn: Callable, context: type) -> Callable:
+        @functools.wraps(fn)
+        def call(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+            return fn(context(ctx, self), *self.face(args), **kwargs)
+
+        return call
+
+    # ---------------------------------------------------------------------------------------- modules
+
+    def module_base(self, name: str, **attributes: Any) -> type:
+        """The dialect's ``Module``: results, parameters and buffers have the dialect's face."""
+        dialect = self
+
+        class Faced(Module):
+            def __call__(self, *args: Any, **kwargs: Any) -> Any:
+                return dialect.face(super().__call__(*args, **kwargs), args)
+
+            def register_parameter(self, name: str, param: Any) -> None:
+                super().register_parameter(name, dialect.face(param))
+
+        Faced.__name__ = Faced.__qualname__ = name
+        Faced.__module__ = f"jaxflow.{self.name}.nn"
+        Faced.__doc__ = f"Base class of layers and models, as ``{self.name}.nn.{name}``."
+        for key, value in attributes.items():
+            setattr(Faced, key, value)
+        self.module = Faced
+        return Faced
+
+    def layer(self, cls: type, arguments: Callable[..., dict] | None = None, name: str = "") -> type:
+        """jaxflow's layer ``cls`` as one of this dialect; ``arguments`` turns its arguments into ours."""
+        dialect = self
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            if arguments is not None:
+                args, kwargs = (), arguments(*args, **kwargs)
+            cls.__init__(self, *map(dialect.bare, args), **{k: dialect.bare(v) for k, v in kwargs.items()})
+            dialect.face([*self.parameters(), *self.buffers()])
+
+        __init__ = functools.wraps(arguments or cls.__init__)(__init__)
+        return type(name or cls.__name__, (self.module, cls), {
+            "__init__": __init__, "__doc__": cls.__doc__, "__module__": self.module.__module__,
+        })
+
+
+def missing(dialect: str, module: str, known: Iterable[str], name: str) -> AttributeError:
+    """What a dialect's module raises for a name it lacks: one that the framework has, or one nobody has."""
+    if name in known:
+        return AttributeError(
+            f"{module}.{name} exists in {dialect} but not here: jaxflow has no operation behind it yet. "
+            "docs/dialects.md lists what the dialect offers."
+        )
+    return AttributeError(f"module 'jaxflow.{module}' has no attribute '{name}'")

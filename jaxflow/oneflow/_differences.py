@@ -1,0 +1,226 @@
+"""Where OneFlow's documented behaviour is not PyTorch's: one row each, and the dialect follows OneFlow.
+
+What is not listed is PyTorch's and so jaxflow's. Rows without a function describe what ``_dialect.py`` does
+on the tensor and in autograd. Rows with ``arguments`` change the defaults of a class.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jaxflow
+from jaxflow import Tensor
+from jaxflow.nn import Module
+from jaxflow.nn import functional as F
+from jaxflow.optim.lr_scheduler import LambdaLR
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One difference.
+
+    Attributes:
+        namespace, name: where the name is; the empty namespace is ``oneflow`` itself.
+        pytorch, oneflow: what either does.
+        function: what the dialect offers under the name; None where it is described only.
+        arguments: OneFlow's arguments of a class to jaxflow's.
+    """
+
+    namespace: str
+    name: str
+    pytorch: str
+    oneflow: str
+    function: Any = None
+    arguments: Callable[..., dict] | None = None
+
+
+DIFFERENCES: list[Row] = [
+    Row("autograd", "backward",
+        "retain_graph defaults to create_graph, and False frees the graph even under create_graph",
+        "retain_graph is False by default and follows create_graph: the graph is kept when either is True"),
+    Row("autograd", "backward", "tensors, grad_tensors", "also takes the older names outputs, out_grads"),
+    Row("autograd", "grad", "only_inputs, materialize_grads; retain_graph as above",
+        "neither of the two; retain_graph as above; also takes the older name out_grads"),
+    Row("autograd", "Function", "an instance cannot be called", "Exp()(x) is Exp.apply(x)"),
+    Row("Tensor", "backward", "backward(gradient, retain_graph=None, create_graph, inputs)",
+        "backward(gradient=None, retain_graph=False, create_graph=False)"),
+    Row("Tensor", "__repr__", "names the dtype only where it is not obvious", "names it always"),
+    Row("Tensor", "shape", "prints as torch.Size", "prints as oneflow.Size"),
+    Row("", "dtype", "prints as torch.float32", "prints as oneflow.float32"),
+]
+
+
+def _add(namespace: str, name: str, oneflow: str, pytorch: str = "not there", **what: Any) -> None:
+    DIFFERENCES.append(Row(namespace, name, pytorch, oneflow, **what))
+
+
+def only_in_oneflow(namespace: str, oneflow: str, name: str = "") -> Callable[[Callable], Callable]:
+    """Declare a function that PyTorch has not got under this name."""
+
+    def declare(fn: Any) -> Any:
+        _add(namespace, name or fn.__name__, oneflow, function=fn)
+        return fn
+
+    return declare
+
+
+# ------------------------------------------------------------------------------------- other defaults
+
+
+def defaults(namespace: str, cls: type, **changed: Any) -> None:
+    """Declare that OneFlow's class has other defaults."""
+    signature = inspect.signature(cls)
+    new = signature.replace(parameters=[
+        p.replace(default=changed.get(p.name, p.default)) for p in signature.parameters.values()
+    ])
+
+    def arguments(*args: Any, **kwargs: Any) -> dict:
+        bound = new.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.arguments
+
+    arguments.__signature__ = new
+
+    def said(values: dict) -> str:
+        return ", ".join(f"{name}={value!r}" for name, value in values.items())
+
+    before = {n: signature.parameters[n].default for n in changed}
+    before = {n: "(required)" if v is inspect.Parameter.empty else v for n, v in before.items()}
+    _add(namespace, cls.__name__, said(changed), said(before), arguments=arguments)
+
+
+defaults("nn", jaxflow.nn.RMSNorm, eps=1e-5)
+for _cls in (jaxflow.nn.ConstantPad1d, jaxflow.nn.ConstantPad2d, jaxflow.nn.ConstantPad3d):
+    defaults("nn", _cls, value=0)
+defaults("optim", jaxflow.optim.Adagrad, lr=1e-3)
+defaults("optim", jaxflow.optim.AdamW, weight_decay=0)
+defaults("optim", jaxflow.optim.RMSprop, lr=1e-3)
+
+
+# ------------------------------------------------------------------------------------ only in OneFlow
+
+for _name in ("gelu", "mish", "softplus", "softsign", "silu"):
+    _add("", _name, f"nn.functional.{_name}", "in nn.functional only", function=getattr(F, _name))
+for _name in ("expand", "repeat", "new_ones", "new_zeros", "new_full", "new_empty", "contiguous", "view"):
+    _add("", _name, f"Tensor.{_name} as a function", "a method only", function=getattr(Tensor, _name))
+
+
+@only_in_oneflow("", "the tensor in another dtype")
+def cast(x: Tensor, dtype: jaxflow.dtype) -> Tensor:
+    return x.to(dtype)
+
+
+@only_in_oneflow("", "x expanded to the shape of like_tensor")
+def broadcast_like(x: Tensor, like_tensor: Tensor) -> Tensor:
+    return x.expand_as(like_tensor)
+
+
+def _coordinates(index: Tensor) -> tuple[Tensor, ...]:
+    return tuple(index[..., i] for i in range(index.size(-1)))
+
+
+@only_in_oneflow("", "input at the coordinates in the last dimension of index")
+def gather_nd(input: Tensor, index: Tensor) -> Tensor:
+    return input[_coordinates(index)]
+
+
+@only_in_oneflow("", "zeros of a shape, with update added at the coordinates in index")
+def scatter_nd(index: Tensor, update: Tensor, shape: Sequence[int]) -> Tensor:
+    zeros = jaxflow.zeros(tuple(shape), dtype=update.dtype, device=update.device)
+    return zeros.index_put(_coordinates(index), update, accumulate=True)
+
+
+@only_in_oneflow("", "a copy of tensor with updates written at the coordinates in indices")
+def tensor_scatter_nd_update(tensor: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+    return tensor.index_put(_coordinates(indices), updates)
+
+
+def _slices(triples: Sequence[tuple]) -> tuple[slice, ...]:
+    return tuple(slice(*triple) for triple in triples)
+
+
+@only_in_oneflow("", "the part given by (start, stop, step) of each dimension", "slice")
+def slice_(input: Tensor, slice_tup_list: Sequence[tuple]) -> Tensor:
+    return input[_slices(slice_tup_list)]
+
+
+@only_in_oneflow("", "writes update into the part given by (start, stop, step) of each dimension")
+def slice_update(input: Tensor, update: Tensor, slice_tup_list: Sequence[tuple]) -> Tensor:
+    input[_slices(slice_tup_list)] = update.to(input.dtype)
+    return input
+
+
+@only_in_oneflow("", "whether each target is among the k largest of its row of predictions")
+def in_top_k(targets: Tensor, predictions: Tensor, k: int) -> Tensor:
+    return (predictions.topk(k, dim=1).indices == targets.unsqueeze(1)).any(1)
+
+
+@only_in_oneflow("nn.functional", "x * sigmoid(1.702 x)")
+def quick_gelu(x: Tensor) -> Tensor:
+    return x * jaxflow.sigmoid(1.702 * x)
+
+
+@only_in_oneflow("nn.functional", "relu(x) squared")
+def square_relu(x: Tensor) -> Tensor:
+    return F.relu(x) ** 2
+
+
+_add("", "quick_gelu", "nn.functional.quick_gelu", function=quick_gelu)
+_add("", "square_relu", "nn.functional.square_relu", function=square_relu)
+
+
+class QuickGELU(Module):
+    """``x * sigmoid(1.702 x)``."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Elementwise."""
+        return quick_gelu(x)
+
+
+class SquareReLU(Module):
+    """``relu(x) ** 2``."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Elementwise."""
+        return square_relu(x)
+
+
+class CosineDecayLR(LambdaLR):
+    """The learning rate falls along half a cosine to ``alpha`` times itself in ``decay_steps`` steps."""
+
+    def __init__(self, optimizer: Any, decay_steps: int, alpha: float = 0.0, last_step: int = -1) -> None:
+        def factor(step: int) -> float:
+            done = min(step / decay_steps, 1.0)
+            return (1 - alpha) * 0.5 * (1 + math.cos(math.pi * done)) + alpha
+
+        super().__init__(optimizer, factor, last_step)
+
+
+class PolynomialLR(LambdaLR):
+    """The learning rate falls to ``end_learning_rate`` along a polynomial, once or (``cycle``) again."""
+
+    def __init__(
+        self, optimizer: Any, decay_batch: int, end_learning_rate: float = 1e-4, power: float = 1.0,
+        cycle: bool = False, last_step: int = -1,
+    ) -> None:
+        def factor_for(base: float) -> Callable[[int], float]:
+            def factor(step: int) -> float:
+                laps = max(1, math.ceil(step / decay_batch)) if cycle else 1
+                left = 1 - min(step / (decay_batch * laps), 1.0)
+                return ((base - end_learning_rate) * left**power + end_learning_rate) / base
+
+            return factor
+
+        bases = [group.get("initial_lr", group["lr"]) for group in optimizer.param_groups]
+        super().__init__(optimizer, [factor_for(base) for base in bases], last_step)
+
+
+_add("nn", "QuickGELU", "x * sigmoid(1.702 x)", function=QuickGELU)
+_add("nn", "SquareReLU", "relu(x) squared", function=SquareReLU)
+_add("optim.lr_scheduler", "CosineDecayLR", "half a cosine, then constant", function=CosineDecayLR)
+_add("optim.lr_scheduler", "PolynomialLR", "PolynomialLR(optimizer, decay_batch, end_learning_rate, power, "
+     "cycle)", "PolynomialLR(optimizer, total_iters, power)", function=PolynomialLR)

@@ -1,0 +1,7 @@
+"""Linear algebra under OneFlow's names."""
+
+import jaxflow as _jaxflow
+
+from ._dialect import fill as _fill
+
+__getattr__ = _fill("linalg", globals(), _jaxflow.linalg)

@@ -1,0 +1,7 @@
+"""Special functions under OneFlow's names."""
+
+import jaxflow as _jaxflow
+
+from ._dialect import fill as _fill
+
+__getattr__ = _fill("special", globals(), _jaxflow.special)

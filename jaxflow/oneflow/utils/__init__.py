@@ -1,0 +1,3 @@
+"""OneFlow's utilities."""
+
+from . import data as data
