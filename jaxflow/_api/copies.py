@@ -337,6 +337,7 @@ def _inplace_metadata(name: str) -> None:
             self._grad_fn, self._output_nr = view._grad_fn, view._output_nr
         self._view.version[0] += 1
         self._view.seen_version = self._view.version[0]
+        self._tangents = view._tangents
         return self
 
     method.__name__ = method.__qualname__ = name + "_"

@@ -16,6 +16,7 @@ from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked
 from jaxflow._core.warning import warn_once
+from jaxflow._dispatch import forward
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
 
@@ -370,7 +371,8 @@ def _repr(
         self._aval.dtype,
         shape=self._aval.shape,
         requires_grad=self._requires_grad,
-        grad_fn_name=None if node is None else type(node).__name__,
+        grad_fn_name=None if node is None else node.name().rpartition(":")[2],
+        tangent=next((repr(t) for t in forward.tangents_of(self).values() if t is not None), None),
         device=device,
         type_name=name,
         contents=tensor_contents,

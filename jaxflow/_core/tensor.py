@@ -50,7 +50,7 @@ class Tensor:
     """A multi-dimensional array with PyTorch's interface; see the package's documentation."""
 
     __slots__ = ("__dict__", "__weakref__", "_accumulator", "_aval", "_grad", "_grad_fn", "_hooks",
-                 "_output_nr", "_requires_grad", "_storage", "_stride", "_view")
+                 "_output_nr", "_requires_grad", "_storage", "_stride", "_tangents", "_view")
 
     _storage: Storage
     _view: ViewInfo | None
@@ -73,6 +73,7 @@ def make(value: Value, cls: type = Tensor) -> Tensor:
     t._grad = None
     t._accumulator = None
     t._hooks = None
+    t._tangents = None
     return t
 
 
@@ -89,6 +90,7 @@ def make_view(parent: Tensor, plan, info: ViewInfo) -> Tensor:
     t._grad = None
     t._accumulator = None
     t._hooks = None
+    t._tangents = None
     return t
 
 

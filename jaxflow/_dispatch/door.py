@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from jaxflow._core.geometry import contiguous_strides, preserve_strides
+from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Untracked, Value
 
@@ -27,12 +28,14 @@ _NUMBERS = (bool, int, float, complex)
 _KNOWN = frozenset((*_NUMBERS, NoneKind))
 
 
-def apply(op: Op, args: tuple, static: tuple = (), into=None) -> Any:
+def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = False) -> Any:
     """Apply an op to its dynamic arguments (tensors, numbers, None) and static arguments.
 
-    ``into`` is the aval an in-place result must have. Returns a Tensor, a tuple of Tensors, or the op's
-    named tuple.
+    ``into`` is the aval an in-place result must have; ``plain`` leaves tangents aside (NOTE [Duals]).
+    Returns a Tensor, a tuple of Tensors, or the op's named tuple.
     """
+    if LEVELS and not plain:
+        return _forward().apply(op, args, static, into)
     kinds: list = [static, into]
     values: list = []
     grad = permuted = False
@@ -56,7 +59,7 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None) -> Any:
     if plan is None:
         clean = _only_numbers(op, args)
         if clean is not None:
-            return apply(op, clean, static, into)
+            return apply(op, clean, static, into, plain)
         plan = op.plans[key] = build(op, key[2:], static, into)
     outs = run(plan, values)
     if grad and state.grad and plan.differentiable:
@@ -83,8 +86,23 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None) -> Any:
     return plan.returns(tensors) if plan.returns else tuple(tensors)
 
 
-def apply_plan(plan: Plan, args: list) -> tuple[Tensor, ...]:
+def _forward():
+    from . import forward
+
+    return forward
+
+
+def plan_for(op: Op, args: tuple, static: tuple = (), into=None) -> Plan:
+    """The plan `apply` used for these arguments."""
+    args = _only_numbers(op, args) or args
+    kinds = [a._aval if isinstance(a, Tensor) else a.__class__ for a in args]
+    return op.plans[static, into, *kinds]
+
+
+def apply_plan(plan: Plan, args: list, plain: bool = False) -> tuple[Tensor, ...]:
     """Apply a plan that is known already (the engine's way in) to present dynamic arguments."""
+    if LEVELS and not plain:
+        return _forward().apply_plan(plan, args)
     values = []
     grad = False
     for a in args:
@@ -243,6 +261,8 @@ def share(op: Op, t: Tensor) -> Tensor:
         _attach(new, plan.node(plan, [None], [edge_of(t)], (True,), None), 0)
     elif state.inference:
         new._storage.version = Untracked((0,))
+    if LEVELS:
+        _forward().carry(new, t, lambda tangent: share(op, tangent))
     return new
 
 

@@ -14,6 +14,7 @@ NOTE [Nothing half done]
 from __future__ import annotations
 
 from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
+from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._core.value import Untracked
 
@@ -43,6 +44,10 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
         if node._guards[0][0] is version_cell(target):
             node._guards = node._guards[1:]
     write(target, result)
+    if LEVELS:
+        from . import forward
+
+        forward.wrote(target, result)
     return target
 
 

@@ -19,11 +19,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from jaxflow._core import promotion
+from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor
 
 from .bind import Binder
 from .composite import COMPOSITES, Composite
 from .door import apply
+from .forward import is_dual
 from .inplace import apply_inplace, check_apart, check_writable, write
 from .op import OPS, Op
 from .state import state
@@ -88,6 +90,11 @@ def write_out(name: str, out, result, args: tuple, op: Op | None = None):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but "
             "one of the arguments requires grad."
+        )
+    if LEVELS and (is_dual(out) or is_dual(result)):
+        raise NotImplementedError(
+            f"Trying to use forward AD with {name}_out that does not support it because it is an out= "
+            "function"
         )
     have, want = result._aval.dtype, out._aval.dtype
     op = op or OPS.get(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, ViewInfo, make_view, version_cell
 
 from .door import plan_of
@@ -15,7 +16,15 @@ def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:
     out, plan = _child(name, t, static)
     if t._requires_grad and state.grad and out._aval.dtype.category >= 2:
         _attach(out, view_node(plan.step, plan.step_fns.numbers, [edge_of(t)]), 0)
+    if LEVELS:
+        _viewed(out, t, name, static)
     return out
+
+
+def _viewed(out: Tensor, t: Tensor, name: str, static: tuple) -> None:
+    from . import forward
+
+    forward.viewed(out, t, name, static)
 
 
 def apply_joint_view(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_name: str) -> tuple:
@@ -26,6 +35,9 @@ def apply_joint_view(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_name:
         node = view_node(plan, (), [edge_of(t)])
         for i, (out, _) in enumerate(outs):
             _attach(out, node, i)
+    if LEVELS:
+        for (out, _), (name, static) in zip(outs, specs, strict=True):
+            _viewed(out, t, name, static)
     return tuple(out for out, _ in outs)
 
 

@@ -1,5 +1,6 @@
 """Autograd: the engine over the recorded graph, grad modes, hooks, custom functions, gradient checks."""
 
+from . import forward_ad as forward_ad
 from . import graph as graph
 from .api import backward as backward
 from .api import grad as grad

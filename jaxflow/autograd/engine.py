@@ -14,7 +14,7 @@ import itertools
 from typing import Any
 
 from jaxflow._core.tensor import Tensor, make
-from jaxflow._dispatch.door import apply_plan
+from jaxflow._dispatch.door import apply_plan, value_of
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, Node
 from jaxflow._dispatch.op import OPS, TENSOR
 from jaxflow._dispatch.state import state
@@ -188,7 +188,11 @@ def _with_history(kept, edge: Edge | None):
     """A kept input as the Tensor it was: with ``create_graph`` its own gradient is wanted too."""
     if edge is None or kept is None or isinstance(kept, (bool, int, float, complex)):
         return kept
-    t = make(kept)
+    if isinstance(kept, Tensor):  # a dual: NOTE [Duals]
+        t = make(value_of(kept))
+        t._tangents = kept._tangents
+    else:
+        t = make(kept)
     t._grad_fn, t._output_nr, t._requires_grad = edge[0], edge[1], True
     return t
 

@@ -177,6 +177,7 @@ def detach_(self: Tensor) -> Tensor:
             "torch/optim/optimizer.py as the solution."
         )
     self._grad_fn, self._output_nr, self._requires_grad = None, 0, False
+    self._tangents = None
     return self
 
 
