@@ -78,6 +78,8 @@ from . import serialization as serialization
 from . import special as special
 from . import utils as utils
 from . import version as version
+from ._interop import load_jax_params as load_jax_params
+from ._interop import to_jax as to_jax
 from ._interop import wrap_jax as wrap_jax
 from .func import vmap as vmap
 from .serialization import load as load

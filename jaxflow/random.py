@@ -1,5 +1,6 @@
 """Random state, under ``torch.random``'s names."""
 
+from ._api.random_state import drawing_from as drawing_from
 from ._api.random_state import fork_rng as fork_rng
 from ._api.random_state import get_rng_state as get_rng_state
 from ._api.random_state import initial_seed as initial_seed

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import value_of
-from jaxflow._dispatch.generator import Generator, default_generator
+from jaxflow._dispatch.generator import Generator, default_generator, drawing
 
-from .construct import put
+from .construct import from_array, put
 
 
 @composite("function")
@@ -45,8 +48,51 @@ def _set_state(self: Generator, state: Tensor) -> None:
     self.set_state_array(np.asarray(value_of(state).get()))
 
 
+def _from_key(key: Any) -> Generator:
+    """A generator whose stream begins at a jax random key, or at an integer seed.
+
+    The key may be an argument of a function under ``jax.jit``: then each call draws from the key it is
+    given. The generator counts its draws, so several draws in one call differ.
+
+    Raises:
+        TypeError: for what is neither a key (``jax.random.key``, ``jax.random.PRNGKey``) nor an integer.
+    """
+    if isinstance(key, int):
+        return Generator().manual_seed(key)
+    array = value_of(key).get() if isinstance(key, Tensor) else key
+    if not isinstance(array, jax.Array):
+        raise TypeError(f"expected a jax random key or an integer, but got {type(key).__name__}")
+    if array.ndim or not jnp.issubdtype(array.dtype, jnp.integer):
+        is_key = jnp.issubdtype(array.dtype, jax.dtypes.prng_key) and not array.ndim
+        if not is_key and (array.dtype != jnp.uint32 or array.ndim != 1):
+            raise TypeError(
+                f"expected one jax random key, but got an array of {array.dtype}{list(array.shape)}"
+            )
+        array = jax.lax.bitcast_convert_type(jax.random.bits(array, (), jnp.uint64), jnp.int64)
+    made = Generator()
+    made._seed = from_array(array.astype(jnp.int64), shared=True)
+    return made
+
+
 Generator.get_state = _get_state
 Generator.set_state = _set_state
+Generator.from_key = staticmethod(_from_key)
+
+
+@contextlib.contextmanager
+def drawing_from(source: Any) -> Iterator[Generator]:
+    """Random operations of this thread draw from ``source`` inside the block, unless given a generator.
+
+    Args:
+        source: a Generator, or what ``Generator.from_key`` takes: a jax random key, also one that is an
+            argument of a function under ``jax.jit``, or an integer.
+    """
+    before = drawing.generator
+    drawing.generator = source if isinstance(source, Generator) else _from_key(source)
+    try:
+        yield drawing.generator
+    finally:
+        drawing.generator = before
 
 
 @composite("function")

@@ -10,7 +10,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
 
 from .door import value_of
-from .generator import Generator, default_generator
+from .generator import Generator, default_generator, drawing
 from .level import draw_inside
 from .op import SCALAR, STATIC, TENSOR, TENSORS, Op
 from .state import state
@@ -140,5 +140,5 @@ def draw(generator: Generator | None) -> tuple[int, int | Tensor]:
 
     Inside ``vmap`` with ``randomness="different"`` the offset is a tensor, another one in each example.
     """
-    source = default_generator if generator is None else generator
+    source = (drawing.generator or default_generator) if generator is None else generator
     return draw_inside(source, state.levels) if state.levels else source.draw()

@@ -5,6 +5,8 @@ NOTE [Counter-based randomness]
     the offset goes up by one; the op derives its jax key as ``fold_in(key(seed), offset)``. So the draw
     of an op depends on the seed and on how many draws came before, not on the executor, and a Program
     with random ops has the same key at every step. Nothing else in the project makes a key.
+    Under ``jax.jit`` the pair is a constant of the trace, unless the seed is a tensor made from a key that
+    is an argument: ``Generator.from_key``.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ class Generator:
         with self._lock:
             offset = self._offset
             self._offset = offset + count
-        return _signed(self._seed), _signed(offset)
+        seed = self._seed
+        return (_signed(seed) if seed.__class__ is int else seed), _signed(offset)
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of ``seed``. Raises RuntimeError if it does not fit 64 bits."""
@@ -69,7 +72,9 @@ class Generator:
             self._offset = int(offset)
 
     def state_array(self) -> np.ndarray:
-        """Seed and offset as 16 bytes."""
+        """Seed and offset as 16 bytes. Raises RuntimeError for a generator made from a jax key."""
+        if self._seed.__class__ is not int:
+            raise RuntimeError("a generator made from a jax key has no state; keep the key instead")
         return np.array([self._seed, self._offset & _MASK], np.uint64).view(np.uint8)
 
     def set_state_array(self, state: np.ndarray) -> None:
@@ -93,3 +98,12 @@ def _signed(x: int) -> int:
 
 
 default_generator = Generator()
+
+
+class _Drawing(threading.local):
+    """Which generator draws where none is named; None for the default one."""
+
+    generator: Generator | None = None
+
+
+drawing = _Drawing()
