@@ -130,8 +130,7 @@ def test_drawing_from_a_key():
     assert a.tolist() != b.tolist() and a.tolist() == again.tolist() == two(key)[0].tolist()
     rows, _, _ = jax.vmap(two)(jax.random.split(key, 2))
     assert rows[0].tolist() != rows[1].tolist()
-    old = two(jax.random.PRNGKey(3))[0] if hasattr(jax.random, "PRNGKey") else a
-    assert old.tolist() == a.tolist()
+    assert two(jax.random.key_data(key))[0].tolist() == a.tolist()  # a key of the old style
     with torch.random.drawing_from(5) as generator, torch.random.fork_rng():
         first = torch.rand(3)
         assert torch.manual_seed(5) and first.tolist() == torch.rand(3, generator=torch.Generator(
