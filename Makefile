@@ -10,11 +10,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo mlp cnn test compat lint format bench clean
+.PHONY: help demo mlp cnn optax test compat lint format bench clean
 
 help:
 	@echo "make demo     train a small GPT on the source of Python's standard library (about 2 minutes)"
 	@echo "make mlp      a perceptron on scikit-learn's digits;  make cnn  a small convolutional network"
+	@echo "make optax    a module trained by JAX's optax"
 	@echo "make test     run the tests (no PyTorch needed);  make lint  check the style"
 	@echo "make compat   run the tests that hold jaxflow against real PyTorch (installs PyTorch)"
 	@echo "make bench    time jaxflow beside PyTorch and hand-written JAX (installs PyTorch)"
@@ -27,6 +28,9 @@ mlp: $(STAMP)-demo
 
 cnn: $(STAMP)-demo
 	$(BIN)/python examples/cnn.py $(ARGS)
+
+optax: $(STAMP)-demo
+	$(BIN)/python examples/optax_mlp.py $(ARGS)
 
 test: $(STAMP)-test
 	$(BIN)/python -m pytest -n $(WORKERS) tests $(ARGS)

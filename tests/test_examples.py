@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+import jax
 import pytest
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
@@ -90,6 +91,13 @@ def test_cnn_resumes(executor, run):
     run("cnn", "--steps 2 --channels 4")
     _, printed = run("cnn", "--steps 4 --channels 4 --resume")
     assert "resuming after step 2" in printed
+
+
+def test_optax_trains_a_module(run, tmp_path):
+    with jax.numpy_dtype_promotion("standard"):  # optax leaves casts to jax
+        accuracy, _ = run("optax_mlp", "--epochs 20 --hidden 64")
+    assert accuracy >= 0.95
+    assert (tmp_path / "out" / "model.pt").exists()
 
 
 def test_runs_as_a_script_and_says_what_is_missing(tmp_path):

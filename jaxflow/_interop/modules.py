@@ -103,8 +103,8 @@ class _Pure:
         if changed:
             raise RuntimeError(
                 f"to_jax: the forward of {type(self.module).__name__} writes to the buffer "
-                f"{changed[0][0]!r}, which is a constant here: use to_jax(module, buffers=True), which passes "
-                "buffers in and out, or to_jax(module.eval())"
+                f"{changed[0][0]!r}, which is a constant here: use to_jax(module, buffers=True), which "
+                "passes buffers in and out, or to_jax(module.eval())"
             )
         return result
 
