@@ -1,0 +1,5 @@
+"""Print ``docs/contract.md``."""
+
+from .table import render
+
+print(render(), end="")
