@@ -247,3 +247,20 @@ def after_an_error_nothing_is_left(T):
         lambda: T.vmap(lambda a: a.reshape(7))(x), phrase="is invalid for input of size", because=NAMES
     )
     return failed, T.randn(2).shape, T.vmap(T.exp)(x)
+
+
+@case
+def printing_inside(T):
+    seen = []
+    T.vmap(T.vmap(lambda a: (seen.append(repr(a)), a)[1]))(T.ones(2, 2, 1))
+    return seen
+
+
+@case
+def tangents_through_it(T):
+    F, x, v, w = T.autograd.forward_ad, rand(T, 3, 2), rand(T, 3, 2), rand(T, 2)
+    with F.dual_level():
+        out = T.vmap(lambda a: (a * w).sin().sum(), 0)(F.make_dual(x, v))
+        c = F.make_dual(w, v[0])
+        captured = T.vmap(lambda a: (a * c).sin().sum())(x)
+        return _values(*F.unpack_dual(out), *F.unpack_dual(captured))

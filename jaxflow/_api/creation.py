@@ -21,7 +21,7 @@ from jaxflow._core.layout import (
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.level import alike
+from jaxflow._dispatch.mapped import alike
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
 

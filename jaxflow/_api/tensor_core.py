@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy as _copy
+import textwrap
 from typing import Any
 
 import jax.core as jax_core
@@ -17,6 +18,7 @@ from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch import forward
+from jaxflow._dispatch.batch import Batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
 
@@ -359,6 +361,8 @@ def _history(t: Tensor) -> None:
 def _repr(
     self, *, tensor_contents: str | None = None, name: str | None = None, dtype_text: str | None = None
 ) -> str:
+    if self._storage.value.__class__ is Batched:
+        return _batched_repr(value_of(self))
     if self._aval is None or isinstance(self._storage.value.array, jax_core.Tracer):
         # Inside a jax transformation, or in a message of jax's about one.
         return f"tensor(<{self._storage.value.array!r}>)"
@@ -381,6 +385,13 @@ def _repr(
     # Set on parameters, and on tensors of other classes that a module took as its parameters.
     is_parameter = getattr(self, "_is_param", False)
     return f"Parameter({text})" if is_parameter and name != "tensor" else text
+
+
+def _batched_repr(value: Batched) -> str:
+    text = repr(make(value.inner))
+    for i in range(len(value.axes)):
+        text = f"BatchedTensor(lvl={i + 1}, bdim=0, value=\n{textwrap.indent(text, '    ')}\n)"
+    return text
 
 
 def _to_print(t: Tensor):

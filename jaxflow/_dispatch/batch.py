@@ -2,7 +2,7 @@
 
 NOTE [Batched values]
     Inside ``vmap`` a tensor shows one example, but its Value is a `Batched`: the aval of the example, and
-    an ``inner`` Value with one more leading dimension for each level (``level.Level``) it is batched at,
+    an ``inner`` Value with one more leading dimension for each axis (``mapped.MappedAxis``) it is batched at,
     outermost first. Tensors, views, versions, in-place writes and the graph lie above Values and know
     nothing of it. A plan with a batched input becomes the plan of ``jax.vmap`` of its function (made once for
     each pattern of batched inputs), which is recorded or run on the inner Values like any other. So backward,
@@ -43,12 +43,12 @@ _NOWHERE = (_Nowhere, 0)
 class Batched(Value):
     """A Value of one example; ``inner`` holds all of them. See NOTE [Batched values]."""
 
-    __slots__ = ("inner", "levels")
+    __slots__ = ("inner", "axes")
 
-    def __init__(self, aval: Aval, inner: Value, levels: tuple) -> None:
+    def __init__(self, aval: Aval, inner: Value, axes: tuple) -> None:
         super().__init__(aval, None, _NOWHERE)
         self.inner = inner
-        self.levels = levels
+        self.axes = axes
 
 
 def plain(value: Value) -> Value:
@@ -56,23 +56,23 @@ def plain(value: Value) -> Value:
     return value.inner if value.__class__ is Batched else value
 
 
-def levels_of(value: Value) -> tuple:
-    """The levels at which a Value is batched."""
-    return value.levels if value.__class__ is Batched else ()
+def axes_of(value: Value) -> tuple:
+    """The axes at which a Value is batched."""
+    return value.axes if value.__class__ is Batched else ()
 
 
-def _wrap(aval: Aval, inner: Value, levels: tuple) -> Value:
-    return Batched(aval, inner, levels) if levels else inner
+def _wrap(aval: Aval, inner: Value, axes: tuple) -> Value:
+    return Batched(aval, inner, axes) if axes else inner
 
 
 def run_batched(run, plan: Plan, inputs: list) -> list[Value]:
-    """``run`` a plan on inputs some of which are batched; its results are batched at all their levels."""
-    found = {level for x in inputs if x.__class__ is Batched for level in x.levels}
-    levels = tuple(sorted(found, key=lambda level: level.serial))
+    """``run`` a plan on inputs some of which are batched; its results are batched at all their axes."""
+    found = {axis for x in inputs if x.__class__ is Batched for axis in x.axes}
+    axes = tuple(sorted(found, key=lambda axis: axis.serial))
     key = (
-        tuple(level.size for level in levels),
+        tuple(axis.size for axis in axes),
         tuple(
-            tuple(level in x.levels for level in levels) if x.__class__ is Batched else None
+            tuple(axis in x.axes for axis in axes) if x.__class__ is Batched else None
             for x in inputs
         ),
     )
@@ -82,12 +82,12 @@ def run_batched(run, plan: Plan, inputs: list) -> list[Value]:
     if mapped is None:
         mapped = plan.batched[key] = _mapped(plan, *key)
     outs = run(mapped, [plain(x) if isinstance(x, Value) else x for x in inputs])
-    return [Batched(aval, out, levels) for aval, out in zip(plan.out_avals, outs, strict=True)]
+    return [Batched(aval, out, axes) for aval, out in zip(plan.out_avals, outs, strict=True)]
 
 
 def _mapped(plan: Plan, sizes: tuple[int, ...], patterns: tuple) -> Plan:
-    """The plan of ``jax.vmap`` of a plan: once for each level, the outermost last."""
-    fn = plan.fn  # at least one level: what Plan names below is a new function
+    """The plan of ``jax.vmap`` of a plan: once for each axis, the outermost last."""
+    fn = plan.fn  # at least one axis: what Plan names below is a new function
     for k in reversed(range(len(sizes))):
         axes = tuple(0 if pattern is not None and pattern[k] else None for pattern in patterns)
         fn = jax.vmap(fn, axes, 0, axis_size=sizes[k])
@@ -107,42 +107,42 @@ def _with_batch(kind, sizes: tuple[int, ...]):
     return aval_of((*sizes, *kind.shape), kind.dtype, kind.device)
 
 
-# ----------------------------------------------------------------------- moving a level in and out
+# ----------------------------------------------------------------------- moving an axis in and out
 
 
-def _position(levels: tuple, level: Any) -> int:
-    return sum(other.serial < level.serial for other in levels)
+def _position(axes: tuple, axis: Any) -> int:
+    return sum(other.serial < axis.serial for other in axes)
 
 
-def hide(run, value: Value, level: Any) -> Value:
-    """A Value whose first dimension becomes the examples of ``level``."""
-    levels = levels_of(value)
-    k = _position(levels, level)
-    inner = _physical(run, "move", plain(value), len(levels), k)
+def hide(run, value: Value, axis: Any) -> Value:
+    """A Value whose first dimension becomes the examples of ``axis``."""
+    axes = axes_of(value)
+    k = _position(axes, axis)
+    inner = _physical(run, "move", plain(value), len(axes), k)
     aval = aval_of(value.aval.shape[1:], value.aval.dtype, value.aval.device)
-    return Batched(aval, inner, (*levels[:k], level, *levels[k:]))
+    return Batched(aval, inner, (*axes[:k], axis, *axes[k:]))
 
 
-def show(run, value: Value, level: Any) -> Value:
-    """The opposite: the examples of ``level`` become the first dimension; repeated if all are the same."""
-    levels = levels_of(value)
-    rest = tuple(other for other in levels if other is not level)
-    if level in levels:
-        inner = _physical(run, "move", plain(value), levels.index(level), len(rest))
+def show(run, value: Value, axis: Any) -> Value:
+    """The opposite: the examples of ``axis`` become the first dimension; repeated if all are the same."""
+    axes = axes_of(value)
+    rest = tuple(other for other in axes if other is not axis)
+    if axis in axes:
+        inner = _physical(run, "move", plain(value), axes.index(axis), len(rest))
     else:
-        inner = _physical(run, "repeat", plain(value), len(levels), level.size)
-    aval = aval_of((level.size, *value.aval.shape), value.aval.dtype, value.aval.device)
+        inner = _physical(run, "repeat", plain(value), len(axes), axis.size)
+    aval = aval_of((axis.size, *value.aval.shape), value.aval.dtype, value.aval.device)
     return _wrap(aval, inner, rest)
 
 
-def total(run, value: Value, level: Any) -> Value:
-    """The sum over the examples of ``level``; the Value itself if it is not batched there."""
-    levels = levels_of(value)
-    if level not in levels:
+def total(run, value: Value, axis: Any) -> Value:
+    """The sum over the examples of ``axis``; the Value itself if it is not batched there."""
+    axes = axes_of(value)
+    if axis not in axes:
         return value
-    k = levels.index(level)
+    k = axes.index(axis)
     inner = _physical(run, "total", plain(value), k, 0)
-    return _wrap(value.aval, inner, (*levels[:k], *levels[k + 1:]))
+    return _wrap(value.aval, inner, (*axes[:k], *axes[k + 1:]))
 
 
 _CHANGES = {

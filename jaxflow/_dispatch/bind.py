@@ -11,7 +11,7 @@ from jaxflow._core.value import Value
 
 from .door import value_of
 from .generator import Generator, default_generator, drawing
-from .level import draw_inside
+from .mapped import draw_inside
 from .op import SCALAR, STATIC, TENSOR, TENSORS, Op
 from .state import state
 
@@ -141,4 +141,4 @@ def draw(generator: Generator | None) -> tuple[int, int | Tensor]:
     Inside ``vmap`` with ``randomness="different"`` the offset is a tensor, another one in each example.
     """
     source = (drawing.generator or default_generator) if generator is None else generator
-    return draw_inside(source, state.levels) if state.levels else source.draw()
+    return draw_inside(source, state.axes) if state.axes else source.draw()

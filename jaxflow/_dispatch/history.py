@@ -38,12 +38,12 @@ class Invalid:
 
 
 def edge_of(t: Tensor) -> tuple | None:
-    """Where a cotangent of ``t`` goes from an operation recorded now; see NOTE [Leaving a level]."""
+    """Where a cotangent of ``t`` goes from an operation recorded now; see NOTE [Leaving a mapped axis]."""
     edge = own_edge(t)
-    if state.levels and edge is not None:
+    if state.axes and edge is not None:
         node = edge[0]
-        for level in state.levels:
-            edge = level.outward(edge, node, t)
+        for axis in state.axes:
+            edge = axis.outward(edge, node, t)
     return edge
 
 

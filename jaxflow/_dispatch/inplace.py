@@ -18,7 +18,7 @@ from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._core.value import Untracked
 
-from .batch import Batched, levels_of
+from .batch import Batched, axes_of
 from .door import apply, plan_of, strides_of, value_of
 from .graph import RESULT
 from .history import Rebuilt, edge_of, refreshed, refusal, set_history
@@ -129,7 +129,7 @@ def write(t: Tensor, result: Tensor) -> None:
     """Make ``t`` show ``result`` (same shape and dtype): value, version and history at once."""
     new = value_of(result)
     storage = t._storage
-    if new.__class__ is Batched and not set(new.levels) <= set(levels_of(storage.value)):
+    if new.__class__ is Batched and not set(new.axes) <= set(axes_of(storage.value)):
         raise RuntimeError(
             "vmap: an in-place operation on `self` is not possible because there exists a Tensor `other` "
             "in extra_args that has more elements than `self`. This happened due to `other` being vmapped "

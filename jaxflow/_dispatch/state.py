@@ -14,7 +14,7 @@ class ThreadState(threading.local):
     grad = True
     inference = False
     eager = flags.default_executor() == "eager"
-    levels: tuple = ()  # the vmaps under way, outermost first
+    axes: tuple = ()  # of the vmaps under way, outermost first
     programs: dict | None = None  # device -> the open Program of this thread
 
     def __init__(self) -> None:

@@ -7,6 +7,7 @@ import threading
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.warning import warn_once
+from jaxflow._dispatch.batch import axes_of
 from jaxflow._dispatch.door import apply, share, strides_of, value_of
 from jaxflow._dispatch.inplace import write
 from jaxflow._dispatch.op import OPS
@@ -31,6 +32,12 @@ def accumulate_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
     """
     if not variable._requires_grad:
         return  # it was cut off the graph since
+    if any(id(variable) not in axis.leaves for axis in axes_of(value_of(grad))):
+        raise RuntimeError(
+            "vmap: backward() inside of vmap cannot accumulate into the .grad of a tensor from outside, "
+            "which has no place for one gradient per example. Use torch.func.grad or "
+            "torch.autograd.grad and return the gradients."
+        )
     with _accumulating:
         _add_to_grad(variable, grad, create_graph)
     hooks = variable._hooks

@@ -13,7 +13,7 @@ from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.door import apply, value_of
 from jaxflow._dispatch.history import own_edge, refresh_history
-from jaxflow._dispatch.level import enter, leave, opened
+from jaxflow._dispatch.mapped import enter, leave, opened
 from jaxflow._dispatch.op import OPS
 
 from .engine import run_backward
@@ -334,10 +334,10 @@ def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
             f"{sizes} for the mapped dimension"
         )
-    with opened(sizes[0], "error") as level:
-        cotangents = tuple(None if g is None else enter(g, level) for g in given)
+    with opened(sizes[0], "error") as axis:
+        cotangents = tuple(None if g is None else enter(g, axis) for g in given)
         found = run_backward(
             _edges(roots, _cotangents(roots, cotangents, create_graph)), retain_graph=retain_graph,
             create_graph=create_graph, capture=[_target(t) for t in wanted],
         )
-        return [None if g is None else leave(g, level) for g in found]
+        return [None if g is None else leave(g, axis) for g in found]

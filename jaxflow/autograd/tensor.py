@@ -63,8 +63,8 @@ def _change_requires_grad(self, value: bool, wrong_dtype: str) -> None:
     self._requires_grad = value
     if self._view is not None:
         self._view.own = value
-    for level in state.levels:
-        level.leaves[id(self)] = self
+    for axis in state.axes:
+        axis.leaves[id(self)] = self
 
 
 Tensor.grad_fn = read_only("grad_fn", _grad_fn, "The node that made this tensor; None for a leaf.")

@@ -8,10 +8,10 @@ from typing import Any
 
 from jaxflow._core import tree
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.batch import levels_of
+from jaxflow._dispatch.batch import axes_of
 from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.generator import default_generator
-from jaxflow._dispatch.level import Level, enter, leave, opened
+from jaxflow._dispatch.mapped import MappedAxis, enter, leave, opened
 
 _RANDOMNESS = ("error", "different", "same")
 
@@ -65,13 +65,13 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = 
 
 
 def _run(func, flat, dims, structure, kwargs, size, out_dims, randomness, name) -> Any:
-    with opened(size, randomness) as level:
-        entered = [x if dim is None else enter(_first(x, dim), level) for x, dim in zip(flat, dims)]
+    with opened(size, randomness) as axis:
+        entered = [x if dim is None else enter(_first(x, dim), axis) for x, dim in zip(flat, dims)]
         outputs = func(*tree.unflatten(entered, structure), **kwargs)
-        results = _results(outputs, out_dims, level, name)
+        results = _results(outputs, out_dims, axis, name)
     for x, inside, dim in zip(flat, entered, dims):
         if dim is not None and inside._storage.epoch:
-            _first(x, dim).copy_(leave(inside, level))  # func wrote to its argument
+            _first(x, dim).copy_(leave(inside, axis))  # func wrote to its argument
     return results
 
 
@@ -169,17 +169,17 @@ def _output_dims(out_dims: Any, outputs: Any, structure: Any, name: str) -> list
     return dims
 
 
-def _results(outputs: Any, out_dims: Any, level: Level, name: str) -> Any:
+def _results(outputs: Any, out_dims: Any, axis: MappedAxis, name: str) -> Any:
     flat, structure = tree.flatten(outputs)
     dims = _output_dims(out_dims, outputs, structure, name)
     return tree.unflatten(
-        [_result(x, dim, level, name) for x, dim in zip(flat, dims, strict=True)], structure
+        [_result(x, dim, axis, name) for x, dim in zip(flat, dims, strict=True)], structure
     )
 
 
-def _result(x: Any, dim: int | None, level: Level, name: str) -> Any:
+def _result(x: Any, dim: int | None, axis: MappedAxis, name: str) -> Any:
     if dim is None:
-        if isinstance(x, Tensor) and level in levels_of(value_of(x)):
+        if isinstance(x, Tensor) and axis in axes_of(value_of(x)):
             raise ValueError(
                 f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
             )
@@ -189,7 +189,7 @@ def _result(x: Any, dim: int | None, level: Level, name: str) -> Any:
             f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(x)}. Did you mean to "
             "set out_dims= to None for output?"
         )
-    out = leave(x, level)
+    out = leave(x, axis)
     return out if dim in (0, -out.dim()) else out.movedim(0, dim)
 
 

@@ -1,0 +1,191 @@
+"""Mapped axes: the ``vmap`` calls under way, and how tensors enter them, leave them and are captured.
+
+NOTE [Leaving a mapped axis]
+    Nodes recorded while an axis is open get batched cotangents. Where an edge leads to something that was
+    recorded, or required grad, before the axis was opened, every example contributes: a node in between
+    sums over them. Which edges those are is seen when an edge is made (`outward`, called by
+    ``history.edge_of``). A walk that itself runs while the axis is open, as in ``vmap(grad(f))``, wants the
+    gradient of one example, and the node passes on what it gets. What enters by an argument of ``vmap``
+    and leaves by its result crosses explicitly: the gradient of `enter` is `leave`, and the other way
+    round.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import jax
+import numpy as np
+
+from jaxflow._core import device as devices
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.aval import aval_of
+from jaxflow._core.levels import LEVELS
+from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.value import Value
+
+from . import batch
+from .door import value_of
+from .generator import Generator
+from .graph import AccumulateGrad, Node, _next_sequence
+from .history import edge_of
+from .run import run
+from .state import state
+
+
+class MappedAxis:
+    """One ``vmap`` under way (or over: its batched Values may live on in a graph).
+
+    Attributes:
+        serial: later axes lie inside earlier ones.
+        size: how many examples.
+        randomness: what random operations do: ``error``, ``same`` or ``different``.
+        start: nodes with a smaller sequence number were recorded outside.
+        leaves: tensors that began to require grad inside, by id.
+        joins: the nodes in between, by the edge they lead to: NOTE [Leaving a mapped axis].
+    """
+
+    __slots__ = ("joins", "leaves", "randomness", "serial", "size", "start")
+
+    _serials = itertools.count()
+
+    def __init__(self, size: int, randomness: str) -> None:
+        self.serial = next(self._serials)
+        self.size = size
+        self.randomness = randomness
+        self.start = _next_sequence()
+        self.leaves: dict[int, Tensor] = {}
+        self.joins: dict[tuple, Node] = {}
+
+    def outward(self, edge: tuple, node, t: Tensor) -> tuple:
+        """An ``edge`` on its way from the innermost axis to ``t``, whose own node is ``node``."""
+        inside = id(node.variable) in self.leaves if node.__class__ is AccumulateGrad else (
+            node._sequence >= self.start
+        )
+        if inside:
+            return edge
+        key = (id(edge[0]), edge[1])
+        join = self.joins.get(key)
+        if join is None:
+            join = self.joins[key] = _crossing("ExpandBackward0")(edge, t._aval, self, _out_of)
+        return (join, 0)
+
+
+@contextmanager
+def opened(size: int, randomness: str) -> Iterator[MappedAxis]:
+    """A new innermost axis for the ``with`` block."""
+    axis = MappedAxis(size, randomness)
+    before = state.axes
+    state.axes = (*before, axis)
+    try:
+        yield axis
+    finally:
+        state.axes = before
+        axis.joins.clear()  # nodes refer to their axis: no cycle may stay behind
+        axis.leaves.clear()
+
+
+class _Crossing(Node):
+    """The node of a crossing: its backward is another one."""
+
+    __slots__ = ("_aval", "_axis", "_pull")
+
+    _is_python = True
+    _saves_something = False
+    _num_outputs = 1
+
+    def __init__(self, edge: tuple | None, aval, axis: MappedAxis, pull: Callable) -> None:
+        super().__init__(None, (), [edge], (True,), None)
+        self._aval, self._axis, self._pull = aval, axis, pull
+
+    @property
+    def next_functions(self) -> tuple:
+        """The one input."""
+        return (self._edges[0] or (None, 0),)
+
+    def _out_aval(self, number: int):
+        return self._aval
+
+    def _run(self, cotangents: list, keep: bool) -> list:
+        """The cotangent, crossing back."""
+        (cotangent,) = cotangents
+        return [None if cotangent is None else self._pull(cotangent, self._axis)]
+
+
+@functools.cache
+def _crossing(name: str) -> type[_Crossing]:
+    return type(name, (_Crossing,), {"__slots__": (), "__module__": Node.__module__})
+
+
+def _cross(t: Tensor, axis: MappedAxis, change: Callable, pull: Callable, name: str) -> Tensor:
+    out = make(change(run, value_of(t), axis))
+    if t._requires_grad and state.grad:
+        out._grad_fn = _crossing(name)(edge_of(t), out._aval, axis, pull)
+        out._requires_grad = True
+    if LEVELS:
+        from . import forward
+
+        forward.carry(out, t, lambda tangent: _cross(tangent, axis, change, pull, name))
+    return out
+
+
+def enter(t: Tensor, axis: MappedAxis) -> Tensor:
+    """One example of ``t``, whose first dimension runs over the examples of ``axis``."""
+    return _cross(t, axis, batch.hide, leave, "UnbindBackward0")
+
+
+def leave(t: Tensor, axis: MappedAxis) -> Tensor:
+    """All examples of ``t`` along a new first dimension."""
+    return _cross(t, axis, batch.show, enter, "StackBackward0")
+
+
+def add_up(t: Tensor, axis: MappedAxis) -> Tensor:
+    """The sum of ``t`` over the examples of ``axis``."""
+    return _cross(t, axis, batch.total, _same_for_all, "SumBackward0")
+
+
+def _out_of(t: Tensor, axis: MappedAxis) -> Tensor:
+    """A cotangent on its way out of ``axis``: summed, unless the walk itself goes on inside."""
+    return t if axis in state.axes else add_up(t, axis)
+
+
+def _same_for_all(t: Tensor, axis: MappedAxis) -> Tensor:
+    """``t`` as it is used by every example: its gradient is the sum of theirs."""
+    return _cross(t, axis, lambda run, value, axis: value, add_up, "ExpandBackward0")
+
+
+def alike(t: Tensor, model: Tensor) -> Tensor:
+    """A new tensor ``t``, batched at the axes of ``model``: what is batched can be written to it."""
+    storage = t._storage
+    for axis in batch.axes_of(model._storage.value):
+        storage.value = batch.hide(run, batch.show(run, storage.value, axis), axis)
+    return t
+
+
+def draw_inside(generator: Generator, axes: tuple[MappedAxis, ...]) -> tuple[int, int | Tensor]:
+    """Seed and offset for a random op inside ``axes``: a number, or one for each example.
+
+    Raises:
+        RuntimeError: if one of the axes allows no random operations.
+    """
+    if any(axis.randomness == "error" for axis in axes):
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the "
+            "'same' or 'different' randomness flags on vmap or perform the randomness operation out "
+            "of vmap"
+        )
+    apart = [axis for axis in axes if axis.randomness == "different"]
+    sizes = tuple(axis.size for axis in apart)
+    count = math.prod(sizes)
+    seed, first = generator.draw(count)
+    if not apart:
+        return seed, first
+    aval = aval_of(sizes, dtypes.int64, devices.CPU)
+    offsets = Value(aval, jax.device_put(first + np.arange(count).reshape(sizes)))
+    for axis in apart:
+        offsets = batch.hide(run, offsets, axis)
+    return seed, make(offsets)
