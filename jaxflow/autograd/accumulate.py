@@ -40,6 +40,11 @@ def accumulate_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
         )
     with _accumulating:
         _add_to_grad(variable, grad, create_graph)
+    run_post_accumulate_hooks(variable)
+
+
+def run_post_accumulate_hooks(variable: Tensor) -> None:
+    """Call what waits for this leaf's gradient; as in PyTorch also when none came."""
     hooks = variable._hooks
     if hooks is not None:
         for hook in list(hooks.get("post_accumulate", {}).values()):
