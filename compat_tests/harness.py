@@ -23,6 +23,10 @@ from typing import Any
 import numpy as np
 import torch
 
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # PyTorch's first dual loads this, with a warning about its own code
+    importlib.import_module("torch._decomp.decompositions_for_jvp")
+
 CASES: dict[str, "Case"] = {}
 
 

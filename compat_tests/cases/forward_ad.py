@@ -1,13 +1,6 @@
 """Forward mode: duals through operations, views, in-place writes and backward passes; its refusals."""
 
-import importlib
-import warnings
-
 from compat_tests.harness import attempt, case, each, leaf, raises, rand
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # PyTorch's first dual loads this, with a warning about its own code
-    importlib.import_module("torch._decomp.decompositions_for_jvp")
 
 
 def fa(T):

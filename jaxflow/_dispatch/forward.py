@@ -32,6 +32,7 @@ from . import door, viewing
 from .graph import Node
 from .history import edge_of, refreshed
 from .inplace import apply_inplace
+from .mapped import alike
 from .op import OPS, Op
 from .plan import Plan, struct_of
 
@@ -298,6 +299,8 @@ def wrote(t: Tensor, result: Tensor) -> None:
     for level in list(LEVELS):
         tangent, before = new.get(level), old.get(level)
         if before is not None:
+            if tangent is not None:
+                alike(before, tangent)
             if tangent is None:
                 apply_inplace(OPS["_zero"], (before,))
             else:
@@ -316,6 +319,7 @@ def _receive(t: Tensor, level: Level, tangent: Tensor) -> None:
     aval = base._aval
     zeros = door.apply(OPS["_full"], (0.0,), (aval.shape, aval.dtype, aval.device))
     zeros._stride = base._stride
+    alike(zeros, tangent)
     set_tangent(base, level, zeros)
     part = tangent_of(t, level)
     apply_inplace(OPS["_copy"], (part, tangent))

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxflow._core.geometry import empty_like_strides
+from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.door import apply, value_of
+from jaxflow._dispatch.forward import carry
 from jaxflow._dispatch.history import own_edge, refresh_history
 from jaxflow._dispatch.mapped import enter, leave, opened
 from jaxflow._dispatch.op import OPS
@@ -301,7 +303,12 @@ def _one(out: Tensor) -> Tensor | None:
 def _as_cotangent(out: Tensor, cotangent: Tensor, create_graph: bool) -> Tensor:
     if cotangent._aval.dtype is not out._aval.dtype:
         cotangent = apply(OPS["_to_dtype"], (cotangent,), (out._aval.dtype,))
-    return cotangent if create_graph else make(value_of(cotangent))
+    if create_graph:
+        return cotangent
+    new = make(value_of(cotangent))
+    if LEVELS:
+        carry(new, cotangent, lambda tangent: tangent)
+    return new
 
 
 def _batched(roots, wanted, given, retain_graph, create_graph) -> list:

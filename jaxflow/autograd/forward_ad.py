@@ -53,12 +53,17 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
             "enter_dual_level() first."
         )
-    for name, t in (("primal", tensor), ("tangent", tangent)):
-        if t._aval.dtype.category < 2:
-            raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
+    check_dtypes(tensor, tangent)
     if level >= len(_open):
         raise RuntimeError("Invalid level given to _make_dual")
     return forward.make_dual(tensor, tangent, _open[level], level)
+
+
+def check_dtypes(primal: Tensor, tangent: Tensor) -> None:
+    """ValueError unless both are floating point or complex."""
+    for name, t in (("primal", primal), ("tangent", tangent)):
+        if t._aval.dtype.category < 2:
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
 
 
 class UnpackedDualTensor(NamedTuple):

@@ -1,5 +1,6 @@
 """Helpers around parameters and gradients."""
 
+from jaxflow.nn.utils import stateless
 from jaxflow.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -18,5 +19,6 @@ __all__ = [
     "get_total_norm",
     "parameters_to_vector",
     "skip_init",
+    "stateless",
     "vector_to_parameters",
 ]

@@ -1,0 +1,155 @@
+"""``jvp`` and ``linearize``: directional derivatives, by tangents that travel with the values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jaxflow
+from jaxflow._core import tree
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch import forward
+from jaxflow.autograd import forward_ad
+
+from ._arguments import Argnums, check_output, chosen, replaced, with_aux
+
+_CALL = "jvp(f, primals, tangents)"
+
+# The levels of `jvp` that are open, in this thread or another: the outermost is also the dual level.
+_nested: list[forward.Level] = []
+
+
+@contextmanager
+def _opened() -> Iterator[forward.Level]:
+    if _nested:
+        level = forward.Level()
+    else:
+        forward_ad.enter_dual_level()
+        level = forward_ad._open[-1]
+    _nested.append(level)
+    try:
+        with forward_ad._set_fwd_grad_enabled(True):
+            yield level
+    finally:
+        _nested.pop()
+        if _nested:
+            level.close()
+        else:
+            forward_ad.exit_dual_level()
+
+
+def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False,
+        has_aux: bool = False) -> tuple:
+    """``func(*primals)``, and how it changes where the primals change along ``tangents``.
+
+    Args:
+        func: takes tensors or nested tuples, lists and dicts of them, and returns such.
+        primals: a tuple of the arguments.
+        tangents: of the same structure and shapes.
+        strict: refuse results that do not depend on the primals, instead of giving zeros.
+        has_aux: ``func`` returns ``(output, aux)``; ``aux`` is a third result.
+
+    Raises:
+        RuntimeError: for arguments that do not fit each other and results that are no tensors.
+    """
+    return jvp_of(func, primals, tangents, None, strict, has_aux)
+
+
+def jvp_of(func: Callable, primals: Any, tangents: Any, argnums: Argnums | None, strict: bool,
+           has_aux: bool) -> tuple:
+    """`jvp` for the arguments ``argnums`` names, None for all."""
+    if not isinstance(primals, tuple):
+        raise RuntimeError(
+            f"{_CALL}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+        )
+    given = primals if argnums is None else chosen(primals, argnums)
+    if argnums is not None and not isinstance(argnums, tuple):
+        given = (given,)
+    flat, structure = tree.flatten(given)
+    along, other = tree.flatten(tangents)
+    if structure != other:
+        raise RuntimeError(
+            f"{_CALL}: Expected primals and tangents to have the same python structure. For example, if "
+            "primals is a tuple of 3 tensors, tangents also must be. Got primals with structure "
+            f"{structure} and tangents with structure {other}"
+        )
+    _check_tensors(flat, "primals")
+    _check_tensors(along, "tangents")
+    with _opened() as level:
+        duals = tree.unflatten(
+            [_dual(p, t, level) for p, t in zip(flat, along, strict=True)], structure
+        )
+        if argnums is not None:
+            duals = replaced(primals, duals, argnums)
+        output = func(*duals)
+        aux = None
+        if has_aux:
+            output, aux = with_aux(output, _CALL)
+            aux = tree.map_leaves(lambda x: _aux(x, level), aux)
+        results, out_structure = tree.flatten(output)
+        check_output(results, _CALL)
+        parts = [_unpacked(t, level, strict) for t in results]
+    values, moved = (tree.unflatten(list(part), out_structure) for part in zip(*parts, strict=True))
+    return (values, moved, aux) if has_aux else (values, moved)
+
+
+def _dual(primal: Tensor, tangent: Tensor, level: forward.Level) -> Tensor:
+    forward_ad.check_dtypes(primal, tangent)
+    return forward.make_dual(primal, tangent, level)
+
+
+def _check_tensors(flat: list, name: str) -> None:
+    if not flat:
+        raise RuntimeError(f"{_CALL}: Expected {name} to contain at least one Tensor.")
+    for x in flat:
+        if not isinstance(x, Tensor):
+            raise RuntimeError(f"{_CALL}: Expected {name} to only contain Tensors, got {type(x)}")
+
+
+def _aux(x: Any, level: forward.Level) -> Tensor:
+    if not isinstance(x, Tensor):
+        raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
+    return forward.unpack_dual(x, level)[0]
+
+
+def _unpacked(t: Tensor, level: forward.Level, strict: bool) -> tuple[Tensor, Tensor]:
+    primal, tangent = forward.unpack_dual(t, level)
+    if tangent is None:
+        if strict:
+            raise RuntimeError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. "
+                "This is not allowed with strict=True."
+            )
+        tangent = jaxflow.zeros_like(primal)
+    return primal, tangent
+
+
+def linearize(func: Callable, *primals: Any) -> tuple[Any, Callable]:
+    """``func(*primals)``, and the function that takes tangents of ``primals`` to those of the result.
+
+    Each call of that function runs ``func`` once more; under the deferred executor its program is found
+    again, so nothing is traced or compiled twice.
+
+    Raises:
+        RuntimeError: for tangents of another structure, shape, device or dtype.
+    """
+    output = func(*primals)
+    flat, structure = tree.flatten(primals)
+
+    def push(*tangents: Any) -> Any:
+        along, other = tree.flatten(tangents)
+        if other != structure:
+            raise RuntimeError(
+                f"Expected the tangents {other} to have the same argspec as the primals {structure}"
+            )
+        for i, (p, t) in enumerate(zip(flat, along, strict=True)):
+            for name in ("shape", "device", "dtype"):
+                if getattr(t, name) != getattr(p, name):
+                    raise RuntimeError(
+                        f"tangent:{i} with {name} {getattr(t, name)} in flattened pytree doesn't match the "
+                        f"{name} {getattr(p, name)} of the corresponding primal."
+                    )
+        return jvp(func, primals, tangents)[1]
+
+    return output, push
