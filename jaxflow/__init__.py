@@ -73,6 +73,7 @@ from . import func as func
 from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim
+from . import profiler as profiler
 from . import random as random
 from . import serialization as serialization
 from . import special as special

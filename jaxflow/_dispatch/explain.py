@@ -11,6 +11,8 @@ from typing import Any
 
 from jaxflow._core import flags
 
+from .watching import WATCHERS
+
 SYNC = "a number was needed"
 STEP = "end of optimizer.step()"
 OPTIMIZER = "an optimizer was made"
@@ -64,6 +66,8 @@ def compiled(name: str, ops: int, why: str, seconds: float) -> dict:
         _figures.programs.append(entry)
         _figures.compilations += 1
         _figures.compile_seconds += seconds
+    for watcher in WATCHERS:
+        watcher.compiled(name, seconds)
     return entry
 
 
@@ -78,6 +82,8 @@ def ran(entry: dict, reason: str, seconds: float) -> None:
         if line is not None:
             syncs = _figures.syncs
             syncs[line if line in syncs or len(syncs) < _MAX_LINES else OTHER_LINES] += 1
+    for watcher in WATCHERS:
+        watcher.ran(entry["name"], seconds)
 
 
 def ran_eagerly() -> None:

@@ -23,10 +23,13 @@ from .op import OPS, Op
 from .plan import Plan
 from .program import BatchedLeaf, ForeignLeaf, Program, TracerLeaf
 from .state import state
+from .watching import WATCHERS
 
 
-def run(plan: Plan, inputs: list) -> list[Value]:
+def run(plan: Plan, inputs: list, watched: bool = False) -> list[Value]:
     """Apply a plan to its present dynamic inputs (Values and Python numbers), in this thread's executor."""
+    if WATCHERS and not watched:
+        return WATCHERS[-1].run(run, plan, inputs)
     if state.eager:
         return _run_now(plan, inputs)
     device = plan.device

@@ -2,6 +2,7 @@
 
 from . import forward_ad as forward_ad
 from . import graph as graph
+from . import profiler as profiler
 from .api import backward as backward
 from .api import grad as grad
 from .function import Function as Function
