@@ -19,16 +19,19 @@ from jaxflow._core.layout import (
     preserve_format,
 )
 from jaxflow._core.numbers import check_fits
-from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Storage, Value
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, edge_of, share, value_of
+from jaxflow._dispatch.graph import node_class
+from jaxflow._dispatch.history import refreshed, set_history
 from jaxflow._dispatch.inplace import apply_inplace, check_writable, write
+from jaxflow._dispatch.not_derived import NotDerived
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.plan import build
 from jaxflow._dispatch.state import state
-from jaxflow._dispatch.viewing import hidden_base
+from jaxflow._dispatch.viewing import is_inference, show
 
 from .forms import PYTHON_DTYPES
 from .legacy_types import tensortype
@@ -118,9 +121,13 @@ def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
             f"Could not set tensor of type {source._aval.dtype.name} to a tensor of type "
             f"{self._aval.dtype.name}"
         )
-    check_writable(self, self.requires_grad)
-    take_over(self, source)
-    self._storage.version[0] += 1
+    recorded = state.grad and (refreshed(self)._requires_grad or refreshed(source)._requires_grad)
+    check_writable(self, recorded, (self, source), uniform=True)
+    edges = tuple(edge_of(t) if t._requires_grad else None for t in (self, source)) if recorded else ()
+    show(self, source)
+    version_cell(self)[0] += 1
+    if recorded:
+        set_history(self, NotDerived("set_", edges, self._aval), 0)
     return self
 
 
@@ -299,10 +306,12 @@ Tensor._replace_ = _replace
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = contiguous_format) -> Tensor:
     """Change the shape in place; elements are kept in memory order, new ones are zero."""
     size = ints(sizes)
-    if self.requires_grad:
+    tracked = not (state.inference or is_inference(self))
+    if tracked and self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     if size == self._aval.shape and memory_format is contiguous_format:
         return self
+    check_writable(self, False, uniform=True)
     if self._view is not None:
         raise RuntimeError("cannot resize a tensor that is a view; clone() it first")
     flat = np.asarray(value_of(self).get()).reshape(-1)
@@ -321,22 +330,26 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = contiguous_format) -
 
 def _inplace_metadata(name: str) -> None:
     """``t_()`` and its like: the tensor itself becomes the view of what it showed."""
+    forms = 3 if name == "squeeze" else 1  # PyTorch numbers their nodes after those of the view op
 
     def method(self, *args):
         view = getattr(self, name)(*args)
-        if self._requires_grad and self._grad_fn is None and state.grad:
-            raise RuntimeError(
-                "a leaf Variable that requires grad is being used in an in-place operation."
-            )
-        info = view._view
-        if info.base is self:
-            # A view must not be its own base: what it showed before lives on as a hidden alias.
-            info.base = hidden_base(self)
-        take_over(self, view)
-        if view._requires_grad:
-            self._grad_fn, self._output_nr = view._grad_fn, view._output_nr
-        self._view.version[0] += 1
-        self._view.seen_version = self._view.version[0]
+        check_writable(self, refreshed(self)._requires_grad, (self,), uniform=True)
+        info, old = view._view, self._view
+        if old is None or old.base is None:
+            info.base = info.base_plan = None  # it shows its own storage in another way, and is no view
+        info.origin = None if old is None else old.origin
+        info.version = version_cell(self)
+        self._storage, self._aval, self._stride, self._view = (
+            view._storage, view._aval, view._stride, info
+        )
+        info.version[0] += 1
+        if view._grad_fn is not None:
+            node = view._grad_fn
+            kind, number = node.name().split("Backward")
+            node.__class__ = node_class(f"{kind}Backward{int(number) + forms}")
+            set_history(self, node, 0)
+            info.seen_version = info.version[0]
         self._tangents = view._tangents
         return self
 

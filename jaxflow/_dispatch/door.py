@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxflow._core.geometry import contiguous_strides, preserve_strides
 from jaxflow._core.levels import LEVELS
-from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked, Value
 
 from .graph import RESULT, Node
@@ -117,7 +117,7 @@ def apply_plan(plan: Plan, args: list, plain: bool = False) -> tuple[Tensor, ...
     if grad and state.grad and plan.differentiable:
         node = _record(plan, args, values)
         for i, t in enumerate(tensors):
-            if plan.diff_outputs[i]:
+            if plan.diff_outputs[i] and node is not None:
                 _attach(t, node, i)
     return tensors
 
@@ -146,7 +146,7 @@ def _attach(t: Tensor, node: Node, number: int) -> None:
         node._guards = [*guards, (t._storage.version, 0, t._aval, RESULT, None)]
 
 
-def _record(plan: Plan, args, values: list) -> Node:
+def _record(plan: Plan, args, values: list) -> Node | None:
     """The Node of a plan just run. ``values`` are the present inputs, aligned with ``plan.kinds``."""
     edges = []
     needs = []
@@ -175,7 +175,9 @@ def _record(plan: Plan, args, values: list) -> Node:
             a = present[i]
             if isinstance(a, Tensor):
                 cell = a._storage.version if a._view is None else a._view.version
-                if cell.__class__ is Untracked:
+                if cell.__class__ is not list:
+                    if only_inference(args):
+                        return None
                     raise RuntimeError(_SAVED_INFERENCE)
                 guards.append((cell, cell[0], a._aval, edges[i], guard_of(a)))
     else:
@@ -184,6 +186,11 @@ def _record(plan: Plan, args, values: list) -> Node:
         if saves == "result":
             guards = _WithResult()
     return plan.node(plan, inputs, edges, needs, guards)
+
+
+def only_inference(args) -> bool:
+    """Whether all operands are inference tensors: PyTorch's autograd layer is not entered for them."""
+    return all(isinstance(a, Tensor) and isinstance(version_cell(a), Untracked) for a in args)
 
 
 def view_value(t: Tensor) -> Value:

@@ -19,7 +19,7 @@ from jaxflow._core.tensor import Tensor
 
 from .graph import AccumulateGrad, short_name
 from .state import state
-from .views import view_node
+from .views import piece_of, root_of, view_node
 
 # Why in-place writes through a view, or under it, may be refused.
 NO_GRAD, INFERENCE, MULTI_OUTPUT, FUNCTION = "no_grad", "inference", "multi_output", "function"
@@ -103,9 +103,19 @@ def refresh_history(t: Tensor) -> None:
         t._requires_grad = True
     else:
         view.seen_version = version
-        plan = view.base_plan
+        plan = base_plan_of(view)
         edge = edge_of(base) if base._requires_grad else None
         set_history(t, view_node(plan.read, plan.numbers, [edge]), 0)
+
+
+def base_plan_of(view):
+    """The chain from a view's base to the view, whatever ``t_()`` and its like made of the base since."""
+    plan, base = view.base_plan, view.base
+    if plan.base_aval is not base._aval:
+        above = root_of(base._aval, base._stride) if base._view is None else piece_of(base)
+        g = plan.geometry
+        plan = view.base_plan = above.child("as_strided", (g.size, g.stride, view.plan.offset))
+    return plan
 
 
 def set_history(t: Tensor, node, number: int) -> None:

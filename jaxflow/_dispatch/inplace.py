@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
 from jaxflow._core.levels import LEVELS
-from jaxflow._core.tensor import Tensor, version_cell
+from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked
 
 from .batch import Batched, axes_of
-from .door import apply, plan_of, strides_of, value_of
+from .door import apply, only_inference, plan_of, strides_of, value_of
 from .graph import RESULT
-from .history import Rebuilt, edge_of, refreshed, refusal, set_history
+from .history import Rebuilt, base_plan_of, edge_of, refreshed, refusal, set_history
 from .op import Op
 from .run import run
 from .state import state
@@ -31,7 +31,10 @@ from .views import view_node
 def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
     """Apply an op and write its result into ``args[0]``, which keeps its shape and dtype."""
     target = args[0]
-    check_writable(target, any(isinstance(a, Tensor) and refreshed(a)._requires_grad for a in args))
+    requires_grad = any(isinstance(a, Tensor) and refreshed(a)._requires_grad for a in args)
+    uniform = op.name in _UNIFORM and not any(isinstance(a, Tensor) for a in args[1:])
+    if not check_writable(target, requires_grad, args, uniform=uniform):
+        args = (_normal(target), *args[1:])
     for a in args[1:]:
         if isinstance(a, Tensor) and a._storage is target._storage and a is not target:
             check_operand(op, target, a)
@@ -93,21 +96,35 @@ def layout_of(t: Tensor) -> tuple:
     return t._aval.shape, strides_of(t), plan_of(t).offset
 
 
-def check_writable(t: Tensor, requires_grad: bool) -> None:
-    """Refuse an in-place write where PyTorch refuses it. Raises RuntimeError."""
-    if requires_grad and state.grad:
+# These write one number everywhere, so it does not matter that elements share a place.
+_UNIFORM = frozenset(("_fill", "_zero"))
+
+
+def check_writable(t: Tensor, requires_grad: bool, args: tuple = (0,), *, uniform: bool = False) -> bool:
+    """Refuse an in-place write of ``args`` where PyTorch refuses it; else whether ``t`` can be saved."""
+    tracked = version_cell(t).__class__ is list
+    if requires_grad and state.grad and (tracked or not only_inference(args)):
         _check_history(t)  # PyTorch's autograd layer stands before its kernels: it refuses first
-    if has_internal_overlap(t._aval.shape, strides_of(t)):
+    if has_internal_overlap(t._aval.shape, strides_of(t)) and not uniform:
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single "
             "memory location. Please clone() the tensor before performing the operation."
         )
-    if version_cell(t).__class__ is Untracked and not state.inference:
+    if not tracked and version_cell(t).__class__ is Untracked and not state.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "
             "clone to get a normal tensor before doing inplace update.See "
             "https://github.com/pytorch/rfcs/pull/17 for more details."
         )
+    return tracked or state.inference
+
+
+def _normal(t: Tensor) -> Tensor:
+    """A normal tensor in the place of an inference tensor that is written to, and so may be saved."""
+    normal = make(value_of(t))
+    normal._stride, normal._tangents = t._stride, t._tangents
+    normal._grad_fn, normal._output_nr, normal._requires_grad = t._grad_fn, t._output_nr, t._requires_grad
+    return normal
 
 
 def _check_history(t: Tensor) -> None:
@@ -161,7 +178,8 @@ def write(t: Tensor, result: Tensor) -> None:
     elif result._requires_grad:
         base = view.base
         edges = [edge_of(base) if base._requires_grad else None, edge_of(result)]
-        node = view_node(view.base_plan.write, view.base_plan.numbers, edges)
+        base_plan = base_plan_of(view)
+        node = view_node(base_plan.write, base_plan.numbers, edges)
         set_history(base, node, 0)
         view.version[1:] = (node.name(),)
         view.written = view.version[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, ViewInfo, make_view, version_cell
+from jaxflow._core.value import Untracked
 
 from .door import plan_of
 from .history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
@@ -14,7 +15,7 @@ from .views import ViewPlan, joint_plan, piece_of, replayed, root_of, view_node
 def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:
     """The view ``name(t, *static)``; shares storage, version and autograd history with ``t``."""
     out, plan = _child(name, t, static)
-    if t._requires_grad and state.grad and out._aval.dtype.category >= 2:
+    if t._requires_grad and state.grad and out._aval.dtype.category >= 2 and not is_inference(t):
         _attach(out, view_node(plan.step, plan.step_fns.numbers, [edge_of(t)]), 0)
     if LEVELS:
         _viewed(out, t, name, static)
@@ -30,7 +31,7 @@ def _viewed(out: Tensor, t: Tensor, name: str, static: tuple) -> None:
 def apply_joint_view(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_name: str) -> tuple:
     """Several views of ``t`` that are the outputs of one node: ``split``, ``chunk``, ``unbind``."""
     outs = [_child(name, t, static, MULTI_OUTPUT) for name, static in specs]
-    if t._requires_grad and state.grad and outs:
+    if t._requires_grad and state.grad and outs and not is_inference(t):
         plan = joint_plan(tuple(p for _, p in outs), grad_name)
         node = view_node(plan, (), [edge_of(t)])
         for i, (out, _) in enumerate(outs):
@@ -49,6 +50,8 @@ def _attach(out: Tensor, node, number: int) -> None:
 
 def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
     view = t._view
+    if (t._storage.version if view is None else view.version).__class__ is not list:
+        return _untracked_child(name, t, static)
     if view is None:
         plan = root_of(t._aval, t._stride).child(name, static)
         info = ViewInfo(plan, t, plan, t._storage.version, origin)
@@ -72,24 +75,40 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
     return make_view(t, plan, info), plan
 
 
+class Counted(Untracked):
+    """The cell of an inference tensor detached in normal mode: writes in normal mode are counted."""
+
+    __slots__ = ()
+
+    def __setitem__(self, index, value) -> None:
+        if not state.inference:
+            super().__setitem__(index, value)
+
+
+def is_inference(t: Tensor) -> bool:
+    """Whether ``t`` was made in inference mode, or is a view or a detached alias of such a tensor."""
+    return isinstance(version_cell(t), Untracked)
+
+
+def _untracked_child(name: str, t: Tensor, static: tuple):
+    """A view of an inference tensor: autograd knows it for no view, wherever it is made."""
+    plan = plan_of(t).child(name, static)
+    return make_view(t, plan, ViewInfo(plan, None, None, Untracked((0,)))), plan
+
+
 def alias(t: Tensor, *, own_version: bool = False) -> Tensor:
     """The same storage without autograd history: ``detach()``, or ``.data`` with a version of its own."""
     plan: ViewPlan = plan_of(t)
-    version = [0] if own_version else version_cell(t)
+    version = version_cell(t)
+    if version.__class__ is not list:
+        version = (Untracked if state.inference else Counted)((0,))
+    elif own_version:
+        version = [0]
     info = ViewInfo(plan, None, None, version)
     return make_view(t, plan, info)
 
 
-def hidden_base(t: Tensor) -> Tensor:
-    """A tensor that stands for what ``t`` was, once ``t`` itself changes its metadata in place."""
-    view = t._view
-    if view is None:
-        base = make_view(t, root_of(t._aval, t._stride), None)
-        base._view = None
-    else:
-        base = make_view(t, view.plan, view)
-    base._aval, base._stride = t._aval, t._stride
-    base._requires_grad, base._grad_fn, base._output_nr = (
-        t._requires_grad, t._grad_fn, t._output_nr
-    )
-    return base
+def show(t: Tensor, source: Tensor) -> None:
+    """Let ``t`` show the memory of ``source``; its history stays, and its writes are counted as before."""
+    info = ViewInfo(plan_of(source), None, None, version_cell(t))
+    t._storage, t._aval, t._stride, t._view = source._storage, source._aval, source._stride, info

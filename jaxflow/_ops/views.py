@@ -244,9 +244,14 @@ def expand(g: Geometry, size: tuple[int, ...]) -> Step:
         g.size, g.stride, size, f"torch.{_LEGACY_NAMES.get(g.dtype.name, 'Float')}Tensor"
     )[:2]
 
+    lead = len(new_size) - len(g.size)
+    once = (0,) * lead + tuple(
+        slice(0, 1) if old == 1 else slice(None) for old in g.size
+    )
+
     def write(x, new):
-        # Only reached where nothing is repeated: every new dimension has size 1.
-        return new.reshape(g.size)
+        # Whatever repeats was given the same number everywhere: other writes are refused earlier.
+        return new[once] if new.size else x
 
     return Step(new_size, new_stride, g.offset, lambda x: jnp.broadcast_to(x, new_size), write)
 

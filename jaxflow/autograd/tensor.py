@@ -9,14 +9,14 @@ from typing import Any
 
 from jaxflow._core.attributes import read_only
 from jaxflow._core.tensor import Tensor, version_cell
-from jaxflow._core.value import Untracked
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of
 from jaxflow._dispatch.graph import hook_into
 from jaxflow._dispatch.history import Invalid
 from jaxflow._dispatch.history import refreshed as _refreshed
 from jaxflow._dispatch.state import state
-from jaxflow._dispatch.viewing import alias
+from jaxflow._dispatch.viewing import alias, show
+from jaxflow._dispatch.viewing import is_inference as is_inference_tensor
 
 from . import api
 from .wording import written
@@ -97,7 +97,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 @composite()
 def is_inference(input: Tensor) -> bool:
     """Whether the tensor was made in inference mode, and so may take no part in autograd."""
-    return version_cell(input).__class__ is Untracked
+    return is_inference_tensor(input)
 
 
 def _get_grad(self):
@@ -168,6 +168,8 @@ def detach(input: Tensor) -> Tensor:
 def detach_(self: Tensor) -> Tensor:
     """Cut this tensor off the graph; it becomes a leaf. Refused for views, whose base has history."""
     view = _refreshed(self)._view
+    if state.inference or is_inference_tensor(self):
+        return self  # PyTorch's autograd layer, which would do it, is not entered
     if view is not None and view.base is not None:
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using "
@@ -192,15 +194,11 @@ def _set_data(self, new: Tensor) -> None:
         raise RuntimeError(
             "data set to a tensor that requires gradients must be floating point or complex dtype"
         )
-    self._aval, self._stride = new._aval, new._stride
-    if plan_of(new).identity:
-        self._storage, self._view = new._storage, None
-        return
-    version = version_cell(self)
-    shown = alias(new, own_version=True)
-    shown._view.version = version
-    shown._view.seen_version = version[0]
-    self._storage, self._view = shown._storage, shown._view
+    if version_cell(self).__class__ is version_cell(new).__class__ and plan_of(new).identity:
+        # A parameter given other data stays a base, as quick as before; their writes are counted together.
+        self._aval, self._stride, self._storage, self._view = new._aval, new._stride, new._storage, None
+    else:
+        show(self, new)
 
 
 Tensor.data = property(

@@ -1,0 +1,129 @@
+"""Every combination of how a tensor was made and how it is written, as a program that tells what happened.
+
+A row is (root, view, mode it is made in, mode it is written in, write, what is written). `outcome` runs it
+on one library and returns all a user can see afterwards, errors included.
+"""
+
+import itertools
+import warnings
+
+from compat_tests.fuzz.interpret import described
+
+NUMBERS = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+
+ROOTS = {
+    "leaf": lambda T: T.tensor(NUMBERS, requires_grad=True),
+    "result": lambda T: T.tensor(NUMBERS, requires_grad=True) * 1,
+    "plain": lambda T: T.tensor(NUMBERS),
+}
+
+VIEWS = {
+    "itself": lambda t: t,
+    "select": lambda t: t[0],
+    "whole": lambda t: t.view(3, 2),
+    "alias": lambda t: t.view_as(t),
+    "of_view": lambda t: t.t()[1:],
+    "expand": lambda t: t.expand(2, 2, 3),
+    "as_strided": lambda t: t.as_strided((2, 2), (1, 2)),
+    "unbind": lambda t: t.unbind()[1],
+    "split": lambda t: t.split(1, 1)[2],
+    "chunk": lambda t: t.chunk(2)[0],
+    "only_chunk": lambda t: t.chunk(1)[0],
+    "of_unbind": lambda t: t.unbind()[1].view(1, 3),
+    "unbind_of_view": lambda t: t.t().unbind()[0],
+    "detach": lambda t: t.detach(),
+    "of_detach": lambda t: t.detach()[1:],
+    "data": lambda t: t.data,
+}
+
+MODES = {
+    "grad": lambda T: T.enable_grad(),
+    "no_grad": lambda T: T.no_grad(),
+    "inference": lambda T: T.inference_mode(),
+}
+
+WRITES = {
+    "mul": lambda T, t, w: t.mul_(2),
+    "mul_w": lambda T, t, w: t.mul_(w),
+    "relu": lambda T, t, w: t.relu_(),
+    "zero": lambda T, t, w: t.zero_(),
+    "copy_w": lambda T, t, w: t.copy_(w),
+    "set_number": lambda T, t, w: t.__setitem__(0, 2.0),
+    "set_w": lambda T, t, w: t.__setitem__((..., slice(0, 1)), w),
+    "detach": lambda T, t, w: t.detach_(),
+    "requires": lambda T, t, w: t.requires_grad_(),
+    "requires_not": lambda T, t, w: t.requires_grad_(False),
+    "resize_same": lambda T, t, w: t.resize_(tuple(t.shape)),
+    "set": lambda T, t, w: t.set_(T.ones(2, 3)),
+    "through_data": lambda T, t, w: t.data.mul_(2),
+    "through_detach": lambda T, t, w: t.detach().mul_(2),
+    "transpose": lambda T, t, w: t.unsqueeze_(0),
+    "fill_w": lambda T, t, w: t.fill_(w[0] if w.dim() else w),
+    "clone_of_it": lambda T, t, w: t.clone().mul_(w),
+    "nothing": lambda T, t, w: None,
+}
+
+
+def rows(write):
+    """All rows of one kind of write."""
+    # What PyTorch shows of a view after that is half of the old memory and half of the new.
+    targets = ("root",) if write == "set" else ("view", "root")
+    for row in itertools.product(ROOTS, VIEWS, MODES, MODES, MODES, (write,), targets):
+        # In inference mode it counts such writes or not by whether another operand is a normal tensor.
+        odd = row[1] in ("detach", "data") and row[2] == row[4] == "inference" and row[6] == "view"
+        if not odd:
+            yield row
+
+
+def outcome(T, row):
+    """What happened: (first error or None, the facts of root and view, gradients)."""
+    root, view, root_mode, view_mode, write_mode, write, target = row
+    told = []
+
+    def tell(what, call):
+        try:
+            told.append((what, call()))
+        except Exception as error:
+            told.append((what, described(error)))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        w = T.tensor([0.5]).requires_grad_()
+        with MODES[root_mode](T):
+            base = ROOTS[root](T)
+        try:
+            with MODES[view_mode](T):
+                seen = VIEWS[view](base)
+        except Exception as error:
+            return [("view", described(error))]
+        written = seen if target == "view" else base
+
+        def change():
+            with MODES[write_mode](T):
+                WRITES[write](T, written, w)
+
+        tell("write", change)
+        # PyTorch computes before it finds this out, and then refuses what it has done already.
+        if "Inplace update to inference tensor" in repr(told[0]):
+            return told
+        for name, t in (("base", base), ("view", seen)):
+            tell(name, lambda t=t: _facts(t, base, seen))
+            tell(f"{name} values", lambda t=t: t.tolist())
+            tell(f"{name} version", lambda t=t: t._version)
+            tell(f"{name} grad_fn", lambda t=t: None if t.grad_fn is None else t.grad_fn.name())
+        for name, t in (("view", seen), ("base", base)):
+            tell(f"gradients of {name}", lambda t=t: _gradients(T, t, base, w))
+    return told
+
+
+def _facts(t, base, seen):
+    held = t._base
+    whose = None if held is None else "base" if held is base else "view" if held is seen else "other"
+    return (t.requires_grad, t.output_nr, t._is_view(), whose, t.is_inference(), tuple(t.shape),
+            t.stride(), t.storage_offset())
+
+
+def _gradients(T, t, base, w):
+    loss = (t * t).sum()
+    found = T.autograd.grad(loss, (w, base), retain_graph=True, allow_unused=True)
+    return [None if g is None else g.flatten().tolist() for g in found]

@@ -1,0 +1,34 @@
+"""Leaves, results and plain tensors; views of them; modes they are made and written in; kinds of writes.
+
+All combinations are walked, every `STRIDE`-th of them in a run (``JAXFLOW_MATRIX=1`` takes them all). What is
+compared is what a user can see: errors, flags, versions, bases, nodes and gradients.
+"""
+
+import os
+import random
+
+import pytest
+import torch
+
+import jaxflow
+from compat_tests import matrix
+
+STRIDE = int(os.environ.get("JAXFLOW_MATRIX", "40"))
+
+
+def _sample(write):
+    rows = list(matrix.rows(write))
+    random.Random(write).shuffle(rows)  # the same rows in every run, and no axis in step with another
+    return rows[::STRIDE]
+
+
+@pytest.mark.parametrize("write", matrix.WRITES)
+def test_what_is_seen_after(write, executor):
+    found = []
+    for row in _sample(write):
+        expected, actual = matrix.outcome(torch, row), matrix.outcome(jaxflow, row)
+        for e, a in zip(expected, actual, strict=False):
+            if repr(e) != repr(a):
+                found.append(f"{row}\n    torch   {e}\n    jaxflow {a}")
+                break
+    assert not found, f"{len(found)} differ\n" + "\n".join(found[:5])
