@@ -172,6 +172,7 @@ class Dialect:
                 setattr(cls, name, Meaning(ours, faced))
             if name in own:
                 setattr(cls, name, own[name] if name in _OPERATORS else Meaning(ours, own[name]))
+        cls.__iter__ = lambda t: map(self.face, Tensor.__iter__(t))
         return cls
 
     # ------------------------------------------------------------------------------- custom functions

@@ -39,7 +39,8 @@ class Parameter(Tensor, metaclass=_IsMarked):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if data is None:
             data = jaxflow.empty(0)
-        if type(data) is Tensor or type(data) is Parameter:
+        # A dialect's face on a tensor is no subclass of the user's: see NOTE [Faces].
+        if getattr(type(data), "_stored_as", type(data)) in (Tensor, Parameter):
             return Tensor._make_subclass(cls, data, requires_grad)
         marked = data.detach().requires_grad_(requires_grad)
         if type(marked) is not type(data):
