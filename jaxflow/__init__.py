@@ -58,6 +58,8 @@ from .autograd import tensor as _autograd_tensor  # noqa: F401  (declares the au
 globals().update(_ALL_DTYPES)
 _publish(_sys.modules[__name__], ("",))
 
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .autograd.grad_mode import enable_grad as enable_grad
 from .autograd.grad_mode import inference_mode as inference_mode
 from .autograd.grad_mode import is_grad_enabled as is_grad_enabled

@@ -21,6 +21,7 @@ from .history import edge_of, guard_of, refresh_history
 from .op import SCALAR, Op
 from .plan import NoneKind, Plan, build
 from .run import run
+from .saving import pack_node, pack_result
 from .state import state
 from .views import root_of
 
@@ -125,7 +126,7 @@ def apply_plan(plan: Plan, args: list, plain: bool = False) -> tuple[Tensor, ...
 class _WithResult(list):
     """Guards of a node that PyTorch lets keep its result as well (or alone)."""
 
-    __slots__ = ()
+    packed = None  # what saved-tensor hooks hold of it already
 
 
 _SAVED_INFERENCE = (
@@ -143,6 +144,9 @@ def _attach(t: Tensor, node: Node, number: int) -> None:
     guards = node._guards
     if guards.__class__ is _WithResult:
         # NOTE [Saved results]: the version check is on the result, once it exists.
+        if guards.packed is not None:
+            pack_result(node, t, number)
+            return
         node._guards = [*guards, (t._storage.version, 0, t._aval, RESULT, None)]
 
 
@@ -185,7 +189,10 @@ def _record(plan: Plan, args, values: list) -> Node | None:
             inputs[i] = values[i]
         if saves == "result":
             guards = _WithResult()
-    return plan.node(plan, inputs, edges, needs, guards)
+    node = plan.node(plan, inputs, edges, needs, guards)
+    if state.saving is not None:
+        pack_node(node, args, values)
+    return node
 
 
 def only_inference(args) -> bool:

@@ -12,7 +12,10 @@ import itertools
 import re
 from collections import OrderedDict
 
+from jaxflow._core.attributes import read_only
 from jaxflow._core.hooks import RemovableHandle
+
+from .saved_names import SAVED_NAMES
 
 # PyTorch's name() of these nodes tells their C++ namespace, which those of the derivative table lack.
 _WRITTEN_BY_HAND = frozenset(("CopySlices", "CopyBackwards"))
@@ -22,6 +25,32 @@ RESULT = "result"
 
 _sequence = itertools.count()
 _next_sequence = _sequence.__next__
+
+
+class InputMetadata:
+    """What a node knows of one of its outputs, as the cotangent for it must be."""
+
+    __slots__ = ("_aval",)
+
+    is_nested_tensor = is_cpp_nested_tensor = False
+
+    def __init__(self, aval) -> None:
+        self._aval = aval
+
+    @property
+    def shape(self) -> list[int]:
+        """The extents."""
+        return list(self._aval.shape)
+
+    @property
+    def dtype(self):
+        """The dtype."""
+        return self._aval.dtype
+
+    @property
+    def device(self):
+        """The device."""
+        return self._aval.device
 
 
 def hook_into(table: OrderedDict, fn) -> RemovableHandle:
@@ -79,14 +108,30 @@ class Node:
             self._dict = {}
         return self._dict
 
+    @property
+    def requires_grad(self) -> bool:
+        """True: nodes are made where a gradient is wanted."""
+        return True
+
+    @property
+    def _input_metadata(self) -> tuple:
+        return tuple(InputMetadata(self._out_aval(i)) for i in range(self._num_outputs))
+
     def _sequence_nr(self) -> int:
         return self._sequence
+
+    def _set_sequence_nr(self, number: int) -> None:
+        self._sequence = number
 
     def register_hook(self, fn):
         """Run ``fn(grad_inputs, grad_outputs)`` after the node; it may return new grad_inputs."""
         if self._post_hooks is None:
             self._post_hooks = OrderedDict()
         return hook_into(self._post_hooks, fn)
+
+    def _register_hook_dict(self, table: OrderedDict) -> None:
+        """Let the node run the hooks of that table after those it has."""
+        self._post_hooks = table
 
     def register_prehook(self, fn):
         """Run ``fn(grad_outputs)`` before the node; it may return new grad_outputs."""
@@ -100,8 +145,8 @@ class Node:
     # -- for the engine
     @property
     def _num_outputs(self) -> int:
-        """How many cotangents arrive."""
-        return len(self._plan.out_avals)
+        """How many cotangents arrive: indices that come last among the results get none."""
+        return self._plan.arity
 
     def _out_aval(self, number: int):
         """The aval a cotangent of that output must have."""
@@ -112,9 +157,13 @@ class Node:
         """Whether PyTorch's node would hold a saved tensor, so that freeing it forbids a second pass."""
         if type(self).__name__ == "CopySlices":
             return True  # it holds the function of the write
-        return self._plan.saves != "none" and (
-            bool(self._guards) or any(x is not None for x in self._inputs or ())
-        )
+        plan = self._plan
+        if plan.saves == "none":
+            return False
+        if self._guards:
+            return True
+        vjp = plan.vjps.get((self._needs, None))
+        return vjp is not None and bool(vjp.kept)
 
     def _release(self) -> None:
         """Forget what was kept; a second pass is refused if there was anything (NOTE [Freed graphs])."""
@@ -123,10 +172,10 @@ class Node:
             self._guards = None
 
 
-class AccumulateGrad:
+class AccumulateGrad(Node):
     """The node at a leaf: adds what arrives to ``variable.grad``."""
 
-    __slots__ = ("__weakref__", "_dict", "_post_hooks", "_pre_hooks", "_sequence", "variable")
+    __slots__ = ("_variable",)
 
     _edges = ()
     next_functions = ()
@@ -134,16 +183,23 @@ class AccumulateGrad:
     _retained = None
 
     def __init__(self, variable) -> None:
-        self.variable = variable
-        self._sequence = 1 << 62  # runs before any other node that is ready
+        self._variable = variable
+        self._sequence = (1 << 64) - 1  # runs before any other node that is ready
         self._pre_hooks = None
         self._post_hooks = None
         self._dict = None
+        if on_made is not None:
+            on_made(self)
+
+    @property
+    def variable(self):
+        """The leaf."""
+        return self._variable
 
     @property
     def _tensor_hooks(self) -> dict | None:
         """Hooks registered on the leaf itself; they outlive this node."""
-        hooks = self.variable._hooks
+        hooks = self._variable._hooks
         return {0: hooks["tensor"]} if hooks and hooks.get("tensor") else None
 
     def name(self) -> str:
@@ -152,15 +208,32 @@ class AccumulateGrad:
 
     def _out_aval(self, number: int):
         """The leaf's own aval."""
-        return self.variable._aval
+        return self._variable._aval
 
-    metadata = Node.metadata
-    register_hook = Node.register_hook
-    register_prehook = Node.register_prehook
-    _sequence_nr = Node._sequence_nr
 
-    def __repr__(self) -> str:
-        return f"<AccumulateGrad object at {hex(id(self))}>"
+# Called with each new node in anomaly mode; see `watch_nodes`.
+on_made = None
+
+
+def watch_nodes(fn) -> None:
+    """Call ``fn(node)`` for every node made from now on, in any thread; None stops that.
+
+    It takes the place of the class's ``__init__``, so that nobody pays for it otherwise.
+    """
+    global on_made
+    on_made = fn
+    if fn is None:
+        Node.__init__ = _plain_init
+        return
+
+    def watched(self, *args) -> None:
+        _plain_init(self, *args)
+        fn(self)
+
+    Node.__init__ = watched
+
+
+_plain_init = Node.__init__
 
 
 def short_name(node_name: str) -> str:
@@ -171,4 +244,18 @@ def short_name(node_name: str) -> str:
 @functools.cache
 def node_class(name: str) -> type[Node]:
     """The class of the nodes called ``name``: programs look at ``type(t.grad_fn).__name__``."""
-    return type(name, (Node,), {"__slots__": (), "__module__": Node.__module__})
+    shown: dict = {"__slots__": (), "__module__": Node.__module__}
+    for saved, is_tensor in SAVED_NAMES.get(name, {}).items():
+        shown[f"_saved_{saved}"] = _saved(name, saved, raw=False)
+        if is_tensor:
+            shown[f"_raw_saved_{saved}"] = _saved(name, saved, raw=True)
+    return type(name, (Node,), shown)
+
+
+def _saved(kind: str, name: str, raw: bool) -> property:
+    def show(node: Node):
+        from .saving import saved_value  # which stands above nodes and plans
+
+        return saved_value(node, name, raw)
+
+    return read_only(f"_{'raw_' * raw}saved_{name}", show, owner=kind)

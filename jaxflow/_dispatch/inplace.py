@@ -24,7 +24,9 @@ from .graph import RESULT
 from .history import Rebuilt, base_plan_of, edge_of, refreshed, refusal, set_history
 from .op import Op
 from .run import run
+from .saving import Packed
 from .state import state
+from .traces import MET, refuse_leak
 from .views import view_node
 
 
@@ -38,9 +40,13 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
     for a in args[1:]:
         if isinstance(a, Tensor) and a._storage is target._storage and a is not target:
             check_operand(op, target, a)
-    result = apply(op, args, static, target._aval)
+    if state.saving is None:
+        result = apply(op, args, static, target._aval)
+    else:
+        with state.saving.overwriting(target):
+            result = apply(op, args, static, target._aval)
     node = result._grad_fn
-    if node is not None and node._guards and (
+    if node is not None and node._guards and node._guards.__class__ is not Packed and (
         node._inputs[0] is not None if node._plan.holds is None else 0 in node._plan.holds
     ):
         # The node keeps the old Value of the target; this very write does not invalidate it.
@@ -145,6 +151,8 @@ def _check_history(t: Tensor) -> None:
 def write(t: Tensor, result: Tensor) -> None:
     """Make ``t`` show ``result`` (same shape and dtype): value, version and history at once."""
     new = value_of(result)
+    if MET:
+        refuse_leak(t, new, "a tensor")
     storage = t._storage
     if new.__class__ is Batched and not set(new.axes) <= set(axes_of(storage.value)):
         raise RuntimeError(
@@ -196,7 +204,7 @@ def _take_history(t: Tensor, result: Tensor) -> None:
 
 def _guard_result(t: Tensor, node) -> None:
     """See NOTE [Saved results]: a result the node keeps lives in ``t`` now, at this version."""
-    if node._guards and node._guards[-1][3] is RESULT:
+    if node._guards and node._guards.__class__ is not Packed and node._guards[-1][3] is RESULT:
         cell = version_cell(t)
         rebuilt = None if t._view is None or t._view.base is None else Rebuilt(t)
         node._guards = [*node._guards[:-1], (cell, cell[0], t._aval, RESULT, rebuilt)]

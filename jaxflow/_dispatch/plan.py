@@ -62,11 +62,14 @@ class Plan:
         holds: the inputs that PyTorch's node holds; None for those that the backward reads.
         twice: whether its gradient has a gradient; None where its jaxpr tells.
         batched: its plans for batched inputs, see NOTE [Batched values].
+        arity: how many cotangents a node of it gets: its results up to the last that may require grad.
+        origin: op, static arguments, layout and present inputs of a plan that was built from an op.
+        view: key and parent of a view op; None for other plans.
     """
 
-    __slots__ = ("arrays", "batched", "device", "diff_outputs", "differentiable", "faces", "fn", "grad_name",
-                 "holds", "jitted", "kinds", "name", "node", "out_avals", "preserve", "recomputes", "returns",
-                 "saves", "single", "twice", "vjps")
+    __slots__ = ("arity", "arrays", "batched", "device", "diff_outputs", "differentiable", "faces", "fn",
+                 "grad_name", "holds", "jitted", "kinds", "name", "node", "origin", "out_avals",
+                 "preserve", "recomputes", "returns", "saves", "single", "twice", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", holds: tuple[int, ...] | None = None,
@@ -99,6 +102,9 @@ class Plan:
         self.twice = twice
         self.vjps: dict = {}
         self.batched: dict | None = None
+        self.arity = max((i + 1 for i, d in enumerate(self.diff_outputs) if d), default=1)
+        self.origin: tuple | None = None
+        self.view: tuple | None = None
 
     def __repr__(self) -> str:
         return f"<plan {self.name}({', '.join(map(_kind_name, self.kinds))})>"
@@ -203,10 +209,12 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         # Where numbers change the node's name they are no operands that were wrapped as tensors.
         wrapped = grad_name == _grad_name(op, (False,) * len(numbers), static)
         saves, holds = _saves(op, static, layout, present)
-        return Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
+        plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=saves, holds=holds, differentiable=op.differentiable,
                     preserve=op.layout == "preserve", recomputes=op.recomputes, returns=op.returns,
                     single=single[0], faces=_faces(op, kinds, layout, present, wrapped))
+        plan.origin = (op, static, layout, present)
+        return plan
 
 
 def _grad_name(op: Op, numbers: tuple[bool, ...], static: tuple) -> str:
@@ -403,19 +411,30 @@ def _build_vjp(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) -
     n = len(plan.kinds)
 
     def backward(*inputs):
-        primals, cotangents = list(inputs[:n]), inputs[n:]
+        return forward_and_backward(plan, wanted, with_ct, inputs[:n], inputs[n:])[1]
 
-        def forward(*varied):
-            for i, x in zip(wanted, varied, strict=True):
-                primals[i] = x
-            outs = plan.fn(*primals)
-            return tuple(outs[i] for i in with_ct)
+    return finish_vjp(plan, backward, plan.kinds, wanted, with_ct)
 
-        _, pullback = jax.vjp(forward, *(primals[i] for i in wanted))
-        return tuple(map(_conj, pullback(tuple(map(_conj, cotangents)))))
 
+def forward_and_backward(plan: Plan, wanted: tuple, with_ct: tuple, inputs, cotangents) -> tuple:
+    """All results of a plan, and the gradients of the ``wanted`` inputs for cotangents of some results."""
+    primals = list(inputs)
+
+    def forward(*varied):
+        for i, x in zip(wanted, varied, strict=True):
+            primals[i] = x
+        outs = plan.fn(*primals)
+        return tuple(outs[i] for i in with_ct), tuple(outs)
+
+    _, pullback, outs = jax.vjp(forward, *(primals[i] for i in wanted), has_aux=True)
+    return outs, tuple(map(_conj, pullback(tuple(map(_conj, cotangents)))))
+
+
+def finish_vjp(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, with_ct: tuple) -> Vjp:
+    """The Vjp of a function of inputs of these ``kinds`` and cotangents, dead code removed."""
+    n = len(kinds)
     ct_kinds = [plan.out_avals[i] for i in with_ct]
-    closed = jax.make_jaxpr(backward)(*map(struct_of, (*plan.kinds, *ct_kinds)))
+    closed = jax.make_jaxpr(backward)(*map(struct_of, (*kinds, *ct_kinds)))
     jaxpr, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(wanted))
     kept = tuple(i for i in range(n) if used[i] or i in _kept_anyway(plan))
     run = jaxpr_as_fun(closed.replace(jaxpr=jaxpr))
@@ -435,7 +454,7 @@ def _build_vjp(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) -
 
     name = plan.name + "_vjp"
     out_avals = [plan.kinds[i] for i in wanted]
-    vjp_plan = Plan(name, fn, [plan.kinds[i] for i in kept] + ct_kinds, out_avals,
+    vjp_plan = Plan(name, fn, [kinds[i] for i in kept] + ct_kinds, out_avals,
                     device=plan.device, grad_name=_backward_name(plan.grad_name), single=False,
                     differentiable=_varying(jaxpr) if plan.twice is None else plan.twice)
     return Vjp(vjp_plan, kept, wanted, with_ct)

@@ -241,6 +241,8 @@ def return_type(name: str, fields: Sequence[str]) -> Callable:
     def build(items):
         return cls(*items)
 
+    build.fields = tuple(fields)
+
     cls = type(name, (base,), {
         "__slots__": (), "__module__": "torch.return_types", "__repr__": show,
         "__doc__": f"The named results of ``{name}``: {', '.join(fields)}.",

@@ -26,6 +26,7 @@ from jaxflow._core.value import Value
 
 from .door import value_of
 from .history import refreshed
+from .traces import entered
 
 _ARRAYS = (jax.Array, np.ndarray, jax.ShapeDtypeStruct)
 
@@ -71,6 +72,8 @@ def _unflatten(cls: type, aux: tuple, children) -> Tensor:
         t = make(_Hollow(None, x), cls)
         t._hollow = aux
         return t
+    if isinstance(x, jax.core.Tracer):
+        entered(x)
     t = make(Value(aval, x, shared=True), cls)
     t._requires_grad = requires_grad and aval.dtype.category >= 2
     return t

@@ -14,6 +14,11 @@ class ThreadState(threading.local):
     grad = True
     inference = False
     eager = flags.default_executor() == "eager"
+    saving = None  # the saved-tensor hooks in force (saving.Hooks)
+    multithreading = True  # what set_multithreading_enabled says
+    mutation = False  # inside allow_mutation_on_saved_tensors
+    evaluating = None  # in anomaly mode, the node whose backward runs
+    no_saving: str | None = None  # why saved-tensor hooks are refused
     axes: tuple = ()  # of the vmaps under way, outermost first
     programs: dict | None = None  # device -> the open Program of this thread
 

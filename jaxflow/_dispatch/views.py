@@ -158,6 +158,8 @@ class ViewPlan:
                 name, flat, kinds, infer(flat, kinds, self.aval.device), device=self.aval.device,
                 grad_name=grad_name, saves="none", twice=twice,
             ))
+            if kind == "step":
+                found.view = (self.key, avals[0])
         return found
 
 

@@ -12,6 +12,7 @@ from jaxflow._dispatch.door import apply, share, strides_of, value_of
 from jaxflow._dispatch.inplace import write
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.traces import MET, refuse_leak
 
 
 def add(a: Tensor, b: Tensor) -> Tensor:
@@ -59,6 +60,8 @@ _accumulating = threading.Lock()
 def _add_to_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
     before = variable._grad
     if before is None:
+        if MET:
+            refuse_leak(variable, value_of(grad), "the .grad of a tensor")
         new = grad if create_graph and grad._requires_grad else without_history(grad)
         stride = _contract(variable)
         if new is grad:  # PyTorch copies it into the variable's layout, or clones it into row order

@@ -19,7 +19,7 @@ from jaxflow._dispatch.mapped import enter, leave, opened
 from jaxflow._dispatch.op import OPS
 
 from .engine import run_backward
-from .graph import GradientEdge
+from .graph import AccumulateGrad, GradientEdge
 
 TensorOrMany = Tensor | Sequence[Tensor]
 Inputs = TensorOrMany | dict[Any, Tensor]
@@ -123,6 +123,10 @@ def grad(
             "gradient for other parts of the graph, please use torch.autograd.backward.",
             FutureWarning, stacklevel=2,
         )
+    if materialize_grads and any(
+        isinstance(t, GradientEdge) for t in ((inputs,) if isinstance(inputs, GradientEdge) else inputs)
+    ):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     wanted, roots = _tuple(_values(inputs, "grad")), _tuple(outputs)
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
@@ -191,6 +195,8 @@ def _flags(retain_graph: Any, create_graph: Any) -> tuple[bool, bool]:
 
 def _stand_in(edge: GradientEdge) -> Tensor:
     """A tensor at this place of the graph; nothing ever asks for its value."""
+    if isinstance(edge.node, AccumulateGrad):
+        return edge.node.variable
     t = make(Value(edge.node._out_aval(edge.output_nr)))
     t._grad_fn, t._output_nr, t._requires_grad = edge.node, edge.output_nr, True
     return t

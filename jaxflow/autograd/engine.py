@@ -11,16 +11,20 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import threading
+from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch.door import apply_plan, value_of
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, Node
 from jaxflow._dispatch.op import OPS, TENSOR
+from jaxflow._dispatch.saving import FREED, Packed, vjp_from_results
 from jaxflow._dispatch.state import state
 
-from .accumulate import accumulate_grad, add, retain
-from .wording import FREED, current_maker, overwritten, type_name
+from . import anomaly_mode, node_hooks
+from .accumulate import accumulate_grad, add, run_post_accumulate_hooks
+from .wording import current_maker, overwritten
 
 Edge = tuple[Any, int]
 
@@ -38,22 +42,71 @@ def run_backward(
     With ``capture``, return the cotangents arriving at those edges and accumulate nothing. With
     ``only``, accumulate into those edges alone. ``create_graph`` records the walk itself.
     """
-    before = state.grad
-    state.grad = create_graph
-    callbacks = _callbacks.append([]) or _callbacks[-1]
-    try:
-        walk = _Walk(roots, retain_graph, create_graph, capture, only)
-        results = walk.run()
-        for callback in callbacks:
-            callback()
-        return results
-    finally:
-        _callbacks.pop()
-        state.grad = before
+    def walk() -> list[Tensor | None]:
+        before = state.grad
+        state.grad = create_graph
+        this = _Walk(roots, retain_graph, create_graph, capture, only)
+        _passes.open.append(this)
+        try:
+            results = this.run()
+            for callback in this.callbacks:  # which may queue more
+                callback()
+            return results
+        finally:
+            _passes.open.pop()
+            state.grad = before
+
+    return walk() if len(_passes.open) < _DEEP else _in_new_thread(walk)
 
 
-# Functions queued during a pass (``queue_callback``), one list for each pass under way.
-_callbacks: list[list] = []
+class _Passes(threading.local):
+    """The passes under way in a thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.open: list[_Walk] = []
+
+
+_passes = _Passes()
+
+
+def lone_pass(create_graph: bool) -> _Walk:
+    """A pass without roots that keeps the graph: to run single nodes."""
+    return _Walk([], True, create_graph, None, None)
+
+
+def current_pass() -> _Walk:
+    """The innermost pass under way in this thread."""
+    return _passes.open[-1]
+
+
+def queue_callback(callback: Callable) -> None:
+    """Call ``callback()`` at the end of the pass under way. RuntimeError outside of one."""
+    if not _passes.open:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    _passes.open[-1].callbacks.append(callback)
+
+
+# NOTE [Passes in passes]: so many backward passes inside each other run in one thread. Deeper ones get a
+# thread of their own, which starts with an empty stack and goes on in the state of the one that waits.
+_DEEP = 20
+
+
+def _in_new_thread(work: Callable) -> Any:
+    mine, found, failed = dict(state.__dict__), [], []
+
+    def run() -> None:
+        state.__dict__.update(mine)
+        try:
+            found.append(work())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name="jaxflow-backward")
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return found[0]
 
 
 class _Walk:
@@ -73,6 +126,13 @@ class _Walk:
             nodes, {id(n) for n, _ in targets}, run_targets=capture is None
         )
         self.capture_nodes = {key[0] for key in self.captured}
+        self.callbacks: list[Callable] = []  # to be called at the end
+
+    def will_run(self, node) -> bool:
+        """Whether a cotangent for this node is computed in this pass."""
+        if self.needed is None:
+            return node in self.pending or any(node is edge[0] for edge, _ in self.roots)
+        return node in self.needed or id(node) in self.capture_nodes
 
     def run(self) -> list[Tensor | None]:
         arrived: dict[Any, list] = {}
@@ -84,17 +144,17 @@ class _Walk:
             if self.pending.get(node, 0) == 0:
                 heapq.heappush(ready, (-node._sequence, order(), node))
         needed, pending = self.needed, self.pending
+        apply = self._apply_watched if anomaly_mode.is_anomaly_enabled() else self._apply
         while ready:
             node = heapq.heappop(ready)[2]
             cotangents = arrived.pop(node, None) or [None] * node._num_outputs
             runs = needed is None or node in needed
-            if runs and id(node) in self.capture_nodes:
-                self._capture(node, cotangents)  # PyTorch's order: hooks change what goes on
-            cotangents = self._before(node, cotangents)
             if runs:
-                grads = self._apply(node, cotangents)
+                if id(node) in self.capture_nodes:
+                    self._capture(node, cotangents)  # PyTorch's order: hooks change what goes on
+                grads = apply(node, cotangents)
             else:
-                self._capture(node, cotangents)
+                self._capture(node, node_hooks.on_arrival(node, cotangents))
                 grads = None
             for i, edge in enumerate(node._edges):
                 if edge is None:
@@ -109,69 +169,83 @@ class _Walk:
                     heapq.heappush(ready, (-target._sequence, order(), target))
         return self.results
 
-    def _before(self, node, cotangents: list) -> list:
-        """Tensor hooks, node pre-hooks and retained grads, in PyTorch's order."""
-        hooks = node._tensor_hooks
-        if hooks:
-            cotangents = list(cotangents)
-            for number, table in list(hooks.items()):
-                for hook in list(table.values()):
-                    cotangents[number] = _call_tensor_hook(hook, cotangents[number])
-        if node._pre_hooks:
-            for hook in list(node._pre_hooks.values()):
-                changed = hook(tuple(cotangents))
-                if changed is not None:
-                    cotangents = list(changed) if isinstance(changed, (tuple, list)) else [changed]
-        if node._retained:
-            for number, ref in node._retained.items():
-                tensor = ref()
-                if tensor is not None and cotangents[number] is not None:
-                    retain(tensor, cotangents[number])
-        return cotangents
-
     def _capture(self, node, cotangents: list) -> None:
         for number, cotangent in enumerate(cotangents):
             for i in self.captured.get((id(node), number), ()):
                 self.results[i] = cotangent
 
     def _apply(self, node, cotangents: list):
-        if isinstance(node, AccumulateGrad):
+        if node._tensor_hooks or node._retained:
+            cotangents = node_hooks.on_arrival(node, cotangents)
+        if node._pre_hooks:
+            cotangents = node_hooks.before(node, cotangents)
+        grads = self.evaluate(node, cotangents)
+        if node._post_hooks:
+            grads = node_hooks.after(node, grads, cotangents)
+        return grads
+
+    def _apply_watched(self, node, cotangents: list):
+        """`_apply` in anomaly mode."""
+        before, state.evaluating = state.evaluating, node
+        try:
+            grads = self._apply(node, cotangents)
+            if grads and anomaly_mode.is_anomaly_check_nan_enabled():
+                anomaly_mode.check(node, grads)
+        except BaseException:
+            anomaly_mode.report(node)
+            raise
+        finally:
+            state.evaluating = before
+        return grads
+
+    def evaluate(self, node, cotangents: list):
+        """The gradients of a node's inputs; hooks are not its business."""
+        if node.__class__ is AccumulateGrad:
             if cotangents[0] is not None:
                 accumulate_grad(node.variable, cotangents[0], self.create_graph)
-            grads = ()
-        elif node._is_python:
-            grads = node._run(cotangents, self.keep)
-        else:
-            grads = self._pull_back(node, cotangents)
-        if node._post_hooks:
-            grads = _call_post_hooks(node, grads, cotangents)
-        return grads
+            else:
+                run_post_accumulate_hooks(node.variable)
+            return ()
+        if node._is_python:
+            return node._run(cotangents, self.keep)
+        return self._pull_back(node, cotangents)
+
+    def _without_gradient(self, node: Node) -> None:
+        """A node that nothing arrived at is done with, like any other."""
+        if not self.keep:
+            node._release()
 
     def _pull_back(self, node: Node, cotangents: list) -> list | None:
         inputs = node._inputs
         if inputs is None:
             raise RuntimeError(FREED)
+        results: dict = {}
         if node._guards:
             _check_versions(node)
+            if node._guards.__class__ is Packed:
+                inputs, results = node._guards.unpack(node)
         plan, needs = node._plan, node._needs
         if True not in needs:  # of views that only require grad because their bases do
-            if not self.keep:
-                node._release()
-            return None
+            return self._without_gradient(node)
         if len(cotangents) == 1:
             if cotangents[0] is None:
-                return None
+                return self._without_gradient(node)
             vjp = plan.vjps.get((needs, None)) or plan.vjp(needs)
         else:
             diff = plan.diff_outputs
+            cotangents = [*cotangents, *(None,) * (len(diff) - len(cotangents))]
             defined = tuple(c is not None and d for c, d in zip(cotangents, diff))
             if not any(defined):
-                return None
+                return self._without_gradient(node)
             vjp = plan.vjp(needs, None if defined == diff else defined)
             cotangents = [c for c, d in zip(cotangents, defined) if d]
+        if results:
+            vjp = vjp_from_results(plan, needs, vjp.defined, tuple(results))
+            inputs = [*inputs, *results.values()]
         args: list = [inputs[i] for i in vjp.kept]
         if self.create_graph:
-            args = [_with_history(x, node._edges[i]) for x, i in zip(args, vjp.kept)]
+            edges = node._edges if not results else [*node._edges, *((node, k) for k in results)]
+            args = [_with_history(x, edges[i]) for x, i in zip(args, vjp.kept)]
         args += cotangents
         found = apply_plan(vjp.plan, args)
         if not self.keep:
@@ -276,39 +350,3 @@ def _as_unpacked(node: Node) -> list[tuple]:
     named = [("self" if name == "input" else name, g) for name, g in zip(names, inputs)]
     named += [("result", g) for g in node._guards if g[3] is RESULT]
     return [g for _, g in sorted(named, key=lambda pair: pair[0])]
-
-
-def _call_tensor_hook(hook, cotangent):
-    changed = hook(cotangent)
-    if changed is None:
-        return cotangent
-    if not isinstance(changed, Tensor):
-        raise TypeError(
-            f"expected Variable, but hook returned '{type(changed).__name__}'"
-        )
-    if cotangent is not None:
-        if changed._aval.shape != cotangent._aval.shape:
-            raise RuntimeError("hook '{}' has changed the size of value".format(
-                getattr(hook, "__name__", "<unknown>")))
-        if changed._aval.dtype is not cotangent._aval.dtype:
-            raise RuntimeError("hook '{}' has changed the type of value (was {} got {})".format(
-                getattr(hook, "__name__", "<unknown>"),
-                type_name(cotangent._aval), type_name(changed._aval)))
-    return changed
-
-
-def _call_post_hooks(node, grads, cotangents):
-    inputs = tuple(grads) if grads is not None else (None,) * len(node._edges)
-    for hook in list(node._post_hooks.values()):
-        changed = hook(inputs, tuple(cotangents))
-        if changed is None:
-            continue
-        if not isinstance(changed, tuple):
-            raise TypeError(f"expected tuple, but hook returned '{type(changed).__name__}'")
-        if len(changed) != len(inputs):
-            raise RuntimeError(
-                f"hook '{getattr(hook, '__name__', '<unknown>')}' has returned an incorrect number "
-                f"of values (got {len(changed)}, but expected {len(inputs)})"
-            )
-        inputs = changed
-    return list(inputs)

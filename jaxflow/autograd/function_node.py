@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from typing import Any
 
 from jaxflow._core.tensor import Tensor, make, version_cell
@@ -10,6 +11,8 @@ from jaxflow._dispatch.door import apply, edge_of, value_of
 from jaxflow._dispatch.graph import Node
 from jaxflow._dispatch.history import guard_of
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.saving import Pack, packed_late
+from jaxflow._dispatch.state import state
 
 from .wording import FREED, current_maker, overwritten
 
@@ -245,13 +248,18 @@ class BackwardCFunction(FunctionCtx, Node):
                     "improved?  If so, please report an enhancement request to PyTorch.)"
                 )
             grad = apply(OPS["_to_dtype"], (grad,), (want.dtype,))
+        if grad._aval.device is not want.device:
+            raise RuntimeError(
+                f"Function {Node.name(self)} returned an invalid gradient at index {i} - expected device "
+                f"{want.device} but got {grad._aval.device}"
+            )
         return grad
 
 
 class SavedTensor:
     """A saved tensor: its Value then, its edge, and the version that must not have changed."""
 
-    __slots__ = ("aval", "cell", "edge", "is_output", "number", "stride", "value", "variable",
+    __slots__ = ("aval", "cell", "edge", "is_output", "node", "number", "pack", "stride", "value", "variable",
                  "version", "view")
 
     def __init__(self, t: Tensor, node: BackwardCFunction) -> None:
@@ -265,9 +273,31 @@ class SavedTensor:
         self.edge = edge_of(t) if t._requires_grad and not self.is_output else None
         self.view = None if self.is_output else guard_of(t)
         self.variable = t if t._requires_grad and t._grad_fn is None else None
+        self.node = weakref.ref(node)
+        self.pack: Pack | None = None
+        hooks = state.saving
+        if hooks is not None:
+            self._give(Pack(t, hooks.pack, hooks.unpack))
 
-    def unpack(self, node: BackwardCFunction) -> Tensor:
+    def _give(self, pack: Pack) -> None:
+        """Leave the tensor to saved-tensor hooks."""
+        self.pack, self.value, self.variable, self.view = pack, None, None, None
+
+    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
+        """Give this tensor to ``pack_hook`` now, and take it from ``unpack_hook`` whenever it is needed.
+
+        Raises RuntimeError once it was freed, or where it has hooks already.
+        """
+        node = self.node()
+        freed, packed = node is None or node._freed, self.pack is not None
+        t = None if freed or packed else self.unpack(node)
+        self._give(packed_late(self, freed, packed, t, pack_hook, unpack_hook))
+
+    def unpack(self, node: BackwardCFunction | None = None) -> Tensor:
         """The tensor as it was saved. Raises RuntimeError if it was overwritten since."""
+        node = node or self.node()
+        if self.pack is not None:
+            return self.pack.unpack((node, self.number) if self.is_output else self.edge)
         if self.cell[0] != self.version:
             if self.view is not None:
                 self.view.check()

@@ -166,3 +166,30 @@ def is_grad_enabled() -> bool:
 def is_inference_mode_enabled() -> bool:
     """Whether this thread is in inference mode."""
     return state.inference
+
+
+class set_multithreading_enabled(_Mode):
+    """Whether backward may use several threads: PyTorch's switch, set at once or for a block.
+
+    A pass runs in the thread that asks for it anyhow; XLA spreads the work of its programs.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.prev = state.multithreading
+        self.mode = state.multithreading = mode
+
+    def clone(self) -> set_multithreading_enabled:
+        """A fresh one, for one call of a decorated function."""
+        return set_multithreading_enabled(self.mode)
+
+    def __enter__(self) -> None:
+        """Nothing: it was set when made."""
+
+    def __exit__(self, *exc) -> None:
+        state.multithreading = self.prev
+
+
+def is_multithreading_enabled() -> bool:
+    """What ``set_multithreading_enabled`` says in this thread."""
+    return state.multithreading

@@ -8,6 +8,9 @@ from typing import Any
 from jaxflow._api.construct import differentiable
 from jaxflow._core.tensor import Tensor
 
+from .api import backward, grad
+from .engine import queue_callback
+
 
 class _VariableMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -27,6 +30,27 @@ class _VariableMeta(type):
         return differentiable(leaf) if requires_grad else leaf
 
 
+class _Engine:
+    """What programs know as ``Variable._execution_engine``."""
+
+    queue_callback = staticmethod(queue_callback)
+
+    @staticmethod
+    def is_checkpoint_valid() -> bool:
+        """True: passes that accumulate into named inputs only are not told apart here."""
+        return True
+
+    @staticmethod
+    def run_backward(tensors: Any, grad_tensors: Any, keep_graph: bool, create_graph: bool,
+                     inputs: Any = (), allow_unreachable: bool = False,
+                     accumulate_grad: bool = False) -> tuple:
+        """The pass behind ``backward`` (``accumulate_grad``) and ``grad``."""
+        if accumulate_grad:
+            backward(tensors, grad_tensors, keep_graph, create_graph, inputs=inputs or None)
+            return ()
+        return grad(tensors, inputs, grad_tensors, keep_graph, create_graph, allow_unused=allow_unreachable)
+
+
 class Variable(metaclass=_VariableMeta):
     """``Variable(data, requires_grad=False)`` is a leaf tensor on the memory of ``data``.
 
@@ -34,3 +58,5 @@ class Variable(metaclass=_VariableMeta):
         TypeError: for what is no tensor.
         RuntimeError: when ``requires_grad`` is asked of an integer or bool tensor.
     """
+
+    _execution_engine = _Engine()

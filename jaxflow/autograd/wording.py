@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from jaxflow._dispatch.graph import short_name
+from jaxflow._dispatch.saving import FREED as FREED
 from jaxflow._ops.views import VIEWS
 
-FREED = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they "
-    "have already been freed). Saved intermediate values of the graph are freed when you call "
-    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
-    "graph a second time or if you need to access saved tensors after calling backward."
-)
+from . import anomaly_mode
 
 # Types whose old names PyTorch writes as ``torch.FloatTensor``; it has no such names for later ones.
 _OLD_TYPES = frozenset(("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long"))
@@ -33,12 +29,17 @@ def written(cls: type) -> str:
 def overwritten(aval, maker: str | None, number: int, cell: list, expected: int) -> RuntimeError:
     """The error for a saved tensor whose version is not the expected one; ``maker`` names its node."""
     where = "" if maker is None else f", which is output {number} of {short_name(maker)},"
+    hint = (
+        "the backtrace further above shows the operation that failed to compute its gradient. The "
+        "variable in question was changed in there or anywhere later. Good luck!"
+        if anomaly_mode.is_anomaly_enabled() else
+        "enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
         f"operation: [{type_name(aval)} {list(aval.shape)}]{where} is at version {cell[0]}; expected "
-        f"version {expected} instead. Hint: enable anomaly detection to find the operation that "
-        "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, "
-        "check_nan=False)."
+        f"version {expected} instead. Hint: {hint}"
     )
 
 

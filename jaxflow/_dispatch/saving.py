@@ -1,0 +1,526 @@
+"""What nodes save: packed by the user's hooks, unpacked at use, and shown as ``grad_fn._saved_<name>``.
+
+NOTE [Packed values]
+    A node keeps Values. While saved-tensor hooks are in force (``state.saving``), `pack_node` hands each
+    tensor that PyTorch's node would save to the pack hook when the node is recorded, and the node keeps
+    what the hook returned instead. Its guards are then a `Packed`, which is what the engine looks at: other
+    nodes pay nothing. Where PyTorch saves the result and our formula reads the operand, the formula is
+    traced again with the result in the place of what computes it, so that what unpack returns is what
+    counts. What the formula still reads beside that stays a Value.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+from jax.extend.core import Literal, Var
+
+from jaxflow._core.aval import Aval
+from jaxflow._core.geometry import contiguous_strides
+from jaxflow._core.tensor import Tensor, make, version_cell
+from jaxflow._core.value import Value
+
+from . import plan as plans
+from .graph import AccumulateGrad, Node
+from .op import SCALAR, STATIC, TENSORS
+from .plan import Plan, Vjp, struct_of
+from .run import run
+from .saved_names import SAVED_NAMES
+from .state import state
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they "
+    "have already been freed). Saved intermediate values of the graph are freed when you call "
+    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved tensors after calling backward."
+)
+
+_WRITTEN = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+    "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
+    "an issue if you need to perform in-place operations on the input to a pack hook."
+)
+
+
+class Hooks:
+    """A pair of saved-tensor hooks in force, and the pair it hides.
+
+    ``target`` is what an in-place operation under way is going to overwrite.
+    """
+
+    __slots__ = ("below", "pack", "target", "unpack")
+
+    def __init__(self, pack: Callable, unpack: Callable, below: Hooks | None) -> None:
+        self.pack, self.unpack, self.below = pack, unpack, below
+        self.target: Tensor | None = None
+
+    @contextlib.contextmanager
+    def overwriting(self, target: Tensor) -> Iterator[None]:
+        """While recording an operation that will overwrite ``target``: a copy of it is packed."""
+        self.target = target
+        try:
+            yield
+        finally:
+            self.target = None
+
+
+class Pack:
+    """One tensor in the custody of the user's hooks."""
+
+    __slots__ = ("aval", "hook", "held")
+
+    def __init__(self, t: Tensor, pack: Callable, unpack: Callable) -> None:
+        self.aval, self.hook = t._aval, unpack
+        cell = version_cell(t)
+        version, before = cell[0], state.grad
+        state.grad = False
+        try:
+            self.held = pack(t)
+        finally:
+            state.grad = before
+        if cell[0] != version:
+            raise RuntimeError(_WRITTEN)
+
+    def unpack(self, edge: tuple | None) -> Tensor:
+        """What the unpack hook returns, at ``edge`` of the graph. TypeError for no tensor."""
+        t = self.hook(self.held)
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(t).__name__}"
+            )
+        if edge is None and not t._requires_grad:
+            return t
+        shown = make(_value_of(t))
+        shown._stride = t._stride
+        return at_edge(shown, edge)
+
+
+def _value_of(t: Tensor) -> Value:
+    from .door import value_of
+
+    return value_of(t)
+
+
+def at_edge(t: Tensor, edge: tuple | None) -> Tensor:
+    """Give a fresh tensor its place in the graph: that of a leaf, or of a result."""
+    if edge is not None:
+        t._requires_grad = True
+        if edge[0].__class__ is AccumulateGrad:
+            t._accumulator = weakref.ref(edge[0])
+        else:
+            t._grad_fn, t._output_nr = edge
+    return t
+
+
+class Packed(list):
+    """In the place of a node's guards: its packed tensors. The list are guards of what was not packed.
+
+    ``packs`` has ``(name, is it an operand, its number, Pack)``, in PyTorch's order of unpacking.
+    """
+
+    __slots__ = ("packs",)
+
+    def __init__(self, guards=()) -> None:
+        super().__init__(guards)
+        self.packs: list[tuple[str, bool, int, Pack]] = []
+
+    def __bool__(self) -> bool:
+        return True
+
+    def add(self, name: str, operand: bool, number: int, pack: Pack) -> None:
+        """Take one more into custody."""
+        self.packs.append((name, operand, number, pack))
+        self.packs.sort(key=lambda entry: entry[0])
+
+    def find(self, operand: bool, number: int) -> Pack | None:
+        """The pack of that operand or result."""
+        return next((p for _, o, n, p in self.packs if (o, n) == (operand, number)), None)
+
+    def unpack(self, node: Node) -> tuple[list, dict[int, Tensor]]:
+        """The node's inputs as the hooks give them back, and its results by number."""
+        inputs, results = list(node._inputs), {}
+        for name, operand, number, pack in self.packs:
+            edge = node._edges[number] if operand else _edge_of_result(node, number)
+            t = _fitting(pack.unpack(edge), pack.aval, node, name)
+            if operand:
+                inputs[number] = t
+            else:
+                results[number] = t
+        return inputs, results
+
+
+def _fitting(t: Tensor, aval: Aval, node: Node, name: str) -> Tensor:
+    if t._aval is aval:
+        return t
+    if t._aval.shape != aval.shape:
+        raise RuntimeError(
+            f"an unpack hook returned a tensor of shape {list(t._aval.shape)} for '{name}' of "
+            f"{node.name()}, which was saved with shape {list(aval.shape)}; return a tensor of that shape"
+        )
+    from .door import apply
+    from .op import OPS
+
+    if t._aval.device is not aval.device:
+        t = t.to(aval.device)
+    return apply(OPS["_to_dtype"], (t,), (aval.dtype,)) if t._aval.dtype is not aval.dtype else t
+
+
+def _edge_of_result(node: Node, number: int) -> tuple | None:
+    return (node, number) if node._plan.diff_outputs[number] else None
+
+
+# ---------------------------------------------------------------------------- when a node is recorded
+
+
+def pack_node(node: Node, args, values: list) -> None:
+    """Hand the operands a fresh node keeps, and indices it made, to the hooks in force."""
+    hooks, plan = state.saving, node._plan
+    names = SAVED_NAMES.get(type(node).__name__)
+    present = [a for a in args if a is not None]
+    kept = [i for i in plan.vjp(node._needs).kept if isinstance(present[i], Tensor)]
+    held = kept if plan.holds is None else [i for i in plan.holds if isinstance(present[i], Tensor)]
+    guards = dict(zip(held, node._guards or ()))
+    wanted = sorted((name_of(plan, i), i) for i in held) if plan.saves in ("input", "both") else []
+    if names is not None and any(names.get(name) for name, _ in wanted):
+        wanted = [(name, i) for name, i in wanted if names.get(name)]
+    packed = Packed()
+    for name, i in wanted:
+        t = present[i]
+        if t is hooks.target:
+            t = t.clone()
+        packed.add(name, True, i, Pack(t, hooks.pack, hooks.unpack))
+        guards.pop(i, None)
+        node._inputs[i] = None
+    packed.extend(guards.values())
+    made = [] if plan.saves in ("result", "both") else [
+        (name, place) for name, tensor in (names or {}).items() if tensor
+        for place in [_result_number(plan, name)] if place is not None
+    ]
+    outs = run(plan, values) if made else ()
+    for name, number in made:
+        t = at_edge(make(outs[number]), _edge_of_result(node, number))
+        packed.add(name, False, number, Pack(t, hooks.pack, hooks.unpack))
+    if node._guards is not None and plan.saves in ("result", "both"):
+        node._guards.packed = packed  # complete when there is a result: `pack_result`
+    elif packed.packs:
+        node._guards = packed
+
+
+def pack_result(node: Node, t: Tensor, number: int) -> None:
+    """Hand a result that the node saves to the hooks in force."""
+    packed, hooks = node._guards.packed, state.saving
+    node._guards = packed
+    names = SAVED_NAMES.get(type(node).__name__) or {}
+    name = next((n for n in names if _result_number(node._plan, n) == number), "result")
+    packed.add(name, False, number, Pack(t, hooks.pack, hooks.unpack))
+
+
+# -------------------------------------------------------------------------- backward from the results
+
+
+def vjp_from_results(plan: Plan, needs: tuple, with_ct: tuple, results: tuple[int, ...]) -> Vjp:
+    """The backward that takes ``results`` after the inputs, and reads them wherever it can."""
+    key = (needs, with_ct, results)
+    found = plan.vjps.get(key)
+    if found is None:
+        found = plan.vjps[key] = _build(plan, needs, with_ct, results)
+    return found
+
+
+def _build(plan: Plan, needs: tuple, with_ct: tuple, results: tuple[int, ...]) -> Vjp:
+    wanted = tuple(i for i, need in enumerate(needs) if need)
+    n, m = len(plan.kinds), len(results)
+
+    def both(*inputs):
+        outs, grads = plans.forward_and_backward(plan, wanted, with_ct, inputs[:n], inputs[n:])
+        return (*(outs[k] for k in results), *grads)
+
+    ct_kinds = [plan.out_avals[i] for i in with_ct]
+    with jax.disable_jit():  # what an inner jit computes would be out of reach
+        closed = jax.make_jaxpr(both)(*map(struct_of, (*plan.kinds, *ct_kinds)))
+
+    def backward(*inputs):
+        pairs = zip(closed.jaxpr.outvars[:m], inputs[n:n + m])
+        given = {v: x for v, x in pairs if isinstance(v, Var)}
+        return _evaluate(closed, (*inputs[:n], *inputs[n + m:]), given)[m:]
+
+    kinds = (*plan.kinds, *(plan.out_avals[k] for k in results))
+    return plans.finish_vjp(plan, backward, kinds, wanted, with_ct)
+
+
+def _evaluate(closed, inputs, given: dict) -> list:
+    """The values of a jaxpr, with those of the variables in ``given`` as given instead of computed."""
+    env: dict = dict(zip(closed.jaxpr.constvars, closed.consts))
+    env.update(zip(closed.jaxpr.invars, inputs))
+
+    def read(v):
+        return v.val if isinstance(v, Literal) else env[v]
+
+    for eqn in closed.jaxpr.eqns:
+        params = eqn.primitive.get_bind_params(eqn.params)
+        outs = eqn.primitive.bind(*map(read, eqn.invars), **params)
+        for v, x in zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs]):
+            env[v] = given.get(v, x)
+    return [read(v) for v in closed.jaxpr.outvars]
+
+
+# ------------------------------------------------------------------------------- what nodes show
+
+
+def name_of(plan: Plan, i: int) -> str:
+    """PyTorch's name of a plan's input number ``i``: its parameter's, ``self`` for the first."""
+    if plan.origin is None:
+        return "self"
+    op, _, layout, present = plan.origin
+    at = present[i]
+    for p, first, count in layout:
+        if first <= at < first + count:
+            return _named(op, p.name)
+    return ""
+
+
+def _named(op, name: str) -> str:
+    return "self" if name == "input" and name not in _KEEP_INPUT.get(op.name, ()) else name
+
+
+# Where PyTorch's first operand is called ``input``, not ``self``.
+_KEEP_INPUT = dict.fromkeys(
+    ("conv1d", "conv2d", "conv3d", "convolution", "layer_norm", "batch_norm", "group_norm", "rms_norm"),
+    ("input",),
+)
+
+
+def _result_number(plan: Plan, name: str) -> int | None:
+    """Which result is shown as ``name``: ``result``, ``result1``, or a field of the named tuple."""
+    match = re.fullmatch(r"result(\d*)", name)
+    number = int(match[1] or 0) if match else None
+    if match is None and plan.origin is not None:
+        returns = plan.origin[0].returns
+        fields = getattr(returns, "fields", returns)
+        number = fields.index(name) if name in fields else None
+    return None if number is None or number >= len(plan.out_avals) else number
+
+
+def saved_value(node: Node, name: str, raw: bool = False) -> Any:
+    """What ``node._saved_<name>`` (or ``_raw_saved_<name>``) shows.
+
+    Raises:
+        RuntimeError: for a tensor, once the graph was freed.
+        AttributeError: where nothing of that name is at hand.
+    """
+    is_tensor = SAVED_NAMES[type(node).__name__][name]
+    if is_tensor and node._inputs is None:
+        raise RuntimeError(FREED)
+    place = _place(node, name)
+    if raw:
+        return SavedTensor(node, name, place)
+    return _tensor_at(node, place) if place[0] in ("operand", "result") and is_tensor else _plain(node, place)
+
+
+def _place(node: Node, name: str) -> tuple:
+    """Where a saved name lies: ``("operand", i)``, ``("result", k)``, or ``("given", x)``."""
+    plan = node._plan
+    if plan.origin is None:
+        if plan.view is not None:
+            return _place_in_view(node, name)
+        raise _not_shown(node, name)
+    op, static, layout, present = plan.origin
+    for p, first, count in layout:
+        if _named(op, p.name) == name:
+            slots = [present.index(i) for i in range(first, first + count) if i in present]
+            if not slots:
+                return ("given", None if p.default is p.empty or p.kind != SCALAR else p.default)
+            return ("operand", slots[0])
+    if name in op.static_names:
+        return ("given", static[op.static_names.index(name)])
+    number = _result_number(plan, name)
+    if number is not None:
+        return ("result", number)
+    match = _FACT.fullmatch(name)
+    if match:
+        for p, first, _ in layout:
+            if _named(op, p.name) == match[1] and p.kind not in (SCALAR, STATIC, TENSORS):
+                if first not in present:
+                    return ("given", None)
+                kind = plan.kinds[present.index(first)]
+                if isinstance(kind, Aval):
+                    return ("given", _fact(kind, match[2]))
+    raise _not_shown(node, name)
+
+
+_FACT = re.compile(r"(\w+?)_(sym_sizes|sym_strides|sym_numel|sym_argsize_\w+)(?:_opt)?")
+
+
+def _fact(aval: Aval, fact: str) -> Any:
+    if fact == "sym_sizes":
+        return tuple(aval.shape)
+    if fact == "sym_strides":
+        return contiguous_strides(aval.shape)
+    if fact == "sym_numel":
+        return aval.numel
+    at = fact.removeprefix("sym_argsize_")
+    return aval.shape[-int(at.removeprefix("minus_")) if at.startswith("minus_") else int(at)]
+
+
+def _place_in_view(node: Node, name: str) -> tuple:
+    key, parent = node._plan.view
+    names, static = _VIEW_ARGUMENTS.get(key[0], ()), key[1]
+    if name == "self_sym_sizes":
+        return ("given", tuple(parent.shape))
+    if name == "self_sym_numel":
+        return ("given", parent.numel)
+    if name in names:
+        if key[0] in ("select", "slice") and name in ("index", "start") and len(node._inputs) > 1:
+            return ("operand", 1)
+        return ("given", static[names.index(name)])
+    raise _not_shown(node, name)
+
+
+_VIEW_ARGUMENTS = {
+    "select": ("dim", "index"),
+    "slice": ("dim", "start", "end", "step"),
+    "permute": ("dims",),
+    "transpose": ("dim0", "dim1"),
+    "squeeze_dim": ("dim",),
+    "squeeze_dims": ("dim",),
+    "unsqueeze": ("dim",),
+    "diagonal": ("offset", "dim1", "dim2"),
+    "unfold": ("dimension", "size", "step"),
+    "as_strided": ("size", "stride", "storage_offset"),
+}
+
+
+def _not_shown(node: Node, name: str) -> AttributeError:
+    return AttributeError(
+        f"'{type(node).__name__}' keeps no '{name}' here; keep the value yourself if you need it"
+    )
+
+
+def _tensor_at(node: Node, place: tuple) -> Tensor | None:
+    kind, number = place
+    plan, guards = node._plan, node._guards
+    pack = guards.find(kind == "operand", number) if guards.__class__ is Packed else None
+    if kind == "result":
+        edge = _edge_of_result(node, number)
+        if pack is not None:
+            return pack.unpack(edge)
+        return at_edge(make(_computed(node)[number]), edge)
+    edge = node._edges[number]
+    if pack is not None:
+        return pack.unpack(edge)
+    x = node._inputs[number]
+    if x is None or (isinstance(x, Value) and number not in _held(node)):
+        return None
+    if not isinstance(x, Value):
+        return _wrapped(plan, x)
+    if edge is not None and edge[0].__class__ is AccumulateGrad:
+        return edge[0].variable
+    return at_edge(make(x), edge)
+
+
+def _held(node: Node) -> tuple[int, ...]:
+    plan = node._plan
+    return plan.vjp(node._needs).kept if plan.holds is None else plan.holds
+
+
+def _wrapped(plan: Plan, x: Any) -> Tensor:
+    """A number that took an operand's place, as the tensor PyTorch makes of it."""
+    from .door import apply
+    from .op import OPS
+
+    return apply(OPS["_full"], (x,), ((), plans._NUMBER_TYPES[type(x)], plan.device))
+
+
+def _computed(node: Node) -> list[Value]:
+    """The node's results again, from what it keeps; in a Program the engine finds that it has them."""
+    inputs = node._inputs
+    if node._guards.__class__ is Packed:
+        inputs = node._guards.unpack(node)[0]
+    if any(x is None for x in inputs):
+        raise AttributeError(
+            f"'{node.name()}' keeps too little here to show its result; keep the result yourself"
+        )
+    return run(node._plan, [_value_of(x) if isinstance(x, Tensor) else x for x in inputs])
+
+
+def _plain(node: Node, place: tuple) -> Any:
+    if place[0] == "operand":
+        x = node._inputs[place[1]] if node._inputs is not None else None
+        return x if not isinstance(x, Value) else _tensor_at(node, place)
+    return _unsigned(place[1])
+
+
+def _unsigned(x: Any) -> Any:
+    """A negative dimension as PyTorch shows it: an unsigned number of 64 bits."""
+    return x + (1 << 64) if type(x) is int and x < 0 else x
+
+
+class SavedTensor:
+    """One saved tensor of a node: what ``_raw_saved_<name>`` shows, to put hooks on it alone."""
+
+    __slots__ = ("_name", "_node", "_place")
+
+    def __init__(self, *parts: Any) -> None:
+        if not parts:
+            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+        self._node, self._name, self._place = parts
+
+    def unpack(self) -> Tensor | None:
+        """The tensor as it was saved. RuntimeError once freed."""
+        return saved_value(self._node, self._name)
+
+    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
+        """Give this tensor to ``pack_hook`` now, and take it from ``unpack_hook`` whenever it is needed.
+
+        Raises RuntimeError once it was freed, where there is no tensor, or where it has hooks already.
+        """
+        node, operand, number = self._node, self._place[0] == "operand", self._place[1]
+        guards, freed = node._guards, node._inputs is None
+        packed = guards.__class__ is Packed and guards.find(operand, number) is not None
+        t = None if freed or packed else self.unpack()
+        pack = packed_late(self, freed, packed, t, pack_hook, unpack_hook)
+        if guards.__class__ is not Packed:
+            guards = node._guards = Packed(guards or ())
+        guards.add(self._name, operand, number, pack)
+        if operand:
+            node._inputs[number] = None
+
+
+def packed_late(saved: Any, freed: bool, packed: bool, t: Tensor | None, pack: Callable,
+                unpack: Callable) -> Pack:
+    """The custody of what a node saved already, or PyTorch's error. ``packed``: it has hooks."""
+    check_callable("register_hooks", (pack, unpack), saved)
+    if freed:
+        raise RuntimeError(
+            "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values "
+            "of the graph are freed when you call .backward() or autograd.grad(). Specify "
+            "retain_graph=True if you need to backward through the graph a second time or if you need to "
+            "access saved variables after calling backward."
+        )
+    if packed:
+        raise RuntimeError(
+            "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one "
+            "pair of hooks is allowed at a time."
+        )
+    if t is None:
+        raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+    return Pack(t.detach(), pack, unpack)
+
+
+def check_callable(name: str, hooks: tuple, bound: Any = None) -> None:
+    """Refuse hooks that cannot be called, in the words of PyTorch's bindings. TypeError."""
+    if all(map(callable, hooks)):
+        return
+    first = "" if bound is None else "self: torch._C._autograd.SavedTensor, "
+    given = (*hooks,) if bound is None else (bound, *hooks)
+    types = ", ".join(f"arg{i}: collections.abc.Callable" for i in range(2))
+    raise TypeError(
+        f"{name}(): incompatible function arguments. The following argument types are supported:\n    1. "
+        f"({first}{types}) -> None\n\nInvoked with: {', '.join(map(repr, given))}"
+    )
