@@ -171,6 +171,45 @@ def test_create_graph_with_grad_reset_does_not_grow(every_warning):
     assert len(gc.get_objects()) - before < 60
 
 
+def test_create_graph_without_a_reset_keeps_one_graph_a_parameter(every_warning):
+    # Each step's .grad leads to its graph, and that to the gradient before it: the chain grows, as in
+    # PyTorch, until .grad is reset; then all of it goes at once.
+    x = leaf()
+    graphs = []
+    for _ in range(4):
+        with pytest.warns(UserWarning, match="reference cycle"):
+            (x**3).sum().backward(create_graph=True)
+        graphs.append(weakref.ref(x.grad.grad_fn))
+    assert all(g() is not None for g in graphs)
+    x.grad = None
+    assert all(g() is None for g in graphs)
+
+
+def test_hundreds_of_steps_with_create_graph_keep_the_arrays_of_one(every_warning):
+    import jax
+
+    x = leaf()
+
+    def step():
+        with pytest.warns(UserWarning, match="reference cycle"):
+            (x.exp() * x).sum().backward(create_graph=True)
+        penalty = (x.grad * x.grad).sum()
+        x.grad = None
+        penalty.backward()
+        value = x.grad.tolist()
+        x.grad = None
+        return value
+
+    first = step()
+    step()
+    gc.collect()
+    before = len(jax.live_arrays())
+    for _ in range(100):
+        assert step() == first
+    gc.collect()
+    assert len(jax.live_arrays()) <= before + 2
+
+
 def test_create_graph_by_grad_dies_without_the_collector():
     x = leaf()
     (g,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
@@ -203,6 +242,17 @@ def test_hooks_die_with_the_tensor():
     assert gone() is not None
     del y
     assert gone() is None
+
+
+def test_a_hook_that_holds_its_own_tensor_is_collected():
+    y = leaf() * 2.0
+    y.register_hook(lambda g, held=y: None)
+    tensor, node = weakref.ref(y), weakref.ref(y.grad_fn)
+    y.sum().backward()
+    del y
+    assert tensor() is not None  # a cycle
+    gc.collect()
+    assert tensor() is None and node() is None
 
 
 def test_removing_a_hook_frees_it():
