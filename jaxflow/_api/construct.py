@@ -17,6 +17,7 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Untracked, Value
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.traces import met
 
 from .nested import from_nested, numpy_dtype
 
@@ -24,7 +25,9 @@ from .nested import from_nested, numpy_dtype
 def from_array(array: Any, *, shared: bool = False) -> Tensor:
     """A tensor that holds a jax array (or tracer) as it is."""
     where = devices.get_default_device()
-    if not isinstance(array, jax.core.Tracer) and isinstance(array, jax.Array):
+    if isinstance(array, jax.core.Tracer):
+        met(array)
+    elif isinstance(array, jax.Array):
         where = devices.from_jax(next(iter(array.devices())))
     aval = aval_of(array.shape, dtypes.from_numpy_dtype(array.dtype), where)
     return make(Value(aval, array, shared=shared))

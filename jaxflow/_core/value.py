@@ -57,6 +57,18 @@ class Untracked(list):
     __slots__ = ()
 
 
+# The clock of traces, in steps that no number of writes reaches; see NOTE [Older than the trace].
+_TICK = 1 << 40
+_now = 0
+
+
+def tick() -> int:
+    """Let the clock go on; storages made from here on have an epoch of at least what it returns."""
+    global _now
+    _now += _TICK
+    return _now
+
+
 class Storage:
     """The one mutable cell: the current Value, and how often it was replaced.
 
@@ -69,5 +81,5 @@ class Storage:
 
     def __init__(self, value: Value) -> None:
         self.value = value
-        self.epoch = 0
+        self.epoch = _now
         self.version = [0]

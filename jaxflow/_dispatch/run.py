@@ -61,7 +61,9 @@ def _run_now(plan: Plan, inputs: list) -> list[Value]:
         if isinstance(a, jax.core.Tracer):
             traced = True
     if traced:
-        return _values(plan, plan.fn(*arrays))
+        outs = plan.fn(*arrays)
+        # See NOTE [What jax may not differentiate].
+        return _values(plan, map(jax.lax.stop_gradient, outs) if state.constant else outs)
     try:
         outs = _run_concrete(plan, arrays)
     except OverflowError:

@@ -13,6 +13,7 @@ class ThreadState(threading.local):
 
     grad = True
     inference = False
+    constant = False  # whether the user switched grad off: NOTE [What jax may not differentiate]
     eager = flags.default_executor() == "eager"
     saving = None  # the saved-tensor hooks in force (saving.Hooks)
     multithreading = True  # what set_multithreading_enabled says

@@ -21,7 +21,9 @@ import numpy as np
 from jaxflow import Tensor
 from jaxflow._api.construct import from_array, put
 from jaxflow._api.random_state import drawing_from
+from jaxflow._core.tensor import make
 from jaxflow._core.value import Value
+from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.generator import Generator
 from jaxflow._dispatch.pytree import array_of
 from jaxflow.autograd.grad_mode import no_grad
@@ -127,7 +129,7 @@ class _Pure:
             array = _array(params[name])
             if name in self.frozen:
                 array = jax.lax.stop_gradient(array)
-            inside[name] = Tensor._make_subclass(type(p), from_array(array, shared=True), False)
+            inside[name] = _like(p, array)
         for name in self.buffers:
             inside[name] = from_array(_array(buffers[name]), shared=True)
         before = {name: inside[name]._storage.value for name in self.buffers}
@@ -158,6 +160,13 @@ class _Pure:
     def _changed(self, before: dict[str, Value]) -> list[tuple[str, Any]]:
         now = {name: table[key] for table, key, name in self.slots if name in before}
         return [(name, array_of(t)) for name, t in now.items() if t._storage.value is not before[name]]
+
+
+def _like(parameter: Tensor, array: Any) -> Tensor:
+    """A tensor of the parameter's class on an array. It is no detached view: jax differentiates through it."""
+    inside = make(value_of(from_array(array, shared=True)), type(parameter))
+    inside.__dict__.update(parameter.__dict__)
+    return inside
 
 
 class _NoRandomness(Generator):

@@ -24,11 +24,12 @@ class _Mode:
         return type(self)()
 
     def __enter__(self) -> None:
-        self._before.append((state.grad, state.inference))
+        self._before.append((state.grad, state.inference, state.constant))
         state.grad, state.inference = self._values()
+        state.constant = not state.grad
 
     def __exit__(self, *exc) -> None:
-        state.grad, state.inference = self._before.pop()
+        state.grad, state.inference, state.constant = self._before.pop()
 
     def __call__(self, fn):
         if inspect.isclass(fn):
@@ -117,8 +118,8 @@ class set_grad_enabled(_Mode):
                 f"{type(mode).__name__}"
             )
         self.mode = mode
-        self._outer = state.grad
-        state.grad = mode
+        self._outer, self._outer_constant = state.grad, state.constant
+        state.grad, state.constant = mode, not mode
 
     def clone(self) -> set_grad_enabled:
         """A fresh mode of the same kind."""
@@ -128,12 +129,12 @@ class set_grad_enabled(_Mode):
         return bool(self.mode), state.inference
 
     def __enter__(self) -> None:
-        self._before.append((self._outer, state.inference))
-        state.grad = bool(self.mode)
+        self._before.append((self._outer, state.inference, self._outer_constant))
+        state.grad, state.constant = bool(self.mode), not self.mode
 
     def __call__(self, fn):
         # As a decorator it must not change the mode outside the calls.
-        state.grad = self._outer
+        state.grad, state.constant = self._outer, self._outer_constant
         return super().__call__(fn)
 
     def __repr__(self) -> str:

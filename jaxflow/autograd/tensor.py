@@ -10,11 +10,12 @@ from typing import Any
 from jaxflow._core.attributes import read_only
 from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import plan_of
+from jaxflow._dispatch.door import plan_of, value_of
 from jaxflow._dispatch.graph import hook_into
 from jaxflow._dispatch.history import Invalid
 from jaxflow._dispatch.history import refreshed as _refreshed
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.traces import MET, refuse_leak, without_tangents
 from jaxflow._dispatch.viewing import alias, show
 from jaxflow._dispatch.viewing import is_inference as is_inference_tensor
 
@@ -145,6 +146,8 @@ def _set_grad(self, new: Any) -> None:
             f"'{list(self._aval.shape)}'. Please ensure that the gradient and the tensor are the same "
             "size"
         )
+    if MET:
+        refuse_leak(self, value_of(new), "the .grad of a tensor")
     self._grad = new
 
 
@@ -161,7 +164,7 @@ Tensor.grad = property(_get_grad, _set_grad, _del_grad, doc="The accumulated gra
 @composite()
 def detach(input: Tensor) -> Tensor:
     """The tensor without its autograd history: shares storage and version, never requires grad."""
-    return alias(input)
+    return without_tangents(alias(input)) if MET else alias(input)
 
 
 @composite("method")
@@ -184,7 +187,8 @@ def detach_(self: Tensor) -> Tensor:
 
 
 def _get_data(self) -> Tensor:
-    return alias(self, own_version=True)
+    shown = alias(self, own_version=True)
+    return without_tangents(shown) if MET else shown
 
 
 def _set_data(self, new: Tensor) -> None:
@@ -194,6 +198,8 @@ def _set_data(self, new: Tensor) -> None:
         raise RuntimeError(
             "data set to a tensor that requires gradients must be floating point or complex dtype"
         )
+    if MET:
+        refuse_leak(self, value_of(new), "a tensor")
     if version_cell(self).__class__ is version_cell(new).__class__ and plan_of(new).identity:
         # A parameter given other data stays a base, as quick as before; their writes are counted together.
         self._aval, self._stride, self._storage, self._view = new._aval, new._stride, new._storage, None
