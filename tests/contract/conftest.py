@@ -25,7 +25,8 @@ def run(T, form):
     """``run(program, *arrays)``: what ``program(T, *tensors)`` returns, as arrays, in this form."""
 
     def run(program, *arrays):
-        tensors = [T.tensor(np.asarray(a, "float32")) for a in arrays]
+        make = T.to_tensor if hasattr(T, "to_tensor") else T.tensor
+        tensors = [make(np.asarray(a, "float32")) for a in arrays]
         if form == "traced":
             found = jax.jit(lambda *given: program(T, *given))(*tensors)
         else:

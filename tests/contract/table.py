@@ -2,9 +2,10 @@
 
 from .cpp import CPP
 from .oneflow import MODULE, SOURCE, TENSOR
+from .paddle import PADDLE
 from .rows import Noise
 
-DOCUMENTS = (CPP, SOURCE, MODULE, TENSOR)
+DOCUMENTS = (CPP, SOURCE, MODULE, TENSOR, PADDLE)
 
 _HEAD = """# The contract
 
