@@ -12,8 +12,10 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
+from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch.door import edge_of, value_of
 from jaxflow._dispatch.history import FUNCTION, MULTI_OUTPUT, refreshed, refusal
@@ -21,7 +23,8 @@ from jaxflow._dispatch.inplace import write
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import alias, apply_view
 
-from .function_node import BackwardCFunction, FunctionCtx, missing_backward
+from .function_node import BackwardCFunction, FunctionCtx, missing_backward, missing_vmap
+from .function_transforms import apply_mapped, check_vmap, push_forward, tangents_in, without_tangents
 from .grad_mode import no_grad
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction",
@@ -87,13 +90,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     generate_vmap_rule = False  # whether vmap may run forward, backward and jvp on batched tensors
 
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple, *args: Any) -> Any:
-        """Give ``(output, out_dims)`` for arguments of which some are batched; to be overridden."""
-        raise NotImplementedError(
-            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
-            "generate_vmap_rule=True."
-        )
+    # Gives ``(output, out_dims)`` for arguments of which some are batched; to be overridden.
+    vmap = staticmethod(missing_vmap)
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -101,6 +99,11 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         separate = cls.setup_context is not Function.setup_context
         if separate or kwargs:
             args, kwargs = _bind(cls.forward, separate, args, kwargs)
+        if state.axes:
+            overridden = cls.vmap is not missing_vmap
+            check_vmap(cls, separate=separate, overridden=overridden)
+            if overridden:
+                return apply_mapped(cls, args)
         node = cls._backward_cls()
         node._arguments = len(args)
         node._positions = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor))
@@ -110,13 +113,28 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         record = state.grad and any(node.needs_input_grad)
         if record:
             node._edges = tuple(edge_of(t) if t._requires_grad else None for t in tensors)
-        with no_grad():
+        tangents = tangents_in(args) if LEVELS else None
+        with no_grad(), without_tangents() if tangents else nullcontext():
             if separate:
                 result = cls.forward(*args, **kwargs)
                 cls.setup_context(node, args, result)
             else:
                 result = cls.forward(node, *args, **kwargs)
-            return _wrap(node, result, tensors, record)
+            saved = node.saved_for_forward
+            dirty = {id(t) for t in node.dirty_tensors or ()}
+            plain = {id(t) for t in node.non_differentiable or ()}
+            shown = _wrap(node, result, tensors, record, dirty, plain)
+            if record and not tangents:
+                node._keep()
+        if tangents:
+            outputs = shown if isinstance(shown, tuple) else (shown,)
+            push_forward(node, args, tangents, saved, dirty, plain, outputs)
+            if record:
+                with no_grad():
+                    node._keep()  # the outputs are duals now
+        for declared in _DECLARED:
+            node.__dict__.pop(declared, None)
+        return shown
 
 
 def _bind(forward, separate: bool, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
@@ -128,14 +146,12 @@ def _bind(forward, separate: bool, args: tuple, kwargs: dict) -> tuple[tuple, di
     return bound.args[len(ctx):], bound.kwargs
 
 
-def _wrap(node: BackwardCFunction, result: Any, inputs: list, record: bool) -> Any:
+def _wrap(node: BackwardCFunction, result: Any, inputs: list, record: bool, dirty: set, plain: set) -> Any:
     """Give the outputs their history; an input that comes back is dirty (changed) or a view."""
     single = not isinstance(result, tuple)
     outputs = (result,) if single else result
     _check_marks(node, inputs, outputs, record)
     given = {id(t) for t in inputs}
-    dirty = {id(t) for t in node.dirty_tensors or ()}
-    plain = {id(t) for t in node.non_differentiable or ()}
     traced = [
         record and isinstance(out, Tensor) and id(out) not in plain and out._aval.dtype.category >= 2
         for out in outputs
@@ -164,10 +180,6 @@ def _wrap(node: BackwardCFunction, result: Any, inputs: list, record: bool) -> A
             node.to_save = tuple(shown if t is out else t for t in node.to_save)
         wrapped.append(shown)
     node._out_avals = tuple(t._aval if isinstance(t, Tensor) else None for t in wrapped)
-    if record:
-        node._keep()
-    for declared in _DECLARED:
-        node.__dict__.pop(declared, None)
     return wrapped[0] if single else tuple(wrapped)
 
 
@@ -253,9 +265,15 @@ def once_differentiable(fn):
 class _Refuse(Function):
     """Identity in forward, an error in backward."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx, out):
+    def forward(out):
         return out
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        """Nothing is kept."""
 
     @staticmethod
     def backward(ctx, *grads):

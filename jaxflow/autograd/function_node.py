@@ -6,7 +6,9 @@ import warnings
 import weakref
 from typing import Any
 
+from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
+from jaxflow._dispatch import forward
 from jaxflow._dispatch.door import apply, edge_of, value_of
 from jaxflow._dispatch.graph import Node
 from jaxflow._dispatch.history import guard_of
@@ -22,6 +24,14 @@ def missing_backward(ctx: Any, *grad_outputs: Any) -> Any:
     raise NotImplementedError(
         "You must implement either the backward or vjp method for your custom autograd.Function to use "
         "it with backward mode AD."
+    )
+
+
+def missing_vmap(info: Any, in_dims: tuple, *args: Any) -> Any:
+    """In the place of a custom function's ``vmap`` until it is overridden."""
+    raise NotImplementedError(
+        "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+        "generate_vmap_rule=True."
     )
 
 
@@ -100,6 +110,10 @@ class BackwardCFunction(FunctionCtx, Node):
     def __repr__(self) -> str:
         kind = type(self)
         return f"<{kind.__module__}.{kind.__name__} object at {hex(id(self))}>"
+
+    def __call__(self, *cotangents: Any) -> Any:
+        """TypeError: unlike other nodes these are no functions; `apply` calls the user's backward."""
+        raise TypeError(f"'{type(self).__name__}' object is not callable")
 
     @property
     def next_functions(self) -> tuple:
@@ -194,7 +208,7 @@ class BackwardCFunction(FunctionCtx, Node):
         """Call the user's backward and align what it returns with the edges."""
         if self._materialize:
             cotangents = [
-                _zeros(aval) if c is None and aval is not None else c
+                zeros(aval) if c is None and aval is not None else c
                 for c, aval in zip(cotangents, self._out_avals, strict=True)
             ]
         grads = self._counted(BackwardCFunction.apply(self, *cotangents))
@@ -259,8 +273,8 @@ class BackwardCFunction(FunctionCtx, Node):
 class SavedTensor:
     """A saved tensor: its Value then, its edge, and the version that must not have changed."""
 
-    __slots__ = ("aval", "cell", "edge", "is_output", "node", "number", "pack", "stride", "value", "variable",
-                 "version", "view")
+    __slots__ = ("aval", "cell", "edge", "is_output", "node", "number", "pack", "stride", "tangents",
+                 "value", "variable", "version", "view")
 
     def __init__(self, t: Tensor, node: BackwardCFunction) -> None:
         self.value = value_of(t)
@@ -273,6 +287,10 @@ class SavedTensor:
         self.edge = edge_of(t) if t._requires_grad and not self.is_output else None
         self.view = None if self.is_output else guard_of(t)
         self.variable = t if t._requires_grad and t._grad_fn is None else None
+        self.tangents = {} if not LEVELS else {
+            level: forward.snapshot(tangent)
+            for level, tangent in forward.tangents_of(t).items() if tangent is not None
+        }
         self.node = weakref.ref(node)
         self.pack: Pack | None = None
         hooks = state.saving
@@ -308,6 +326,8 @@ class SavedTensor:
             return self.variable
         t = make(self.value)
         t._stride = self.stride
+        for level, tangent in self.tangents.items():
+            forward.set_tangent(t, level, tangent)
         if self.is_output:
             t._grad_fn, t._output_nr, t._requires_grad = node, self.number, True
         elif self.edge is not None:
@@ -329,5 +349,6 @@ def _sum_to(grad: Tensor, target: tuple) -> Tensor:
     return grad.sum(dims, keepdim=True).reshape(target)
 
 
-def _zeros(aval) -> Tensor:
+def zeros(aval) -> Tensor:
+    """A tensor of zeros of this aval: a missing cotangent or tangent, where those are materialized."""
     return apply(OPS["_full"], (0.0,), (aval.shape, aval.dtype, aval.device))
