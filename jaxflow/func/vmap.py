@@ -67,10 +67,11 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = 
 def _run(func, flat, dims, structure, kwargs, size, out_dims, randomness, name) -> Any:
     with opened(size, randomness) as axis:
         entered = [x if dim is None else enter(_first(x, dim), axis) for x, dim in zip(flat, dims)]
+        epochs = [None if dim is None else x._storage.epoch for x, dim in zip(entered, dims)]
         outputs = func(*tree.unflatten(entered, structure), **kwargs)
         results = _results(outputs, out_dims, axis, name)
-    for x, inside, dim in zip(flat, entered, dims):
-        if dim is not None and inside._storage.epoch:
+    for x, inside, dim, epoch in zip(flat, entered, dims, epochs):
+        if dim is not None and inside._storage.epoch != epoch:
             _first(x, dim).copy_(leave(inside, axis))  # func wrote to its argument
     return results
 
