@@ -421,6 +421,67 @@ def meta_tensors(T):
     )
 
 
+def _same_or_wider(T, widen):
+    return _function(T, lambda ctx, g: g.double() if widen else g)
+
+
+@each(double="float64", half="float16", bfloat16="bfloat16", complex64="complex64", same="float32", any_=None)
+def a_leaf_that_asks_for_another_grad_dtype(T, dtype):
+    dtype = dtype and getattr(T, dtype)
+    rows, seen = [], []
+    for widen in (False, True):
+        x = leaf(T, 3)
+        before = x.grad_dtype
+        x.grad_dtype = dtype
+        x.register_hook(lambda g: seen.append(g.dtype))
+        y = _same_or_wider(T, widen)(x)
+        y.sum().backward(retain_graph=True)
+        rows += [before, x.grad_dtype, x.grad]
+        y.sum().backward(retain_graph=True)
+        rows += [x.grad, AnyStrides(T.autograd.grad(y.sum(), x, retain_graph=True))]
+        (again,) = T.autograd.grad((x * x).sum(), x, create_graph=True)
+        rows += [again.dtype, again.requires_grad, again.detach()]
+    return rows, seen
+
+
+@case
+def what_grad_dtype_refuses(T):
+    x = leaf(T, 3)
+    y = x * 2
+    plain = rand(T, 3)
+    plain.grad_dtype = T.float64
+    x.grad_dtype = T.float64
+    rows = [raises(lambda: y.grad_dtype), raises(lambda: setattr(y, "grad_dtype", T.float64)),
+            raises(lambda: setattr(x, "grad_dtype", "float64")), raises(lambda: setattr(x, "grad_dtype", 3)),
+            raises(lambda: setattr(x, "grad", T.ones(3)))]
+    x.grad = T.ones(3, dtype=T.float64)
+    rows += [raises(lambda: setattr(x, "grad_dtype", T.float16)), x.grad]
+    x.grad_dtype = None
+    x.grad = T.ones(3, dtype=T.float16)
+    x.grad = T.ones(3, dtype=T.int64)
+    whole = leaf(T, 3)
+    whole.grad_dtype = T.int32
+    rows.append(raises(
+        lambda: (whole * 2).sum().backward(), phrase="isDifferentiableType(grad.scalar_type())",
+        because="torch reports an internal assertion and asks for a bug report",
+    ))
+    plain.requires_grad_()
+    (plain * 2).sum().backward()
+    return rows, plain.grad, plain.detach().grad_dtype, rand(T, 2, dtype="int64").grad_dtype
+
+
+@case
+def training_with_gradients_of_another_dtype(T):
+    p = leaf(T, 3)
+    p.grad_dtype = T.float64
+    for _ in range(2):
+        (p * p).sum().backward()
+        with T.no_grad():
+            p -= 0.1 * p.grad
+        p.grad = None
+    return p
+
+
 # --- inputs and outputs, repeated and related ------------------------------------------------------
 
 

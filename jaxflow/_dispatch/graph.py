@@ -198,9 +198,11 @@ class AccumulateGrad(Node):
 
     @property
     def _tensor_hooks(self) -> dict | None:
-        """Hooks registered on the leaf itself; they outlive this node."""
+        """Hooks registered on the leaf itself; they outlive this node. A ``grad_dtype`` counts as one."""
         hooks = self._variable._hooks
-        return {0: hooks["tensor"]} if hooks and hooks.get("tensor") else None
+        if hooks and (hooks.get("tensor") or "grad_dtype" in hooks):
+            return {0: hooks.get("tensor", {})}
+        return None
 
     def name(self) -> str:
         """PyTorch's name of the node."""

@@ -16,6 +16,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.saving import Pack, packed_late
 from jaxflow._dispatch.state import state
 
+from .grad_dtype import decided_by_the_leaf
 from .wording import FREED, current_maker, overwritten
 
 
@@ -254,7 +255,7 @@ class BackwardCFunction(FunctionCtx, Node):
                     f"{list(want.shape)}"
                 )
             grad = _sum_to(grad, want.shape)
-        if grad._aval.dtype is not want.dtype:
+        if grad._aval.dtype is not want.dtype and not decided_by_the_leaf(self._edges[i]):
             if grad._aval.dtype.is_complex and not want.dtype.is_complex:
                 raise RuntimeError(
                     "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == "

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.graph import AccumulateGrad
 
 from .accumulate import retain
+from .grad_dtype import in_grad_dtype
 from .wording import type_name
 
 
@@ -15,6 +17,8 @@ def on_arrival(node, cotangents: list) -> list:
     hooks = node._tensor_hooks
     if hooks:
         cotangents = list(cotangents)
+        if node.__class__ is AccumulateGrad:
+            cotangents[0] = in_grad_dtype(node.variable, cotangents[0])
         for number, table in list(hooks.items()):
             for hook in list(table.values()):
                 changed = hook(cotangents[number])

@@ -15,11 +15,11 @@ from jaxflow._dispatch.graph import hook_into
 from jaxflow._dispatch.history import Invalid
 from jaxflow._dispatch.history import refreshed as _refreshed
 from jaxflow._dispatch.state import state
-from jaxflow._dispatch.traces import MET, refuse_leak, without_tangents
+from jaxflow._dispatch.traces import MET, refuse_leak
 from jaxflow._dispatch.viewing import alias, show
 from jaxflow._dispatch.viewing import is_inference as is_inference_tensor
 
-from . import api
+from . import api, grad_dtype
 from .wording import written
 
 # ------------------------------------------------------------------------------------- attributes
@@ -125,11 +125,11 @@ def _set_grad(self, new: Any) -> None:
         )
     if new is self:
         raise RuntimeError("can't assign Variable as its own grad")
-    if new._aval.dtype is not self._aval.dtype:
+    want = grad_dtype.wanted(self)
+    if want is not None and new._aval.dtype is not want:
         raise RuntimeError(
             f"attempting to assign a gradient with dtype '{new._aval.dtype.c_name}' to a "
-            f"tensor with grad_dtype "
-            f"'{self._aval.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype "
+            f"tensor with grad_dtype '{want.scalar_name}'. The gradient must match the tensor's grad_dtype "
             "(defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a "
             "specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the "
             "dtypes of a tensor and its gradient may break downstream systems that assume they match."
@@ -164,7 +164,7 @@ Tensor.grad = property(_get_grad, _set_grad, _del_grad, doc="The accumulated gra
 @composite()
 def detach(input: Tensor) -> Tensor:
     """The tensor without its autograd history: shares storage and version, never requires grad."""
-    return without_tangents(alias(input)) if MET else alias(input)
+    return alias(input, constant=True)
 
 
 @composite("method")
@@ -187,8 +187,7 @@ def detach_(self: Tensor) -> Tensor:
 
 
 def _get_data(self) -> Tensor:
-    shown = alias(self, own_version=True)
-    return without_tangents(shown) if MET else shown
+    return alias(self, own_version=True, constant=True)
 
 
 def _set_data(self, new: Tensor) -> None:
