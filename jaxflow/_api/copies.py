@@ -314,7 +314,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = contiguous_format) -
     check_writable(self, False, uniform=True)
     if self._view is not None:
         raise RuntimeError("cannot resize a tensor that is a view; clone() it first")
-    flat = np.asarray(value_of(self).get()).reshape(-1)
+    flat = value_of(self).host().reshape(-1)
     total = int(np.prod(size, dtype=np.int64))
     grown = np.zeros(total, flat.dtype)
     grown[: min(total, flat.size)] = flat[:total]

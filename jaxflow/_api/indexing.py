@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
@@ -33,10 +34,19 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.viewing import apply_view
 from jaxflow._dispatch.watch import Watch
 
-from .construct import put, tensor
+from .construct import from_array, put, tensor
 from .copies import warn_of_real_part
 
-_TENSORS = Tensors(Tensor, lambda t: t._aval.dtype.name)
+
+def _is_traced(t: Tensor) -> bool:
+    return isinstance(value_of(t).get(), jax.core.Tracer)
+
+
+def _of_jax(item: Any) -> Tensor | None:
+    return from_array(item, shared=True) if isinstance(item, jax.Array) else None
+
+
+_TENSORS = Tensors(Tensor, lambda t: t._aval.dtype.name, _is_traced, _of_jax)
 
 
 def _take(t: Tensor, steps: tuple) -> Tensor:
@@ -73,7 +83,7 @@ def _indices(advanced: tuple, view: Tensor,
     device = view._aval.device
     for dim, index, is_mask in advanced:
         if is_mask:
-            mask = np.asarray(value_of(index).get() if isinstance(index, Tensor) else index)
+            mask = value_of(index).host() if isinstance(index, Tensor) else np.asarray(index)
             for k, positions in enumerate(np.nonzero(mask)):
                 dims.append(dim + k)
                 indices.append(put(positions, device))

@@ -14,7 +14,7 @@ from .construct import put
 
 def _reduce_ex(self: Tensor, protocol: Any) -> tuple:
     """Values, device and attributes: what comes back is a leaf with a storage of its own."""
-    array = np.asarray(value_of(self).get())
+    array = value_of(self).host()
     state = (array, str(self.device), self.requires_grad, self.__dict__ or None)
     return _rebuild, (type(self), *state)
 

@@ -209,7 +209,9 @@ def jax(self):
 
 def host(t: Tensor) -> np.ndarray:
     """The elements as a read-only NumPy array, without copying where the device is the host."""
-    return np.asarray(t._value_array())
+    value = value_of(t)
+    value.shared = True
+    return value.host()
 
 
 @composite("method")
@@ -259,7 +261,7 @@ def item(self):
         )
     if self._aval.device.type == "meta":
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-    return _number(np.asarray(value_of(self).get()).reshape(()))
+    return _number(value_of(self).host().reshape(()))
 
 
 def _number(x: np.ndarray):
@@ -271,7 +273,7 @@ def tolist(self):
     """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
     if self._aval.device.type == "meta":
         raise NotImplementedError(NO_DATA)
-    array = np.asarray(value_of(self).get())
+    array = value_of(self).host()
     return (array if array.dtype.kind in "biufc" else array.astype(np.float32)).tolist()
 
 

@@ -30,7 +30,9 @@ def is_sequence(value: Any) -> bool:
     """Whether Python's C interface calls ``value`` a sequence: it has items, and is no mapping."""
     if isinstance(value, (list, tuple, range, str, np.ndarray)):
         return True
-    return hasattr(type(value), "__getitem__") and not isinstance(value, (dict, np.generic))
+    if not hasattr(type(value), "__getitem__") or isinstance(value, (dict, np.generic)):
+        return False
+    return getattr(value, "shape", None) != ()  # as of a jax array, which has no items then
 
 
 def to_int64(value: int) -> int:

@@ -61,10 +61,16 @@ class Parsed(NamedTuple):
 
 
 class Tensors(NamedTuple):
-    """How to look at tensors: their class (with ``shape`` and ``item()``), and names of dtypes."""
+    """How to look at tensors: their class (with ``shape`` and ``item()``), and names of dtypes.
+
+    ``traced`` tells tensors without numbers (inside ``jax.jit``), and ``of_jax`` makes one of a jax
+    array, None of anything else.
+    """
 
     type: type
     dtype_name: Callable[[Any], str]
+    traced: Callable[[Any], bool] = lambda tensor: False
+    of_jax: Callable[[Any], Any] = lambda item: None
 
 
 def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False,
@@ -73,7 +79,8 @@ def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False,
 
     ``filling`` says that one number is written; a mask of another type than bool is then refused.
 
-    Zero-dimensional integer tensors are read with ``item()``. Raises IndexError, TypeError or
+    Zero-dimensional integer tensors are read with ``item()``; traced ones, beside no
+    larger tensor, are gathered by. Raises IndexError, TypeError or
     ValueError in PyTorch's words. The one index that writes nothing at all, a bare ``False``, is
     the caller's to catch.
     """
@@ -95,6 +102,8 @@ def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False,
     else:
         reader.read_all(_as_tuple(index, tensors.type))
     advanced = tuple(reader.advanced)
+    if reader.traced is not None and any(len(a.index.shape) for a in advanced):
+        reader.traced.item()  # beside those it would have to be a number; jax's error says that it is not
     steps = tuple(reader.steps)
     if not steps and not advanced and not writing:
         steps = (("alias",),)
@@ -128,6 +137,7 @@ class _Reader:
         self.tensors = tensors
         self.dim = 0
         self.position = 0
+        self.traced: Any = None
         self.steps: list[Step] = []
         self.advanced: list[Advanced] = []
 
@@ -164,8 +174,10 @@ class _Reader:
             self.select(operator.index(item))
         elif isinstance(item, self.tensors.type):
             self.array(item)
+        elif (tensor := self.tensors.of_jax(item)) is not None:
+            self.array(tensor)
         elif is_sequence(item):
-            self.array(index_array(item, *self.tensors))
+            self.array(index_array(item, self.tensors.type, self.tensors.dtype_name))
         else:
             raise IndexError(
                 "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
@@ -205,6 +217,10 @@ class _Reader:
                 self.truth(bool(index.item()))
                 return
             if isinstance(index, np.ndarray) or "int" in self.tensors.dtype_name(index):
+                if not isinstance(index, np.ndarray) and self.tensors.traced(index):
+                    self.traced = index
+                    self.keep(index)
+                    return
                 self.select(int(index.item()))
                 return
         self.keep(index)

@@ -31,6 +31,8 @@ class ViewInfo:
     __slots__ = ("base", "base_plan", "epoch", "origin", "own", "plan", "seen_version", "value",
                  "version", "written")
 
+    constant = False  # whether jax may not differentiate through it: NOTE [What jax may not differentiate]
+
     def __init__(self, plan, base, base_plan, version, origin=None) -> None:
         self.plan = plan
         self.base = base
@@ -44,6 +46,13 @@ class ViewInfo:
         self.origin = origin
         self.own = False
         self.written = 0
+
+
+class ConstantInfo(ViewInfo):
+    """Of a tensor that ``detach()`` or ``.data`` made."""
+
+    __slots__ = ()
+    constant = True
 
 
 class Tensor:

@@ -15,7 +15,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
+import numpy as np
+
 from .aval import Aval
+
+_NO_NUMBERS = (
+    "inside jax.jit, jax.grad or jax.vmap a tensor has no numbers yet: item(), bool(), tolist(), numpy(), an "
+    "index or a shape that depends on them cannot be had there. Compute them outside and pass them in, or "
+    "choose without looking: torch.where instead of `if` and of masks as indices, jax.lax.cond, "
+    "jax.lax.while_loop"
+)
 
 
 class Value:
@@ -45,6 +55,14 @@ class Value:
         if doubt is not None:
             doubt[0].answer(self, doubt[1])
         return self.array
+
+    def host(self) -> np.ndarray:
+        """The elements on the host. Raises jax's error where they are traced, which says what to do."""
+        try:
+            return np.asarray(self.get())
+        except jax.errors.TracerArrayConversionError as error:
+            error.add_note(_NO_NUMBERS)
+            raise
 
     def __repr__(self) -> str:
         state = "known" if self.place is None else f"owed as %{self.place[1]}"

@@ -35,7 +35,7 @@ def freeze(x: Any) -> Any:
         if x._aval.numel != 1:
             raise TypeError(f"expected a number, but got a tensor of shape {x._aval.shape}")
         value: Value = value_of(x)
-        return np.asarray(value.get()).item()
+        return value.host().item()
     return x
 
 

@@ -23,6 +23,7 @@ from .plan import NoneKind, Plan, build
 from .run import run
 from .saving import pack_node, pack_result
 from .state import state
+from .traces import MET, as_constant
 from .views import root_of
 
 _NUMBERS = (bool, int, float, complex)
@@ -208,9 +209,10 @@ def view_value(t: Tensor) -> Value:
     storage = t._storage
     if view.epoch != storage.epoch:
         plan = view.plan
-        view.value = storage.value if plan.identity else run(
+        value = storage.value if plan.identity else run(
             plan.read, [storage.value, *plan.numbers]
         )[0]
+        view.value = as_constant(view, value) if MET else value
         view.epoch = storage.epoch
     return view.value
 

@@ -15,10 +15,8 @@ from typing import Any
 
 import jax
 
-from jaxflow._core.tensor import Tensor
+from jaxflow._core.tensor import Tensor, ViewInfo
 from jaxflow._core.value import Value, tick
-
-from .door import value_of
 
 # When the traces began; 0 where that is not known.
 _began: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
@@ -47,8 +45,8 @@ def _meet(tracer: jax.core.Tracer, entry: bool) -> None:
         _began.setdefault(trace, 0)  # its tensors were not seen to enter: some may come out of this one
 
 
-def without_tangents(t: Tensor) -> Tensor:
-    """The detached view ``t``, which jax does not differentiate either, as long as nobody writes to it.
+def as_constant(view: ViewInfo, value: Value) -> Value:
+    """What a view shows that was read just now; without tangents if it comes from a detached tensor.
 
     NOTE [What jax may not differentiate]
         ``jax.grad`` goes through whatever is computed from its tracers. ``detach()``, ``.data`` and what
@@ -56,22 +54,23 @@ def without_tangents(t: Tensor) -> Tensor:
         jax as well (``jax.lax.stop_gradient``). The engine's own pass is none of these: without
         ``create_graph`` it records no graph of ours, but jax may differentiate it.
     """
-    value = value_of(t)
-    if value.place is None and isinstance(value.array, jax.core.Tracer):
-        t._view.value = Value(value.aval, jax.lax.stop_gradient(value.array))
-        t._view.epoch = t._storage.epoch
-    return t
+    above = None if view.base is None else view.base._view
+    if (view.constant or (above is not None and above.constant)) and value.place is None and isinstance(
+        value.array, jax.core.Tracer
+    ):
+        return Value(value.aval, jax.lax.stop_gradient(value.array))
+    return value
 
 
 def refuse_leak(t: Tensor, new: Value, what: str) -> None:
-    """Refuse to make ``t``, or what belongs to it, show a tracer of a trace it is older than. RuntimeError."""
+    """RuntimeError where ``t``, or what belongs to it, would show a tracer of a trace it is older than."""
     array = new.array
     if new.place is None and isinstance(array, jax.core.Tracer) and (
         t._storage.epoch < _began.get(array._trace, 0)
     ):
         raise RuntimeError(
-            f"{what} of shape {list(t._aval.shape)} was made outside of the function that jax is tracing, and "
-            "would be left holding a value that exists only inside. Pass the tensor to the function and "
+            f"{what} of shape {list(t._aval.shape)} was made outside of the function that jax is tracing, "
+            "and would be left holding a value that exists only inside. Pass the tensor to the function and "
             "return what it becomes (for a module: jaxflow.to_jax), or write to a copy made inside "
             "(clone())"
         )

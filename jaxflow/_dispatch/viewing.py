@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import jax
+
 from jaxflow._core.levels import LEVELS
-from jaxflow._core.tensor import Tensor, ViewInfo, make_view, version_cell
+from jaxflow._core.tensor import ConstantInfo, Tensor, ViewInfo, make_view, version_cell
 from jaxflow._core.value import Untracked
 
-from .door import plan_of
+from .door import plan_of, view_value
 from .history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
 from .state import state
+from .traces import MET
 from .views import ViewPlan, joint_plan, piece_of, replayed, root_of, view_node
 
 
@@ -72,7 +75,10 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
     if not state.grad:
         info.origin = INFERENCE if state.inference else NO_GRAD
         info.seen_version = -1 - info.version[0]  # NOTE [Provisional versions]: it records nothing
-    return make_view(t, plan, info), plan
+    out = make_view(t, plan, info)
+    if MET:
+        _read_traced(out)
+    return out, plan
 
 
 class Counted(Untracked):
@@ -90,22 +96,34 @@ def is_inference(t: Tensor) -> bool:
     return isinstance(version_cell(t), Untracked)
 
 
+def _read_traced(view: Tensor) -> None:
+    """Read a view of a tracer now: jax may ask for it when its trace is over."""
+    if isinstance(view._storage.value.array, jax.core.Tracer):
+        view_value(view)
+
+
 def _untracked_child(name: str, t: Tensor, static: tuple):
     """A view of an inference tensor: autograd knows it for no view, wherever it is made."""
     plan = plan_of(t).child(name, static)
     return make_view(t, plan, ViewInfo(plan, None, None, Untracked((0,)))), plan
 
 
-def alias(t: Tensor, *, own_version: bool = False) -> Tensor:
-    """The same storage without autograd history: ``detach()``, or ``.data`` with a version of its own."""
+def alias(t: Tensor, *, own_version: bool = False, constant: bool = False) -> Tensor:
+    """The same storage without autograd history: ``detach()``, or ``.data`` with a version of its own.
+
+    Both are ``constant``: see NOTE [What jax may not differentiate].
+    """
     plan: ViewPlan = plan_of(t)
     version = version_cell(t)
     if version.__class__ is not list:
         version = (Untracked if state.inference else Counted)((0,))
     elif own_version:
         version = [0]
-    info = ViewInfo(plan, None, None, version)
-    return make_view(t, plan, info)
+    info = (ConstantInfo if constant else ViewInfo)(plan, None, None, version)
+    out = make_view(t, plan, info)
+    if MET:
+        _read_traced(out)
+    return out
 
 
 def show(t: Tensor, source: Tensor) -> None:

@@ -163,7 +163,7 @@ class _Pure:
 
 
 def _like(parameter: Tensor, array: Any) -> Tensor:
-    """A tensor of the parameter's class on an array. It is no detached view: jax differentiates through it."""
+    """A tensor of the parameter's class on an array; no detached view: jax differentiates through it."""
     inside = make(value_of(from_array(array, shared=True)), type(parameter))
     inside.__dict__.update(parameter.__dict__)
     return inside

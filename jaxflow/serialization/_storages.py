@@ -42,7 +42,7 @@ def storage_nbytes(tensor: Any) -> int:
 
 def physical_bytes(tensor: Any) -> np.ndarray:
     """The bytes of a tensor's whole storage, in the order that its strides speak of."""
-    array = np.asarray(tensor._storage.value.get())
+    array = tensor._storage.value.host()
     shape, stride, span = _physical(tensor)
     if span == 0:
         return np.empty(0, np.uint8)
