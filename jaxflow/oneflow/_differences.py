@@ -86,10 +86,12 @@ def defaults(namespace: str, cls: type, **changed: Any) -> None:
     arguments.__signature__ = new
 
     def said(values: dict) -> str:
-        return ", ".join(f"{name}={value!r}" for name, value in values.items())
+        return ", ".join(
+            f"{name} is required" if value is inspect.Parameter.empty else f"{name}={value!r}"
+            for name, value in values.items()
+        )
 
-    before = {n: signature.parameters[n].default for n in changed}
-    before = {n: "(required)" if v is inspect.Parameter.empty else v for n, v in before.items()}
+    before = {name: signature.parameters[name].default for name in changed}
     _add(namespace, cls.__name__, said(changed), said(before), arguments=arguments)
 
 

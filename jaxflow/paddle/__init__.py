@@ -24,6 +24,11 @@ from ._printing import set_printoptions as set_printoptions
 from ._tensor import Tensor as Tensor
 
 from . import autograd as autograd  # isort: skip
+from . import linalg as linalg  # isort: skip
+from . import nn as nn  # isort: skip
+from . import optimizer as optimizer  # isort: skip
+from .nn._layer import ParamAttr as ParamAttr  # isort: skip
+from .nn._layer import create_parameter as _create_parameter  # isort: skip
 
 globals().update(_table.FUNCTIONS)
 globals().update({name: _DIALECT.dtypes[plain] for name, plain in _jaxflow._ALL_DTYPES.items()
@@ -45,6 +50,14 @@ def get_default_dtype() -> str:
 def set_default_dtype(d: object) -> None:
     """Set the dtype that floats get, by name or as a dtype."""
     _jaxflow.set_default_dtype(_dtype_of(d))
+
+
+def create_parameter(
+    shape: object, dtype: object = None, name: str | None = None, attr: object = None, is_bias: bool = False,
+    default_initializer: object = None,
+) -> object:
+    """A new parameter: zeros for a bias, else drawn by Xavier's rule, or as an initializer says."""
+    return _create_parameter(shape, attr, dtype, is_bias, default_initializer)
 
 
 def save(obj: object, path: object, protocol: int = 4, **configs: object) -> None:

@@ -251,7 +251,6 @@ norm(x, p=None, axis=None, keepdim=False) = C.norm(x, p, axis, keepdim)
 t(input) = J.t(input)
 einsum(equation, *operands) = J.einsum(equation, *operands)
 tensordot(x, y, axes=2) = J.tensordot(x, y, axes)
-multi_dot(x) = J.linalg.multi_dot(x)
 """, NAMES)
 
 MANIPULATION = rows("", """
@@ -402,16 +401,16 @@ def _methods() -> dict[str, Callable]:
 
 METHODS = _methods()
 MISSING = frozenset("""
-    DataParallel Model ParamAttr LazyGuard amp atleast_1d atleast_2d atleast_3d audio batch bitwise_invert
+    DataParallel Model LazyGuard amp atleast_1d atleast_2d atleast_3d audio batch bitwise_invert
     cdist cholesky crop cumulative_trapezoid dataset device_guard disable_static disable_signal_handler
     distribution distributed dsplit enable_static fft flops frexp gammainc gammaln hapi hsplit hub incubate
-    inference inverse io jit linalg_lu lu metric multigammaln multiplex onnx poisson pdist profiler
+    inference inverse io jit lu metric multigammaln multiplex onnx poisson pdist profiler
     regularizer reduce_as renorm shard_index signal slice_scatter sparse static stft summary sysconfig
     tensor_split text
     vision vsplit
 """.split())
 METHODS_MISSING = frozenset("""
-    cholesky cholesky_solve cond corrcoef cov cov eig eigvals eigvalsh exponential_ gammainc gammaln inverse
-    lstsq lu lu_unpack matrix_power mode multiplex pinv put_along_axis_ qr reverse shard_index solve stft
+    cholesky cholesky_solve cond corrcoef cov eig eigvals eigvalsh exponential_ gammainc gammaln inverse
+    lstsq lu lu_unpack matrix_power multiplex pinv put_along_axis_ qr reverse shard_index solve stft
     strided_slice_ svd tensor_split to_dense to_sparse_coo triangular_solve unflatten values
 """.split())

@@ -69,7 +69,7 @@ class Tensor(jaxflow.Tensor):
         """The number of dimensions."""
         return self.ndim
 
-    ndimension = rank_ = dim
+    ndimension = dim
 
     def element_size(self) -> int:
         """Bytes of one element."""

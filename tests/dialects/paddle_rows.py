@@ -104,7 +104,7 @@ ROWS = {
     "paddle.t(x)": A.T,
     'paddle.einsum("ij,kj->ik",x,x)': A @ A.T,
     "paddle.tensordot(x,x,axes=2)": (A * A).sum(),
-    "paddle.multi_dot([x,x.T,x])": A @ A.T @ A,
+    "paddle.linalg.multi_dot([x,x.T,x])": A @ A.T @ A,
     "paddle.assign(x)": A,
     "paddle.assign(a)": A,
     'paddle.cast(i,"float64")': I * 1.0,

@@ -1,0 +1,24 @@
+"""Layers, under Paddle's names."""
+
+from jaxflow._faces import missing as _missing
+
+from . import functional as functional
+from . import initializer as initializer
+from ._clip import ClipGradByGlobalNorm as ClipGradByGlobalNorm
+from ._clip import ClipGradByNorm as ClipGradByNorm
+from ._clip import ClipGradByValue as ClipGradByValue
+from ._layer import ParamAttr as ParamAttr
+from ._layers import LAYERS as _LAYERS
+
+globals().update(_LAYERS)
+
+_MISSING = frozenset("""
+    BeamSearchDecoder BiRNN CTCLoss Conv1DTranspose Conv2DTranspose Conv3DTranspose GRU GRUCell
+    HSigmoidLoss InstanceNorm1D InstanceNorm2D InstanceNorm3D LSTM LSTMCell MaxUnPool2D Maxout
+    MultiHeadAttention PReLU Pad1D Pad2D Pad3D RNN RReLU SimpleRNN SpectralNorm SyncBatchNorm
+    Transformer TransformerDecoder TransformerEncoder TransformerEncoderLayer ZeroPad2D utils quant
+""".split())
+
+
+def __getattr__(name: str) -> object:
+    raise _missing("Paddle", "paddle.nn", _MISSING, name)
