@@ -26,8 +26,8 @@ HEAD = """# Dialects
 
 `import jaxflow.oneflow as oneflow` and `import jaxflow.paddle as paddle` give OneFlow's and Paddle's names
 for the same operations and the same engine. A dialect's tensor is a jaxflow tensor: they mix, share storage
-and history, and run in every executor. Names that a framework documents and jaxflow has no operation for raise
-an AttributeError that says so.
+and history, and run in every executor. Names that a framework documents and jaxflow has no operation for
+raise an AttributeError that says so.
 """
 
 
