@@ -174,7 +174,7 @@ def _record(plan: Plan, args, values: list) -> Node | None:
     if saves == "input" or saves == "both":  # noqa: PLR1714 - quicker than building a tuple
         guards = [] if saves == "input" else _WithResult()
         present = [a for a in args if a is not None]
-        for i in vjp.kept:
+        for i in vjp.noted:
             inputs[i] = values[i]
         for i in vjp.kept if plan.holds is None else plan.holds:
             a = present[i]
@@ -186,7 +186,7 @@ def _record(plan: Plan, args, values: list) -> Node | None:
                     raise RuntimeError(_SAVED_INFERENCE)
                 guards.append((cell, cell[0], a._aval, edges[i], guard_of(a)))
     else:
-        for i in vjp.kept:
+        for i in vjp.noted:
             inputs[i] = values[i]
         if saves == "result":
             guards = _WithResult()

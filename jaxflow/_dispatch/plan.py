@@ -125,13 +125,15 @@ class Vjp:
     """One backward of a Plan: which inputs it keeps, and the Plan that computes the gradients.
 
     ``plan`` takes the inputs listed in ``kept``, then one cotangent for each output in ``defined``; it
-    returns one gradient for each input listed in ``wanted``.
+    returns one gradient for each input listed in ``wanted``. A node holds what is ``noted``: what is kept,
+    and all plain numbers, which it can show.
     """
 
-    __slots__ = ("defined", "kept", "plan", "wanted")
+    __slots__ = ("defined", "kept", "noted", "plan", "wanted")
 
-    def __init__(self, plan: Plan, kept, wanted, defined) -> None:
+    def __init__(self, plan: Plan, kept, wanted, defined, noted) -> None:
         self.plan, self.kept, self.wanted, self.defined = plan, kept, wanted, defined
+        self.noted = noted
 
 
 def _kind_name(kind) -> str:
@@ -457,7 +459,8 @@ def finish_vjp(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, w
     vjp_plan = Plan(name, fn, [kinds[i] for i in kept] + ct_kinds, out_avals,
                     device=plan.device, grad_name=_backward_name(plan.grad_name), single=False,
                     differentiable=_varying(jaxpr) if plan.twice is None else plan.twice)
-    return Vjp(vjp_plan, kept, wanted, with_ct)
+    numbers = {i for i, kind in enumerate(plan.kinds) if not isinstance(kind, Aval)}
+    return Vjp(vjp_plan, kept, wanted, with_ct, tuple(sorted({*kept, *numbers})))
 
 
 def _varying(jaxpr) -> list[bool]:

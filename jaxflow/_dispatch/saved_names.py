@@ -2,6 +2,7 @@
 
 ``jaxflow._dispatch.saving`` finds the values: an operand or option of the op by its name (``self`` is
 the first one), a result, or a fact about an operand (``self_sym_sizes``). A star marks tensors.
+Strides are no part of a plan, so ``..._sym_strides`` is left out.
 """
 
 from __future__ import annotations
@@ -138,14 +139,14 @@ bias* input* normalized_shape result1* result2* weight*: NativeLayerNorm~0
 dilation kernel_size padding self_sym_argsize_minus_1 self_sym_argsize_minus_2 stride: Im2Col~0
 ignore_index reduction self* target* total_weight* weight*: NllLoss2D~0 NllLoss~0
 margin p reduction self* target* weight*: MultiMarginLoss~0
-mat2* mat2_sym_sizes mat2_sym_strides self* self_sym_sizes self_sym_strides: Mm~0
+mat2* mat2_sym_sizes self* self_sym_sizes: Mm~0
 alpha batch1* batch1_sym_argsize_0 batch1_sym_argsize_1 batch2* batch2_sym_argsize_2 beta: Addbmm~0
 ceil_mode count_include_pad divisor_override kernel_size padding self* stride: AvgPool2D~0 AvgPool3D~0
 ceil_mode dilation kernel_size padding result1* self* stride: MaxPool2DWithIndices~0
     MaxPool3DWithIndices~0
 dim include_self index* reduce result* self* source*: IndexReduce~0
 dim include_self index* reduce result* self* src*: ScatterReduce~0
-alpha beta mat1* mat1_sym_sizes mat1_sym_strides mat2* mat2_sym_sizes mat2_sym_strides: Addmm~0
+alpha beta mat1* mat1_sym_sizes mat2* mat2_sym_sizes: Addmm~0
 eps input* result1* result2* running_mean* running_var* training weight*: NativeBatchNorm~0
 C HxW N eps group input* result1* result2* weight*: NativeGroupNorm~0
 attn_mask* dropout_p is_causal key* logsumexp* output* query* scale value*:

@@ -21,12 +21,11 @@ import jax
 from jax.extend.core import Literal, Var
 
 from jaxflow._core.aval import Aval
-from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Value
 
 from . import plan as plans
-from .graph import AccumulateGrad, Node
+from .graph import RESULT, AccumulateGrad, Node
 from .op import SCALAR, STATIC, TENSORS
 from .plan import Plan, Vjp, struct_of
 from .run import run
@@ -277,23 +276,25 @@ def name_of(plan: Plan, i: int) -> str:
     """PyTorch's name of a plan's input number ``i``: its parameter's, ``self`` for the first."""
     if plan.origin is None:
         return "self"
-    op, _, layout, present = plan.origin
-    at = present[i]
+    _, _, layout, present = plan.origin
+    at, shown = present[i], SAVED_NAMES.get(plan.grad_name, {})
     for p, first, count in layout:
         if first <= at < first + count:
-            return _named(op, p.name)
+            return next((name for name in shown if _ours(name, shown) == p.name), p.name)
     return ""
 
 
-def _named(op, name: str) -> str:
-    return "self" if name == "input" and name not in _KEEP_INPUT.get(op.name, ()) else name
+def _ours(name: str, shown: dict) -> str:
+    """The name of our parameter for what PyTorch calls ``name``."""
+    if name == "self" and "input" not in shown:
+        return "input"
+    return _OTHER_NAMES.get(name, name)
 
 
-# Where PyTorch's first operand is called ``input``, not ``self``.
-_KEEP_INPUT = dict.fromkeys(
-    ("conv1d", "conv2d", "conv3d", "convolution", "layer_norm", "batch_norm", "group_norm", "rms_norm"),
-    ("input",),
-)
+_OTHER_NAMES = {
+    "kernel_size": "kernel", "source": "src", "key": "key_", "attn_mask": "mask", "group": "num_groups",
+    "delta": "parameter", "beta": "parameter",
+}
 
 
 def _result_number(plan: Plan, name: str) -> int | None:
@@ -315,12 +316,14 @@ def saved_value(node: Node, name: str, raw: bool = False) -> Any:
         AttributeError: where nothing of that name is at hand.
     """
     is_tensor = SAVED_NAMES[type(node).__name__][name]
-    if is_tensor and node._inputs is None:
-        raise RuntimeError(FREED)
     place = _place(node, name)
     if raw:
         return SavedTensor(node, name, place)
-    return _tensor_at(node, place) if place[0] in ("operand", "result") and is_tensor else _plain(node, place)
+    if is_tensor and node._inputs is None:
+        raise RuntimeError(FREED)
+    if is_tensor and place[0] != "given":
+        return _tensor_at(node, name, place)
+    return _plain(node, name, place)
 
 
 def _place(node: Node, name: str) -> tuple:
@@ -331,21 +334,26 @@ def _place(node: Node, name: str) -> tuple:
             return _place_in_view(node, name)
         raise _not_shown(node, name)
     op, static, layout, present = plan.origin
+    shown = SAVED_NAMES[type(node).__name__]
+    names = (name, _ours(name, shown))
     for p, first, count in layout:
-        if _named(op, p.name) == name:
+        if p.name in names:
             slots = [present.index(i) for i in range(first, first + count) if i in present]
             if not slots:
                 return ("given", None if p.default is p.empty or p.kind != SCALAR else p.default)
             return ("operand", slots[0])
-    if name in op.static_names:
-        return ("given", static[op.static_names.index(name)])
+    for own in names:
+        if own in op.static_names:
+            return ("given", static[op.static_names.index(own)])
+    if name in _FIXED.get(op.name, ()):
+        return ("given", _FIXED[op.name][name])
     number = _result_number(plan, name)
     if number is not None:
         return ("result", number)
     match = _FACT.fullmatch(name)
     if match:
         for p, first, _ in layout:
-            if _named(op, p.name) == match[1] and p.kind not in (SCALAR, STATIC, TENSORS):
+            if p.name in (match[1], _ours(match[1], shown)) and p.kind not in (SCALAR, STATIC, TENSORS):
                 if first not in present:
                     return ("given", None)
                 kind = plan.kinds[present.index(first)]
@@ -354,14 +362,22 @@ def _place(node: Node, name: str) -> tuple:
     raise _not_shown(node, name)
 
 
-_FACT = re.compile(r"(\w+?)_(sym_sizes|sym_strides|sym_numel|sym_argsize_\w+)(?:_opt)?")
+_FACT = re.compile(r"(\w+?)_(sym_sizes|sym_numel|sym_argsize_\w+)(?:_opt)?")
+
+# Options of PyTorch's nodes that our op has but one value for.
+_FIXED: dict[str, dict[str, Any]] = {
+    "_convolution": {"transposed": False},
+    "_convolution_transposed": {"transposed": True},
+    "_embedding": {"sparse": False},
+    "elu": {"input_scale": 1, "scale": 1},
+    "relu6": {"max_val": 6, "min_val": 0},
+    "square": {"exponent": 2},
+}
 
 
 def _fact(aval: Aval, fact: str) -> Any:
     if fact == "sym_sizes":
         return tuple(aval.shape)
-    if fact == "sym_strides":
-        return contiguous_strides(aval.shape)
     if fact == "sym_numel":
         return aval.numel
     at = fact.removeprefix("sym_argsize_")
@@ -383,6 +399,7 @@ def _place_in_view(node: Node, name: str) -> tuple:
 
 
 _VIEW_ARGUMENTS = {
+    "joint": ("dim",),
     "select": ("dim", "index"),
     "slice": ("dim", "start", "end", "step"),
     "permute": ("dims",),
@@ -402,7 +419,7 @@ def _not_shown(node: Node, name: str) -> AttributeError:
     )
 
 
-def _tensor_at(node: Node, place: tuple) -> Tensor | None:
+def _tensor_at(node: Node, name: str, place: tuple) -> Tensor | None:
     kind, number = place
     plan, guards = node._plan, node._guards
     pack = guards.find(kind == "operand", number) if guards.__class__ is Packed else None
@@ -410,18 +427,40 @@ def _tensor_at(node: Node, place: tuple) -> Tensor | None:
         edge = _edge_of_result(node, number)
         if pack is not None:
             return pack.unpack(edge)
+        _check_guard(node, kind, number)
         return at_edge(make(_computed(node)[number]), edge)
     edge = node._edges[number]
     if pack is not None:
         return pack.unpack(edge)
     x = node._inputs[number]
     if x is None or (isinstance(x, Value) and number not in _held(node)):
+        if all(node._needs[i] for i in plan.faces):
+            raise _not_shown(node, name)  # PyTorch's node would hold it
         return None
     if not isinstance(x, Value):
         return _wrapped(plan, x)
+    _check_guard(node, kind, number)
     if edge is not None and edge[0].__class__ is AccumulateGrad:
         return edge[0].variable
     return at_edge(make(x), edge)
+
+
+def _check_guard(node: Node, kind: str, number: int) -> None:
+    """Refuse to show what was overwritten since it was saved. RuntimeError."""
+    if kind == "result":
+        guards = [g for g in node._guards or () if g[3] is RESULT]
+    else:
+        operands = [g for g in node._guards or () if g[3] is not RESULT]
+        held = [i for i in _held(node) if isinstance(node._plan.kinds[i], Aval)]
+        held = held[len(held) - len(operands):]  # an operation in place let go of its first
+        guards = [g for i, g in zip(held, operands) if i == number]
+    if any(cell[0] != version for cell, version, *_ in guards):
+        refusals["overwritten"](node)
+
+
+# ``overwritten(node)`` raises PyTorch's error for the first saved tensor that was. The engine, which has
+# the words for it and stands above, puts it here.
+refusals: dict[str, Callable[[Node], None]] = {}
 
 
 def _held(node: Node) -> tuple[int, ...]:
@@ -449,15 +488,33 @@ def _computed(node: Node) -> list[Value]:
     return run(node._plan, [_value_of(x) if isinstance(x, Tensor) else x for x in inputs])
 
 
-def _plain(node: Node, place: tuple) -> Any:
+def _plain(node: Node, name: str, place: tuple) -> Any:
     if place[0] == "operand":
         x = node._inputs[place[1]] if node._inputs is not None else None
-        return x if not isinstance(x, Value) else _tensor_at(node, place)
-    return _unsigned(place[1])
+        return x if not isinstance(x, Value) else _tensor_at(node, name, place)
+    x = place[1]
+    if name == "reduction":
+        return _REDUCTIONS.get(x, x)
+    if name == "padding_idx" and x is None:
+        x = -1
+    if type(x) is int and name in _LISTS.get(type(node).__name__, ()):
+        x = (x,)
+    return _unsigned(x)
+
+
+_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+
+# Where PyTorch's signature has a list, a single number was one of one.
+_LISTS = dict.fromkeys(
+    ("AmaxBackward0", "AminBackward0", "LinalgVectorNormBackward0", "LogsumexpBackward0", "MeanBackward1",
+     "SumBackward1", "StdBackward0", "StdMeanBackward0", "VarBackward0", "VarMeanBackward0"), ("dim",),
+) | {"RollBackward0": ("shifts", "dims"), "FlipBackward0": ("dims",)}
 
 
 def _unsigned(x: Any) -> Any:
     """A negative dimension as PyTorch shows it: an unsigned number of 64 bits."""
+    if isinstance(x, (tuple, list)):
+        return tuple(map(_unsigned, x))
     return x + (1 << 64) if type(x) is int and x < 0 else x
 
 

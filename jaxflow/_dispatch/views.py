@@ -245,6 +245,7 @@ def joint_plan(children: tuple[ViewPlan, ...], grad_name: str) -> Plan:
             "split", fn, [parent.aval], [c.aval for c in children], device=parent.aval.device,
             grad_name=grad_name, saves="none", single=False,
         ))
+        found.view = (("joint", children[0].key[1][:1]), parent.aval)
     return found
 
 

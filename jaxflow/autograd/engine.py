@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.tensor import Tensor, make
+from jaxflow._dispatch import saving
 from jaxflow._dispatch.door import apply_plan, value_of
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, Node
 from jaxflow._dispatch.op import OPS, TENSOR
@@ -338,6 +339,9 @@ def _refuse_overwritten(node: Node) -> None:
                     view.check()
                 maker = current_maker(cell, edge)
             raise overwritten(aval, maker, 0, cell, version)
+
+
+saving.refusals["overwritten"] = _refuse_overwritten
 
 
 def _as_unpacked(node: Node) -> list[tuple]:
