@@ -36,6 +36,61 @@ VIEWS = {
     "data": lambda t: t.data,
 }
 
+# What a custom function's forward returns of its argument; the first of several results is looked at.
+FORWARDS = {
+    "f_itself": lambda ctx, t: t,
+    "f_plain": lambda ctx, t: t * 2,
+    "f_view": lambda ctx, t: t[:1],
+    "f_view_of_view": lambda ctx, t: t.t()[1:],
+    "f_detached": lambda ctx, t: t.detach(),
+    "f_two": lambda ctx, t: (t[:1], t * 2),
+    "f_two_views": lambda ctx, t: (t[:1], t[1:]),
+    "f_unbind": lambda ctx, t: t.unbind(),
+    "f_itself_twice": lambda ctx, t: (t, t),
+    "f_itself_and_more": lambda ctx, t: (t, t * 2),
+    "f_marked": lambda ctx, t: (ctx.mark_non_differentiable(t), t)[1],
+    "f_marked_view": lambda ctx, t: _marked(ctx, t[:1]),
+    "f_marked_plain": lambda ctx, t: _marked(ctx, t * 2),
+    "f_dirty": lambda ctx, t: (ctx.mark_dirty(t), t.mul_(2))[1],
+    "f_dirty_marked": lambda ctx, t: (ctx.mark_dirty(t), _marked(ctx, t.mul_(2)))[1],
+    "f_dirty_and_more": lambda ctx, t: (ctx.mark_dirty(t), (t.mul_(2), t * 2))[1],
+    "f_dirty_inside": lambda ctx, t: t.mul_(2),
+    "f_saved": lambda ctx, t: (ctx.save_for_backward(t), t * 2)[1],
+    "f_saved_result": lambda ctx, t: _saved(ctx, t * 2),
+    "f_saved_itself": lambda ctx, t: (ctx.save_for_backward(t), t)[1],
+}
+
+
+def _marked(ctx, t):
+    ctx.mark_non_differentiable(t)
+    return t
+
+
+def _saved(ctx, t):
+    ctx.save_for_backward(t)
+    return t
+
+
+def _function(T, forward):
+    def backward(ctx, *grads):
+        kept = [k * 1 for k in ctx.saved_tensors]
+        return T.ones(2, 3) * sum(g.sum() for g in grads) + (sum(k.sum() for k in kept) if kept else 0)
+
+    return type("Made", (T.autograd.Function,), {
+        "forward": staticmethod(forward), "backward": staticmethod(backward)
+    })
+
+
+def _seen(T, view, t):
+    if view in VIEWS:
+        return VIEWS[view](t)
+    made = _function(T, FORWARDS[view]).apply(t)
+    return made[0] if isinstance(made, tuple) else made
+
+
+# What a function is given: the root itself or a view of it.
+INPUTS = {"": lambda t: t, " of t()": lambda t: t.t().t(), " of unbind": lambda t: t[None].unbind()[0]}
+
 MODES = {
     "grad": lambda T: T.enable_grad(),
     "no_grad": lambda T: T.no_grad(),
@@ -64,27 +119,40 @@ WRITES = {
 }
 
 
+def function_rows(write):
+    """All rows of one kind of write about custom functions."""
+    targets = () if write == "set" else ("view", "root")
+    for row in itertools.product(ROOTS, FORWARDS, MODES, MODES, MODES, (write,), targets, INPUTS):
+        # Writes through .data to what is saved are not noticed by PyTorch, and spoil its gradients.
+        unnoticed = write == "through_data" and row[1].startswith("f_saved")
+        if not unnoticed and not _oddly_counted(row, "f_detached"):
+            yield row
+
+
 def rows(write):
     """All rows of one kind of write."""
     # What PyTorch shows of a view after that is half of the old memory and half of the new.
     targets = ("root",) if write == "set" else ("view", "root")
     for row in itertools.product(ROOTS, VIEWS, MODES, MODES, MODES, (write,), targets):
-        # In inference mode it counts such writes or not by whether another operand is a normal tensor.
-        odd = row[1] in ("detach", "data") and row[2] == row[4] == "inference" and row[6] == "view"
-        if not odd:
+        if not _oddly_counted(row, "detach", "data"):
             yield row
+
+
+def _oddly_counted(row, *views):
+    """Writes that PyTorch counts or not by whether another operand is a normal tensor."""
+    return row[1] in views and row[2] == row[4] == "inference" and row[6] == "view"
 
 
 def outcome(T, row):
     """What happened: (first error or None, the facts of root and view, gradients)."""
-    root, view, root_mode, view_mode, write_mode, write, target = row
+    root, view, root_mode, view_mode, write_mode, write, target, *given = row
     told = []
 
     def tell(what, call):
         try:
             told.append((what, call()))
         except Exception as error:
-            told.append((what, described(error)))
+            told.append((what, _error(error)))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -93,9 +161,9 @@ def outcome(T, row):
             base = ROOTS[root](T)
         try:
             with MODES[view_mode](T):
-                seen = VIEWS[view](base)
+                seen = _seen(T, view, INPUTS[given[0]](base) if given else base)
         except Exception as error:
-            return [("view", described(error))]
+            return [("view", _error(error))]
         written = seen if target == "view" else base
 
         def change():
@@ -114,6 +182,12 @@ def outcome(T, row):
         for name, t in (("view", seen), ("base", base)):
             tell(f"gradients of {name}", lambda t=t: _gradients(T, t, base, w))
     return told
+
+
+def _error(error):
+    kind, text = described(error)
+    # After the first sentence PyTorch's advice is to ask on its forum.
+    return kind, text[:70] if text.startswith("If your Function modifies inplace") else text
 
 
 def _facts(t, base, seen):

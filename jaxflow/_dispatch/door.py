@@ -130,7 +130,7 @@ class _WithResult(list):
     packed = None  # what saved-tensor hooks hold of it already
 
 
-_SAVED_INFERENCE = (
+SAVED_INFERENCE = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
     "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
     "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
@@ -183,7 +183,7 @@ def _record(plan: Plan, args, values: list) -> Node | None:
                 if cell.__class__ is not list:
                     if only_inference(args):
                         return None
-                    raise RuntimeError(_SAVED_INFERENCE)
+                    raise RuntimeError(SAVED_INFERENCE)
                 guards.append((cell, cell[0], a._aval, edges[i], guard_of(a)))
     else:
         for i in vjp.noted:

@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from jaxflow._core.levels import LEVELS
-from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._dispatch.door import edge_of, value_of
 from jaxflow._dispatch.history import FUNCTION, MULTI_OUTPUT, refreshed, refusal
 from jaxflow._dispatch.inplace import write
@@ -162,15 +162,16 @@ def _wrap(node: BackwardCFunction, result: Any, inputs: list, record: bool, dirt
         if not isinstance(out, Tensor):
             wrapped.append(out)
             continue
-        if id(out) in dirty and id(out) in given:
+        if id(out) in dirty and id(out) in given and (traced[i] or not refreshed(out)._requires_grad):
             shown = out
             _write_history(out, node if traced[i] else None, i)
         elif id(out) in given and not traced[i] and refreshed(out)._requires_grad:
             shown = alias(out)  # the input keeps its history, what is returned has none
+            version_cell(out)[0] += id(out) in dirty
         else:
             shown = apply_view("alias", out) if id(out) in given else out
             view = shown._view
-            if view is not None and view.base is not None and not state.inference:
+            if view is not None and view.base is not None:
                 view.origin = origin
             if traced[i] or view is None or view.base is None:
                 if view is not None and record:
@@ -216,7 +217,7 @@ def _check_marks(node: BackwardCFunction, inputs: list, outputs: tuple, record: 
                 "Some elements marked as dirty during the forward method were not returned as "
                 "output. The inputs that are modified inplace must all be outputs of the Function."
             )
-        if not record:
+        if not record or any(t is p for p in plain):
             continue
         base = None if t._view is None else t._view.base
         if t._requires_grad and t._grad_fn is None:

@@ -9,12 +9,13 @@ from typing import Any
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._dispatch import forward
-from jaxflow._dispatch.door import apply, edge_of, value_of
+from jaxflow._dispatch.door import SAVED_INFERENCE, apply, edge_of, value_of
 from jaxflow._dispatch.graph import Node
 from jaxflow._dispatch.history import guard_of
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.saving import Pack, packed_late
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.viewing import is_inference
 
 from .grad_dtype import decided_by_the_leaf
 from .wording import FREED, current_maker, overwritten
@@ -278,6 +279,8 @@ class SavedTensor:
                  "value", "variable", "version", "view")
 
     def __init__(self, t: Tensor, node: BackwardCFunction) -> None:
+        if is_inference(t):
+            raise RuntimeError(SAVED_INFERENCE)
         self.value = value_of(t)
         self.aval, self.stride = t._aval, t._stride
         self.cell = version_cell(t)
@@ -322,7 +325,8 @@ class SavedTensor:
                 self.view.check()
             maker = Node.name(node) if self.is_output else current_maker(self.cell, self.edge)
             number = self.number if self.is_output else 0
-            raise overwritten(self.aval, maker, number, self.cell, self.version)
+            aval = self.aval if self.variable is None else self.variable._aval
+            raise overwritten(aval, maker, number, self.cell, self.version)
         if self.variable is not None:
             return self.variable
         t = make(self.value)

@@ -47,20 +47,21 @@ def _set_requires_grad(self, value: bool) -> None:
 
 
 def _change_requires_grad(self, value: bool, wrong_dtype: str) -> None:
-    if _refreshed(self)._grad_fn is not None:
-        if not value:
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a "
-                "computed variable in a subgraph that doesn't require differentiation use "
-                "var_no_grad = var.detach()."
-            )
-        return
+    leaf = _refreshed(self)._grad_fn is None
+    if not (leaf or value):
+        raise RuntimeError(
+            "you can only change requires_grad flags of leaf variables. If you want to use a "
+            "computed variable in a subgraph that doesn't require differentiation use "
+            "var_no_grad = var.detach()."
+        )
     if value and self._aval.dtype.category < 2:
         raise RuntimeError(wrong_dtype)
-    if value and self.is_inference() and not state.inference:
+    if value and is_inference_tensor(self) and not state.inference:
         raise RuntimeError(
             "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
         )
+    if not leaf:
+        return
     self._requires_grad = value
     if self._view is not None:
         self._view.own = value
