@@ -337,6 +337,43 @@ def grads_of_leaves_do_not_share(T):
     return x.grad, w.grad, AnyStrides(T.autograd.grad((x + w).sum(), [x, w, x]))
 
 
+@case
+def a_grad_that_may_not_be_written_to(T):
+    x, y, w = leaf(T, 3), leaf(T, 3), leaf(T, 3)
+    x.grad = T.ones(1).expand(3)
+    with T.inference_mode():
+        y.grad = T.ones(3)
+    w.grad_dtype = None
+    w.grad = T.ones(3, dtype=T.float16)
+    kept = w.grad
+    return (
+        raises(lambda: (x * 2).sum().backward()), x.grad, raises(lambda: (y * 2).sum().backward()),
+        attempt(lambda: (w * 2).sum().backward()), w.grad, w.grad is kept,
+    )
+
+
+@case
+def arguments_in_odd_forms(T):
+    x = leaf(T, 3)
+    y = x * x
+
+    def backward(*args, **options):
+        return attempt(lambda: T.autograd.backward(*args, retain_graph=True, **options))
+
+    def grad(*args, **options):
+        return AnyStrides(attempt(lambda: T.autograd.grad(*args, retain_graph=True, **options)))
+
+    z = y.sum()
+    return [
+        backward([y], T.ones(3)), backward(t for t in [z]), backward({z}), backward({"a": z}),
+        backward([z, None]), backward(z, inputs="x"), backward(z, inputs=x.detach()),
+        backward(z, T.tensor(1)), backward(z, T.tensor(True)), backward(z, [T.tensor(2.0)]),
+        attempt(lambda: y.backward([T.ones(3)])), attempt(lambda: y.backward((T.ones(3),))), x.grad,
+        grad(z, (t for t in [x])), grad(z, {x}), grad([z], [x], [None]), grad(z, x, allow_unused="yes"),
+        grad(z, x, allow_unused=0), grad(z, x, materialize_grads=1), grad(z, x, is_grads_batched=0),
+    ]
+
+
 # --- dtypes and devices ---------------------------------------------------------------------------
 
 

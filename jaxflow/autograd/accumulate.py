@@ -9,10 +9,11 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.batch import axes_of
 from jaxflow._dispatch.door import apply, share, strides_of, value_of
-from jaxflow._dispatch.inplace import write
+from jaxflow._dispatch.inplace import apply_inplace, write
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET, refuse_leak
+from jaxflow._dispatch.viewing import is_inference
 
 
 def add(a: Tensor, b: Tensor) -> Tensor:
@@ -72,15 +73,18 @@ def _add_to_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
         new._stride = None if stride == contiguous_strides(variable._aval.shape) else stride
         variable._grad = new
     else:
-        if strides_of(before) != _contract(variable):
+        usual = strides_of(before) == _contract(variable)
+        if state.grad:
+            variable._grad = add(before, grad)
+        elif usual and before._aval is grad._aval and not is_inference(before):
+            write(before, add(before, grad))
+        else:
+            apply_inplace(OPS["add"], (before, grad, None))
+        if not usual:
             warn_once(
                 "grad and param do not obey the gradient layout contract. This is not an error, but "
                 "may impair performance."
             )
-        if state.grad:
-            variable._grad = add(before, grad)
-        else:
-            write(before, add(before, grad))
 
 
 def _contract(variable: Tensor) -> tuple[int, ...]:

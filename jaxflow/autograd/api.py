@@ -116,7 +116,7 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
             "allow_unused=False."
         )
-    allow_unused = bool(allow_unused) or materialize_grads
+    allow_unused = materialize_grads if allow_unused is None else allow_unused
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
@@ -137,6 +137,7 @@ def grad(
     else:
         cotangents = _cotangents(roots, given, create_graph)
         retain_graph, create_graph = _flags(retain_graph, create_graph)
+        allow_unused = operator.index(allow_unused) != 0
         edges = _edges(roots, cotangents)
         for t in wanted:
             _check_input(t)
