@@ -134,13 +134,35 @@ class Dialect:
 
     def function(self, fn: Callable) -> Callable:
         """``fn`` taking this dialect's values and giving this dialect's tensors."""
-        bare, face = self.bare, self.face
+        inward, faces, face = self.inward, self.faces, self.face
 
         @functools.wraps(fn)
         def call(*args: Any, **kwargs: Any) -> Any:
-            given = [bare(a) for a in args]
-            named = {name: bare(a) for name, a in kwargs.items()}
-            return face(fn(*given, **named), given)
+            given = [inward[type(a)](a) if type(a) in inward else a for a in args]
+            if kwargs:
+                result = fn(*given, **{name: self.bare(a) for name, a in kwargs.items()})
+            else:
+                result = fn(*given)
+            wanted = faces.get(type(result))
+            if wanted is None:
+                return face(result, given)
+            for a in given:
+                if a is result:
+                    return result
+            result.__class__ = wanted
+            return result
+
+        return call
+
+    def operator(self, fn: Callable, cls: type) -> Callable:
+        """A special method of Tensor for its face ``cls``: as :meth:`function`, and quicker."""
+
+        @functools.wraps(fn)
+        def call(*args: Any) -> Any:
+            result = fn(*args)
+            if type(result) is Tensor:  # a new one: what is called for faced tensors returns no other
+                result.__class__ = cls
+            return result
 
         return call
 
@@ -165,13 +187,16 @@ class Dialect:
         for name, ours in vars(Tensor).items():
             if name.startswith("_") and name not in _OPERATORS:
                 continue
+            if name in _OPERATORS:
+                setattr(cls, name, own.get(name) or self.operator(ours, cls))
+                continue
             if isinstance(ours, types.FunctionType):
                 setattr(cls, name, self.function(ours))
             elif isinstance(ours, property):
                 faced = property(self.function(ours.fget), ours.fset, ours.fdel, ours.__doc__)
                 setattr(cls, name, Meaning(ours, faced))
             if name in own:
-                setattr(cls, name, own[name] if name in _OPERATORS else Meaning(ours, own[name]))
+                setattr(cls, name, Meaning(ours, own[name]))
         cls.__iter__ = lambda t: map(self.face, Tensor.__iter__(t))
         return cls
 

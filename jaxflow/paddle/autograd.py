@@ -11,6 +11,7 @@ from jaxflow import autograd as _autograd
 from jaxflow import no_grad as no_grad
 from jaxflow import set_grad_enabled as set_grad_enabled
 from jaxflow._faces import Context
+from jaxflow.autograd import graph as _graph
 
 from ._autograd import backward as backward
 from ._autograd import grad as _grad
@@ -34,6 +35,13 @@ class PyLayerContext(Context):
 
     def mark_not_inplace(self, *args: Any) -> None:
         """Accepted: an input that comes back unchanged is a tensor of its own here in any case."""
+
+
+class saved_tensors_hooks(_graph.saved_tensors_hooks):
+    """Inside the ``with``, what is saved for backward passes both hooks, in and out."""
+
+    def __init__(self, pack_hook: Callable, unpack_hook: Callable) -> None:
+        super().__init__(_DIALECT.hook(pack_hook), _DIALECT.hook(unpack_hook))
 
 
 class PyLayer(_autograd.Function):

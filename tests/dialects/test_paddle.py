@@ -188,6 +188,14 @@ def test_pylayer(executor):
     assert y.grad.tolist() == [3.0, 3.0]
 
 
+def test_saved_tensors_hooks(executor):
+    x, packed = leaf([2.0]), []
+    with paddle.autograd.saved_tensors_hooks(lambda t: packed.append(t) or 0, lambda _: packed[-1] * 10):
+        y = x * x
+    y.backward()
+    assert {type(t) for t in packed} == {paddle.Tensor} and x.grad.item() == 40.0
+
+
 def test_jacobian_and_hessian(executor):
     x1, x2 = leaf([1.0, 2.0, 3.0]), leaf([4.0, 5.0, 6.0])
     by_x1, by_x2 = paddle.autograd.jacobian(x1 * x2, (x1, x2))
