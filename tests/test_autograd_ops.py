@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from gradient_rows import ROWS, VIEW_ROWS, op_of
 from gradient_rows.row import draw
+from test_forward_ops import misfit
 
 import jaxflow as torch
 from jaxflow._dispatch.op import OPS
@@ -23,8 +24,9 @@ def _ops_behind(outputs):
         if node is None or node in seen:
             continue
         seen.add(node)
-        if hasattr(node, "plan"):
-            found.add(node._plan.name)
+        plan = getattr(node, "_plan", None)
+        if plan is not None:
+            found.add(plan.name)
         todo += [below for below, _ in node.next_functions]
     return found
 
@@ -35,6 +37,8 @@ def test_gradients(name, executor):
     inputs = row.inputs()
     assert op_of(name) in _ops_behind(row.call(*inputs))
     assert gradcheck(row.call, inputs, nondet_tol=0.0)
+    if executor == "eager":
+        assert misfit(row) is None
 
 
 def _second_derivatives(row):

@@ -316,3 +316,116 @@ def other_dtypes(T):
         x = dual(T, 3, dtype="float64")
         y = fa(T).make_dual(rand(T, 3, dtype="float64"), rand(T, 3))
         return [tangent(T, t) for t in (x.float(), x + rand(T, 3), x.to(T.float32).double() * x, y)]
+
+
+def _product(T, jvp, materialize=True):
+    """A custom product of two tensors and a number, whose ``jvp`` is given."""
+
+    class Product(T.autograd.Function):
+        @staticmethod
+        def forward(x, y, n):
+            return x * y * n
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            *tensors, ctx.n = inputs
+            ctx.save_for_backward(*tensors)
+            ctx.save_for_forward(*tensors)
+            ctx.set_materialize_grads(materialize)
+
+        @staticmethod
+        def backward(ctx, g):
+            x, y = ctx.saved_tensors
+            return g * y * ctx.n, g * x * ctx.n, None
+
+    Product.jvp = staticmethod(jvp)
+    return Product.apply
+
+
+@case
+def custom_jvp(T):
+    seen = []
+
+    def jvp(ctx, x_t, y_t, n_t):
+        x, y = ctx.saved_tensors
+        seen.append((x_t is None, y_t is None, n_t is None, x.shape == y.shape))
+        return (x_t * y + x * y_t) * ctx.n
+
+    product = _product(T, jvp)
+    with fa(T).dual_level():
+        x, y = dual(T, 3), dual(T, 3)
+        plain = rand(T, 3)
+        out = [tangent(T, product(*pair, 3)) for pair in ((x, y), (x, plain), (plain, y), (plain, plain))]
+    a = leaf(T, 3)
+    (moved,) = T.func.jvp(lambda x: product(x, a, 2), (a,), (plain,))[1:]
+    return (out, seen, T.autograd.grad(moved.sum(), a),
+            T.func.jvp(lambda x: product(x, x.sin(), 2), (plain,), (plain,)),
+            T.func.grad(lambda x: T.func.jvp(lambda x: product(x, x, 2), (x,), (plain,))[1].sum())(plain))
+
+
+@case
+def custom_jvp_without_zeros(T):
+    def jvp(ctx, x_t, y_t, n_t):
+        x, y = ctx.saved_tensors
+        return x_t * y * ctx.n if y_t is None else x * y_t * ctx.n
+
+    product = _product(T, jvp, materialize=False)
+    with fa(T).dual_level():
+        return tangent(T, product(dual(T, 3), rand(T, 3), 2)), tangent(T, product(rand(T, 3), dual(T, 3), 2))
+
+
+@case
+def custom_functions_without_jvp(T):
+    class Double(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    with fa(T).dual_level():
+        return raises(lambda: Double.apply(dual(T, 3))), Double.apply(rand(T, 3))
+
+
+@case
+def custom_jvp_of_too_many(T):
+    with fa(T).dual_level():
+        return raises(lambda: _product(T, lambda ctx, x_t, y_t, n_t: (x_t, y_t))(dual(T, 3), rand(T, 3), 2))
+
+
+@each(right=0, not_in_place=1, another=2)
+def custom_jvp_in_place(T, how):
+    class Double(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def jvp(ctx, x_t):
+            return (x_t.mul_(2), x_t, x_t.mul_(2).clone())[how]
+
+    with fa(T).dual_level():
+        x = dual(T, 3)
+        return attempt(lambda: tangent(T, Double.apply(x)))
+
+
+@case
+def custom_jvp_of_two_results(T):
+    class Two(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_forward(x)
+            index = x.argmax()
+            ctx.mark_non_differentiable(index)
+            return x.exp(), index, x * 3
+
+        @staticmethod
+        def jvp(ctx, x_t):
+            (x,) = ctx.saved_tensors
+            return x.exp() * x_t, None, 3 * x_t
+
+    with fa(T).dual_level():
+        return [tangent(T, t) for t in Two.apply(dual(T, 3))]

@@ -299,6 +299,8 @@ def wrote(t: Tensor, result: Tensor) -> None:
     for level in list(LEVELS):
         tangent, before = new.get(level), old.get(level)
         if before is not None:
+            if tangent is before:
+                continue
             if tangent is not None:
                 alike(before, tangent)
             if tangent is None:

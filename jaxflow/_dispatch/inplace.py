@@ -53,10 +53,6 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
         if node._guards[0][0] is version_cell(target):
             node._guards = node._guards[1:]
     write(target, result)
-    if LEVELS:
-        from . import forward
-
-        forward.wrote(target, result)
     return target
 
 
@@ -162,6 +158,10 @@ def write(t: Tensor, result: Tensor) -> None:
             "instead, or make `self` inside of vmap from a tensor that is vmapped over "
             "(`torch.zeros_like(x)`)."
         )
+    if LEVELS:
+        from . import forward
+
+        forward.wrote(t, result)
     view = t._view
     if view is None:
         storage.value = new

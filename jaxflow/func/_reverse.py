@@ -14,22 +14,21 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jaxflow
 from jaxflow._core import tree
 from jaxflow._core.levels import LEVELS
-from jaxflow._core.tensor import Tensor, version_cell
-from jaxflow._core.value import Untracked
+from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch import forward
 from jaxflow._dispatch.graph import AccumulateGrad, Node
 from jaxflow._dispatch.history import edge_of, refreshed
 from jaxflow._dispatch.state import state
-from jaxflow._dispatch.viewing import alias
+from jaxflow._dispatch.viewing import alias, is_inference
 from jaxflow._dispatch.views import root_of, view_node
 from jaxflow.autograd import api
-from jaxflow.autograd.grad_mode import enable_grad, inference_mode
 
 from ._arguments import Argnums, check_output, chosen, replaced, with_aux
 
@@ -53,8 +52,12 @@ class Borders:
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         edge = edge_of(x) if self.grad and refreshed(x)._requires_grad else None
-        untracked = version_cell(x).__class__ is Untracked
-        leaf = alias(x, own_version=untracked).requires_grad_()
+        leaf = alias(x)
+        if is_inference(x):
+            leaf._view.version, leaf._view.seen_version = [0], 0
+        if x._aval.dtype.category < 2:
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        leaf._requires_grad = leaf._view.own = True
         node = view_node(root_of(x._aval, None).child("alias", ()).step, (), [edge])
         node.__class__ = Border
         leaf._accumulator = weakref.ref(node)
@@ -98,6 +101,17 @@ class Borders:
         if LEVELS:
             forward.carry(out, x, lambda tangent: tangent)
         return out
+
+
+@contextmanager
+def _recording() -> Iterator[None]:
+    """Record whatever the caller's modes are: a transform differentiates inside ``no_grad`` as well."""
+    before = state.grad, state.inference
+    state.grad, state.inference = True, False
+    try:
+        yield
+    finally:
+        state.grad, state.inference = before
 
 
 def _gradients(borders: Borders, outputs: list, leaves: list, cotangents: list, *, retain: bool,
@@ -144,7 +158,7 @@ def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) 
     @functools.wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
         borders = Borders()
-        with enable_grad():
+        with _recording():
             args, differentiated = _enter(borders, args, argnums)
             output = func(*args, **kwargs)
             aux = None
@@ -201,7 +215,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 def vjp_of(func: Callable, primals: tuple, argnums: Argnums | None, has_aux: bool) -> tuple:
     """`vjp` for the arguments ``argnums`` names, None for all."""
     borders = Borders()
-    with enable_grad():
+    with _recording():
         args, differentiated = _enter(borders, primals, argnums)
         output = func(*args)
         aux = None
@@ -227,7 +241,7 @@ def vjp_of(func: Callable, primals: tuple, argnums: Argnums | None, has_aux: boo
                 f"the function. cotangents: {given}, primal output: {out_structure}"
             )
         create = state.grad if create_graph is None else create_graph
-        with inference_mode(False) if state.inference else enable_grad():
+        with _recording():
             found = _gradients(borders, outputs, leaves, flat, retain=retain_graph, create=create)
         return tree.unflatten(found, structure)
 
