@@ -197,3 +197,100 @@ def test_parameters_captured_and_passed(x):
         layer.bias += 1
     assert captured(x).item() == before  # a constant of the trace
     assert passed(params, x).item() == pytest.approx(before + 2, rel=1e-5)
+
+
+# ----- custom functions ---------------------------------------------------------------------------
+
+
+class Scaled(torch.autograd.Function):
+    """Its backward is not its derivative, and keeps tensors, None, and other things on ctx."""
+
+    @staticmethod
+    def forward(ctx, x, scale, flag="f"):
+        ctx.save_for_backward(x, None)
+        ctx.scale, ctx.flag, ctx.twice = scale, flag, [x * 2]
+        return x * scale
+
+    @staticmethod
+    def backward(ctx, g):
+        x, nothing = ctx.saved_tensors
+        assert nothing is None and ctx.flag == "f" and ctx.needs_input_grad == (True, False)
+        return g * x * ctx.twice[0] * ctx.scale, None
+
+
+class Several(torch.autograd.Function):
+    @staticmethod
+    def forward(x, y):
+        return x * y, x > 1, x.long()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs, output[0])
+
+    @staticmethod
+    def backward(ctx, g, *_):
+        x, _, out = ctx.saved_tensors
+        return g * 10 * out, g * 20 * x
+
+
+class Overwriting(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 7
+
+
+class Unchanged(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 5
+
+
+class ForwardOnly(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3
+
+
+def test_jax_uses_the_backward_of_custom_functions(x):
+    scaled = jax.grad(lambda a: Scaled.apply(a, 2.0).sum().jax())
+    for g in (scaled, jax.jit(scaled), jax.grad(jax.jit(lambda a: Scaled.apply(a, 2.0).sum().jax()))):
+        assert g(x).tolist() == [4.0, 16.0]
+    assert jax.vmap(scaled)(torch.ones(3, 2)).tolist() == [[4.0, 4.0]] * 3
+    assert jax.grad(lambda a: scaled(a).sum().jax())(x).tolist() == [8.0, 16.0]
+
+    def several(a, b):
+        product, above, _ = Several.apply(a, b)
+        return (product * above).sum().jax()
+
+    gx, gy = jax.grad(several, argnums=(0, 1))(x, x * 3)
+    assert gx.tolist() == [0.0, 120.0] and gy.tolist() == [0.0, 40.0]
+    assert jax.grad(lambda a: Overwriting.apply(a * 1).sum().jax())(x).tolist() == [7.0, 7.0]
+    assert jax.grad(lambda a: Unchanged.apply(a).sum().jax())(x).tolist() == [5.0, 5.0]
+    assert jax.jit(ForwardOnly.apply)(x).tolist() == [3.0, 6.0]
+    with pytest.raises(NotImplementedError, match="You must implement either the backward or vjp"):
+        jax.grad(lambda a: ForwardOnly.apply(a).sum().jax())(x)
+
+
+def test_custom_functions_in_our_own_graph_inside_jit(x):
+    @jax.jit
+    def g(a):
+        a.requires_grad_()
+        out = Scaled.apply(a, 2.0)
+        assert type(out.grad_fn).__name__ == "ScaledBackward"
+        changed = a * 1
+        Overwriting.apply(changed)
+        (out + changed).sum().backward()
+        return a.grad, changed, Several.apply(a.detach(), a.detach())
+
+    grad, changed, several = g(x)
+    assert grad.tolist() == [11.0, 23.0] and changed.tolist() == [2.0, 4.0]
+    assert several[1].tolist() == [False, True] and several[2].tolist() == [1, 2]

@@ -21,9 +21,11 @@ from jaxflow._dispatch.door import edge_of, value_of
 from jaxflow._dispatch.history import FUNCTION, MULTI_OUTPUT, refreshed, refusal
 from jaxflow._dispatch.inplace import write
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.traces import MET
 from jaxflow._dispatch.viewing import alias, apply_view
 
 from .function_node import BackwardCFunction, FunctionCtx, missing_backward, missing_vmap
+from .function_traced import any_traced, with_rule
 from .function_transforms import apply_mapped, check_vmap, push_forward, tangents_in, without_tangents
 from .grad_mode import no_grad
 
@@ -114,12 +116,11 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         if record:
             node._edges = tuple(edge_of(t) if t._requires_grad else None for t in tensors)
         tangents = tangents_in(args) if LEVELS else None
+        before = [value_of(t) for t in tensors] if MET and any_traced(args) else None
+        constant = state.constant
         with no_grad(), without_tangents() if tangents else nullcontext():
-            if separate:
-                result = cls.forward(*args, **kwargs)
-                cls.setup_context(node, args, result)
-            else:
-                result = cls.forward(node, *args, **kwargs)
+            state.constant = constant  # only our graph leaves this out: NOTE [Custom functions under jax]
+            result = run_forward(cls, node, args, kwargs)
             saved = node.saved_for_forward
             dirty = {id(t) for t in node.dirty_tensors or ()}
             plain = {id(t) for t in node.non_differentiable or ()}
@@ -134,7 +135,16 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
                     node._keep()  # the outputs are duals now
         for declared in _DECLARED:
             node.__dict__.pop(declared, None)
-        return shown
+        return shown if before is None else with_rule(cls, args, kwargs, before, shown)
+
+
+def run_forward(function: type, node: BackwardCFunction, args: tuple, kwargs: dict) -> Any:
+    """Call the user's forward, and ``setup_context`` where there is one; with recording off."""
+    if function.setup_context is Function.setup_context:
+        return function.forward(node, *args, **kwargs)
+    result = function.forward(*args, **kwargs)
+    function.setup_context(node, args, result)
+    return result
 
 
 def _bind(forward, separate: bool, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
