@@ -7,6 +7,7 @@ from typing import Any
 
 import jaxflow
 from jaxflow import Tensor, autograd
+from jaxflow.autograd.graph import get_gradient_edge
 
 from ._places import DIALECT
 
@@ -109,6 +110,9 @@ def grad(
     finally:
         for hook in hooks:
             hook.remove()
+    if closed:
+        reached = _reached([t for t, _ in pairs], closed)
+        found = [g if get_gradient_edge(t)[:2] in reached else None for t, g in zip(wanted, found)]
     for i, g in enumerate(found):
         if g is None and not allow_unused:
             raise ValueError(
@@ -116,6 +120,19 @@ def grad(
                 "set allow_unused=True to get None result."
             )
     return [shown_open(g) if create_graph else DIALECT.face(g) for g in found]
+
+
+def _reached(roots: list[Tensor], closed: list[Tensor]) -> set[tuple]:
+    """The places of the graph that the gradient of ``roots`` comes by when it stops at ``closed``."""
+    stops = {get_gradient_edge(t)[:2] for t in closed if t.requires_grad}
+    waiting = [get_gradient_edge(t)[:2] for t in roots]
+    reached: set[tuple] = set()
+    while waiting:
+        place = waiting.pop()
+        if place[0] is not None and place not in reached and place not in stops:
+            reached.add(place)
+            waiting += place[0].next_functions
+    return reached
 
 
 class HookRemoveHelper:

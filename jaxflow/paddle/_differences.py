@@ -41,8 +41,6 @@ DIFFERENCES: list[tuple[str, str, str]] = [
 SHORTCOMINGS: list[str] = [
     "A gradient made without create_graph says stop_gradient=False, as in Paddle, but operations on it are "
     "not recorded; the same holds for integers set to stop_gradient=False.",
-    "A tensor in no_grad_vars gets a gradient of zeros, so inputs reached only through it get zeros where "
-    "Paddle finds them unused.",
     "reshape_ of a tensor with history is refused.",
     "Names of PyTorch's tensor that Paddle's has not stay reachable on it, with PyTorch's meaning.",
     "Messages of errors that come from below the dialect are PyTorch's.",

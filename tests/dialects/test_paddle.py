@@ -78,6 +78,10 @@ def test_backward_fills_with_ones_and_accumulates(executor):
     x.clear_grad()
     assert x.grad is None
     paddle.ones([2]).backward()  # stop_gradient: passed over
+    y = x * x
+    y.backward(retain_graph=True)
+    (y * 3).backward()  # more operations on a graph that was kept
+    np.testing.assert_allclose(x.gradient(), [8.0, 16.0])
 
 
 def test_stop_gradient(executor):
@@ -126,7 +130,8 @@ def test_grad(executor):
     assert ddx.item() == 60.0 and ddx.stop_gradient
     w = x * x
     (closed,) = paddle.grad(w * x, x, no_grad_vars=[w], retain_graph=True)
-    assert closed.item() == 4.0 == paddle.grad(w * x, x, no_grad_vars={w})[0].item()
+    assert closed.item() == 4.0 == paddle.grad(w * x, x, no_grad_vars={w}, retain_graph=True)[0].item()
+    assert paddle.grad(w * y, [x, y], no_grad_vars=w, allow_unused=True)[0] is None
     assert paddle.grad([x * 2, y * 3], [x, y, unused], [None, paddle.to_tensor([2.0])],
                        allow_unused=True)[2] is None
     with pytest.raises(ValueError, match="The 1-th input does not appear in the backward graph"):
