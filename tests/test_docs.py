@@ -1,0 +1,23 @@
+"""The snippets of the documentation run."""
+
+import pathlib
+import re
+
+import jax
+import pytest
+
+DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
+
+
+@pytest.mark.parametrize("page", ["jax.md"])
+def test_snippets_run_in_order(executor, page, capsys):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    snippets = re.findall(r"```python\n(.*?)```", text, flags=re.S)
+    assert snippets
+    names: dict = {}
+    with jax.numpy_dtype_promotion("standard"):  # what a reader has
+        for snippet in snippets:
+            line = text[: text.index(snippet)].count("\n")
+            code = compile("\n" * line + snippet, str(DOCS / page), "exec")
+            exec(code, names)
+    assert "forward" in capsys.readouterr().out
