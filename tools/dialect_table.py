@@ -11,6 +11,7 @@ import types
 from collections.abc import Iterable, Iterator
 
 from jaxflow import oneflow, paddle
+from jaxflow.oneflow._differences import ARGUMENTS
 from jaxflow.oneflow._differences import DIFFERENCES as ONEFLOW_DIFFERENCES
 from jaxflow.oneflow._names import NAMES as ONEFLOW_NAMES
 from jaxflow.paddle import _differences, _rows, _table
@@ -67,6 +68,14 @@ def oneflow_lines() -> Iterator[str]:
     yield from table(("name", "PyTorch", "OneFlow, and so here"), (
         (f"`{oneflow_name(row.namespace)}.{row.name}`", row.pytorch, row.oneflow)
         for row in ONEFLOW_DIFFERENCES
+    ))
+    yield (
+        "Functions take their first tensor as `x` too, and these arguments by OneFlow's name as well as by "
+        "PyTorch's:\n"
+    )
+    yield from table(("function", "OneFlow's name: PyTorch's"), (
+        (f"`oneflow.{name}`", ", ".join(f"{theirs}: {ours}" for theirs, ours in renamed.items()))
+        for name, renamed in ARGUMENTS.items()
     ))
     for namespace in ONEFLOW_NAMES:
         if namespace == "autograd.functional":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any
@@ -80,16 +81,17 @@ DIALECT.stands_for(Parameter, PlainParameter)
 module = DIALECT.module_base("Module")
 
 
-def older_names(**new_of: str) -> Callable:
-    """Let a function take arguments under the names an older release gave them."""
+def other_names(**new_of: str) -> Callable:
+    """Let a function take arguments under further names: those of an older release, or OneFlow's own."""
+
     def decorate(fn: Callable) -> Callable:
         @functools.wraps(fn)
         def call(*args: Any, **kwargs: Any) -> Any:
-            for old, new in new_of.items():
-                if old in kwargs:
-                    if new in kwargs:
-                        raise TypeError(f"{fn.__name__}() got both '{new}' and '{old}', its older name")
-                    kwargs[new] = kwargs.pop(old)
+            for old in kwargs.keys() & new_of.keys():
+                new = new_of[old]
+                if new in kwargs:
+                    raise TypeError(f"{fn.__name__}() got both '{new}' and '{old}', which name one argument")
+                kwargs[new] = kwargs.pop(old)
             return fn(*args, **kwargs)
 
         return call
@@ -97,7 +99,7 @@ def older_names(**new_of: str) -> Callable:
     return decorate
 
 
-@older_names(outputs="tensors", out_grads="grad_tensors")
+@other_names(outputs="tensors", out_grads="grad_tensors")
 def backward(
     tensors: Any, grad_tensors: Any = None, retain_graph: bool = False, create_graph: bool = False
 ) -> None:
@@ -113,7 +115,7 @@ def backward(
     autograd.backward(tensors, grad_tensors, retain_graph or create_graph, create_graph)
 
 
-@older_names(out_grads="grad_outputs")
+@other_names(out_grads="grad_outputs")
 def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool = False,
     create_graph: bool = False, allow_unused: bool = False, is_grads_batched: bool = False,
@@ -169,12 +171,18 @@ def offered(value: Any, arguments: Callable | None = None) -> Any:
     return value
 
 
+def first_is_x(fn: Callable) -> dict[str, str]:
+    """``{"x": first}`` for a function whose first argument is a tensor by another name."""
+    names = [p.name for p in inspect.signature(fn).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    return {"x": names[0]} if names and names[0] in ("input", "tensor") and "x" not in names else {}
+
+
 def fill(namespace: str, where: dict[str, Any], source: Any) -> Callable[[str], Any]:
     """Put OneFlow's names of ``namespace`` that jaxflow has into a module; returns its ``__getattr__``.
 
     What the module defines itself stays. ``DIFFERENCES`` says what behaves in OneFlow's way.
     """
-    from ._differences import DIFFERENCES
+    from ._differences import ARGUMENTS, DIFFERENCES
 
     rows = {row.name: row for row in DIFFERENCES if row.namespace == namespace}
     for name in {*NAMES.get(namespace, ()), *rows} - where.keys():
@@ -183,7 +191,11 @@ def fill(namespace: str, where: dict[str, Any], source: Any) -> Callable[[str], 
             where[name] = DIALECT.function(row.function) if callable(row.function) and not isinstance(
                 row.function, type) else row.function
         elif hasattr(source, name) and not isinstance(getattr(source, name), types.ModuleType):
-            where[name] = offered(getattr(source, name), row and row.arguments)
+            value = getattr(source, name)
+            if isinstance(value, types.FunctionType):
+                names = ARGUMENTS.get(f"{namespace}.{name}" if namespace else name, {})
+                value = other_names(**first_is_x(value) | names)(value)
+            where[name] = offered(value, row and row.arguments)
     module_name = f"oneflow.{namespace}" if namespace else "oneflow"
 
     def __getattr__(name: str) -> Any:

@@ -161,6 +161,56 @@ def in_top_k(targets: Tensor, predictions: Tensor, k: int) -> Tensor:
     return (predictions.topk(k, dim=1).indices == targets.unsqueeze(1)).any(1)
 
 
+@only_in_oneflow("", "rows (or deeper parts) at indices, batch by batch")
+def batch_gather(in_: Tensor, indices: Tensor) -> Tensor:
+    dim = indices.dim() - 1
+    index = indices.reshape(*indices.shape, *(1 for _ in in_.shape[dim + 1 :]))
+    return in_.gather(dim, index.expand(*indices.shape, *in_.shape[dim + 1 :]))
+
+
+# --------------------------------------------------------------------------------- another convention
+
+
+@only_in_oneflow("", "indices in int32")
+def argwhere(input: Tensor, dtype: jaxflow.dtype = jaxflow.int32) -> Tensor:
+    return input.argwhere().to(dtype)
+
+
+@only_in_oneflow("", "indices and counts in int32; unsorted means in the order of first appearance")
+def unique(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+    dtype: jaxflow.dtype = jaxflow.int32,
+) -> Any:
+    values, inverse, counts = jaxflow.unique(input, return_inverse=True, return_counts=True)
+    if not sorted:
+        flat = inverse.reshape(-1)
+        backwards = jaxflow.arange(flat.numel() - 1, -1, -1)
+        order = jaxflow.zeros_like(counts).index_put((flat.flip(0),), backwards).argsort()
+        values, counts, inverse = values[order], counts[order], order.argsort()[inverse]
+    extra = [(return_inverse, inverse), (return_counts, counts)]
+    found = (values, *(t.to(dtype) for asked, t in extra if asked))
+    return found if len(found) > 1 else values
+
+
+for _row, _pytorch in ((-2, "indices in int64"), (-1, "indices and counts in int64; always sorted")):
+    DIFFERENCES[_row] = dataclasses.replace(DIFFERENCES[_row], pytorch=_pytorch)
+
+# Arguments that OneFlow calls otherwise than PyTorch; the first one is `x` in most of its functions. Either
+# name is taken.
+ARGUMENTS: dict[str, dict[str, str]] = {
+    "dot": dict(other="tensor"), "lerp": dict(start="input"), "logaddexp": dict(y="other"),
+    "searchsorted": dict(values="input"), "broadcast_to": dict(shape="size"),
+    "empty_strided": dict(shape="size"), "norm": dict(ord="p"), "where": dict(x="input", y="other"),
+    "nn.functional.cosine_similarity": dict(x="x1", y="x2"),
+    "nn.functional.embedding": dict(indices="input"), "nn.functional.one_hot": dict(input="tensor"),
+    "nn.functional.prelu": dict(alpha="weight"), "nn.functional.leaky_relu": dict(alpha="negative_slope"),
+    "nn.functional.softshrink": dict(alpha="lambd"),
+}
+
+
+# ------------------------------------------------------------------------------ activations, schedules
+
+
 @only_in_oneflow("nn.functional", "x * sigmoid(1.702 x)")
 def quick_gelu(x: Tensor) -> Tensor:
     return x * jaxflow.sigmoid(1.702 * x)

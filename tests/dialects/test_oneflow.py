@@ -197,9 +197,38 @@ def test_what_only_oneflow_has():
     assert oneflow.nn.RMSNorm(3).eps == 1e-5 and oneflow.nn.ConstantPad1d(1).value == 0
 
 
+def test_oneflows_conventions_and_argument_names():
+    x = oneflow.tensor([3, 1, 2, 0, 2])
+    assert repr(oneflow.argwhere(x)) == (
+        "tensor([[0],\n        [1],\n        [2],\n        [4]], dtype=oneflow.int32)"
+    )
+    assert oneflow.unique(x, sorted=False).tolist() == [3, 1, 2, 0]
+    values, inverse, counts = oneflow.unique(x, True, return_inverse=True, return_counts=True)
+    assert values.tolist() == [0, 1, 2, 3] and counts.tolist() == [1, 1, 2, 1]
+    assert inverse.tolist() == [3, 1, 2, 0, 2] and inverse.dtype == counts.dtype == oneflow.int32
+    assert oneflow.unique(x, False, True, dtype=oneflow.int64)[1].tolist() == [0, 1, 2, 3, 2]
+    rows = oneflow.batch_gather(oneflow.tensor([[1.0, 2.0], [3.0, 4.0]]), oneflow.tensor([1, 0]))
+    assert rows.tolist() == [[3.0, 4.0], [1.0, 2.0]]
+    assert oneflow.batch_gather(rows, oneflow.tensor([[1], [0]])).tolist() == [[4.0], [1.0]]
+    assert oneflow.sum(x=rows, dim=0).tolist() == oneflow.sum(input=rows, dim=0).tolist() == [4.0, 6.0]
+    assert oneflow.where(rows > 2, x=rows, y=oneflow.zeros(2, 2)).tolist() == [[3.0, 4.0], [0.0, 0.0]]
+    assert oneflow.nn.functional.leaky_relu(-rows, alpha=0.5).tolist() == [[-1.5, -2.0], [-0.5, -1.0]]
+    with pytest.raises(TypeError, match="got both 'negative_slope' and 'alpha'"):
+        oneflow.nn.functional.leaky_relu(rows, alpha=0.5, negative_slope=0.5)
+
+
+def test_saved_tensors_hooks(executor):
+    x, packed = oneflow.tensor([2.0], requires_grad=True), []
+    hooks = oneflow.autograd.graph.saved_tensors_hooks
+    with hooks(lambda t: packed.append(t) or 0, lambda _: packed[-1] * 10):
+        y = x * x
+    y.backward()
+    assert {type(t) for t in packed} == {oneflow.Tensor} and x.grad.item() == 40.0
+
+
 def test_missing_names_say_so():
-    with pytest.raises(AttributeError, match=r"oneflow\.batch_gather exists in OneFlow but not here"):
-        oneflow.batch_gather
+    with pytest.raises(AttributeError, match=r"oneflow\.atleast_1d exists in OneFlow but not here"):
+        oneflow.atleast_1d
     with pytest.raises(AttributeError, match=r"Tensor\.to_global exists in OneFlow but not here"):
         oneflow.ones(1).to_global
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
