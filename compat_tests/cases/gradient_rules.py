@@ -703,6 +703,63 @@ def batched_leaves_no_mode_behind(T):
 
 
 @case
+def batched_arguments_that_are_refused(T):
+    x = leaf(T, 3)
+    a, b, v = x * 2, x * 3, rand(T, 4, 3)
+
+    def grad(*args, **options):
+        return AnyStrides(attempt(lambda: _batched(T, *args, retain_graph=True, **options)))
+
+    return [
+        grad([a, b], x, [v]), grad([a], x, [v, v]), grad([a], x, [v, rand(T, 2, 3)]), grad(a, [], v),
+        grad({"a": 1}, x, v), grad(a, x.detach(), v), grad(a, 1, v), grad(a, [x, None], v),
+        grad(x.detach(), x, v), grad(a, x, v, allow_unused="yes"), grad(a, x, v, create_graph="yes"),
+        grad(a, leaf(T, 2), v), grad(a, x, T.ones(2, 3, device="meta")), grad(a, {"k": x}, v),
+    ]
+
+
+@case
+def batched_in_a_function_s_own_way(T):
+    seen = []
+
+    def rows(ctx, g):
+        seen.append((tuple(g.shape), g.requires_grad))
+        h = g.clone()
+        h.mul_(2)
+        h[0] = 0
+        return h
+
+    def inner_grad(ctx, g):
+        with T.enable_grad():
+            z = T.arange(3.0).requires_grad_()
+            return g * T.autograd.grad((z**3).sum(), z)[0]
+
+    x, w = leaf(T, 3), leaf(T, 3)
+    v = leaf(T, 4, 3)
+
+    class Product(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.save_for_backward(a, b)
+            return a * b
+
+        @staticmethod
+        def backward(ctx, g):
+            a, b = ctx.saved_tensors
+            return g * b, g * a
+
+    found = _batched(T, Product.apply(x, w), [x, w], v, create_graph=True)
+    none = _function(T, lambda ctx, g: None)
+    return seen, AnyStrides((
+        _batched(T, _function(T, rows)(x), x, v), _batched(T, _function(T, inner_grad)(x), x, v.detach()),
+        [g.detach() for g in found], [g.requires_grad for g in found],
+        T.autograd.grad(found[0].sum() + (found[1] ** 2).sum(), [x, w, v]),
+        _batched(T, none(x), x, v, allow_unused=True), _batched(T, none(x), x, v, materialize_grads=True),
+        raises(lambda: _batched(T, none(x), x, v)),
+    ))
+
+
+@case
 def batched_complex_and_double(T):
     z, x = leaf(T, 2, dtype="complex64"), leaf(T, 2, dtype="float64")
     return AnyStrides((

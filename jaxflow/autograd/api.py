@@ -133,19 +133,15 @@ def grad(
     given = _optional_tuple(grad_outputs, len(roots))
     if is_grads_batched:
         retain_graph, create_graph = _flags(retain_graph, create_graph)
+        allow_unused = operator.index(allow_unused) != 0
         results = _batched(roots, wanted, given, retain_graph, create_graph)
     else:
         cotangents = _cotangents(roots, given, create_graph)
         retain_graph, create_graph = _flags(retain_graph, create_graph)
         allow_unused = operator.index(allow_unused) != 0
         edges = _edges(roots, cotangents)
-        for t in wanted:
-            _check_input(t)
-            if not t._requires_grad:
-                raise RuntimeError("One of the differentiated Tensors does not require grad")
         results = run_backward(
-            edges, retain_graph=retain_graph, create_graph=create_graph,
-            capture=[_target(t) for t in wanted],
+            edges, retain_graph=retain_graph, create_graph=create_graph, capture=_targets(wanted)
         )
     for i, g in enumerate(results):
         if g is None and not allow_unused:
@@ -230,6 +226,15 @@ _UNREACHED = (object(), 0)
 def _target(t: Tensor) -> tuple:
     """Where the gradient of an input arrives; nowhere for a view that has no history of its own."""
     return own_edge(t) or _UNREACHED
+
+
+def _targets(wanted: tuple) -> list[tuple]:
+    """`_target` of every input that ``grad`` was given. RuntimeError for those that require no grad."""
+    for t in wanted:
+        _check_input(t)
+        if not t._requires_grad:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return [_target(t) for t in wanted]
 
 
 def _edges(roots: tuple[Tensor, ...], cotangents: list) -> list:
@@ -320,7 +325,8 @@ def _as_cotangent(out: Tensor, cotangent: Tensor, create_graph: bool) -> Tensor:
 
 def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
     """``grad`` under ``vmap``: the walk runs once, on all cotangents; see NOTE [Batched values]."""
-    for out, cotangent in zip(roots, given, strict=True):
+    for out, cotangent in zip(roots, given):
+        _current(out)
         if cotangent is not None and not isinstance(cotangent, Tensor):
             raise TypeError(_NO_GRADIENT.format(type(cotangent).__name__))
         if cotangent is not None:
@@ -336,7 +342,8 @@ def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
                     "some tensors in `grad_output` to be considered batched, consider using vmap."
                 )
             _check_shape(out, cotangent, cotangent._aval.shape, roots, given)
-    implicit = [_one(out) for out, g in zip(roots, given, strict=True) if g is None]
+    given = given[: len(roots)]  # PyTorch pairs them before it counts
+    implicit = [_one(out) for out, g in zip(roots, given) if g is None]
     sizes = [g._aval.shape[0] for g in given if g is not None]
     if not sizes or any(one is not None for one in implicit):  # a 1 has no batch dimension to map
         raise ValueError(
@@ -352,6 +359,6 @@ def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
         cotangents = tuple(None if g is None else enter(g, axis) for g in given)
         found = run_backward(
             _edges(roots, _cotangents(roots, cotangents, create_graph)), retain_graph=retain_graph,
-            create_graph=create_graph, capture=[_target(t) for t in wanted],
+            create_graph=create_graph, capture=_targets(wanted),
         )
         return [None if g is None else leave(g, axis) for g in found]
