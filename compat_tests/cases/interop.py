@@ -43,3 +43,21 @@ def numpy_array_of_a_tensor(T):
     copy = np.array(x.numpy())
     copy[0] = 7
     return x, copy.tolist(), np.asarray(x, dtype="float64").tolist(), raises(lambda: np.asarray(leaf(T, 2)))
+
+
+@case
+def the_old_name_variable(T):
+    V = T.autograd.Variable
+    x = rand(T, 3)
+    shared = V(x)
+    shared += 1
+    return (
+        x, V(data=x, requires_grad=True), V(), V(None), V(T.nn.Parameter(x)), V(x, requires_grad=1),
+        isinstance(x, V), isinstance(3, V), issubclass(T.nn.Parameter, V), V.__name__,
+        raises(lambda: V(x, True, True)), raises(lambda: V(x, True, True, True)),
+        raises(lambda: V(np.ones(2))),
+        raises(lambda: V(x, foo=1)), raises(lambda: V(x.long(), True)), raises(lambda: V(x, name=3)),
+        raises(lambda: V(x, requires_grad=None)), raises(lambda: V(x, _grad_fn=3)), V(x, False, False, None),
+        V(x, name="w").name, V(x, volatile=True).requires_grad, x.name,
+        raises(lambda: setattr(x, "name", "y")),
+    )
