@@ -255,6 +255,20 @@ def test_a_hook_that_holds_its_own_tensor_is_collected():
     assert tensor() is None and node() is None
 
 
+@pytest.mark.parametrize("tie", [
+    lambda y: y.register_hook(lambda g: y), lambda y: y.grad_fn.register_hook(lambda a, b: y),
+    lambda y: y.grad_fn.metadata.update(me=y),
+], ids=["tensor hook", "node hook", "note"])
+def test_cycles_through_a_node_are_collected(tie):
+    # PyTorch leaks these: its collector cannot see through a node.
+    y = leaf() * 2.0
+    tie(y)
+    gone = weakref.ref(y)
+    del y
+    gc.collect()
+    assert gone() is None
+
+
 def test_removing_a_hook_frees_it():
     class Hook:
         def __call__(self, g):

@@ -114,3 +114,29 @@ def overwritten_since(T):
         y.add_(1)
         e.add_(1)
     return raises(lambda: z.grad_fn._saved_self), raises(lambda: e.grad_fn._saved_result)
+
+
+_SEVERAL = dict(
+    sort=lambda T, x: x.sort(), topk=lambda T, x: x.topk(2), max=lambda T, x: x.view(2, 2).max(1),
+    min=lambda T, x: x.view(2, 2).min(1), median=lambda T, x: x.view(2, 2).median(1),
+    mode=lambda T, x: x.view(2, 2).mode(1), kthvalue=lambda T, x: x.view(2, 2).kthvalue(1, 1),
+    nanmedian=lambda T, x: x.view(2, 2).nanmedian(1), cummax=lambda T, x: x.cummax(0),
+    cummin=lambda T, x: x.cummin(0), aminmax=lambda T, x: x.aminmax(), frexp=lambda T, x: x.frexp(),
+    qr=lambda T, x: T.linalg.qr(x.view(2, 2)),
+    max_pool=lambda T, x: T.nn.functional.max_pool2d(x.view(1, 1, 2, 2), 2, return_indices=True),
+    adaptive=lambda T, x: T.nn.functional.adaptive_max_pool2d(x.view(1, 1, 2, 2), 1, return_indices=True),
+    std_mean=lambda T, x: T.std_mean(x, 0), var_mean=lambda T, x: T.var_mean(x, 0),
+)
+
+
+@case
+def one_of_several_results_overwritten(T):
+    found = {}
+    for name, op in _SEVERAL.items():
+        for k in (0, 1):
+            results = op(T, T.tensor([4.0, 1.0, 3.0, 2.0], requires_grad=True))
+            with T.no_grad():
+                results[k].mul_(1)
+            total = sum(r.sum() for r in results if r.requires_grad)
+            found[f"{name} {k}"] = attempt(total.backward)
+    return found

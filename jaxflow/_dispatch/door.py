@@ -16,12 +16,12 @@ from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked, Value
 
-from .graph import RESULT, Node
+from .graph import RESULT, HeldResult, Node
 from .history import edge_of, guard_of, refresh_history
 from .op import SCALAR, Op
 from .plan import NoneKind, Plan, build
 from .run import run
-from .saving import pack_node, pack_result
+from .saving import Packed, pack_node, pack_result
 from .state import state
 from .traces import MET, as_constant
 from .views import root_of
@@ -85,6 +85,8 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
         elif state.inference:
             t._storage.version = Untracked((0,))
         tensors.append(t)
+    if node is not None and plan.held_results:
+        _guard_results(node, tensors)
     return plan.returns(tensors) if plan.returns else tuple(tensors)
 
 
@@ -149,6 +151,20 @@ def _attach(t: Tensor, node: Node, number: int) -> None:
             pack_result(node, t, number)
             return
         node._guards = [*guards, (t._storage.version, 0, t._aval, RESULT, None)]
+
+
+def _guard_results(node: Node, tensors: list) -> None:
+    """Guard those of several results that PyTorch's node holds, indices among them."""
+    guards = node._guards or []
+    if guards.__class__ is Packed:
+        return
+    plan = node._plan
+    done = any(g[3] is RESULT for g in guards)  # the first one, by `_attach`
+    for k in plan.held_results:
+        if k or not done:
+            number = k if plan.diff_outputs[k] else None
+            guards = [*guards, (tensors[k]._storage.version, 0, tensors[k]._aval, HeldResult(number), None)]
+    node._guards = guards
 
 
 def _record(plan: Plan, args, values: list) -> Node | None:

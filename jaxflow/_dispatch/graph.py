@@ -11,6 +11,7 @@ import functools
 import itertools
 import re
 from collections import OrderedDict
+from typing import NamedTuple
 
 from jaxflow._core.attributes import read_only
 from jaxflow._core.hooks import RemovableHandle
@@ -22,6 +23,13 @@ _WRITTEN_BY_HAND = frozenset(("CopySlices", "CopyBackwards"))
 
 # In the place of a guard's edge: what is guarded is the node's own result.
 RESULT = "result"
+
+
+class HeldResult(NamedTuple):
+    """The same for one of several results: its number, None for indices, which have no history."""
+
+    number: int | None
+
 
 _sequence = itertools.count()
 _next_sequence = _sequence.__next__

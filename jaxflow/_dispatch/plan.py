@@ -18,6 +18,7 @@ NOTE [Complex gradients]
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -37,6 +38,7 @@ from jaxflow._core.geometry import broadcast_shapes
 
 from .graph import node_class
 from .op import SCALAR, TENSOR, TENSORS, Op
+from .saved_names import SAVED_NAMES
 
 # How a Python number enters a plan: as a 0-d array of the widest dtype of its kind.
 NUMBER_DTYPES = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
@@ -63,13 +65,15 @@ class Plan:
         twice: whether its gradient has a gradient; None where its jaxpr tells.
         batched: its plans for batched inputs, see NOTE [Batched values].
         arity: how many cotangents a node of it gets: its results up to the last that may require grad.
+        held_results: of several results those that PyTorch's node holds.
         origin: op, static arguments, layout and present inputs of a plan that was built from an op.
         view: key and parent of a view op; None for other plans.
     """
 
     __slots__ = ("arity", "arrays", "batched", "device", "diff_outputs", "differentiable", "faces", "fn",
-                 "grad_name", "holds", "jitted", "kinds", "name", "node", "origin", "out_avals",
-                 "preserve", "recomputes", "returns", "saves", "single", "twice", "view", "vjps")
+                 "grad_name", "held_results", "holds", "jitted", "kinds", "name", "node", "origin",
+                 "out_avals", "preserve", "recomputes", "returns", "saves", "single", "twice", "view",
+                 "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", holds: tuple[int, ...] | None = None,
@@ -103,6 +107,7 @@ class Plan:
         self.vjps: dict = {}
         self.batched: dict | None = None
         self.arity = max((i + 1 for i, d in enumerate(self.diff_outputs) if d), default=1)
+        self.held_results: tuple[int, ...] = ()
         self.origin: tuple | None = None
         self.view: tuple | None = None
 
@@ -216,7 +221,22 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
                     preserve=op.layout == "preserve", recomputes=op.recomputes, returns=op.returns,
                     single=single[0], faces=_faces(op, kinds, layout, present, wrapped))
         plan.origin = (op, static, layout, present)
+        if not plan.single:
+            held = (result_number(plan, n) for n, tensor in SAVED_NAMES.get(grad_name, {}).items() if tensor)
+            plan.held_results = tuple(sorted(k for k in held if k is not None))
         return plan
+
+
+def result_number(plan: Plan, name: str) -> int | None:
+    """Which result is shown as ``name``: ``result``, ``result1``, or a field of the named tuple."""
+    match = re.fullmatch(r"result(\d*)", name)
+    number = int(match[1] or 0) if match else None
+    if match is None and plan.origin is not None:
+        returns = plan.origin[0].returns
+        fields = getattr(returns, "fields", returns)
+        number = fields.index(name) if name in fields else None
+    return None if number is None or number >= len(plan.out_avals) else number
+
 
 
 def _grad_name(op: Op, numbers: tuple[bool, ...], static: tuple) -> str:

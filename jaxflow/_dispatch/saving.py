@@ -25,9 +25,9 @@ from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Value
 
 from . import plan as plans
-from .graph import RESULT, AccumulateGrad, Node
+from .graph import RESULT, AccumulateGrad, HeldResult, Node
 from .op import SCALAR, STATIC, TENSORS
-from .plan import Plan, Vjp, struct_of
+from .plan import Plan, Vjp, result_number, struct_of
 from .run import run
 from .saved_names import SAVED_NAMES
 from .state import state
@@ -199,7 +199,7 @@ def pack_node(node: Node, args, values: list) -> None:
     packed.extend(guards.values())
     made = [] if plan.saves in ("result", "both") else [
         (name, place) for name, tensor in (names or {}).items() if tensor
-        for place in [_result_number(plan, name)] if place is not None
+        for place in [result_number(plan, name)] if place is not None
     ]
     outs = run(plan, values) if made else ()
     for name, number in made:
@@ -216,7 +216,7 @@ def pack_result(node: Node, t: Tensor, number: int) -> None:
     packed, hooks = node._guards.packed, state.saving
     node._guards = packed
     names = SAVED_NAMES.get(type(node).__name__) or {}
-    name = next((n for n in names if _result_number(node._plan, n) == number), "result")
+    name = next((n for n in names if result_number(node._plan, n) == number), "result")
     packed.add(name, False, number, Pack(t, hooks.pack, hooks.unpack))
 
 
@@ -297,17 +297,6 @@ _OTHER_NAMES = {
 }
 
 
-def _result_number(plan: Plan, name: str) -> int | None:
-    """Which result is shown as ``name``: ``result``, ``result1``, or a field of the named tuple."""
-    match = re.fullmatch(r"result(\d*)", name)
-    number = int(match[1] or 0) if match else None
-    if match is None and plan.origin is not None:
-        returns = plan.origin[0].returns
-        fields = getattr(returns, "fields", returns)
-        number = fields.index(name) if name in fields else None
-    return None if number is None or number >= len(plan.out_avals) else number
-
-
 def saved_value(node: Node, name: str, raw: bool = False) -> Any:
     """What ``node._saved_<name>`` (or ``_raw_saved_<name>``) shows.
 
@@ -347,7 +336,7 @@ def _place(node: Node, name: str) -> tuple:
             return ("given", static[op.static_names.index(own)])
     if name in _FIXED.get(op.name, ()):
         return ("given", _FIXED[op.name][name])
-    number = _result_number(plan, name)
+    number = result_number(plan, name)
     if number is not None:
         return ("result", number)
     match = _FACT.fullmatch(name)
@@ -448,9 +437,11 @@ def _tensor_at(node: Node, name: str, place: tuple) -> Tensor | None:
 def _check_guard(node: Node, kind: str, number: int) -> None:
     """Refuse to show what was overwritten since it was saved. RuntimeError."""
     if kind == "result":
-        guards = [g for g in node._guards or () if g[3] is RESULT]
+        guards = [g for g in node._guards or () if g[3] in (RESULT, HeldResult(number))]
     else:
-        operands = [g for g in node._guards or () if g[3] is not RESULT]
+        operands = [
+            g for g in node._guards or () if g[3] is not RESULT and g[3].__class__ is not HeldResult
+        ]
         held = [i for i in _held(node) if isinstance(node._plan.kinds[i], Aval)]
         held = held[len(held) - len(operands):]  # an operation in place let go of its first
         guards = [g for i, g in zip(held, operands) if i == number]

@@ -18,7 +18,7 @@ from typing import Any
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch import saving
 from jaxflow._dispatch.door import apply_plan, value_of
-from jaxflow._dispatch.graph import RESULT, AccumulateGrad, Node
+from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
 from jaxflow._dispatch.op import OPS, TENSOR
 from jaxflow._dispatch.saving import FREED, Packed, vjp_from_results
 from jaxflow._dispatch.state import state
@@ -332,13 +332,17 @@ def _check_versions(node: Node) -> None:
 def _refuse_overwritten(node: Node) -> None:
     for cell, version, aval, edge, view in _as_unpacked(node):
         if cell[0] != version:
-            if edge is RESULT:
+            number = 0
+            if edge.__class__ is HeldResult:
+                maker = None if edge.number is None else node.name()
+                number = edge.number or 0
+            elif edge is RESULT:
                 maker = (view is not None and view.maker()) or node.name()
             else:
                 if view is not None:
                     view.check()
                 maker = current_maker(cell, edge)
-            raise overwritten(aval, maker, 0, cell, version)
+            raise overwritten(aval, maker, number, cell, version)
 
 
 saving.refusals["overwritten"] = _refuse_overwritten
@@ -348,9 +352,9 @@ def _as_unpacked(node: Node) -> list[tuple]:
     """The guards in the order PyTorch looks at what it saved: that of its names, ``self`` for ``input``."""
     op = OPS.get(node._plan.name)
     names = [] if op is None else [p.name for p in op.params if p.kind == TENSOR]
-    inputs = [g for g in node._guards if g[3] is not RESULT]
+    inputs = [g for g in node._guards if g[3] is not RESULT and g[3].__class__ is not HeldResult]
     if len(names) != len(inputs):
         return node._guards
     named = [("self" if name == "input" else name, g) for name, g in zip(names, inputs)]
-    named += [("result", g) for g in node._guards if g[3] is RESULT]
+    named += [("result", g) for g in node._guards if g not in inputs]
     return [g for _, g in sorted(named, key=lambda pair: pair[0])]
