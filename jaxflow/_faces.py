@@ -33,6 +33,9 @@ _OPERATORS = frozenset(
 ) | frozenset("__neg__ __pos__ __abs__ __invert__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __getitem__ "
               "__copy__ __deepcopy__ __reversed__".split())
 
+_MODULE_HOOKS = ("register_forward_hook", "register_forward_pre_hook", "register_backward_hook",
+                 "register_full_backward_hook", "register_full_backward_pre_hook")
+
 
 class Meaning:
     """An attribute that is ``ours`` for code of this package and ``theirs`` for all other."""
@@ -229,6 +232,8 @@ class Dialect:
             def register_parameter(self, name: str, param: Any) -> None:
                 super().register_parameter(name, dialect.face(param))
 
+        for hooked in _MODULE_HOOKS:
+            setattr(Faced, hooked, self._registering(getattr(Module, hooked)))
         Faced.__name__ = Faced.__qualname__ = name
         Faced.__module__ = f"jaxflow.{self.name}.nn"
         Faced.__doc__ = f"Base class of layers and models, as ``{self.name}.nn.{name}``."
@@ -236,6 +241,13 @@ class Dialect:
             setattr(Faced, key, value)
         self.module = Faced
         return Faced
+
+    def _registering(self, register: Callable) -> Callable:
+        @functools.wraps(register)
+        def call(module: Any, hook: Callable, *args: Any, **kwargs: Any) -> Any:
+            return register(module, self.hook(hook), *args, **kwargs)
+
+        return call
 
     def layer(self, cls: type, arguments: Callable[..., dict] | None = None, name: str = "") -> type:
         """jaxflow's layer ``cls`` as one of this dialect; ``arguments`` turns its arguments into ours."""
@@ -248,9 +260,10 @@ class Dialect:
             dialect.face([*self.parameters(), *self.buffers()])
 
         __init__ = functools.wraps(arguments or cls.__init__)(__init__)
-        return type(name or cls.__name__, (self.module, cls), {
-            "__init__": __init__, "__doc__": cls.__doc__, "__module__": self.module.__module__,
-        })
+        attributes = {"__init__": __init__, "__doc__": cls.__doc__, "__module__": self.module.__module__}
+        if cls.forward is not Module.forward:  # hooks come before __call__ is done
+            attributes["forward"] = self.function(cls.forward)
+        return type(name or cls.__name__, (self.module, cls), attributes)
 
 
 def missing(dialect: str, module: str, known: Iterable[str], name: str) -> AttributeError:

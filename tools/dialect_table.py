@@ -29,6 +29,9 @@ HEAD = """# Dialects
 for the same operations and the same engine. A dialect's tensor is a jaxflow tensor: they mix, share storage
 and history, and run in every executor. Names that a framework documents and jaxflow has no operation for
 raise an AttributeError that says so.
+
+What OneFlow does is taken from the documentation and signatures of its master branch of August 2025, what
+Paddle does from the documentation of Paddle 2.6. Neither is needed to run anything.
 """
 
 

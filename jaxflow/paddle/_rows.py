@@ -44,7 +44,7 @@ def rows(namespace: str, text: str, names: dict[str, Any], faced: bool = True) -
         if arguments.kwarg is None and all(a.arg != "name" for a in arguments.args):
             signature = signature[:-1] + (", name=None)" if signature[-2] != "(" else "name=None)")
         space = {"__name__": __name__, "__builtins__": __builtins__, **names}
-        exec(f"def {signature}:\n    return {expression}", space)
+        exec(compile(f"def {signature}:\n    return {expression}", f"<paddle.{name}>", "exec"), space)
         fn = space[name]
         fn.__module__ = "jaxflow.paddle"
         fn.__doc__ = f"``{expression}``, in jaxflow's names."

@@ -179,6 +179,18 @@ def test_a_model_trains_and_is_saved(executor):
     assert "<All keys matched successfully>" in str(model.load_state_dict(loaded))
 
 
+def test_module_hooks_see_the_face(executor):
+    layer, seen = oneflow.nn.Linear(2, 3), []
+
+    def note(module, *tensors):
+        seen.extend(type(t) for group in tensors for t in (group if isinstance(group, tuple) else (group,)))
+
+    layer.register_forward_hook(note)
+    layer.register_full_backward_hook(note)
+    layer(oneflow.ones(1, 2, requires_grad=True)).sum().backward()
+    assert seen == [oneflow.Tensor] * 4
+
+
 def test_what_only_oneflow_has():
     x = oneflow.arange(6).reshape(2, 3)
     index = oneflow.tensor([[0, 1], [1, 2]])

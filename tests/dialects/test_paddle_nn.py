@@ -58,6 +58,7 @@ def test_functions_agree_with_numpy(deferred):
         (F.cross_entropy(x, labels), picked.mean()),
         (F.cross_entropy(x, labels.unsqueeze(1), reduction="none"), picked[:, None]),
         (F.cross_entropy(x, paddle.to_tensor([2, -100])), picked[0]),
+        (F.cross_entropy(x, paddle.to_tensor([-100, -100])), 0.0),
         (F.cross_entropy(x, paddle.to_tensor(soft), soft_label=True), -(soft * ls).sum(1).mean()),
         (F.cross_entropy(x, labels, weight=paddle.to_tensor([1.0, 2.0, 3.0])),
          (3 * picked[0] + picked[1]) / 4),

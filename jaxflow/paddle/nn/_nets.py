@@ -120,7 +120,10 @@ def cross_entropy(
         return losses.unsqueeze(axis) if column else losses
     if reduction == "sum":
         return losses.sum()
-    return losses.mean() if scale is None else losses.sum() / scale.sum()
+    if scale is None:
+        return losses.mean()
+    total = scale.sum()
+    return losses.sum() / (total + (total == 0))  # Paddle gives 0 where every label is ignored
 
 
 def normalize(x: Tensor, p: float, axis: int, epsilon: float) -> Tensor:
