@@ -1,6 +1,7 @@
 """Autograd: the engine over the recorded graph, grad modes, hooks, custom functions, gradient checks."""
 
 from . import forward_ad as forward_ad
+from . import functional as functional
 from . import graph as graph
 from . import node_call as _node_call  # noqa: F401  (makes nodes callable)
 from . import profiler as profiler
