@@ -294,3 +294,21 @@ def test_custom_functions_in_our_own_graph_inside_jit(x):
     grad, changed, several = g(x)
     assert grad.tolist() == [11.0, 23.0] and changed.tolist() == [2.0, 4.0]
     assert several[1].tolist() == [False, True] and several[2].tolist() == [1, 2]
+
+
+# ----- our own transforms inside jax's ------------------------------------------------------------
+
+
+def test_func_inside_jax(x):
+    def cube(a):
+        return (a**3).sum()
+
+    assert jax.jit(torch.func.grad(cube))(x).tolist() == [3.0, 12.0]
+    assert jax.grad(lambda a: torch.func.grad(cube)(a).sum().jax())(x).tolist() == [6.0, 12.0]
+    assert jax.jit(torch.func.hessian(cube))(x).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+    pushed = jax.grad(lambda a: torch.func.jvp(lambda b: b**3, (a,), (a,))[1].sum().jax())
+    assert pushed(x).tolist() == [9.0, 36.0]
+    assert jax.jit(torch.vmap(lambda row: row.sum() * row))(torch.ones(3, 2)).tolist() == [[2.0, 2.0]] * 3
+    assert jax.vmap(torch.vmap(torch.sum))(torch.ones(2, 3, 4)).tolist() == [[4.0] * 3] * 2
+    call = jax.jit(lambda p, a: torch.func.functional_call(nn.Linear(2, 2), p, (a,)))
+    assert call({"weight": torch.ones(2, 2), "bias": torch.zeros(2)}, x).tolist() == [3.0, 3.0]

@@ -188,3 +188,25 @@ def test_the_program_is_compiled_once(executor):
         x.grad = None
         counts.append(torch.explain()["compilations"])
     assert executor == "eager" or counts[1] == counts[3]
+
+
+def test_under_our_own_transforms():
+    """Its plan is batched and pushed forward like that of any operation."""
+    f = torch.wrap_jax(lambda x, y: jnp.tanh(x) * y)
+    x, rows = torch.tensor([1.0, 2.0]), torch.ones(3, 2)
+    slope = 1 / np.cosh([1.0, 2.0]) ** 2
+    np.testing.assert_allclose(torch.vmap(f, in_dims=(0, None))(rows, x)[2], np.tanh(1) * x, rtol=1e-6)
+    each = torch.vmap(torch.func.grad(lambda a: f(a, x).sum()))(rows)
+    np.testing.assert_allclose(each[1], x / np.cosh(1) ** 2, rtol=1e-5)
+    _, tangent = torch.func.jvp(lambda a: f(a, 2.0), (x,), (torch.ones(2),))
+    np.testing.assert_allclose(tangent, 2 * slope, rtol=1e-5)
+    jacobian = torch.func.jacfwd(lambda a: f(a, x))(x)
+    np.testing.assert_allclose(jacobian, np.diag(slope * [1, 2]), rtol=1e-5, atol=1e-7)
+    with torch.autograd.forward_ad.dual_level():
+        dual = f(torch.autograd.forward_ad.make_dual(x, torch.ones(2)), x)
+        np.testing.assert_allclose(torch.autograd.forward_ad.unpack_dual(dual).tangent, slope * [1, 2],
+                                   rtol=1e-5)
+    custom = torch.wrap_jax(passes_three)
+    assert torch.vmap(torch.func.grad(lambda a: custom(a).sum()))(rows).tolist() == [[3.0, 3.0]] * 3
+    with pytest.raises(TypeError, match="custom_vjp"):
+        torch.func.jvp(custom, (x,), (x,))

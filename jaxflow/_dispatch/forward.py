@@ -22,7 +22,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import jaxpr_as_fun
+from jax.extend.core import jaxpr_as_fun, subjaxprs
 from jax.interpreters import partial_eval
 
 from jaxflow._core.levels import LEVELS
@@ -176,6 +176,13 @@ def jvp_of(plan: Plan, present: tuple[bool, ...]) -> Jvp:
     return plan.vjps.setdefault(key, _build_jvp(plan, present)) if found is None else found
 
 
+def _backward_alone(jaxpr: Any) -> bool:
+    """Whether some function in it has a ``jax.custom_vjp``, pushed forward."""
+    return any(eqn.primitive.name == "custom_lin" for eqn in jaxpr.eqns) or any(
+        map(_backward_alone, subjaxprs(jaxpr))
+    )
+
+
 def _build_jvp(plan: Plan, present: tuple[bool, ...]) -> Jvp:
     n = len(plan.kinds)
     varied = tuple(i for i, p in enumerate(present) if p)
@@ -197,6 +204,11 @@ def _build_jvp(plan: Plan, present: tuple[bool, ...]) -> Jvp:
     jaxpr, used = partial_eval.dce_jaxpr(
         closed.jaxpr, [True] * len(outputs), [False] * n + [True] * len(varied)
     )
+    if _backward_alone(jaxpr):  # jax itself complains when it is run, which may be much later
+        raise TypeError(
+            f"can't apply forward-mode autodiff (jvp) to a custom_vjp function: {plan.name} has a rule for "
+            "backward alone; give it a jax.custom_jvp instead, from which jax derives both"
+        )
     kept = tuple(i for i in range(n) if used[i])
     run = jaxpr_as_fun(closed.replace(jaxpr=jaxpr))
     dtypes = tuple(v.aval.dtype for v in jaxpr.invars)
