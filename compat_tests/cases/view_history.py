@@ -149,3 +149,44 @@ def strides_of_a_detached_leaf_give_it_gradients(T):
         (view * view).sum().backward()
         results += [view.detach(), x.grad.clone()]
     return results
+
+
+@each(sin=lambda y: y.sin(), cube=lambda y: y * y * y, tanh=lambda y: y.tanh(),
+      exp=lambda y: y.exp(), product=lambda y: y.prod(), view=lambda y: y[1:].sin())
+def a_write_between_the_first_and_the_second_backward(T, function):
+    results = []
+    writes = (lambda x, y: y.mul_(2), lambda x, y: y[:1].zero_(), lambda x, y: x.mul_(1), lambda x, y: None)
+    for write in writes:
+        x = leaf(T, 3)
+        y = x * 1
+        g, = T.autograd.grad(function(y).sum(), y, create_graph=True)
+        with T.no_grad():
+            write(x, y)
+        results += [g.requires_grad, attempt(lambda g=g, x=x: T.autograd.grad(g.sum(), x, allow_unused=True))]
+    return results
+
+
+@case
+def one_of_several_views_written_before_the_second_backward(T):
+    h = leaf(T, 2, 3) * 1
+    part = h.unbind()[1].view(1, 3)
+    g, = T.autograd.grad(part.sin().sum(), part, create_graph=True)
+    with T.no_grad():
+        h.mul_(2)
+    return raises(lambda: g.sum().backward())
+
+
+@case
+def a_result_kept_in_a_view_that_has_a_newer_history(T):
+    t = leaf(T, 2) * 1
+    part = t.expand(1, 2)
+    part.tanh_()
+    kept = part[..., [0, 1]]
+    t.squeeze()[None][..., [0]] = -1.0
+    return part.grad_fn.name(), raises(lambda: (kept * kept).sum().backward())
+
+
+@case
+def unbinding_a_number(T):
+    x = rand(T).movedim(0, 0)
+    return [raises(lambda dim=dim: x.unbind(dim)) for dim in (0, -1, 1, -2)]

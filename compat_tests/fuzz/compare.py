@@ -15,6 +15,11 @@ TOLERANCE = {
 }
 
 
+# Faults of PyTorch itself: with some empty complex views, and for the real 0-d tensor that was written into a
+# complex one by index (whose gradient it gets right where ``copy_`` is called by name). Nothing is specified.
+FAULTS = ("INTERNAL ASSERT FAILED", "Expected isFloatingType(grad.scalar_type())")
+
+
 @dataclasses.dataclass(frozen=True)
 class Difference:
     """Where the logs part: the statement, the kind of fact, and both sides."""
@@ -37,13 +42,15 @@ def first_difference(expected, actual):
     for e, a in zip(expected, actual, strict=False):
         if e.code != a.code:
             return Difference(e.code, "path", "the program", e.code, a.code)
+        if e.error and any(fault in e.error[1] for fault in FAULTS):
+            return None
         if e.error != a.error:
             return Difference(e.code, "error", "the statement", e.error, a.error)
         if e.facts.keys() != a.facts.keys():
             return Difference(e.code, "pool", "names", sorted(e.facts), sorted(a.facts))
         errors = [f for f in (e.error, *e.facts.values()) if isinstance(f, tuple)]
-        if any("INTERNAL ASSERT FAILED" in text for _, text in errors):
-            return None  # a fault of PyTorch itself, as with some empty complex views; nothing is specified
+        if any(fault in text for _, text in errors for fault in FAULTS):
+            return None
         for name in e.facts:
             found = _facts(e.code, name, e.facts[name], a.facts[name])
             if found:

@@ -262,9 +262,9 @@ def ravel(input: Tensor) -> Tensor:
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """All slices along ``dim``; views."""
     n = input._aval.ndim
+    dim = wrap_dim(dim, n or 1)
     if n == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    dim = wrap_dim(dim, n)
     return apply_joint_view(
         tuple([("select", (dim, i)) for i in range(input._aval.shape[dim])]), input,
         "UnbindBackward0",

@@ -160,20 +160,21 @@ class Guarded:
 
 
 class Rebuilt:
-    """A view that an operation wrote to and keeps as its result. PyTorch gave it a new node then."""
+    """A view that an operation wrote to and keeps as its result: PyTorch gives it a new node at once."""
 
-    __slots__ = ("version", "view")
+    __slots__ = ("node", "version", "view")
 
     def __init__(self, t: Tensor) -> None:
-        self.view = weakref.ref(t)
+        refresh_history(t)
+        self.node, self.view = weakref.ref(t._grad_fn), weakref.ref(t)
         self.version = t._view.version[0]
 
     def maker(self) -> str | None:
-        """The name of that node, None if the view is gone or has another one since."""
-        t = self.view()
-        if t is None or max(t._view.seen_version, t._view.written) > self.version:
+        """The name of that node; None if it is gone, or if only a later write through the view holds it."""
+        node, t = self.node(), self.view()
+        if node is None or (t is not None and t._view.written > self.version):
             return None
-        return "AsStridedBackward0"
+        return node.name()
 
 
 def guard_of(t: Tensor) -> Guarded | None:

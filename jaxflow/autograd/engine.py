@@ -19,6 +19,7 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch import saving
 from jaxflow._dispatch.door import apply_plan, value_of
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
+from jaxflow._dispatch.history import Guarded
 from jaxflow._dispatch.op import OPS, TENSOR
 from jaxflow._dispatch.saving import FREED, Packed, vjp_from_results
 from jaxflow._dispatch.state import state
@@ -247,8 +248,15 @@ class _Walk:
         if self.create_graph:
             edges = node._edges if not results else [*node._edges, *((node, k) for k in results)]
             args = [_with_history(x, edges[i]) for x, i in zip(args, vjp.kept)]
-        args += cotangents
-        found = apply_plan(vjp.plan, args)
+            guards = node._guards
+            if guards:
+                share_versions(guards, [edges[i] for i in vjp.kept], args)
+            args += cotangents
+            found = apply_plan(vjp.plan, args)
+            if guards:
+                pass_on_guards(guards, found)
+        else:
+            found = apply_plan(vjp.plan, args + cotangents)
         if not self.keep:
             node._release()
         if len(found) == len(needs):
@@ -257,6 +265,23 @@ class _Walk:
         for i, grad in zip(vjp.wanted, found):
             grads[i] = grad
         return grads
+
+
+def share_versions(guards, edges: list, args: list) -> None:
+    """Let kept inputs stand for the tensors they were: a write to one of those counts for them too."""
+    for cell, _, _, edge, _ in guards:
+        if edge is not None:
+            for a, at in zip(args, edges, strict=True):
+                if at is edge:
+                    a._storage.version = cell
+
+
+def pass_on_guards(guards, found) -> None:
+    """A node that a recorded walk made refuses what the node it walked refuses: views of special origin."""
+    views = {id(cell): view for cell, _, _, _, view in guards if view.__class__ is Guarded}
+    node = next((t._grad_fn for t in found if t._grad_fn is not None), None) if views else None
+    if node is not None and node._guards:
+        node._guards[:] = [(*g[:4], views.get(id(g[0]), g[4])) for g in node._guards]
 
 
 def _with_history(kept, edge: Edge | None):
