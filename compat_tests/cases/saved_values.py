@@ -93,6 +93,14 @@ def tensors_are_the_saved_ones(T):
 
 
 @case
+def of_a_linear_layer(T):
+    x, w, b = leaf(T, 2, 3), leaf(T, 4, 3), leaf(T, 4)
+    y, plain = T.nn.functional.linear(x, w, b).grad_fn, T.nn.functional.linear(x, w).grad_fn
+    return (y.name(), y._saved_mat1, y._saved_mat2, y._saved_alpha, y._saved_beta, plain.name(),
+            plain._saved_self, plain._saved_mat2)
+
+
+@case
 def nothing_once_freed(T):
     x = leaf(T, 3)
     product, exp, summed, power = x * x, x.exp(), x.sum(), x**2

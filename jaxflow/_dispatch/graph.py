@@ -264,7 +264,7 @@ def node_class(name: str) -> type[Node]:
 
 def _saved(kind: str, name: str, raw: bool) -> property:
     def show(node: Node):
-        from .saving import saved_value  # which stands above nodes and plans
+        from .shown import saved_value  # which stands above nodes and plans
 
         return saved_value(node, name, raw)
 

@@ -1,4 +1,4 @@
-"""What nodes save: packed by the user's hooks, unpacked at use, and shown as ``grad_fn._saved_<name>``.
+"""What nodes save under saved-tensor hooks: packed when recorded, unpacked at use.
 
 NOTE [Packed values]
     A node keeps Values. While saved-tensor hooks are in force (``state.saving``), `pack_node` hands each
@@ -12,7 +12,6 @@ NOTE [Packed values]
 from __future__ import annotations
 
 import contextlib
-import re
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,8 +24,7 @@ from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Value
 
 from . import plan as plans
-from .graph import RESULT, AccumulateGrad, HeldResult, Node
-from .op import SCALAR, STATIC, TENSORS
+from .graph import AccumulateGrad, Node
 from .plan import Plan, Vjp, result_number, struct_of
 from .run import run
 from .saved_names import SAVED_NAMES
@@ -95,12 +93,13 @@ class Pack:
             )
         if edge is None and not t._requires_grad:
             return t
-        shown = make(_value_of(t))
+        shown = make(shown_value(t))
         shown._stride = t._stride
         return at_edge(shown, edge)
 
 
-def _value_of(t: Tensor) -> Value:
+def shown_value(t: Tensor) -> Value:
+    """What a tensor shows now; the door, which has the function, imports this module."""
     from .door import value_of
 
     return value_of(t)
@@ -145,7 +144,7 @@ class Packed(list):
         """The node's inputs as the hooks give them back, and its results by number."""
         inputs, results = list(node._inputs), {}
         for name, operand, number, pack in self.packs:
-            edge = node._edges[number] if operand else _edge_of_result(node, number)
+            edge = node._edges[number] if operand else edge_of_result(node, number)
             t = _fitting(pack.unpack(edge), pack.aval, node, name)
             if operand:
                 inputs[number] = t
@@ -170,7 +169,8 @@ def _fitting(t: Tensor, aval: Aval, node: Node, name: str) -> Tensor:
     return apply(OPS["_to_dtype"], (t,), (aval.dtype,)) if t._aval.dtype is not aval.dtype else t
 
 
-def _edge_of_result(node: Node, number: int) -> tuple | None:
+def edge_of_result(node: Node, number: int) -> tuple | None:
+    """The place of a node's result in the graph; None for indices."""
     return (node, number) if node._plan.diff_outputs[number] else None
 
 
@@ -203,7 +203,7 @@ def pack_node(node: Node, args, values: list) -> None:
     ]
     outs = run(plan, values) if made else ()
     for name, number in made:
-        t = at_edge(make(outs[number]), _edge_of_result(node, number))
+        t = at_edge(make(outs[number]), edge_of_result(node, number))
         packed.add(name, False, number, Pack(t, hooks.pack, hooks.unpack))
     if node._guards is not None and plan.saves in ("result", "both"):
         node._guards.packed = packed  # complete when there is a result: `pack_result`
@@ -269,7 +269,7 @@ def _evaluate(closed, inputs, given: dict) -> list:
     return [read(v) for v in closed.jaxpr.outvars]
 
 
-# ------------------------------------------------------------------------------- what nodes show
+# ---------------------------------------------------------------------------------- names and errors
 
 
 def name_of(plan: Plan, i: int) -> str:
@@ -280,11 +280,11 @@ def name_of(plan: Plan, i: int) -> str:
     at, shown = present[i], SAVED_NAMES.get(plan.grad_name, {})
     for p, first, count in layout:
         if first <= at < first + count:
-            return next((name for name in shown if _ours(name, shown) == p.name), p.name)
+            return next((name for name in shown if our_name(name, shown) == p.name), p.name)
     return ""
 
 
-def _ours(name: str, shown: dict) -> str:
+def our_name(name: str, shown: dict) -> str:
     """The name of our parameter for what PyTorch calls ``name``."""
     if name == "self" and "input" not in shown:
         return "input"
@@ -295,249 +295,6 @@ _OTHER_NAMES = {
     "kernel_size": "kernel", "source": "src", "key": "key_", "attn_mask": "mask", "group": "num_groups",
     "delta": "parameter", "beta": "parameter",
 }
-
-
-def saved_value(node: Node, name: str, raw: bool = False) -> Any:
-    """What ``node._saved_<name>`` (or ``_raw_saved_<name>``) shows.
-
-    Raises:
-        RuntimeError: for a tensor, once the graph was freed.
-        AttributeError: where nothing of that name is at hand.
-    """
-    is_tensor = SAVED_NAMES[type(node).__name__][name]
-    place = _place(node, name)
-    if raw:
-        return SavedTensor(node, name, place)
-    if is_tensor and node._inputs is None:
-        raise RuntimeError(FREED)
-    if is_tensor and place[0] != "given":
-        return _tensor_at(node, name, place)
-    return _plain(node, name, place)
-
-
-def _place(node: Node, name: str) -> tuple:
-    """Where a saved name lies: ``("operand", i)``, ``("result", k)``, or ``("given", x)``."""
-    plan = node._plan
-    if plan.origin is None:
-        if plan.view is not None:
-            return _place_in_view(node, name)
-        raise _not_shown(node, name)
-    op, static, layout, present = plan.origin
-    shown = SAVED_NAMES[type(node).__name__]
-    names = (name, _ours(name, shown))
-    for p, first, count in layout:
-        if p.name in names:
-            slots = [present.index(i) for i in range(first, first + count) if i in present]
-            if not slots:
-                return ("given", None if p.default is p.empty or p.kind != SCALAR else p.default)
-            return ("operand", slots[0])
-    for own in names:
-        if own in op.static_names:
-            return ("given", static[op.static_names.index(own)])
-    if name in _FIXED.get(op.name, ()):
-        return ("given", _FIXED[op.name][name])
-    number = result_number(plan, name)
-    if number is not None:
-        return ("result", number)
-    match = _FACT.fullmatch(name)
-    if match:
-        for p, first, _ in layout:
-            if p.name in (match[1], _ours(match[1], shown)) and p.kind not in (SCALAR, STATIC, TENSORS):
-                if first not in present:
-                    return ("given", None)
-                kind = plan.kinds[present.index(first)]
-                if isinstance(kind, Aval):
-                    return ("given", _fact(kind, match[2]))
-    raise _not_shown(node, name)
-
-
-_FACT = re.compile(r"(\w+?)_(sym_sizes|sym_numel|sym_argsize_\w+)(?:_opt)?")
-
-# Options of PyTorch's nodes that our op has but one value for.
-_FIXED: dict[str, dict[str, Any]] = {
-    "_convolution": {"transposed": False},
-    "_convolution_transposed": {"transposed": True},
-    "_embedding": {"sparse": False},
-    "elu": {"input_scale": 1, "scale": 1},
-    "relu6": {"max_val": 6, "min_val": 0},
-    "square": {"exponent": 2},
-}
-
-
-def _fact(aval: Aval, fact: str) -> Any:
-    if fact == "sym_sizes":
-        return tuple(aval.shape)
-    if fact == "sym_numel":
-        return aval.numel
-    at = fact.removeprefix("sym_argsize_")
-    return aval.shape[-int(at.removeprefix("minus_")) if at.startswith("minus_") else int(at)]
-
-
-def _place_in_view(node: Node, name: str) -> tuple:
-    key, parent = node._plan.view
-    names, static = _VIEW_ARGUMENTS.get(key[0], ()), key[1]
-    if name == "self_sym_sizes":
-        return ("given", tuple(parent.shape))
-    if name == "self_sym_numel":
-        return ("given", parent.numel)
-    if name in names:
-        if key[0] in ("select", "slice") and name in ("index", "start") and len(node._inputs) > 1:
-            return ("operand", 1)
-        return ("given", static[names.index(name)])
-    raise _not_shown(node, name)
-
-
-_VIEW_ARGUMENTS = {
-    "joint": ("dim",),
-    "select": ("dim", "index"),
-    "slice": ("dim", "start", "end", "step"),
-    "permute": ("dims",),
-    "transpose": ("dim0", "dim1"),
-    "squeeze_dim": ("dim",),
-    "squeeze_dims": ("dim",),
-    "unsqueeze": ("dim",),
-    "diagonal": ("offset", "dim1", "dim2"),
-    "unfold": ("dimension", "size", "step"),
-    "as_strided": ("size", "stride", "storage_offset"),
-}
-
-
-def _not_shown(node: Node, name: str) -> AttributeError:
-    return AttributeError(
-        f"'{type(node).__name__}' keeps no '{name}' here; keep the value yourself if you need it"
-    )
-
-
-def _tensor_at(node: Node, name: str, place: tuple) -> Tensor | None:
-    kind, number = place
-    plan, guards = node._plan, node._guards
-    pack = guards.find(kind == "operand", number) if guards.__class__ is Packed else None
-    if kind == "result":
-        edge = _edge_of_result(node, number)
-        if pack is not None:
-            return pack.unpack(edge)
-        _check_guard(node, kind, number)
-        return at_edge(make(_computed(node)[number]), edge)
-    edge = node._edges[number]
-    if pack is not None:
-        return pack.unpack(edge)
-    x = node._inputs[number]
-    if x is None or (isinstance(x, Value) and number not in _held(node)):
-        if all(node._needs[i] for i in plan.faces):
-            raise _not_shown(node, name)  # PyTorch's node would hold it
-        return None
-    if not isinstance(x, Value):
-        return _wrapped(plan, x)
-    _check_guard(node, kind, number)
-    if edge is not None and edge[0].__class__ is AccumulateGrad:
-        return edge[0].variable
-    return at_edge(make(x), edge)
-
-
-def _check_guard(node: Node, kind: str, number: int) -> None:
-    """Refuse to show what was overwritten since it was saved. RuntimeError."""
-    if kind == "result":
-        guards = [g for g in node._guards or () if g[3] in (RESULT, HeldResult(number))]
-    else:
-        operands = [
-            g for g in node._guards or () if g[3] is not RESULT and g[3].__class__ is not HeldResult
-        ]
-        held = [i for i in _held(node) if isinstance(node._plan.kinds[i], Aval)]
-        held = held[len(held) - len(operands):]  # an operation in place let go of its first
-        guards = [g for i, g in zip(held, operands) if i == number]
-    if any(cell[0] != version for cell, version, *_ in guards):
-        refusals["overwritten"](node)
-
-
-# ``overwritten(node)`` raises PyTorch's error for the first saved tensor that was. The engine, which has
-# the words for it and stands above, puts it here.
-refusals: dict[str, Callable[[Node], None]] = {}
-
-
-def _held(node: Node) -> tuple[int, ...]:
-    plan = node._plan
-    return plan.vjp(node._needs).kept if plan.holds is None else plan.holds
-
-
-def _wrapped(plan: Plan, x: Any) -> Tensor:
-    """A number that took an operand's place, as the tensor PyTorch makes of it."""
-    from .door import apply
-    from .op import OPS
-
-    return apply(OPS["_full"], (x,), ((), plans._NUMBER_TYPES[type(x)], plan.device))
-
-
-def _computed(node: Node) -> list[Value]:
-    """The node's results again, from what it keeps; in a Program the engine finds that it has them."""
-    inputs = node._inputs
-    if node._guards.__class__ is Packed:
-        inputs = node._guards.unpack(node)[0]
-    if any(x is None for x in inputs):
-        raise AttributeError(
-            f"'{node.name()}' keeps too little here to show its result; keep the result yourself"
-        )
-    return run(node._plan, [_value_of(x) if isinstance(x, Tensor) else x for x in inputs])
-
-
-def _plain(node: Node, name: str, place: tuple) -> Any:
-    if place[0] == "operand":
-        x = node._inputs[place[1]] if node._inputs is not None else None
-        return x if not isinstance(x, Value) else _tensor_at(node, name, place)
-    x = place[1]
-    if name == "reduction":
-        return _REDUCTIONS.get(x, x)
-    if name == "padding_idx" and x is None:
-        x = -1
-    if type(x) is int and name in _LISTS.get(type(node).__name__, ()):
-        x = (x,)
-    return _unsigned(x)
-
-
-_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
-
-# Where PyTorch's signature has a list, a single number was one of one.
-_LISTS = dict.fromkeys(
-    ("AmaxBackward0", "AminBackward0", "LinalgVectorNormBackward0", "LogsumexpBackward0", "MeanBackward1",
-     "SumBackward1", "StdBackward0", "StdMeanBackward0", "VarBackward0", "VarMeanBackward0"), ("dim",),
-) | {"RollBackward0": ("shifts", "dims"), "FlipBackward0": ("dims",)}
-
-
-def _unsigned(x: Any) -> Any:
-    """A negative dimension as PyTorch shows it: an unsigned number of 64 bits."""
-    if isinstance(x, (tuple, list)):
-        return tuple(map(_unsigned, x))
-    return x + (1 << 64) if type(x) is int and x < 0 else x
-
-
-class SavedTensor:
-    """One saved tensor of a node: what ``_raw_saved_<name>`` shows, to put hooks on it alone."""
-
-    __slots__ = ("_name", "_node", "_place")
-
-    def __init__(self, *parts: Any) -> None:
-        if not parts:
-            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
-        self._node, self._name, self._place = parts
-
-    def unpack(self) -> Tensor | None:
-        """The tensor as it was saved. RuntimeError once freed."""
-        return saved_value(self._node, self._name)
-
-    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
-        """Give this tensor to ``pack_hook`` now, and take it from ``unpack_hook`` whenever it is needed.
-
-        Raises RuntimeError once it was freed, where there is no tensor, or where it has hooks already.
-        """
-        node, operand, number = self._node, self._place[0] == "operand", self._place[1]
-        guards, freed = node._guards, node._inputs is None
-        packed = guards.__class__ is Packed and guards.find(operand, number) is not None
-        t = None if freed or packed else self.unpack()
-        pack = packed_late(self, freed, packed, t, pack_hook, unpack_hook)
-        if guards.__class__ is not Packed:
-            guards = node._guards = Packed(guards or ())
-        guards.add(self._name, operand, number, pack)
-        if operand:
-            node._inputs[number] = None
 
 
 def packed_late(saved: Any, freed: bool, packed: bool, t: Tensor | None, pack: Callable,

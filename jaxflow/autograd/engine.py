@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.tensor import Tensor, make
-from jaxflow._dispatch import saving
+from jaxflow._dispatch import shown
 from jaxflow._dispatch.door import apply_plan, value_of
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
 from jaxflow._dispatch.history import Guarded
@@ -131,7 +131,12 @@ class _Walk:
         self.callbacks: list[Callable] = []  # to be called at the end
 
     def will_run(self, node) -> bool:
-        """Whether a cotangent for this node is computed in this pass."""
+        """Whether this node gets a cotangent in this pass. RuntimeError for a leaf that `grad` asks for."""
+        if node.__class__ is AccumulateGrad and id(node) in self.capture_nodes:
+            raise RuntimeError(
+                "A leaf node was passed to _will_engine_execute_node but we are currently running "
+                "autograd.grad(). This is currently not supported."
+            )
         if self.needed is None:
             return node in self.pending or any(node is edge[0] for edge, _ in self.roots)
         return node in self.needed or id(node) in self.capture_nodes
@@ -370,7 +375,7 @@ def _refuse_overwritten(node: Node) -> None:
             raise overwritten(aval, maker, number, cell, version)
 
 
-saving.refusals["overwritten"] = _refuse_overwritten
+shown.refusals["overwritten"] = _refuse_overwritten
 
 
 def _as_unpacked(node: Node) -> list[tuple]:
