@@ -266,8 +266,9 @@ def test_a_tracer_that_escaped_is_refused_and_spoils_nothing(x):
     escaped = []
     jax.jit(lambda a: escaped.append(a * 2) or a)(x)
     recorded = x + 1
-    with pytest.raises(jax.errors.UnexpectedTracerError):
+    with pytest.raises(jax.errors.UnexpectedTracerError) as caught:
         escaped[0] + recorded
+    assert any("return it from the function instead" in note for note in caught.value.__notes__)
     assert (recorded + 1).tolist() == [3.0, 4.0]
 
 

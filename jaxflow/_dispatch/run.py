@@ -25,6 +25,11 @@ from .program import BatchedLeaf, ForeignLeaf, Program, TracerLeaf
 from .state import state
 from .watching import WATCHERS
 
+_ESCAPED = (
+    "a tensor of the inside of a jax transformation was kept (in a list, an attribute, another tensor) and "
+    "used after it: return it from the function instead; what a module changes goes through jaxflow.to_jax"
+)
+
 
 def run(plan: Plan, inputs: list, watched: bool = False) -> list[Value]:
     """Apply a plan to its present dynamic inputs (Values and Python numbers), in this thread's executor."""
@@ -61,7 +66,11 @@ def _run_now(plan: Plan, inputs: list) -> list[Value]:
         if isinstance(a, jax.core.Tracer):
             traced = True
     if traced:
-        outs = plan.fn(*arrays)
+        try:
+            outs = plan.fn(*arrays)
+        except jax.errors.UnexpectedTracerError as error:
+            error.add_note(_ESCAPED)
+            raise
         # See NOTE [What jax may not differentiate].
         return _values(plan, map(jax.lax.stop_gradient, outs) if state.constant else outs)
     try:

@@ -55,8 +55,8 @@ def to_jax(module: Module, *, buffers: bool = False) -> tuple:
         raise TypeError(f"to_jax() takes a module, not {type(module).__name__}")
     pure = _Pure(module)
     if buffers:
-        return pure.with_buffers, _copies(pure.params), _copies(pure.buffers)
-    return pure.alone, _copies(pure.params)
+        return pure.apply_with_buffers, _copies(pure.params), _copies(pure.buffers)
+    return pure.apply, _copies(pure.params)
 
 
 def load_jax_params(
@@ -99,7 +99,7 @@ class _Pure:
             "buffers": {name: tuple(b.shape) for name, b in self.buffers.items()},
         }
 
-    def alone(self, params: Mapping[str, Any], /, *args: Any, rng: Any = None, **kwargs: Any) -> Any:
+    def apply(self, params: Mapping[str, Any], /, *args: Any, rng: Any = None, **kwargs: Any) -> Any:
         """The module's result, on ``params`` and constant buffers."""
         result, changed = self.call(params, self.constants, args, kwargs, rng)
         if changed:
@@ -110,7 +110,7 @@ class _Pure:
             )
         return result
 
-    def with_buffers(
+    def apply_with_buffers(
         self, params: Mapping[str, Any], buffers: Mapping[str, Any], /, *args: Any, rng: Any = None,
         **kwargs: Any,
     ) -> tuple[Any, dict]:

@@ -26,7 +26,7 @@ from jaxflow._api.construct import from_array, put
 from jaxflow._core.value import Untracked
 from jaxflow._dispatch.door import apply_plan
 from jaxflow._dispatch.op import camel
-from jaxflow._dispatch.plan import Plan, _common_device, infer, struct_of
+from jaxflow._dispatch.plan import Plan, common_device, infer, struct_of
 from jaxflow._dispatch.pytree import array_of, refusing_history
 from jaxflow._dispatch.state import state
 
@@ -130,7 +130,7 @@ class _Wrapped:
         def body(*inputs):
             return tuple(run(*(jnp.asarray(x, d) for x, d in zip(inputs, weak, strict=True))))
 
-        device = _common_device(None, kinds)
+        device = common_device(kinds)
         plan = Plan(f"jax_{self.name}", body, kinds, infer(body, kinds, device), device=device,
                     grad_name=camel(self.name) + "Backward0", single=False)
         return plan, out_tree[0]
