@@ -81,10 +81,6 @@ def oneflow_lines() -> Iterator[str]:
         for name, renamed in ARGUMENTS.items()
     ))
     for namespace in ONEFLOW_NAMES:
-        if namespace == "autograd.functional":
-            yield f"### `{oneflow_name(namespace)}`\n"
-            yield from names("As `jaxflow.autograd.functional` has them", ONEFLOW_NAMES[namespace])
-            continue
         where = oneflow_module(namespace)
         known = set(ONEFLOW_NAMES[namespace])
         there = {name for name in known if hasattr(where, name)}

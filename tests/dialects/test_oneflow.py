@@ -179,6 +179,29 @@ def test_a_model_trains_and_is_saved(executor):
     assert "<All keys matched successfully>" in str(model.load_state_dict(loaded))
 
 
+def test_functional(executor):
+    x, ones, seen = oneflow.tensor([1.0, 2.0]), oneflow.ones(2), set()
+
+    def cubes(t):
+        seen.add(type(t))
+        return t**3
+
+    def total(t):
+        return cubes(t).sum()
+
+    functional = oneflow.autograd.functional
+    assert functional.jacobian(cubes, x).tolist() == [[3.0, 0.0], [0.0, 12.0]]
+    assert oneflow.autograd.hessian(total, x).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+    for derive, expected in ((functional.vjp, [3.0, 12.0]), (functional.jvp, 15.0)):
+        value, derivative = derive(total, x, None if derive is functional.vjp else ones)
+        assert type(value) is type(derivative) is oneflow.Tensor and derivative.tolist() == expected
+    for derive in (functional.vhp, functional.hvp):
+        assert derive(total, x, ones)[1].tolist() == [6.0, 12.0]
+    assert seen == {oneflow.Tensor}
+    with pytest.raises(AttributeError, match="has no attribute 'curl'"):
+        functional.curl
+
+
 def test_module_hooks_see_the_face(executor):
     layer, seen = oneflow.nn.Linear(2, 3), []
 

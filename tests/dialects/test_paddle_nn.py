@@ -94,6 +94,34 @@ def test_batch_norm_keeps_paddles_share_of_old_statistics(executor):
     np.testing.assert_allclose(layer(paddle.to_tensor(X)).numpy(), expected, rtol=1e-5)
 
 
+def test_layers_with_parameters(deferred):
+    nn, image = paddle.nn, paddle.to_tensor(IMAGE)
+    ones = nn.initializer.Constant(1.0)
+    spread = nn.Conv2DTranspose(2, 1, 2, stride=2, weight_attr=ones)(image)
+    assert nn.Conv1DTranspose(2, 3, 2)(image[:, :, 0]).shape == [1, 3, 5]
+    across = IMAGE.mean((2, 3), keepdims=True), IMAGE.var((2, 3), keepdims=True)
+    normal = (IMAGE - across[0]) / np.sqrt(across[1] + 1e-5)
+    cases = [
+        (spread, np.kron(IMAGE.sum(1, keepdims=True), np.ones((2, 2)))),
+        (nn.InstanceNorm2D(2)(image), normal),
+        (nn.GroupNorm(2, 2)(image), normal),
+        (nn.PReLU(1, 0.5)(-image), -IMAGE / 2),
+        (nn.Pad2D(1, value=3.0)(image), np.pad(IMAGE, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=3)),
+        (nn.Pad2D([1, 0, 0, 0], mode="reflect")(image)[..., 0], IMAGE[..., 1]),
+        (nn.Embedding(4, 2, padding_idx=1)(paddle.to_tensor([1])), [[0.0, 0.0]]),
+        (nn.LayerNorm([4])(image).mean(-1), np.zeros((1, 2, 4))),
+        (nn.Linear(4, 3, weight_attr=ones, bias_attr=ones)(image), IMAGE.sum(-1, keepdims=True) + [1, 1, 1]),
+        (nn.MaxPool2D(2, return_mask=True)(image)[1], [[[[5, 7], [13, 15]]] * 2]),
+        (nn.Conv1D(2, 1, 1, weight_attr=ones)(image[:, :, 0]), IMAGE[:, :, 0].sum(1, keepdims=True)),
+    ]
+    for i, (result, expected) in enumerate(cases):
+        expected = np.asarray(expected)
+        np.testing.assert_allclose(np.asarray(result), np.broadcast_to(expected, result.shape), 1e-4, 1e-5,
+                                   err_msg=f"case {i}")
+    frozen = nn.Linear(2, 2, weight_attr=paddle.ParamAttr(initializer=ones, trainable=False), bias_attr=False)
+    assert frozen.weight.stop_gradient and frozen.bias is None and frozen.weight.tolist() == [[1, 1], [1, 1]]
+
+
 class Net(paddle.nn.Layer):
     """A model as a user writes it; what its own code sees is Paddle's tensor."""
 

@@ -1,7 +1,5 @@
 """Automatic differentiation with OneFlow's signatures."""
 
-from typing import Any as _Any
-
 from jaxflow import enable_grad as enable_grad
 from jaxflow import inference_mode as inference_mode
 from jaxflow import is_grad_enabled as is_grad_enabled
@@ -13,6 +11,12 @@ from .._dialect import backward as backward
 from .._dialect import grad as grad
 from . import functional as functional
 from . import graph as graph
+from .functional import hessian as hessian
+from .functional import hvp as hvp
+from .functional import jacobian as jacobian
+from .functional import jvp as jvp
+from .functional import vhp as vhp
+from .functional import vjp as vjp
 
 
 class set_grad_enabled(_set_grad_enabled):
@@ -20,7 +24,3 @@ class set_grad_enabled(_set_grad_enabled):
 
     def __init__(self, is_train: bool = True) -> None:
         super().__init__(is_train)
-
-
-def __getattr__(name: str) -> _Any:
-    return getattr(functional, name)  # vjp, jvp, jacobian, hessian, vhp, hvp

@@ -1,23 +1,22 @@
 """Derivatives of functions: ``jaxflow.autograd.functional`` on OneFlow's tensors."""
 
+import functools as _functools
 from collections.abc import Callable as _Callable
 from typing import Any as _Any
 
-import jaxflow as _jaxflow
+from jaxflow.autograd import functional as _functional
 
 from .._dialect import DIALECT as _DIALECT
-from .._dialect import NAMES as _NAMES
-from .._dialect import missing as _missing
 
 
-def __getattr__(name: str) -> _Any:
-    if name not in _NAMES["autograd.functional"]:
-        raise _missing("OneFlow", "oneflow.autograd.functional", (), name)
-    derive = getattr(_jaxflow.autograd.functional, name)
-
+def _on_faces(derive: _Callable) -> _Callable:
+    @_functools.wraps(derive)
     def call(func: _Callable, *args: _Any, **kwargs: _Any) -> _Any:
         return _DIALECT.face(derive(_DIALECT.hook(func), *args, **kwargs))
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = derive.__doc__
     return call
+
+
+vjp, jvp = _on_faces(_functional.vjp), _on_faces(_functional.jvp)
+jacobian, hessian = _on_faces(_functional.jacobian), _on_faces(_functional.hessian)
+vhp, hvp = _on_faces(_functional.vhp), _on_faces(_functional.hvp)

@@ -13,9 +13,9 @@ from ._layers import LAYERS as _LAYERS
 globals().update(_LAYERS)
 
 _MISSING = frozenset("""
-    BeamSearchDecoder BiRNN CTCLoss Conv1DTranspose Conv2DTranspose Conv3DTranspose GRU GRUCell
-    HSigmoidLoss InstanceNorm1D InstanceNorm2D InstanceNorm3D LSTM LSTMCell MaxUnPool2D Maxout
-    MultiHeadAttention PReLU Pad1D Pad2D Pad3D RNN RReLU SimpleRNN SpectralNorm SyncBatchNorm
+    BeamSearchDecoder BiRNN CTCLoss Conv3DTranspose GRU GRUCell
+    HSigmoidLoss LSTM LSTMCell MaxUnPool2D Maxout
+    MultiHeadAttention RNN RReLU SimpleRNN SpectralNorm SyncBatchNorm
     Transformer TransformerDecoder TransformerEncoder TransformerEncoderLayer ZeroPad2D utils quant
 """.split())
 

@@ -204,6 +204,126 @@ class Conv3D(_Conv):
     _dims = 3
 
 
+class _ConvTranspose(Layer):
+    """Base of the transposed convolutions; the weight is ``[in, out / groups, *kernel]``."""
+
+    _dims: int
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        output_padding: Any = 0, dilation: Any = 1, groups: int = 1, weight_attr: Any = None,
+        bias_attr: Any = None, data_format: str | None = None,
+    ) -> None:
+        super().__init__()
+        kernel = ints(kernel_size) * (self._dims if isinstance(kernel_size, int) else 1)
+        self._settings = dict(
+            stride=stride, padding=padding, output_padding=output_padding, dilation=dilation, groups=groups
+        )
+        if data_format is not None:
+            self._settings["data_format"] = data_format
+        self.weight = create_parameter([in_channels, out_channels // groups, *kernel], weight_attr)
+        self.bias = create_parameter([out_channels], bias_attr, is_bias=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``x``, spread out by the kernel."""
+        return FUNCTIONS[f"conv{self._dims}d_transpose"](x, self.weight, self.bias, **self._settings)
+
+
+class Conv1DTranspose(_ConvTranspose):
+    """Transposed convolution of ``[N, C, L]``."""
+
+    _dims = 1
+
+
+class Conv2DTranspose(_ConvTranspose):
+    """Transposed convolution of ``[N, C, H, W]``."""
+
+    _dims = 2
+
+
+class _InstanceNorm(Layer):
+    """Base of the normalizations of every channel of every sample."""
+
+    def __init__(
+        self, num_features: int, epsilon: float = 1e-5, momentum: float = 0.9, weight_attr: Any = None,
+        bias_attr: Any = None, data_format: str = "NCHW", name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._settings = dict(eps=epsilon, momentum=momentum, data_format=data_format)
+        self.scale = create_parameter([num_features], weight_attr, default_initializer=init.ones_)
+        self.bias = create_parameter([num_features], bias_attr, is_bias=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``x`` normalized."""
+        return FUNCTIONS["instance_norm"](x, weight=self.scale, bias=self.bias, **self._settings)
+
+
+class InstanceNorm1D(_InstanceNorm):
+    """Instance normalization of ``[N, C, L]``."""
+
+
+class InstanceNorm2D(_InstanceNorm):
+    """Instance normalization of ``[N, C, H, W]``."""
+
+
+class InstanceNorm3D(_InstanceNorm):
+    """Instance normalization of ``[N, C, D, H, W]``."""
+
+
+class PReLU(Layer):
+    """A rectifier whose negative side has a learned slope, one for all or one a channel."""
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, weight_attr: Any = None, data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._data_format = data_format
+        self._weight = create_parameter(
+            [num_parameters], weight_attr, default_initializer=lambda weight: weight.fill_(init)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``x`` where it is positive, else the slope times it."""
+        return FUNCTIONS["prelu"](x, self._weight, self._data_format)
+
+
+class _Pad(Layer):
+    """Base of the paddings: the same at both ends for an int, else pairs from the last dimension."""
+
+    _dims: int
+
+    def __init__(
+        self, padding: Any, mode: str = "constant", value: float = 0.0, data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        pairs = [padding] * (2 * self._dims) if isinstance(padding, int) else list(ints(padding))
+        self._settings = dict(pad=pairs, mode=mode, value=value, data_format=data_format)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``x`` with a border."""
+        return FUNCTIONS["pad"](x, **self._settings)
+
+
+class Pad1D(_Pad):
+    """Padding of ``[N, C, L]``."""
+
+    _dims = 1
+
+
+class Pad2D(_Pad):
+    """Padding of ``[N, C, H, W]``."""
+
+    _dims = 2
+
+
+class Pad3D(_Pad):
+    """Padding of ``[N, C, D, H, W]``."""
+
+    _dims = 3
+
+
 class Embedding(Layer):
     """A row of the weight for every index."""
 
