@@ -547,6 +547,35 @@ def output_is_input(T):
 
 
 @case
+def the_vector_is_seen_as_it_is(T):
+    # by hooks, functions and as the result, whether it requires grad or not
+    x, v, w = leaf(T, 3), leaf(T, 3), rand(T, 3)
+    y = x * 1
+    (a,), (b,), (c, _) = T.autograd.grad(x, x, v), T.autograd.grad(x, x, w), T.autograd.grad(y, [y, x], w)
+    seen = [a is v, b is w, c is w, a.requires_grad]
+
+    def look(g):
+        seen.append((g is v, g.requires_grad))
+
+    y = x * 2
+    y.register_hook(look)
+    y.retain_grad()
+    y.backward(v)
+    z = leaf(T, 3)
+    z.register_hook(look)
+    z.backward(v)
+    seen += [y.grad is v, y.grad.requires_grad, z.grad is v, z.grad.requires_grad, x.grad.requires_grad]
+
+    def recorded(ctx, g):
+        with T.enable_grad():
+            return g * 2
+
+    (r,) = T.autograd.grad(_function(T, recorded)(x), x, v)
+    _function(T, lambda ctx, g: g.mul_(2))(x).backward(w)
+    return seen, r, T.autograd.grad(r.sum(), v), w, x.grad
+
+
+@case
 def inputs_that_are_views_of_each_other(T):
     x = leaf(T, 4)
     a, b = x[:2], x[1:]

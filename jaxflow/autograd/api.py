@@ -8,12 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxflow._core.geometry import empty_like_strides
-from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
-from jaxflow._dispatch.door import apply, value_of
-from jaxflow._dispatch.forward import carry
+from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.history import own_edge, refresh_history
 from jaxflow._dispatch.mapped import enter, leave, opened
 from jaxflow._dispatch.op import OPS
@@ -64,7 +62,7 @@ def backward(
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots = _tuple(tensors)
-    cotangents = _cotangents(roots, _optional_tuple(grad_tensors, len(roots)), create_graph)
+    cotangents = _cotangents(roots, _optional_tuple(grad_tensors, len(roots)))
     retain_graph, create_graph = _flags(retain_graph, create_graph)
     edges = _edges(roots, cotangents)
     only = None
@@ -136,7 +134,7 @@ def grad(
         allow_unused = operator.index(allow_unused) != 0
         results = _batched(roots, wanted, given, retain_graph, create_graph)
     else:
-        cotangents = _cotangents(roots, given, create_graph)
+        cotangents = _cotangents(roots, given)
         retain_graph, create_graph = _flags(retain_graph, create_graph)
         allow_unused = operator.index(allow_unused) != 0
         edges = _edges(roots, cotangents)
@@ -256,7 +254,7 @@ def _edges(roots: tuple[Tensor, ...], cotangents: list) -> list:
 _NO_GRADIENT = "gradients can be either Tensors or None, but got {}"
 
 
-def _cotangents(roots: tuple[Tensor, ...], given: tuple, create_graph: bool) -> list:
+def _cotangents(roots: tuple[Tensor, ...], given: tuple) -> list:
     # PyTorch makes one gradient for each pair there is, and only then counts.
     found = []
     for out, cotangent in zip(roots, given):
@@ -270,7 +268,7 @@ def _cotangents(roots: tuple[Tensor, ...], given: tuple, create_graph: bool) -> 
                     f"invalid gradient at index {_position(roots, out)} - expected device "
                     f"{out._aval.device} but got {cotangent._aval.device}"
                 )
-            found.append(_as_cotangent(out, cotangent, create_graph))
+            found.append(_as_cotangent(out, cotangent))
         else:
             raise TypeError(_NO_GRADIENT.format(type(cotangent).__name__))
     if len(found) != len(roots):
@@ -312,15 +310,11 @@ def _one(out: Tensor) -> Tensor | None:
     return apply(OPS["_full"], (1.0,), (aval.shape, aval.dtype, aval.device))
 
 
-def _as_cotangent(out: Tensor, cotangent: Tensor, create_graph: bool) -> Tensor:
-    if cotangent._aval.dtype is not out._aval.dtype:
-        cotangent = apply(OPS["_to_dtype"], (cotangent,), (out._aval.dtype,))
-    if create_graph:
+def _as_cotangent(out: Tensor, cotangent: Tensor) -> Tensor:
+    """The user's own tensor, which hooks and functions get to see, in the dtype of the output."""
+    if cotangent._aval.dtype is out._aval.dtype:
         return cotangent
-    new = make(value_of(cotangent))
-    if LEVELS:
-        carry(new, cotangent, lambda tangent: tangent)
-    return new
+    return apply(OPS["_to_dtype"], (cotangent,), (out._aval.dtype,))
 
 
 def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
@@ -356,9 +350,10 @@ def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
             f"{sizes} for the mapped dimension"
         )
     with opened(sizes[0], "error") as axis:
+        given = given if create_graph else [None if g is None else g.detach() for g in given]
         cotangents = tuple(None if g is None else enter(g, axis) for g in given)
         found = run_backward(
-            _edges(roots, _cotangents(roots, cotangents, create_graph)), retain_graph=retain_graph,
+            _edges(roots, _cotangents(roots, cotangents)), retain_graph=retain_graph,
             create_graph=create_graph, capture=_targets(wanted),
         )
         return [None if g is None else leave(g, axis) for g in found]

@@ -51,9 +51,9 @@ def test_a_subclass_with_static_forward_and_backward(run):
 
         x, w = leaf(a), leaf(b)
         y = Product.apply(x, w)
-        assert calls == ["forward"]
+        assert set(calls) == {"forward"}  # more than once inside jax.jit: jax traces it as well
         y.sum().backward()
-        assert calls == ["forward", "backward"]
+        assert set(calls) == {"forward", "backward"}
         return y, x.grad, w.grad
 
     same(run(program, A, B), A * B, 10 * B, A)
