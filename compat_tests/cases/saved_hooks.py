@@ -70,6 +70,25 @@ def no_version_check_for_what_hooks_hold(T):
 
 
 @case
+def a_result_in_place_is_packed_as_it_stays(T):
+    x, refs = leaf(T, 3), []
+    with T.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        y = (x * 1).sigmoid_()
+        part = y[:1]
+        part.mul_(x[:1])
+        part.tanh_()
+        z = (y * y).sum()
+    z.backward()
+    buffer = rand(T, 3)
+    with T.autograd.graph.saved_tensors_hooks(
+        lambda t: refs.append(buffer.copy_(t).clone()) or len(refs) - 1, lambda i: refs[i]
+    ):
+        w = (x * 1).mul_(x).exp_()
+    w.sum().backward()
+    return x.grad, w
+
+
+@case
 def nested_blocks(T):
     x, log = leaf(T, 3), []
     hooks = T.autograd.graph.saved_tensors_hooks

@@ -40,11 +40,14 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
     for a in args[1:]:
         if isinstance(a, Tensor) and a._storage is target._storage and a is not target:
             check_operand(op, target, a)
-    if state.saving is None:
-        result = apply(op, args, static, target._aval)
-    else:
+    if state.saving is not None:
         with state.saving.overwriting(target):
-            result = apply(op, args, static, target._aval)
+            return _overwrite(op, target, args, static)
+    return _overwrite(op, target, args, static)
+
+
+def _overwrite(op: Op, target: Tensor, args: tuple, static: tuple) -> Tensor:
+    result = apply(op, args, static, target._aval)
     node = result._grad_fn
     if node is not None and node._guards and node._guards.__class__ is not Packed and (
         node._inputs[0] is not None if node._plan.holds is None else 0 in node._plan.holds

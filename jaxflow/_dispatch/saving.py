@@ -50,20 +50,24 @@ class Hooks:
     ``target`` is what an in-place operation under way is going to overwrite.
     """
 
-    __slots__ = ("below", "pack", "target", "unpack")
+    __slots__ = ("below", "due", "pack", "target", "unpack")
 
     def __init__(self, pack: Callable, unpack: Callable, below: Hooks | None) -> None:
         self.pack, self.unpack, self.below = pack, unpack, below
         self.target: Tensor | None = None
+        self.due: tuple | None = None  # node and number of a result that is the target, once written
 
     @contextlib.contextmanager
     def overwriting(self, target: Tensor) -> Iterator[None]:
-        """While recording an operation that will overwrite ``target``: a copy of it is packed."""
-        self.target = target
+        """While ``target`` is overwritten: a copy is packed of what it was, itself of what it becomes."""
+        before, self.target, self.due = (self.target, self.due), target, None
         try:
             yield
         finally:
-            self.target = None
+            due = self.due
+            self.target, self.due = before  # a hook may itself write in place
+        if due is not None:
+            pack_result(due[0], target, due[1])
 
 
 class Pack:
@@ -213,8 +217,11 @@ def pack_node(node: Node, args, values: list) -> None:
 
 def pack_result(node: Node, t: Tensor, number: int) -> None:
     """Hand a result that the node saves to the hooks in force."""
-    packed, hooks = node._guards.packed, state.saving
+    packed, hooks = getattr(node._guards, "packed", node._guards), state.saving
     node._guards = packed
+    if hooks.target is not None:
+        hooks.due = node, number
+        return
     names = SAVED_NAMES.get(type(node).__name__) or {}
     name = next((n for n in names if result_number(node._plan, n) == number), "result")
     packed.add(name, False, number, Pack(t, hooks.pack, hooks.unpack))
