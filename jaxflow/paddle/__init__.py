@@ -24,9 +24,15 @@ from ._printing import set_printoptions as set_printoptions
 from ._tensor import Tensor as Tensor
 
 from . import autograd as autograd  # isort: skip
+from . import device as device  # isort: skip
+from . import io as io  # isort: skip
 from . import linalg as linalg  # isort: skip
 from . import nn as nn  # isort: skip
 from . import optimizer as optimizer  # isort: skip
+from . import regularizer as regularizer  # isort: skip
+from .device import get_device as get_device  # isort: skip
+from .device import is_compiled_with_cuda as is_compiled_with_cuda  # isort: skip
+from .device import set_device as set_device  # isort: skip
 from .nn._layer import ParamAttr as ParamAttr  # isort: skip
 from .nn._layer import create_parameter as _create_parameter  # isort: skip
 
@@ -75,9 +81,8 @@ def in_dynamic_mode() -> bool:
     return True
 
 
-def is_compiled_with_cuda() -> bool:
-    """Whether jax sees a GPU."""
-    return _jaxflow.cuda.is_available()
+def disable_static(place: object = None) -> None:
+    """Nothing to do: programs are written as they run."""
 
 
 def __getattr__(name: str) -> object:

@@ -402,10 +402,10 @@ def _methods() -> dict[str, Callable]:
 METHODS = _methods()
 MISSING = frozenset("""
     DataParallel Model LazyGuard amp atleast_1d atleast_2d atleast_3d audio batch bitwise_invert
-    cdist cholesky crop cumulative_trapezoid dataset device_guard disable_static disable_signal_handler
+    cdist cholesky crop cumulative_trapezoid dataset device_guard disable_signal_handler
     distribution distributed dsplit enable_static fft flops frexp gammainc gammaln hapi hsplit hub incubate
-    inference inverse io jit lu metric multigammaln multiplex onnx poisson pdist profiler
-    regularizer reduce_as renorm shard_index signal slice_scatter sparse static stft summary sysconfig
+    inference inverse jit lu metric multigammaln multiplex onnx poisson pdist profiler
+    reduce_as renorm shard_index signal slice_scatter sparse static stft summary sysconfig
     tensor_split text
     vision vsplit
 """.split())

@@ -4,6 +4,7 @@ from jaxflow._faces import missing as _missing
 
 from . import functional as functional
 from . import initializer as initializer
+from . import utils as utils
 from ._clip import ClipGradByGlobalNorm as ClipGradByGlobalNorm
 from ._clip import ClipGradByNorm as ClipGradByNorm
 from ._clip import ClipGradByValue as ClipGradByValue
@@ -16,7 +17,7 @@ _MISSING = frozenset("""
     BeamSearchDecoder BiRNN CTCLoss Conv3DTranspose GRU GRUCell
     HSigmoidLoss LSTM LSTMCell MaxUnPool2D Maxout
     MultiHeadAttention RNN RReLU SimpleRNN SpectralNorm SyncBatchNorm
-    Transformer TransformerDecoder TransformerEncoder TransformerEncoderLayer ZeroPad2D utils quant
+    Transformer TransformerDecoder TransformerEncoder TransformerEncoderLayer ZeroPad2D quant
 """.split())
 
 
