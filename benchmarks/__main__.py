@@ -3,7 +3,7 @@
 import argparse
 import importlib
 
-NAMES = ("gpt_step", "micro", "memory", "memory_models", "cold_start", "engine")
+NAMES = ("gpt_step", "micro", "memory", "memory_models", "cold_start", "engine", "transforms")
 
 
 def main():

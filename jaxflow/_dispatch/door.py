@@ -6,6 +6,7 @@ grad on, records a Node. Nothing else touches arrays, grad recording or versions
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -37,7 +38,7 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
     Returns a Tensor, a tuple of Tensors, or the op's named tuple.
     """
     if LEVELS and not plain:
-        return _forward().apply(op, args, static, into)
+        return forward_mode().apply(op, args, static, into)
     kinds: list = [static, into]
     values: list = []
     grad = permuted = False
@@ -90,7 +91,9 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
     return plan.returns(tensors) if plan.returns else tuple(tensors)
 
 
-def _forward():
+@functools.cache
+def forward_mode():
+    """The module of forward mode, which imports this one."""
     from . import forward
 
     return forward
@@ -106,7 +109,7 @@ def plan_for(op: Op, args: tuple, static: tuple = (), into=None) -> Plan:
 def apply_plan(plan: Plan, args: list, plain: bool = False) -> tuple[Tensor, ...]:
     """Apply a plan that is known already (the engine's way in) to present dynamic arguments."""
     if LEVELS and not plain:
-        return _forward().apply_plan(plan, args)
+        return forward_mode().apply_plan(plan, args)
     values = []
     grad = False
     for a in args:
@@ -294,7 +297,7 @@ def share(op: Op, t: Tensor) -> Tensor:
     elif state.inference:
         new._storage.version = Untracked((0,))
     if LEVELS:
-        _forward().carry(new, t, lambda tangent: share(op, tangent))
+        forward_mode().carry(new, t, lambda tangent: share(op, tangent))
     return new
 
 

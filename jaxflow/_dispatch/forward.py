@@ -57,11 +57,19 @@ def set_enabled(mode: bool) -> None:
 class Level:
     """One open forward-mode level: later levels lie inside earlier ones."""
 
-    __slots__ = ("holders",)
+    __slots__ = ("_room", "holders")
 
     def __init__(self) -> None:
         self.holders: list[weakref.ref] = []  # of tensors with a tangent of this level
+        self._room = 1000
         LEVELS.append(self)
+
+    def hold(self, t: Tensor) -> None:
+        """Remember that ``t`` has a tangent of this level, as long as it lives."""
+        if len(self.holders) >= self._room:
+            self.holders = [ref for ref in self.holders if ref() is not None]
+            self._room = 2 * len(self.holders) + 1000
+        self.holders.append(weakref.ref(t))
 
     def close(self) -> None:
         """End the level: its tangents are dropped, wherever they are."""
@@ -115,7 +123,7 @@ def set_tangent(t: Tensor, level: Level, tangent: Tensor | None) -> None:
     if t._tangents is None:
         t._tangents = {}
     if level not in t._tangents:
-        level.holders.append(weakref.ref(t))
+        level.hold(t)
     t._tangents[level] = tangent
 
 

@@ -19,7 +19,7 @@ from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked
 
 from .batch import Batched, axes_of
-from .door import apply, only_inference, plan_of, strides_of, value_of
+from .door import apply, forward_mode, only_inference, plan_of, strides_of, value_of
 from .graph import RESULT
 from .history import Rebuilt, base_plan_of, edge_of, refreshed, refusal, set_history
 from .op import Op
@@ -162,9 +162,7 @@ def write(t: Tensor, result: Tensor) -> None:
             "(`torch.zeros_like(x)`)."
         )
     if LEVELS:
-        from . import forward
-
-        forward.wrote(t, result)
+        forward_mode().wrote(t, result)
     view = t._view
     if view is None:
         storage.value = new

@@ -29,7 +29,7 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 
 from . import batch
-from .door import value_of
+from .door import forward_mode, value_of
 from .generator import Generator
 from .graph import AccumulateGrad, Node, _next_sequence
 from .history import edge_of
@@ -127,9 +127,7 @@ def _cross(t: Tensor, axis: MappedAxis, change: Callable, pull: Callable, name: 
         out._grad_fn = _crossing(name)(edge_of(t), out._aval, axis, pull)
         out._requires_grad = True
     if LEVELS:
-        from . import forward
-
-        forward.carry(out, t, lambda tangent: _cross(tangent, axis, change, pull, name))
+        forward_mode().carry(out, t, lambda tangent: _cross(tangent, axis, change, pull, name))
     return out
 
 

@@ -8,7 +8,7 @@ from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import ConstantInfo, Tensor, ViewInfo, make_view, version_cell
 from jaxflow._core.value import Untracked
 
-from .door import plan_of, view_value
+from .door import forward_mode, plan_of, view_value
 from .history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
 from .state import state
 from .traces import MET
@@ -21,14 +21,8 @@ def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:
     if t._requires_grad and state.grad and out._aval.dtype.category >= 2 and not is_inference(t):
         _attach(out, view_node(plan.step, plan.step_fns.numbers, [edge_of(t)]), 0)
     if LEVELS:
-        _viewed(out, t, name, static)
+        forward_mode().viewed(out, t, name, static)
     return out
-
-
-def _viewed(out: Tensor, t: Tensor, name: str, static: tuple) -> None:
-    from . import forward
-
-    forward.viewed(out, t, name, static)
 
 
 def apply_joint_view(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_name: str) -> tuple:
@@ -41,7 +35,7 @@ def apply_joint_view(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_name:
             _attach(out, node, i)
     if LEVELS:
         for (out, _), (name, static) in zip(outs, specs, strict=True):
-            _viewed(out, t, name, static)
+            forward_mode().viewed(out, t, name, static)
     return tuple(out for out, _ in outs)
 
 
