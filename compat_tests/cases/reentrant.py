@@ -281,3 +281,74 @@ def modes_are_the_thread_s_own(T):
     with T.no_grad():
         errors = _together(lambda: seen.append(T.is_grad_enabled()) or y.sum().backward(),)
     return errors, seen, x.grad
+
+
+@case
+def hooks_that_start_passes_150_deep(T):
+    count = []
+
+    def start():
+        inner = T.ones(1, requires_grad=True)
+        y = inner * 1
+        y.register_hook(deeper)
+        y.sum().backward()
+
+    def deeper(g):
+        count.append(1)
+        if len(count) < 150:
+            with T.enable_grad():
+                start()
+
+    start()
+    return len(count)
+
+
+@case
+def a_hook_that_walks_a_shared_part(T):
+    x = leaf(T, 3)
+    shared = x * x
+    a, b = shared * 2, shared.exp().sum()
+    a.register_hook(lambda g: b.backward())
+    return attempt(a.sum().backward), x.grad
+
+
+@case
+def hooks_that_change_what_they_hang_on(T):
+    w, x, y, z = leaf(T, 3), leaf(T, 3), leaf(T, 3), leaf(T, 3)
+
+    def forget(g):
+        w.grad = None
+
+    w.register_hook(forget)
+    x.register_hook(lambda g: (x.requires_grad_(False), None)[1])
+    q, kept = z * 2, {}
+    q.register_hook(lambda g: (q.detach_(), None)[1])
+    kept["r"] = y * 2
+    r = kept["r"] * 3
+    kept["r"].register_hook(lambda g: kept.clear())
+    for loss in (w.sum(), w.sum(), (x * 2).sum(), (q * 3).sum(), r.sum()):
+        loss.backward()
+    return w.grad, x.grad, x.requires_grad, z.grad, q.requires_grad, y.grad
+
+
+@case
+def a_post_accumulate_hook_that_raises(T):
+    x, w = leaf(T, 3), leaf(T, 3)
+    x.register_post_accumulate_grad_hook(lambda p: 1 / 0)
+    return raises((x * w).sum().backward), x.grad, w.grad
+
+
+@case
+def threads_count_each_hook_once_a_pass(T):
+    x, seen = leaf(T, 3), []
+    y = x * x
+    y.register_hook(lambda g: seen.append(1))
+    errors = _together(*[lambda: y.sum().backward(retain_graph=True)] * 4)
+    return errors, len(seen), x.grad
+
+
+@case
+def recorded_gradients_made_in_another_thread(T):
+    x, made = leaf(T, 3), []
+    errors = _together(lambda: made.extend(T.autograd.grad((x**3).sum(), x, create_graph=True)))
+    return errors, T.autograd.grad(made[0].sum(), x)
