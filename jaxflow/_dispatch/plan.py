@@ -42,7 +42,7 @@ from .saved_names import SAVED_NAMES
 
 # How a Python number enters a plan: as a 0-d array of the widest dtype of its kind.
 NUMBER_DTYPES = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
-_NUMBER_TYPES = {
+NUMBER_KINDS = {
     bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128
 }
 NoneKind = type(None)
@@ -291,7 +291,7 @@ def _check_numbers(op: Op, kinds: tuple) -> None:
         found = list(zip(tensors, kinds))
         for p, kind in found:
             missing = kind is NoneKind and p.default is p.empty
-            if missing or (kind in _NUMBER_TYPES and p.name not in op.numbers):
+            if missing or (kind in NUMBER_KINDS and p.name not in op.numbers):
                 if op.numbers and not missing:
                     raise _no_overload(op, found)
                 raise TypeError(
@@ -333,7 +333,7 @@ def _shapes(kinds: tuple, layout: list, masks_first: bool) -> list[tuple[int, ..
 def _operand(kind) -> tuple:
     if isinstance(kind, Aval):
         return kind.dtype, "tensor" if kind.ndim else "zerodim"
-    return _NUMBER_TYPES[kind], "scalar"
+    return NUMBER_KINDS[kind], "scalar"
 
 
 def common_device(kinds: tuple):
