@@ -45,15 +45,18 @@ class Meaning:
         self.__doc__ = theirs.__doc__
 
     def __get__(self, t: Any, cls: type | None = None) -> Any:
-        inside = sys._getframe(1).f_globals.get("__name__", "").startswith("jaxflow.")
-        return (self.ours if inside else self.theirs).__get__(t, cls)
+        return (self.ours if _asked_by_jaxflow() else self.theirs).__get__(t, cls)
 
     def __set__(self, t: Any, value: Any) -> None:
-        inside = sys._getframe(1).f_globals.get("__name__", "").startswith("jaxflow.")
-        (self.ours if inside else self.theirs).__set__(t, value)
+        (self.ours if _asked_by_jaxflow() else self.theirs).__set__(t, value)
 
     def __delete__(self, t: Any) -> None:
-        self.theirs.__delete__(t)
+        (self.ours if _asked_by_jaxflow() else self.theirs).__delete__(t)
+
+
+def _asked_by_jaxflow() -> bool:
+    """Whether the code that uses a Meaning, two frames up, is of this package."""
+    return sys._getframe(2).f_globals.get("__name__", "").startswith("jaxflow.")
 
 
 class DType:

@@ -116,6 +116,10 @@ class Tensor(jaxflow.Tensor):
     def grad(self, value: Any) -> None:
         self.grad = value
 
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
     def _grad_ivar(self) -> Any:
         """The accumulated gradient, or None: an older way to write ``grad``."""
         return None if self._grad is None else _autograd.shown_open(self._grad)

@@ -77,6 +77,9 @@ def test_backward_fills_with_ones_and_accumulates(executor):
     assert x.grad is None and x.gradient() is None
     x.clear_grad()
     assert x.grad is None
+    x.grad = paddle.ones([2])
+    del x.grad
+    assert x.grad is None
     paddle.ones([2]).backward()  # stop_gradient: passed over
     y = x * x
     y.backward(retain_graph=True)
