@@ -1,8 +1,10 @@
 """Tensors exchanged with others: DLPack, NumPy, and the old name `Variable`."""
 
+import warnings
+
 import numpy as np
 
-from compat_tests.harness import case, each, leaf, raises, rand
+from compat_tests.harness import attempt, case, each, leaf, raises, rand
 
 
 @each(float=lambda T, x: x, transposed=lambda T, x: x.t(), part=lambda T, x: x[1:, ::2],
@@ -61,3 +63,24 @@ def the_old_name_variable(T):
         V(x, name="w").name, V(x, volatile=True).requires_grad, x.name,
         raises(lambda: setattr(x, "name", "y")),
     )
+
+
+@each(sine=lambda T, x: np.sin(x), sum_=lambda T, x: np.add(x, 1), product=lambda T, x: x * np.ones(3),
+      reflected=lambda T, x: np.ones(3) * x, scalar=lambda T, x: np.float64(2) * x,
+      compared=lambda T, x: np.isnan(x), larger=lambda T, x: np.maximum(x, np.zeros(3)),
+      matrix=lambda T, x: np.ones((2, 3)) @ x, stacked=lambda T, x: np.stack([x, x]),
+      chosen=lambda T, x: np.where(x > 0, 1, 2), position=lambda T, x: np.argmax(x),
+      indexed=lambda T, x: np.arange(5)[(x * 0).long()], tracked=lambda T, x: np.sin(x.requires_grad_()),
+      joined=lambda T, x: np.concatenate([x, np.ones(1)]),
+      gathered=lambda T, x: T.tensor([np.ones(2), np.ones(2)]))
+def numpy_functions(T, call):
+    x = rand(T, 3)
+
+    def shown():
+        with warnings.catch_warnings():  # NumPy deprecates how torch 2.13 takes its results back
+            warnings.simplefilter("ignore", DeprecationWarning)
+            result = call(T, x)
+        kind = type(result).__name__
+        return kind, result if kind == "Tensor" else (np.asarray(result).tolist(), str(result.dtype))
+
+    return attempt(shown)

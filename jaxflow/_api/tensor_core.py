@@ -22,6 +22,7 @@ from jaxflow._dispatch.batch import Batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
 
+from .construct import from_numpy
 from .copies import NO_DATA
 
 # --------------------------------------------------------------------------------------- properties
@@ -248,7 +249,13 @@ def _array(self, dtype=None, copy=None):
     return np.asarray(array, dtype, copy=copy)
 
 
+def _array_wrap(self, array, context=None, return_scalar=False):
+    """What NumPy's functions make of a result: a tensor; bools as uint8, as in PyTorch."""
+    return from_numpy(array.astype(np.uint8) if array.dtype == np.bool_ else array)
+
+
 Tensor.__array__ = _array
+Tensor.__array_wrap__ = _array_wrap
 Tensor.__array_priority__ = 1000
 
 
