@@ -53,3 +53,27 @@ def test_off_again_and_nothing_is_noted():
     assert y.grad_fn.metadata == {}
     y.backward(torch.ones(1))
     assert x.grad.isnan().all()
+
+
+def test_inside_jit_nothing_is_read():
+    import jax
+    import jax.numpy as jnp
+
+    def gradient(a):
+        x = torch.from_jax(a).detach().requires_grad_()
+        with torch.autograd.set_detect_anomaly(True):
+            (x.sqrt() * 0).sum().backward()
+        return x.grad.jax()
+
+    assert jnp.isnan(jax.jit(gradient)(jnp.array([-1.0, 2.0]))).tolist() == [True, False]
+
+
+def test_examples_under_vmap_are_looked_at():
+    x = torch.tensor([[1.0, 2.0], [-1.0, 2.0]])
+
+    def root(row):
+        return (row.sqrt() * 0).sum()
+
+    with torch.autograd.set_detect_anomaly(True), pytest.warns(UserWarning), \
+            pytest.raises(RuntimeError, match="SqrtBackward0"):
+        torch.func.vmap(torch.func.grad(root))(x)

@@ -258,3 +258,26 @@ def versions_counted_by_hand(T):
         count(y)
     return (t._version - before, raises(z.sum().backward), raises(lambda: count(3)),
             raises(lambda: count([3])))
+
+
+@case
+def tangents_go_around_the_hooks(T):
+    forward = T.autograd.forward_ad
+    found = []
+    for op in (lambda x: x * x, lambda x: x.exp(), lambda x: x**3):
+        with forward.dual_level():
+            x = forward.make_dual(leaf(T, 3), T.ones(3))
+            with T.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+                y = op(x)
+            (g,) = T.autograd.grad(y.sum(), x)
+            found.append(tuple(forward.unpack_dual(g)))
+    return found
+
+
+@case
+def of_mapped_tensors(T):
+    y = leaf(T, 2, 3)
+    with T.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        z = y.exp()
+    seeds = T.stack([T.ones(2, 3), T.ones(2, 3) * 2])
+    return T.autograd.grad(z, y, seeds, is_grads_batched=True)

@@ -35,6 +35,7 @@ from .inplace import apply_inplace
 from .mapped import alike
 from .op import OPS, Op
 from .plan import Plan, struct_of
+from .saving import Packed
 
 
 class _State(threading.local):
@@ -285,6 +286,12 @@ def _keep_duals(args: list, outs: tuple) -> None:
     node = next((t._grad_fn for t in outs if t._grad_fn is not None), None)
     if node is None or not node._inputs:
         return
+    if node._guards.__class__ is Packed:  # saved-tensor hooks hold the primals, the node the tangents
+        for _, operand, number, pack in node._guards.packs:
+            t = (args if operand else outs)[number]
+            pack.tangents = {
+                level: snapshot(tangent) for level, tangent in tangents_of(t).items() if tangent is not None
+            }
     for i, (a, kept) in enumerate(zip(args, node._inputs, strict=True)):
         if kept is not None and isinstance(a, Tensor) and tangents_of(a):
             dual = make(door.value_of(a))

@@ -20,6 +20,7 @@ import jax
 from jax.extend.core import Literal, Var
 
 from jaxflow._core.aval import Aval
+from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Value
 
@@ -73,10 +74,11 @@ class Hooks:
 class Pack:
     """One tensor in the custody of the user's hooks."""
 
-    __slots__ = ("aval", "hook", "held")
+    __slots__ = ("aval", "held", "hook", "tangents")
 
     def __init__(self, t: Tensor, pack: Callable, unpack: Callable) -> None:
         self.aval, self.hook = t._aval, unpack
+        self.tangents: dict = {}  # NOTE [Duals]
         cell = version_cell(t)
         version, before = cell[0], state.grad
         state.grad = False
@@ -95,10 +97,16 @@ class Pack:
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{type(t).__name__}"
             )
-        if edge is None and not t._requires_grad:
+        if edge is None and not t._requires_grad and not self.tangents:
             return t
         shown = make(shown_value(t))
         shown._stride = t._stride
+        if self.tangents:
+            from .forward import set_tangent  # which stands above
+
+            for level, tangent in self.tangents.items():
+                if level in LEVELS:
+                    set_tangent(shown, level, tangent)
         return at_edge(shown, edge)
 
 

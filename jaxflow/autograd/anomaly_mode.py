@@ -16,9 +16,10 @@ import warnings
 from typing import Any
 
 import jax
-import jax.numpy as jnp
+import numpy as np
 
 from jaxflow._dispatch import graph
+from jaxflow._dispatch.batch import Batched
 from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.state import state
 
@@ -114,8 +115,11 @@ def check(node, grads) -> None:
 def _has_nan(grad) -> bool:
     if grad._aval.dtype.category < 2:
         return False
-    array = value_of(grad).get()
-    return not isinstance(array, jax.core.Tracer) and bool(jnp.isnan(array).any())
+    value = value_of(grad)
+    if isinstance(value, Batched):  # any of the examples
+        value = value.inner
+    array = value.get()
+    return not isinstance(array, jax.core.Tracer) and bool(np.isnan(np.asarray(array)).any())
 
 
 def report(node) -> None:
