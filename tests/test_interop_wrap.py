@@ -131,8 +131,9 @@ def test_errors_are_raised_at_the_call():
     with pytest.raises(TypeError, match="returned a str"):
         torch.wrap_jax(lambda x: "text")(torch.ones(1))
     w = leaf(1.0)
-    with pytest.raises(RuntimeError, match="pass it as an argument, or detach it"):
-        torch.wrap_jax(lambda x: jnp.multiply(x, w))(w.detach())
+    for read in (lambda x: jnp.multiply(x, w), lambda x: x * jnp.sin(w * 2), lambda x: x * (w + 1)):
+        with pytest.raises(RuntimeError, match="pass it as an argument, or detach it"):
+            torch.wrap_jax(read)(w.detach())
     assert torch.wrap_jax(lambda x: jnp.multiply(x, w.detach()))(w).requires_grad
     x = torch.ones(2, requires_grad=True) * 1
     y = torch.wrap_jax(lambda x: x * x, name="square")(x)

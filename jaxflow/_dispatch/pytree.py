@@ -49,8 +49,10 @@ def _flatten(t: Tensor) -> tuple[tuple, tuple]:
     value = t._storage.value
     if value.__class__ is _Hollow:
         return (value.array,), t._hollow
-    leaf = refreshed(t)._requires_grad and t._grad_fn is None
-    return (array_of(t),), (leaf, t._aval.device)
+    tracked = refreshed(t)._requires_grad
+    if tracked and _refusing.name is not None:
+        _refuse()
+    return (array_of(t),), (tracked and t._grad_fn is None, t._aval.device)
 
 
 def _aval(x, device) -> Aval | None:
@@ -114,13 +116,17 @@ def refusing_history(name: str) -> Iterator[None]:
         _refusing.name = before
 
 
+def _refuse() -> None:
+    raise RuntimeError(
+        f"wrap_jax: {_refusing.name} reads a tensor that requires grad and is not among its arguments, so "
+        "its gradient would be lost: pass it as an argument, or detach it"
+    )
+
+
 def _jax_array(self: Tensor):
     """What jnp functions and jax arrays call on a Tensor operand. Autograd does not see what they compute."""
     if _refusing.name is not None and refreshed(self)._requires_grad:
-        raise RuntimeError(
-            f"wrap_jax: {_refusing.name} reads a tensor that requires grad and is not among its arguments, "
-            "so its gradient would be lost: pass it as an argument, or detach it"
-        )
+        _refuse()
     return array_of(self)
 
 
