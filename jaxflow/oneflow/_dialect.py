@@ -11,7 +11,7 @@ from typing import Any
 import jaxflow
 from jaxflow import autograd
 from jaxflow._faces import Dialect, missing
-from jaxflow.nn import Module
+from jaxflow.nn import Module, functional
 from jaxflow.nn.parameter import Parameter as PlainParameter
 
 from ._names import NAMES
@@ -68,6 +68,9 @@ class Tensor(jaxflow.Tensor):
         raise missing("OneFlow", "Tensor", NAMES["Tensor"], name)
 
 
+# Functions of PyTorch that OneFlow's tensor has as methods.
+for _name in ("mish", "selu", "silu", "softplus", "softsign"):
+    setattr(Tensor, _name, DIALECT.function(getattr(functional, _name)))
 DIALECT.dress(Tensor)
 
 

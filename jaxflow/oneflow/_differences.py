@@ -50,6 +50,7 @@ DIFFERENCES: list[Row] = [
         "backward(gradient=None, retain_graph=False, create_graph=False)"),
     Row("Tensor", "__repr__", "names the dtype only where it is not obvious", "names it always"),
     Row("Tensor", "shape", "prints as torch.Size", "prints as oneflow.Size"),
+    Row("Tensor", "mish", "a function only; so selu, silu, softplus, softsign", "methods too"),
     Row("", "dtype", "prints as torch.float32", "prints as oneflow.float32"),
 ]
 
@@ -105,9 +106,11 @@ defaults("optim", jaxflow.optim.RMSprop, lr=1e-3)
 
 # ------------------------------------------------------------------------------------ only in OneFlow
 
-for _name in ("gelu", "mish", "softplus", "softsign", "silu"):
+for _name in ("gelu", "mish", "softplus", "softsign", "silu", "pad", "adaptive_avg_pool2d",
+              "adaptive_avg_pool3d"):
     _add("", _name, f"nn.functional.{_name}", "in nn.functional only", function=getattr(F, _name))
-for _name in ("expand", "repeat", "new_ones", "new_zeros", "new_full", "new_empty", "contiguous", "view"):
+for _name in ("expand", "repeat", "new_ones", "new_zeros", "new_full", "new_empty", "contiguous", "view",
+              "masked_fill_", "normal_", "lerp_"):
     _add("", _name, f"Tensor.{_name} as a function", "a method only", function=getattr(Tensor, _name))
 
 

@@ -61,6 +61,19 @@ def test_copies_pickles_and_transformations(dialect):
     assert type(parameter) is jaxflow.nn.Parameter and parameter._storage is x._storage
 
 
+def test_backward_inside_jit():
+    def paddles(x):
+        paddle.pow(x, 4.0).backward()
+        return x.grad
+
+    def oneflows(x):
+        return oneflow.autograd.grad(x**4, x)[0]
+
+    for step, x in ((paddles, paddle.to_tensor(5.0, stop_gradient=False)),
+                    (oneflows, oneflow.tensor(5.0, requires_grad=True))):
+        assert type(jax.jit(step)(x)) is type(x) and jax.jit(step)(x).item() == 500.0
+
+
 def test_dialects_mix():
     x, y = paddle.to_tensor([1.0, 2.0], stop_gradient=False), oneflow.tensor([3.0, 4.0])
     z = paddle.add(x, y)

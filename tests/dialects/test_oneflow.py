@@ -228,6 +228,10 @@ def test_what_only_oneflow_has():
     ]
     scores = oneflow.tensor([[0.1, 0.9, 0.5], [0.9, 0.2, 0.4]])
     assert oneflow.in_top_k(oneflow.tensor([2, 1]), scores, 2).tolist() == [True, False]
+    assert oneflow.pad(oneflow.ones(2), (1, 0)).tolist() == [0.0, 1.0, 1.0]
+    y = oneflow.ones(2)
+    assert oneflow.lerp_(y, oneflow.zeros(2), 0.5) is y and y.tolist() == [0.5, 0.5]
+    assert oneflow.tensor([-1.0, 0.0]).softsign().tolist() == [-0.5, 0.0]
     assert oneflow.nn.functional.square_relu(oneflow.tensor([-1.0, 3.0])).tolist() == [0.0, 9.0]
     assert oneflow.nn.RMSNorm(3).eps == 1e-5 and oneflow.nn.ConstantPad1d(1).value == 0
 
