@@ -95,3 +95,14 @@ def test_a_level_forgets_tensors_that_died():
         for _ in range(1200):
             d = d * 1
         assert len(LEVELS[-1].holders) < 1100
+
+
+def test_a_captured_tensor_may_be_written_what_does_not_depend_on_the_arguments(executor):
+    """PyTorch refuses every write to a captured tensor, so batch norm cannot train under ``grad``."""
+    norm = torch.nn.BatchNorm1d(2)
+    x = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
+    params = {name: p.detach() for name, p in norm.named_parameters()}
+    torch.func.grad(lambda p: torch.func.functional_call(norm, p, (x,)).pow(2).sum())(params)
+    assert norm.num_batches_tracked == 1
+    assert not norm.running_mean.requires_grad
+    np.testing.assert_allclose(norm.running_mean, [0.2, 0.35], rtol=1e-6)

@@ -31,7 +31,7 @@ from jaxflow._core.tensor import Tensor, make, version_cell
 from . import door, viewing
 from .graph import Node
 from .history import edge_of, refreshed
-from .inplace import apply_inplace
+from .inplace import apply_inplace, captured
 from .mapped import alike
 from .op import OPS, Op
 from .plan import Plan, struct_of
@@ -58,9 +58,10 @@ def set_enabled(mode: bool) -> None:
 class Level:
     """One open forward-mode level: later levels lie inside earlier ones."""
 
-    __slots__ = ("_room", "holders")
+    __slots__ = ("_room", "began", "holders")
 
     def __init__(self) -> None:
+        self.began = 0  # for `func.jvp`: tensors with older storages were captured by its function
         self.holders: list[weakref.ref] = []  # of tensors with a tangent of this level
         self._room = 1000
         LEVELS.append(self)
@@ -318,6 +319,14 @@ def viewed(out: Tensor, t: Tensor, name: str, static: tuple) -> None:
         return viewing.apply_view(name, tangent, at)
 
     carry(out, t, same_view)
+
+
+def check_write(op: Op, t: Tensor, result: Tensor) -> None:
+    """Refuse to give a tensor that the function of a ``jvp`` captured a tangent by writing to it."""
+    old = tangents_of(t)
+    for level, tangent in tangents_of(result).items():
+        if tangent is not None and old.get(level) is None and t._storage.epoch < level.began:
+            raise captured(op)
 
 
 def wrote(t: Tensor, result: Tensor) -> None:

@@ -46,6 +46,22 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
     return _overwrite(op, target, args, static)
 
 
+def _forward():
+    from . import forward
+
+    return forward
+
+
+def captured(op: Op) -> RuntimeError:
+    """What a transform raises for a write to a tensor that its function captured."""
+    return RuntimeError(
+        "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place "
+        f"operation (aten::{op.name.strip('_')}_) that would mutate a captured Tensor. This is not "
+        "supported; please rewrite the function being transformed to explicitly accept the mutated "
+        "Tensor(s) as inputs."
+    )
+
+
 def _overwrite(op: Op, target: Tensor, args: tuple, static: tuple) -> Tensor:
     result = apply(op, args, static, target._aval)
     node = result._grad_fn
@@ -55,6 +71,10 @@ def _overwrite(op: Op, target: Tensor, args: tuple, static: tuple) -> Tensor:
         # The node keeps the old Value of the target; this very write does not invalidate it.
         if node._guards[0][0] is version_cell(target):
             node._guards = node._guards[1:]
+    for transform in state.captors:
+        transform.check_write(op, target, result)
+    if LEVELS:
+        _forward().check_write(op, target, result)
     write(target, result)
     return target
 

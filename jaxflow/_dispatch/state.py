@@ -21,6 +21,7 @@ class ThreadState(threading.local):
     evaluating = None  # in anomaly mode, the node whose backward runs
     no_saving: str | None = None  # why saved-tensor hooks are refused
     axes: tuple = ()  # of the vmaps under way, outermost first
+    captors: tuple = ()  # the reverse transforms whose functions run, outermost first
     programs: dict | None = None  # device -> the open Program of this thread
 
     def __init__(self) -> None:

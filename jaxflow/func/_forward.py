@@ -9,6 +9,7 @@ from typing import Any
 import jaxflow
 from jaxflow._core import tree
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.value import tick
 from jaxflow._dispatch import forward
 from jaxflow.autograd import forward_ad
 
@@ -27,6 +28,7 @@ def _opened() -> Iterator[forward.Level]:
     else:
         forward_ad.enter_dual_level()
         level = forward_ad._open[-1]
+    level.began = tick()
     _nested.append(level)
     try:
         with forward_ad._set_fwd_grad_enabled(True):

@@ -22,9 +22,12 @@ import jaxflow
 from jaxflow._core import tree
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.value import tick
 from jaxflow._dispatch import forward
 from jaxflow._dispatch.graph import AccumulateGrad, Node
 from jaxflow._dispatch.history import edge_of, refreshed
+from jaxflow._dispatch.inplace import captured
+from jaxflow._dispatch.op import Op
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import alias, is_inference
 from jaxflow._dispatch.views import root_of, view_node
@@ -44,6 +47,7 @@ class Borders:
 
     def __init__(self) -> None:
         self.grad = state.grad  # of the caller: whether results may have a history
+        self.began = tick()  # tensors with older storages were captured
         self.nodes: dict[Node, None] = {}
         self.origins: dict[int, tuple[Tensor, Tensor]] = {}
 
@@ -51,7 +55,7 @@ class Borders:
         """The leaf that stands for ``x``. ValueError for what is no tensor, RuntimeError for integers."""
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-        edge = edge_of(x) if self.grad and refreshed(x)._requires_grad else None
+        edge = edge_of(x) if refreshed(x)._requires_grad else None
         leaf = alias(x)
         if is_inference(x):
             leaf._view.version, leaf._view.seen_version = [0], 0
@@ -69,24 +73,29 @@ class Borders:
 
     def depends_on_outside(self, outputs: Iterable[Tensor]) -> bool:
         """Whether anything but this transform's own leaves is differentiated in ``outputs``."""
-        if not self.grad:
-            return False
         start = min((n._sequence for n in self.nodes), default=0)
+        return any(
+            node._edges[0] is not None if node in self.nodes else
+            isinstance(node, AccumulateGrad) or node._sequence < start
+            for node in self._within(outputs)
+        )
+
+    def _within(self, outputs: Iterable[Tensor]) -> Iterator[Node]:
+        """The nodes that ``outputs`` depend on, as far as the borders."""
         todo = [edge_of(t)[0] for t in outputs if refreshed(t)._requires_grad and edge_of(t)]
         seen = set(todo)
         while todo:
             node = todo.pop()
-            if node in self.nodes:
-                if node._edges[0] is not None:
-                    return True
-                continue
-            if isinstance(node, AccumulateGrad) or node._sequence < start:
-                return True
-            for edge in node._edges:
-                if edge is not None and edge[0] not in seen:
-                    seen.add(edge[0])
-                    todo.append(edge[0])
-        return False
+            yield node
+            if node not in self.nodes:
+                found = {edge[0] for edge in node._edges if edge is not None} - seen
+                seen |= found
+                todo.extend(found)
+
+    def check_write(self, op: Op, t: Tensor, result: Tensor) -> None:
+        """Refuse to write what depends on this transform's leaves to a tensor its function captured."""
+        if t._storage.epoch < self.began and any(node in self.nodes for node in self._within([result])):
+            raise captured(op)
 
     def leave(self, x: Any) -> Tensor:
         """A result for the caller: with a history only if it leads out. RuntimeError for other things."""
@@ -95,7 +104,7 @@ class Borders:
         if id(x) in self.origins:
             x = self.origins[id(x)][1]
             return x if self.grad else x.detach()
-        if not refreshed(x)._requires_grad or self.depends_on_outside([x]):
+        if not refreshed(x)._requires_grad or (self.grad and self.depends_on_outside([x])):
             return x
         out = alias(x)
         if LEVELS:
@@ -104,14 +113,14 @@ class Borders:
 
 
 @contextmanager
-def _recording() -> Iterator[None]:
+def _recording(*captors: Borders) -> Iterator[None]:
     """Record whatever the caller's modes are: a transform differentiates inside ``no_grad`` as well."""
-    before = state.grad, state.inference
-    state.grad, state.inference = True, False
+    before = state.grad, state.inference, state.captors
+    state.grad, state.inference, state.captors = True, False, (*state.captors, *captors)
     try:
         yield
     finally:
-        state.grad, state.inference = before
+        state.grad, state.inference, state.captors = before
 
 
 def _gradients(borders: Borders, outputs: list, leaves: list, cotangents: list, *, retain: bool,
@@ -158,7 +167,7 @@ def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) 
     @functools.wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
         borders = Borders()
-        with _recording():
+        with _recording(borders):
             args, differentiated = _enter(borders, args, argnums)
             output = func(*args, **kwargs)
             aux = None
@@ -166,7 +175,8 @@ def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) 
                 output, aux = with_aux(output, "grad_and_value(f)(*args)")
             _check_number(output)
             leaves, structure = tree.flatten(differentiated)
-            found = _gradients(borders, [output], leaves, [None], retain=False, create=True)
+            found = _gradients(borders, [output], leaves, [None], retain=False,
+                               create=borders.grad)
             gradient = tree.unflatten(found, structure)
             value = borders.leave(output)
             if has_aux:
@@ -215,7 +225,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 def vjp_of(func: Callable, primals: tuple, argnums: Argnums | None, has_aux: bool) -> tuple:
     """`vjp` for the arguments ``argnums`` names, None for all."""
     borders = Borders()
-    with _recording():
+    with _recording(borders):
         args, differentiated = _enter(borders, primals, argnums)
         output = func(*args)
         aux = None
