@@ -214,6 +214,20 @@ def some_outputs_of_a_multi_output_function(T):
 
 
 @case
+def roots_that_lead_to_no_input_are_left_alone(T):
+    seen = []
+    x, w = leaf(T, 3), leaf(T, 3)
+    y, z = x * x, w + 2
+    for n, t in enumerate((x, y, w, z)):
+        t.register_hook(lambda g, n=n: seen.append(n))
+    y.grad_fn.register_prehook(lambda gs: seen.append("node"))
+    first = T.autograd.grad(y, w, T.ones(3), allow_unused=True)
+    second = T.autograd.grad([y, z], w, [T.ones(3), T.ones(3)])
+    T.autograd.backward([y, z], [T.ones(3), T.ones(3)], inputs=[w])
+    return seen, first, AnyStrides(second), x.grad, w.grad, attempt(lambda: y.sum().backward()), x.grad
+
+
+@case
 def none_meets_a_gradient(T):
     # of two paths to one tensor one brings nothing
     x = leaf(T, 3)
@@ -744,6 +758,7 @@ def batched_arguments_that_are_refused(T):
         grad({"a": 1}, x, v), grad(a, x.detach(), v), grad(a, 1, v), grad(a, [x, None], v),
         grad(x.detach(), x, v), grad(a, x, v, allow_unused="yes"), grad(a, x, v, create_graph="yes"),
         grad(a, leaf(T, 2), v), grad(a, x, T.ones(2, 3, device="meta")), grad(a, {"k": x}, v),
+        grad([a, rand(T, 3)], x, [v, None]), grad([a, b.sum()], x, [v, None]), grad(rand(T, 3), x, None),
     ]
 
 

@@ -337,21 +337,26 @@ def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
                 )
             _check_shape(out, cotangent, cotangent._aval.shape, roots, given)
     given = given[: len(roots)]  # PyTorch pairs them before it counts
-    implicit = [_one(out) for out, g in zip(roots, given) if g is None]
-    sizes = [g._aval.shape[0] for g in given if g is not None]
-    if not sizes or any(one is not None for one in implicit):  # a 1 has no batch dimension to map
-        raise ValueError(
-            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
-            "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
-        )
+    for out, g in zip(roots, given):
+        if g is None:
+            start = "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for "
+            if _one(out) is None:
+                raise ValueError(
+                    f"{start}an input but the input is of type <class 'NoneType'>. We cannot vmap over "
+                    "non-Tensor arguments, please use None as the respective in_dim"
+                )
+            raise ValueError(  # a 1 has no batch dimension to map
+                f"{start}some input, but that input is a Tensor of dimensionality 0 so expected in_dim to "
+                "satisfy 0 <= in_dim < 0."
+            )
+    sizes = [g._aval.shape[0] for g in given]
     if len(set(sizes)) > 1:
         raise ValueError(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
             f"{sizes} for the mapped dimension"
         )
     with opened(sizes[0], "error") as axis:
-        given = given if create_graph else [None if g is None else g.detach() for g in given]
-        cotangents = tuple(None if g is None else enter(g, axis) for g in given)
+        cotangents = tuple(enter(g if create_graph else g.detach(), axis) for g in given)
         found = run_backward(
             _edges(roots, _cotangents(roots, cotangents)), retain_graph=retain_graph,
             create_graph=create_graph, capture=_targets(wanted),

@@ -147,10 +147,12 @@ class _Walk:
             _deposit(arrived, node, number, cotangent)
         ready: list = []
         order = itertools.count().__next__  # accumulators are all alike: first come, first served
-        for node in arrived:
-            if self.pending.get(node, 0) == 0:
-                heapq.heappush(ready, (-node._sequence, order(), node))
         needed, pending = self.needed, self.pending
+        for node in arrived:
+            if pending.get(node, 0) == 0 and (
+                needed is None or node in needed or id(node) in self.capture_nodes
+            ):
+                heapq.heappush(ready, (-node._sequence, order(), node))
         apply = self._apply_watched if anomaly_mode.is_anomaly_enabled() else self._apply
         while ready:
             node = heapq.heappop(ready)[2]
