@@ -97,7 +97,19 @@ def of_a_linear_layer(T):
     x, w, b = leaf(T, 2, 3), leaf(T, 4, 3), leaf(T, 4)
     y, plain = T.nn.functional.linear(x, w, b).grad_fn, T.nn.functional.linear(x, w).grad_fn
     return (y.name(), y._saved_mat1, y._saved_mat2, y._saved_alpha, y._saved_beta, plain.name(),
-            plain._saved_self, plain._saved_mat2)
+            plain._saved_self, plain._saved_mat2, y._saved_mat2_sym_sizes, plain._saved_self_sym_sizes)
+
+
+@case
+def of_convolutions_and_padding(T):
+    x, w = leaf(T, 1, 2, 5), leaf(T, 3, 2, 2)
+    functional = T.nn.functional
+    conv = functional.conv1d(x, w, padding=1, stride=2).grad_fn
+    pool = functional.avg_pool2d(x[None], (1, 2)).grad_fn
+    names = ("padding", "stride", "dilation", "groups", "transposed")
+    return (conv.name(), [getattr(conv, f"_saved_{name}") for name in names], conv._saved_input,
+            conv._saved_weight, functional.pad(x, (1, 2), mode="reflect").grad_fn._saved_padding,
+            functional.pad(x, (1, 2)).grad_fn._saved_pad, pool._saved_kernel_size, pool._saved_ceil_mode)
 
 
 @case

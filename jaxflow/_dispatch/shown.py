@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -45,7 +46,8 @@ def _place(node: Node, name: str) -> tuple:
         raise _not_shown(node, name)
     op, static, layout, present = plan.origin
     shown = SAVED_NAMES[type(node).__name__]
-    names = (name, our_name(name, shown), _PRODUCT.get(name) if op.name in _LINEAR else None)
+    names = (name, our_name(name, shown), _PRODUCT.get(name) if op.name in _LINEAR else None,
+             "pad" if name == "padding" else None)
     for p, first, count in layout:
         if p.name in names:
             slots = [present.index(i) for i in range(first, first + count) if i in present]
@@ -61,15 +63,18 @@ def _place(node: Node, name: str) -> tuple:
     if number is not None:
         return ("result", number)
     match = _FACT.fullmatch(name)
-    if match:
-        for p, first, _ in layout:
-            named = p.name in (match[1], our_name(match[1], shown)) and op.name not in _LINEAR
-            if named and p.kind not in (SCALAR, STATIC, TENSORS):
-                if first not in present:
-                    return ("given", None)
-                kind = plan.kinds[present.index(first)]
-                if isinstance(kind, Aval):
-                    return ("given", _fact(kind, match[2]))
+    for p, first, _ in layout if match else ():
+        operand, linear = match[1], op.name in _LINEAR
+        if p.name not in ((_PRODUCT[operand],) if linear else (operand, our_name(operand, shown))):
+            continue
+        if p.kind in (SCALAR, STATIC, TENSORS):
+            continue
+        if first not in present:
+            return ("given", None)
+        kind = plan.kinds[present.index(first)]
+        if isinstance(kind, Aval):
+            turned = linear and operand == "mat2"
+            return ("given", _fact(kind.shape[::-1] if turned else kind.shape, match[2]))
     raise _not_shown(node, name)
 
 
@@ -92,13 +97,13 @@ _LINEAR = frozenset(("_linear_matrix", "_linear_matrix_bias"))
 _PRODUCT = {"mat1": "input", "self": "input", "mat2": "weight"}
 
 
-def _fact(aval: Aval, fact: str) -> Any:
+def _fact(shape: tuple[int, ...], fact: str) -> Any:
     if fact == "sym_sizes":
-        return tuple(aval.shape)
+        return shape
     if fact == "sym_numel":
-        return aval.numel
+        return math.prod(shape)
     at = fact.removeprefix("sym_argsize_")
-    return aval.shape[-int(at.removeprefix("minus_")) if at.startswith("minus_") else int(at)]
+    return shape[-int(at.removeprefix("minus_")) if at.startswith("minus_") else int(at)]
 
 
 def _place_in_view(node: Node, name: str) -> tuple:
@@ -219,6 +224,10 @@ def _plain(node: Node, name: str, place: tuple) -> Any:
         return _REDUCTIONS.get(x, x)
     if name == "padding_idx" and x is None:
         x = -1
+    if name == "padding" and isinstance(x, tuple) and x and isinstance(x[0], tuple):
+        if any(before != behind for before, behind in x):
+            raise _not_shown(node, name)  # PyTorch pads first then, in a node of its own
+        x = tuple(before for before, _ in x)
     if type(x) is int and name in _LISTS.get(type(node).__name__, ()):
         x = (x,)
     return _unsigned(x)
