@@ -190,3 +190,24 @@ def a_result_kept_in_a_view_that_has_a_newer_history(T):
 def unbinding_a_number(T):
     x = rand(T).movedim(0, 0)
     return [raises(lambda dim=dim: x.unbind(dim)) for dim in (0, -1, 1, -2)]
+
+
+@each(product=lambda v, w: v * w, quotient=lambda v, w: w / v, twice=lambda v, w: v * v * w,
+      matmul=lambda v, w: v.unsqueeze(0) @ w.unsqueeze(1))
+def the_recorded_gradient_beside_a_view_made_in_no_grad(T, combine):
+    x, w = leaf(T, 3, low=0.5), leaf(T, 2)
+    with T.no_grad():
+        view = x[1:]
+    g, = T.autograd.grad(combine(view, w).sum(), w, create_graph=True)
+    return g.requires_grad, g.detach()
+
+
+@each(sin=lambda y: y.sin(), power=lambda y: y ** 3, sqrt=lambda y: y.sqrt())
+def what_only_the_other_gradient_reads_may_be_overwritten(T, function):
+    x, up = leaf(T, 3, low=0.5), leaf(T, 3)
+    y = x * 1
+    g, = T.autograd.grad(function(y), y, up, create_graph=True)
+    with T.no_grad():
+        y.mul_(2)
+    other = attempt(lambda: T.autograd.grad(g.sum(), up, retain_graph=True))
+    return other, attempt(lambda: T.autograd.grad(g.sum(), x))

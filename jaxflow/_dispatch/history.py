@@ -152,10 +152,14 @@ class Guarded:
         self.base = weakref.ref(view.base)
         self.node, self.number, self.origin = t._grad_fn, t._output_nr, view.origin
 
+    def base_requires_grad(self) -> bool:
+        """Whether what the view shows requires grad now, if anyone still holds it."""
+        base = self.base()
+        return base is not None and base._requires_grad
+
     def check(self) -> None:
         """RuntimeError if the view would have to be read from the new base, which is for its history."""
-        base = self.base()
-        if self.node is not None or (base is not None and base._requires_grad):
+        if self.node is not None or self.base_requires_grad():
             raise RuntimeError(_refusal(self.origin, self.node, self.number, INDIRECTLY))
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.value import Value
 from jaxflow._dispatch import shown
 from jaxflow._dispatch.door import apply_plan, value_of
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
@@ -224,13 +225,28 @@ class _Walk:
         if not self.keep:
             node._release()
 
+    def _check_versions(self, node: Node) -> None:
+        """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
+        changed = [edge for cell, version, _, edge, _ in node._guards if cell[0] != version]
+        if changed and (not node._plan.name.endswith("_vjp") or any(map(self._leads_on, changed))):
+            _refuse_overwritten(node)
+
+    def _leads_on(self, edge) -> bool:
+        """Whether this walk wants a cotangent there.
+
+        The node of a recorded walk is several in PyTorch: what another of those saved is not looked at.
+        """
+        return self.needed is None or edge.__class__ is not tuple or edge[0] in self.needed or (
+            id(edge[0]) in self.capture_nodes
+        )
+
     def _pull_back(self, node: Node, cotangents: list) -> list | None:
         inputs = node._inputs
         if inputs is None:
             raise RuntimeError(FREED)
         results: dict = {}
         if node._guards:
-            _check_versions(node)
+            self._check_versions(node)
             if node._guards.__class__ is Packed:
                 inputs, results = node._guards.unpack(node)
         plan, needs = node._plan, node._needs
@@ -256,12 +272,12 @@ class _Walk:
             edges = node._edges if not results else [*node._edges, *((node, k) for k in results)]
             args = [_with_history(x, edges[i]) for x, i in zip(args, vjp.kept)]
             guards = node._guards
-            if guards:
-                share_versions(guards, [edges[i] for i in vjp.kept], args)
+            if guards and guards.__class__ is not Packed:
+                _stand_for(node, args, vjp.kept)
             args += cotangents
             found = apply_plan(vjp.plan, args)
             if guards:
-                pass_on_guards(guards, found)
+                _pass_on_guards(guards, found)
         else:
             found = apply_plan(vjp.plan, args + cotangents)
         if not self.keep:
@@ -274,16 +290,26 @@ class _Walk:
         return grads
 
 
-def share_versions(guards, edges: list, args: list) -> None:
-    """Let kept inputs stand for the tensors they were: a write to one of those counts for them too."""
-    for cell, _, _, edge, _ in guards:
-        if edge is not None:
-            for a, at in zip(args, edges, strict=True):
-                if at is edge:
-                    a._storage.version = cell
+def _stand_for(node: Node, args: list, kept: tuple) -> None:
+    """Let kept inputs, ``args``, stand for the tensors they were: writes to those count for them too."""
+    guards = [g for g in node._guards if g[3] is not RESULT and g[3].__class__ is not HeldResult]
+    cells = {id(edge): cell for cell, _, _, edge, _ in guards if edge is not None}
+    for at, i in enumerate(kept):
+        edge = node._edges[i] if i < len(node._edges) else None
+        if id(edge) in cells and isinstance(args[at], Tensor):
+            args[at]._storage.version = cells[id(edge)]
+        elif edge is None and args[at].__class__ is Value and any(_of_view(g, args[at].aval) for g in guards):
+            args[at] = make(args[at])
+            args[at]._requires_grad = True  # though no gradient goes anywhere from it
 
 
-def pass_on_guards(guards, found) -> None:
+def _of_view(guard: tuple, aval) -> bool:
+    """Whether it guards a view that requires grad without a history of its own, of this aval."""
+    _, _, shape, edge, view = guard
+    return edge is None and shape is aval and view.__class__ is Guarded and view.base_requires_grad()
+
+
+def _pass_on_guards(guards, found) -> None:
     """A node that a recorded walk made refuses what the node it walked refuses: views of special origin."""
     views = {id(cell): view for cell, _, _, _, view in guards if view.__class__ is Guarded}
     node = next((t._grad_fn for t in found if t._grad_fn is not None), None) if views else None
@@ -353,12 +379,6 @@ def _deposit(arrived: dict, node, number: int, cotangent: Tensor) -> None:
         slots = arrived[node] = [None] * node._num_outputs
     before = slots[number]
     slots[number] = cotangent if before is None else add(before, cotangent)
-
-
-def _check_versions(node: Node) -> None:
-    """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
-    if any(cell[0] != version for cell, version, _, _, _ in node._guards):
-        _refuse_overwritten(node)
 
 
 def _refuse_overwritten(node: Node) -> None:
