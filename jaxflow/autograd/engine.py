@@ -149,9 +149,10 @@ class _Walk:
         ready: list = []
         order = itertools.count().__next__  # accumulators are all alike: first come, first served
         needed, pending = self.needed, self.pending
+        alone = len(self.roots) == 1  # such a root meets its hooks even where it leads nowhere
         for node in arrived:
             if pending.get(node, 0) == 0 and (
-                needed is None or node in needed or id(node) in self.capture_nodes
+                needed is None or alone or node in needed or id(node) in self.capture_nodes
             ):
                 heapq.heappush(ready, (-node._sequence, order(), node))
         apply = self._apply_watched if anomaly_mode.is_anomaly_enabled() else self._apply
