@@ -137,10 +137,6 @@ class Node:
             self._post_hooks = OrderedDict()
         return hook_into(self._post_hooks, fn)
 
-    def _register_hook_dict(self, table: OrderedDict) -> None:
-        """Let the node run the hooks of that table after those it has."""
-        self._post_hooks = table
-
     def register_prehook(self, fn):
         """Run ``fn(grad_outputs)`` before the node; it may return new grad_outputs."""
         if self._pre_hooks is None:
