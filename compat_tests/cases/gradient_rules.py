@@ -759,6 +759,7 @@ def batched_arguments_that_are_refused(T):
         grad(x.detach(), x, v), grad(a, x, v, allow_unused="yes"), grad(a, x, v, create_graph="yes"),
         grad(a, leaf(T, 2), v), grad(a, x, T.ones(2, 3, device="meta")), grad(a, {"k": x}, v),
         grad([a, rand(T, 3)], x, [v, None]), grad([a, b.sum()], x, [v, None]), grad(rand(T, 3), x, None),
+        grad([rand(T, 3), a], x, [None, None]), grad([rand(T, 3), a.sum()], x, [None, None]),
     ]
 
 

@@ -337,10 +337,11 @@ def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
                 )
             _check_shape(out, cotangent, cotangent._aval.shape, roots, given)
     given = given[: len(roots)]  # PyTorch pairs them before it counts
-    for out, g in zip(roots, given):
+    ones = [_one(out) if g is None else None for out, g in zip(roots, given)]
+    for one, g in zip(ones, given):
         if g is None:
             start = "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for "
-            if _one(out) is None:
+            if one is None:
                 raise ValueError(
                     f"{start}an input but the input is of type <class 'NoneType'>. We cannot vmap over "
                     "non-Tensor arguments, please use None as the respective in_dim"
