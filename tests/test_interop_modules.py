@@ -176,3 +176,24 @@ def test_wrong_arguments():
     with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
         apply(params, torch.ones(1, 4))
     assert isinstance(model[0].weight, nn.Parameter)
+
+
+@pytest.mark.parametrize("build, shape", [
+    (lambda: nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2)), (2, 2, 6, 6)),
+    (lambda: nn.LSTM(3, 4), (5, 2, 3)),
+    (lambda: nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0), (3, 2, 4)),
+], ids=["convolution", "recurrent", "attention"])
+def test_gradients_and_buffers_are_those_of_backward(build, shape):
+    model, x = build(), torch.randn(*shape)
+    apply, params, buffers = torch.to_jax(model, buffers=True)
+
+    def loss(params, buffers):
+        result, buffers = apply(params, buffers, x)
+        return sum((leaf**2).sum() for leaf in jax.tree.leaves(result)), buffers
+
+    (_, after), grads = jax.jit(jax.value_and_grad(loss, has_aux=True))(params, buffers)
+    sum((leaf**2).sum() for leaf in jax.tree.leaves(model(x), is_leaf=torch.is_tensor)).backward()
+    for name, p in model.named_parameters():
+        np.testing.assert_allclose(grads[name], p.grad, rtol=1e-3, atol=1e-4)
+    for name, b in model.named_buffers():
+        np.testing.assert_allclose(after[name], b, rtol=1e-4, atol=1e-6)

@@ -312,3 +312,14 @@ def test_func_inside_jax(x):
     assert jax.vmap(torch.vmap(torch.sum))(torch.ones(2, 3, 4)).tolist() == [[4.0] * 3] * 2
     call = jax.jit(lambda p, a: torch.func.functional_call(nn.Linear(2, 2), p, (a,)))
     assert call({"weight": torch.ones(2, 2), "bias": torch.zeros(2)}, x).tolist() == [3.0, 3.0]
+
+
+def test_modules_called_directly(x):
+    layer = nn.Linear(2, 2)
+    rows = torch.ones(3, 2)
+    expected = layer(rows).detach()
+    np.testing.assert_allclose(jax.jit(layer)(rows), expected, rtol=1e-6)
+    np.testing.assert_allclose(jax.vmap(layer)(rows), expected, rtol=1e-6)
+    g = jax.grad(lambda a: layer(a).sum().jax())(x)
+    np.testing.assert_allclose(g, layer.weight.detach().sum(0), rtol=1e-6)
+    assert layer.weight.grad is None and layer(x).requires_grad
