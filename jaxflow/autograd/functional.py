@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import jaxflow
+from jaxflow._api.creation import eye, zeros_like
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
 
 from . import api, forward_ad
@@ -118,7 +120,7 @@ def _filled(grads: Sequence, like: Sequence[Tensor], strict: bool, create_graph:
         if g is None:
             if strict:
                 raise RuntimeError(_UNUSED[stage].format(i=i))
-            g = jaxflow.zeros_like(t)
+            g = zeros_like(t)
         elif strict and create_graph and not g.requires_grad:
             what = "hessian" if "double" in stage else "jacobian"
             raise RuntimeError(
@@ -203,7 +205,7 @@ def jvp(func: Callable, inputs: TensorOrMany, v: Any = None, create_graph: bool 
         many_out, outputs = _tensors(func(*inputs), _RESULTS, "jvp")
         _check_depends(outputs, "outputs", strict)
         # The gradient is linear in its cotangents: the gradient of that is the product wanted.
-        cotangents = tuple(jaxflow.zeros_like(t, requires_grad=True) for t in outputs)
+        cotangents = tuple(zeros_like(t, requires_grad=True) for t in outputs)
         found = _grad(outputs, inputs, cotangents, create_graph=True)
         _check_depends(found, "grad_inputs", strict)
     with enable_grad() if create_graph else set_grad_enabled(state.grad):
@@ -257,7 +259,7 @@ def hvp(func: Callable, inputs: TensorOrMany, v: Any = None, create_graph: bool 
     """
     with enable_grad():
         many, inputs, v, outputs, gradient = _of_one_number("hvp", func, inputs, v, create_graph, strict)
-        cotangents = tuple(jaxflow.zeros_like(t, requires_grad=True) for t in inputs)
+        cotangents = tuple(zeros_like(t, requires_grad=True) for t in inputs)
         twice = _grad(gradient, inputs, cotangents, create_graph=True)
     with _second_pass(create_graph):
         found = _grad(twice, cotangents, v, create_graph=create_graph)
@@ -339,16 +341,17 @@ def _rows(i: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: bool
                     f"The jacobian of the user-provided function is independent of input {i}. This is not "
                     "allowed in strict mode when create_graph=True."
                 )
-            found[k].append(jaxflow.zeros_like(t) if g is None else g)
+            found[k].append(zeros_like(t) if g is None else g)
     return tuple(
-        jaxflow.stack(rows).view(out.size() + t.size()) for rows, t in zip(found, inputs, strict=True)
+        apply(OPS["stack"], tuple(rows), (0,)).view(out.size() + t.size())
+        for rows, t in zip(found, inputs, strict=True)
     )
 
 
 def _basis(tensors: Tensors) -> tuple[Tensors, list[int]]:
     """The unit vectors of all ``tensors`` taken together, flat, and how many each has."""
     numels = [t.numel() for t in tensors]
-    unit = jaxflow.eye(sum(numels), device=tensors[0].device)
+    unit = eye(sum(numels), device=tensors[0].device)
     return tuple(p.to(t.dtype) for p, t in zip(unit.split(numels, 1), tensors, strict=True)), numels
 
 
@@ -357,7 +360,7 @@ def _all_rows(outputs: Tensors, inputs: Tensors, create_graph: bool) -> tuple[Te
     flat = tuple(t.reshape(-1) for t in outputs)
     grads = _grad(flat, inputs, basis, create_graph=create_graph, batched=True)
     rows = [
-        jaxflow.zeros_like(t).expand((sum(numels), *t.shape)) if g is None else g
+        zeros_like(t).expand((sum(numels), *t.shape)) if g is None else g
         for g, t in zip(grads, inputs, strict=True)
     ]
     columns = [
@@ -390,9 +393,11 @@ def _by_columns(func: Callable, inputs: TensorOrMany, strict: bool, vectorize: b
             many_out, outputs = _tensors(func(*duals), "outputs", "None")
             parts = [forward_ad.unpack_dual(t) for t in outputs]
             shapes[:] = [p.primal.shape for p in parts]
-            return tuple(jaxflow.zeros_like(p.primal) if p.tangent is None else p.tangent for p in parts)
+            return tuple(zeros_like(p.primal) if p.tangent is None else p.tangent for p in parts)
 
-    columns = jaxflow.func.vmap(push)(*basis)
+    from jaxflow.func import vmap  # lies above autograd
+
+    columns = vmap(push)(*basis)
     table = [
         [
             part.movedim(0, -1).reshape((*shape, *x.shape))
