@@ -1,5 +1,8 @@
 """Nodes: their face, calling them, what they show as saved, edges instead of tensors, their hooks."""
 
+import copy
+import pickle
+
 from compat_tests.harness import AnyStrides, attempt, case, each, leaf, raises, rand
 
 
@@ -41,6 +44,24 @@ def face_of_a_function(T):
     node = F.apply(leaf(T, 3))[0].grad_fn
     return (node.was_node, isinstance(node, T.autograd.graph.Node), node.metadata, node.requires_grad,
             [list(m.shape) for m in node._input_metadata], node.name())
+
+
+@case
+def as_objects(T):
+    x = leaf(T, 3)
+    node = (x * x).grad_fn
+    return (raises(lambda: copy.copy(node)), raises(lambda: pickle.dumps(node)), str(type(node)), bool(node),
+            {node: 1}[node], node != (x * x).grad_fn)
+
+
+@case
+def a_retained_gradient_with_history_is_a_clone(T):
+    x = leaf(T, 3)
+    y = x * x
+    y.retain_grad()
+    y.register_hook(lambda g: g * 2)
+    (g,) = T.autograd.grad((y * y).sum(), y, create_graph=True)
+    return g, y.grad
 
 
 @case

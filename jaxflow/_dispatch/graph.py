@@ -146,6 +146,9 @@ class Node:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {hex(id(self))}>"
 
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
     # -- for the engine
     @property
     def _num_outputs(self) -> int:
@@ -250,7 +253,7 @@ def short_name(node_name: str) -> str:
 @functools.cache
 def node_class(name: str) -> type[Node]:
     """The class of the nodes called ``name``: programs look at ``type(t.grad_fn).__name__``."""
-    shown: dict = {"__slots__": (), "__module__": Node.__module__}
+    shown: dict = {"__slots__": (), "__module__": "builtins"}  # as PyTorch's, which are written in C
     for saved, is_tensor in SAVED_NAMES.get(name, {}).items():
         shown[f"_saved_{saved}"] = _saved(name, saved, raw=False)
         if is_tensor:

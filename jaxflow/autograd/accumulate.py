@@ -96,6 +96,6 @@ def _contract(variable: Tensor) -> tuple[int, ...]:
 def retain(t: Tensor, grad: Tensor) -> None:
     """Store (a second time: add) the cotangent of a non-leaf that called ``retain_grad()``."""
     if t._grad is None:
-        t._grad = grad if state.grad else without_history(grad)
+        t._grad = share(OPS["clone"], grad) if state.grad else without_history(grad)
     else:
         t._grad = add(t._grad, grad)
