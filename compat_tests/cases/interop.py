@@ -84,3 +84,45 @@ def numpy_functions(T, call):
         return kind, result if kind == "Tensor" else (np.asarray(result).tolist(), str(result.dtype))
 
     return attempt(shown)
+
+
+_BYTES = bytes(range(8))
+
+
+@each(all=dict(dtype="int16"), some=dict(dtype="uint8", count=3, offset=2), bools=dict(dtype="bool"),
+      part_of_it=dict(dtype="int32", count=1, offset=3), any_negative=dict(dtype="uint8", count=-2),
+      tracked=dict(dtype="float32", requires_grad=True), none=dict(dtype="uint8", count=0),
+      beyond=dict(dtype="uint8", offset=8), before=dict(dtype="uint8", offset=-1),
+      ragged=dict(dtype="int32", offset=3), too_many=dict(dtype="int32", count=3),
+      integers=dict(dtype="int32", requires_grad=True), half=dict(dtype="bfloat16"))
+def frombuffer(T, options):
+    options = {**options, "dtype": getattr(T, options["dtype"])}
+    buffer = bytearray(_BYTES)
+    return attempt(lambda: T.frombuffer(buffer, **options)), attempt(
+        lambda: T.frombuffer(memoryview(buffer)[2:6], **options))
+
+
+@case
+def frombuffer_refused(T):
+    return (
+        raises(lambda: T.frombuffer(3, dtype=T.uint8)), raises(lambda: T.frombuffer([1], dtype=T.uint8)),
+        raises(lambda: T.frombuffer(bytearray(), dtype=T.uint8)), raises(lambda: T.frombuffer(bytearray(2))),
+        raises(lambda: T.frombuffer(bytearray(2), dtype=3)),
+    )
+
+
+@case
+def asarray(T):
+    x, w = rand(T, 2), leaf(T, 2)
+    made = w * 2
+    return (
+        T.asarray([1, 2]), T.asarray([1.0, 2.5], dtype=T.int8), T.asarray(np.arange(3), dtype=T.float32),
+        T.asarray(3), T.asarray(np.float32(2)), T.asarray(bytearray(_BYTES), dtype=T.int16),
+        T.asarray(x) is x, T.asarray(x, copy=True) is x, T.asarray(made), T.asarray(made, copy=True),
+        T.asarray(w, requires_grad=True) is w, T.asarray(w, requires_grad=False),
+        T.asarray(made, dtype=T.float64),
+        T.asarray([1.0], requires_grad=True), T.asarray(x.detach(), requires_grad=True),
+        raises(lambda: T.asarray([1], copy=False)), raises(lambda: T.asarray([1], requires_grad=True)),
+        raises(lambda: T.asarray(x, dtype=T.int8, copy=False)), raises(lambda: T.asarray(None)),
+        T.asarray(x, device="cpu") is x,
+    )
