@@ -81,3 +81,17 @@ def test_asarray_shares_and_array_copies():
     assert x[0, 0] == 0 and np.asarray(x, dtype="int32").dtype == np.int32
     with pytest.raises(ValueError, match="Unable to avoid copy"):
         np.asarray(x, dtype="int32", copy=False)
+
+
+def test_asarray_takes_whatever_there_is():
+    array = jnp.arange(3)
+    assert torch.asarray(array, copy=False).jax() is array
+    assert torch.asarray(grid()[0], dtype=torch.int64).tolist() == [0, 1, 2]
+    assert torch.asarray(np.arange(2)).tolist() == [0, 1] and torch.asarray(bytes(4)).tolist() == [0.0]
+    for refused in (np.arange(2), bytes(4), [1]):
+        with pytest.raises(ValueError, match="can't alias"):
+            torch.asarray(refused, copy=False)
+    source = bytearray(b"\x01\x00\x02\x00")
+    t = torch.frombuffer(source, dtype=torch.int16)
+    source[0] = 9
+    assert t.tolist() == [1, 2]
