@@ -351,3 +351,26 @@ def the_rest(T):
                because="the explanations that follow are worded differently"),
         T.func.vmap(lambda x: T.func.debug_unwrap(x).shape[0] * x)(rand(T, 4, 2)),
     )
+
+
+@case
+def rearranged(T):
+    r = T.func.rearrange
+    x = rand(T, 2, 3, 4, 2)
+    patterns = ("b h w c -> b c h w", "b h w c -> (b h) w c", "b h w c -> b (c h w)", "b ... -> ... b",
+                "... c -> c ...", "b h w c -> h (b w) c 1", "a b c d -> (d c b a)", "b ... c -> (b ...) c",
+                "b h w c -> () b h w c", "a b c d -> a b c d")
+    out = [r(x, pattern) for pattern in patterns]
+    out += [r(x, "b (h one) (w two) c -> b h w (c one two)", one=3, two=2), r([x[0], x[1]], "b ... -> ... b"),
+            r(x[:, :1], "b 1 w c -> b w c"), r(T.tensor(1.0), "-> 1")]
+    wrong = ("a b -> a b", "a b c d", "a b c d -> a b c", "a b c a -> a b c",
+             "a (b (c)) d -> a b c d", "a b) c d -> a b c d", "a b (c d -> a b c d", "a . b c -> a b c",
+             "a ... ... -> a", "a b c d -> ...",
+             "a (b ...) -> a b ...", "a b c 2 -> a b c 2", "a b c d_ -> a b c d_", "a b c 2d -> a b c 2d",
+             "a b c d ... e -> a b c d ... e", "a b c d! -> a b c d!")
+    return AnyStrides([
+        out, [raises(lambda p=p: r(x, p)) for p in wrong], raises(lambda: r(x, "a b c d -> a b c d", e=2)),
+        raises(lambda: r(x, "a b c d -> a b c d", a=2.0)),
+        T.func.vmap(lambda y: r(y, "a b c -> c (a b)"))(x),
+        T.func.grad(lambda y: (r(y, "... c -> c ...") ** 2).sum())(x),
+    ])

@@ -10,11 +10,12 @@ from ._modules import replace_all_batch_norm_modules_ as replace_all_batch_norm_
 from ._modules import stack_module_state as stack_module_state
 from ._others import debug_unwrap as debug_unwrap
 from ._others import functionalize as functionalize
+from ._rearrange import rearrange as rearrange
 from ._reverse import grad as grad
 from ._reverse import grad_and_value as grad_and_value
 from ._reverse import vjp as vjp
 from .vmap import vmap as vmap
 
 __all__ = ["debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd",
-           "jacrev", "jvp", "linearize", "replace_all_batch_norm_modules_", "stack_module_state", "vjp",
-           "vmap"]
+           "jacrev", "jvp", "linearize", "rearrange", "replace_all_batch_norm_modules_", "stack_module_state",
+           "vjp", "vmap"]
