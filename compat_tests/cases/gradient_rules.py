@@ -636,7 +636,12 @@ def refused_inputs(T):
     x = leaf(T, 3)
     y = x * 2
     plain = rand(T, 3)
+    base = x * 1
+    rows = base.unbind()
+    base.mul_(2)  # the rows have lost their history
     return (
+        raises(lambda: T.autograd.grad(y.sum(), [rows[0], plain])),
+        raises(lambda: T.autograd.grad(y.sum(), [plain, rows[0]])),
         raises(lambda: T.autograd.grad(y.sum(), plain)),
         raises(lambda: T.autograd.grad(y.sum(), [x, plain], allow_unused=True)),
         raises(lambda: T.autograd.grad(y.sum(), [y.detach()])),

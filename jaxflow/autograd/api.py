@@ -228,11 +228,13 @@ def _target(t: Tensor) -> tuple:
 
 def _targets(wanted: tuple) -> list[tuple]:
     """`_target` of every input that ``grad`` was given. RuntimeError for those that require no grad."""
+    found = []
     for t in wanted:
         _check_input(t)
+        found.append(_target(t))  # which refuses a view that lost its history
         if not t._requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return [_target(t) for t in wanted]
+    return found
 
 
 def _edges(roots: tuple[Tensor, ...], cotangents: list) -> list:
