@@ -429,3 +429,25 @@ def custom_jvp_of_two_results(T):
 
     with fa(T).dual_level():
         return [tangent(T, t) for t in Two.apply(dual(T, 3))]
+
+
+@case
+def parameters_that_are_duals(T):
+    """As in PyTorch's tutorial: a module's parameters are replaced by duals of them."""
+    net = T.nn.Linear(3, 2)
+    with T.no_grad():
+        net.weight.copy_(rand(T, 2, 3))
+        net.bias.copy_(rand(T, 2))
+    x = rand(T, 4, 3)
+    params = {name: p for name, p in net.named_parameters()}  # noqa: C416 - as the tutorial has it
+    along = {name: rand(T, *p.shape) for name, p in params.items()}
+    with fa(T).dual_level():
+        for name, p in params.items():
+            delattr(net, name)
+            setattr(net, name, fa(T).make_dual(p, along[name]))
+        first = tangent(T, net(x))
+    other = T.nn.Linear(3, 2)
+    with fa(T).dual_level():
+        duals = {name: fa(T).make_dual(p, along[name]) for name, p in params.items()}
+        second = tangent(T, T.func.functional_call(other, duals, x))
+    return first, second

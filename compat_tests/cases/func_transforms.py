@@ -374,3 +374,36 @@ def rearranged(T):
         T.func.vmap(lambda y: r(y, "a b c -> c (a b)"))(x),
         T.func.grad(lambda y: (r(y, "... c -> c ...") ** 2).sum())(x),
     ])
+
+
+@case
+def neural_tangent_kernels(T):
+    """PyTorch's tutorial: the kernel by Jacobian contraction and by products, one example at a time."""
+    net = _mlp(T)
+    params = {k: v.detach() for k, v in net.named_parameters()}
+    a, b = rand(T, 3, 3), rand(T, 2, 3)
+
+    def one(params, x):
+        return T.func.functional_call(net, params, (x.unsqueeze(0),)).squeeze(0)
+
+    def contraction():
+        j1, j2 = (
+            [j.flatten(2) for j in T.func.vmap(T.func.jacrev(one), (None, 0))(params, x).values()]
+            for x in (a, b)
+        )
+        return sum(T.einsum("Naf,Mbf->NMab", x, y) for x, y in zip(j1, j2))
+
+    def products():
+        def pair(x1, x2):
+            _, pull = T.func.vjp(lambda p: one(p, x1), params)
+
+            def column(v):
+                (found,) = pull(v)
+                return T.func.jvp(lambda p: one(p, x2), (params,), (found,))[1]
+
+            return T.func.vmap(column)(T.eye(2))
+
+        return T.func.vmap(T.func.vmap(pair, (None, 0)), (0, None))(a, b)
+
+    first, second = contraction(), products()
+    return AnyStrides([first, second, T.allclose(first, second.transpose(-1, -2), atol=1e-4)])
