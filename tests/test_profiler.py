@@ -50,6 +50,17 @@ def test_operations_are_counted_and_timed(executor, work):
         assert programs[0].device_time_total > 0 == found["mm"].device_time_total
 
 
+def test_runs_under_way_before_are_told_apart():
+    with torch.execution("eager"):
+        x = torch.randn(300, 300)
+        for _ in range(5):
+            x @ x  # still computing, for nobody
+        with profile() as prof:
+            x @ x
+        found = by_key(prof.key_averages())
+        assert found["mm"].count == 1 and found["mm"].device_time_total > 0
+
+
 def test_nothing_is_watched_outside(executor, work):
     with profile() as prof:
         pass

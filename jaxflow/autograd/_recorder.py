@@ -3,8 +3,8 @@
 NOTE [Two clocks]
     Operations, programs and regions are timed here, on the host. The time of the device comes from jax's
     profiler, which knows XLA's kernels by module and run. The n-th run of a module is what the n-th event
-    that dispatched it computed: a program, or under the eager executor an operation. Where the two
-    counts differ (another thread's run, one that began before), the module gets a row of its own.
+    that dispatched it computed: a program, or under the eager executor an operation. Runs that were
+    under way before are the first, and get a row of the module's own; so do all where some are missing.
 """
 
 from __future__ import annotations
@@ -145,10 +145,11 @@ class Recorder:
                 dispatched[f"jit_{e.name}"].append(e)
         for module, spans in runs.items():
             found = dispatched.get(module, [])
-            if len(found) == len(spans):
-                for e, of_run in zip(found, spans):
+            early = len(spans) - len(found)
+            if found and early >= 0:
+                for e, of_run in zip(found, spans[early:], strict=True):
                     e.device_time_total = _busy(of_run)
-                continue
+                spans = spans[:early]
             for of_run in spans:
                 at = min(s.start for s in of_run)
                 self.events.append(FunctionEvent(
