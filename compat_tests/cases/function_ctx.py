@@ -289,3 +289,15 @@ def notes_on_ctx_may_have_any_name(T):
     (y * z).sum().backward(retain_graph=True)
     (y + z).sum().backward()
     return x.grad, y.grad, y.grad_fn.seen, y.grad_fn.edges, len(y.grad_fn.next_functions)
+
+
+@each(leaf=lambda x: x, view=lambda x: x[:1], result=lambda x: x * 1, part=lambda x: (x * 1).unbind()[0])
+def versions_of_what_is_marked_dirty(T, make):
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    x = leaf(T, 2)
+    t = make(x)
+    answer = attempt(lambda: _double(T, forward=forward).apply(t) is t)
+    return answer, t._version, x._version

@@ -20,6 +20,10 @@ TOLERANCE = {
 FAULTS = ("INTERNAL ASSERT FAILED", "Expected isFloatingType(grad.scalar_type())")
 
 
+# PyTorch finds this out after it has written.
+SPOILED = "Inplace update to inference tensor"
+
+
 @dataclasses.dataclass(frozen=True)
 class Difference:
     """Where the logs part: the statement, the kind of fact, and both sides."""
@@ -46,6 +50,8 @@ def first_difference(expected, actual):
             return None
         if e.error != a.error:
             return Difference(e.code, "error", "the statement", e.error, a.error)
+        if e.error and SPOILED in e.error[1]:
+            return None
         if e.facts.keys() != a.facts.keys():
             return Difference(e.code, "pool", "names", sorted(e.facts), sorted(a.facts))
         errors = [f for f in (e.error, *e.facts.values()) if isinstance(f, tuple)]

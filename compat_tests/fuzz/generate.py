@@ -4,7 +4,7 @@ import torch
 
 from . import others, views, writes
 from .draw import Draw
-from .interpret import Facts, steps, tensors
+from .interpret import Facts, fresh_space, steps, tensors
 from .program import Instruction
 
 # How often each kind of statement is drawn.
@@ -14,6 +14,7 @@ KINDS = (
     (writes.write, 7),
     (others.unary, 3),
     (others.binary, 3),
+    (others.custom, 1),
     (others.backward, 1),
     (others.gradient, 1),
     (others.flags, 1),
@@ -27,7 +28,7 @@ def generate(seed, length=None):
     """The program of ``seed``: a list of instructions that ends with a look at every value."""
     d = Draw(seed)
     length = length or d.rng.randint(6, 28)
-    space = {"T": torch}
+    space = fresh_space(torch)
     program = []
     kinds, weights = zip(*KINDS, strict=True)
     while len(program) < length:

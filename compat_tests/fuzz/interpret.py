@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from . import functions
+
 compiled = functools.lru_cache(maxsize=100_000)(lambda code: compile(code, "<program>", "exec"))
 
 
@@ -39,12 +41,17 @@ class Entry:
     facts: dict[str, Facts | tuple[str, str]]
 
 
+def fresh_space(T):
+    """What names a program starts with."""
+    return {"T": T, "functions": functions}
+
+
 def run(program, T):
     """Execute ``program`` on the module ``T`` and return its log, a list of `Entry`.
 
     Statements about names that do not exist (a failed statement made none) are left out.
     """
-    space = {"T": T}
+    space = fresh_space(T)
     return [entry for entry, _ in steps(program, space)]
 
 

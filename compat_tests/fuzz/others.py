@@ -1,6 +1,7 @@
 """Writers of everything else: new tensors, operations out of place, gradients, and housekeeping."""
 
 from .draw import SHAPES
+from .functions import FORWARDS
 from .program import Instruction
 
 
@@ -32,6 +33,15 @@ def unary(d):
     made = d.fresh()
     text = d.choice(forms)
     return Instruction(f"{made} = {text.replace('{}', name)}", (made,))
+
+
+def custom(d):
+    """A custom function of one tensor."""
+    name = d.name(lambda t: t.dtype.is_floating_point)
+    if name is None:
+        return None
+    made = d.fresh()
+    return Instruction(f"{made} = functions.call(T, {d.choice(FORWARDS)!r}, {name})", (made,))
 
 
 def binary(d):
@@ -97,7 +107,7 @@ def flags(d):
         return None
     t = d.pool[name]
     forms = [f"{name}.requires_grad_()"] if d.keenness else []
-    forms += [f"{name}.detach_()"]
+    forms += [f"{name}.detach_()", f"{name}.unsqueeze_(0)", f"{name}.t_()" if t.dim() <= 2 else "pass"]
     if t.requires_grad and not t.is_leaf:
         forms += [f"{name}.retain_grad()"] * 4
     if t.is_leaf and t.grad is not None:

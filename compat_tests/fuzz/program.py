@@ -28,6 +28,8 @@ class Instruction:
 def text(program, library="torch"):
     """The program as Python that runs by itself and prints every tensor it still holds."""
     lines = [f"import {library} as T", ""]
+    if any("functions." in i.code for i in program):
+        lines[1:1] = ["from compat_tests.fuzz import functions"]
     lines += [i.code for i in program]
     lines += [
         "",

@@ -28,7 +28,7 @@ def view_of(d):
         makes = tuple(d.fresh() for _ in range(d.between(1, min(_pieces(text, name, t), 3))))
         target = ", ".join(makes)
         return Instruction(f"({target},) = {text}[:{len(makes)}]", makes)
-    guard = "with T.no_grad(): " if d.chance(0.05) else ""
+    guard = "with T.no_grad(): " if d.chance(0.05) else "with T.inference_mode(): " if d.chance(0.03) else ""
     return Instruction(f"{guard}{makes[0]} = {text}", makes)
 
 

@@ -20,6 +20,7 @@ def write(d):
         return None
     refused = t.requires_grad and (t.is_leaf or (t._base is not None and _fixed(t._base)))
     guard = "with T.no_grad(): " if d.chance(0.85 if refused else 0.1) else ""
+    guard = guard or ("with T.inference_mode(): " if d.chance(0.05) else "")
     return Instruction(guard + code)
 
 
@@ -95,7 +96,9 @@ def assign(d, name, t):
         return f"{name}[{index}] {d.choice(('+=', '*='))} {value}"
     if d.chance(0.3):
         found = d.name(lambda u: u.dim() <= 1 and u.numel() == 1 and not share_memory(t, u)
-                       and (t.is_complex() or not u.is_complex()))
+                       and (t.is_complex() or not u.is_complex())
+                       # PyTorch's fill_ lets an integer tensor require grad after this.
+                       and (t.is_complex() or t.is_floating_point() or not u.requires_grad))
         value = found or value
     return f"{name}[{index}] = {value}"
 

@@ -160,7 +160,13 @@ def _wrap(node: BackwardCFunction, result: Any, inputs: list, record: bool, dirt
     """Give the outputs their history; an input that comes back is dirty (changed) or a view."""
     single = not isinstance(result, tuple)
     outputs = (result,) if single else result
-    _check_marks(node, inputs, outputs, record)
+    try:
+        _check_marks(node, inputs, outputs, record)
+    except RuntimeError:
+        for t in node.dirty_tensors or ():
+            if isinstance(t, Tensor):
+                version_cell(t)[0] += 1  # forward has written to it, refused or not
+        raise
     given = {id(t) for t in inputs}
     traced = [
         record and isinstance(out, Tensor) and id(out) not in plain and out._aval.dtype.category >= 2
