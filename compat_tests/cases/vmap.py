@@ -234,8 +234,11 @@ def structures_that_do_not_fit(T):
 def numbers_of_one_example(T):
     x = rand(T, 3)
     return [
-        raises(lambda f=f: T.vmap(f)(x), phrase="vmap: It looks like you're ", because=NAMES) for f in (
-            lambda a: a.item(), lambda a: a if a > 0 else -a, lambda a: T.tensor(float(a)),
+        raises(lambda f=f: T.vmap(f)(x), phrase=phrase, because="what to do instead is said differently")
+        for phrase, f in (
+            ("We don't support vmap over calling .item() on a Tensor", lambda a: a.item()),
+            ("use a Tensor in some data-dependent control flow.", lambda a: a if a > 0 else -a),
+            ("We don't support vmap over calling .item() on a Tensor", lambda a: T.tensor(float(a))),
         )
     ]
 

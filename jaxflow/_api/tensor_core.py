@@ -293,6 +293,12 @@ def _ambiguous(t: Tensor) -> str:
 def _bool(self) -> bool:
     if self._aval.numel != 1:
         raise RuntimeError(_ambiguous(self))
+    if value_of(self).__class__ is Batched:
+        raise RuntimeError(
+            "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We "
+            "don't support that yet: the examples may want different branches. Compute both and choose "
+            "with torch.where."
+        )
     return bool(self.item())
 
 

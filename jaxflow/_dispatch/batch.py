@@ -30,10 +30,9 @@ class _Nowhere:
     @staticmethod
     def deliver(value: Value) -> None:
         raise RuntimeError(
-            "vmap: It looks like you're calling .item() on a Tensor, or asking for its numbers in another "
-            "way (an if, a mask as an index, numpy()). We don't support vmap over calling .item() on a "
-            "Tensor, please try to rewrite what you're doing with other operations, such as "
-            "torch.where, or do it outside of vmap."
+            "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
+            ".item() on a Tensor, please try to rewrite what you're doing with other operations. The same "
+            "goes for other ways to ask for its numbers: numpy(), a mask as an index. Do it outside of vmap."
         )
 
 
