@@ -407,3 +407,22 @@ def neural_tangent_kernels(T):
 
     first, second = contraction(), products()
     return AnyStrides([first, second, T.allclose(first, second.transpose(-1, -2), atol=1e-4)])
+
+
+@case
+def hooks_and_backward_inside(T):
+    seen = []
+
+    def f(x):
+        x.register_hook(lambda g: g * 5)
+        y = x * 2
+        y.register_hook(lambda g: seen.append(g.tolist()))
+        return (y * x).sum()
+
+    x = rand(T, 3)
+    outer = leaf(T, 3)
+    return AnyStrides([
+        T.func.grad(f)(x), T.func.vjp(f, x)[1](x[0]), len(seen),
+        T.autograd.grad(T.func.grad(lambda x: (x**3).sum())(outer).sum(), outer),
+        raises(lambda: T.func.grad(lambda x: (x.sum().backward(), x.sum())[1])(x)),
+    ])

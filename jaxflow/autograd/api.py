@@ -15,6 +15,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.history import own_edge, refresh_history
 from jaxflow._dispatch.mapped import enter, leave, opened
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.state import state
 
 from .engine import run_backward
 from .graph import AccumulateGrad, GradientEdge
@@ -47,6 +48,11 @@ def backward(
         RuntimeError: for roots without history, cotangents that do not fit, a freed graph, or saved
             tensors that were overwritten.
     """
+    if state.captors:
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use "
+            "functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms."
+        )
     if grad_variables is not None:
         warnings.warn(
             "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2

@@ -41,6 +41,13 @@ class Border(Node):
 
     __slots__ = ()
 
+    @property
+    def _tensor_hooks(self) -> dict | None:
+        """Hooks that the function registered on the leaf."""
+        leaf = self._dict["leaf"]()
+        hooks = None if leaf is None else leaf._hooks
+        return {0: hooks["tensor"]} if hooks and hooks.get("tensor") else None
+
 
 class Borders:
     """The leaves of one call of a transform, and how results leave it."""
@@ -63,7 +70,7 @@ class Borders:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         leaf._requires_grad = leaf._view.own = True
         node = view_node(root_of(x._aval, None).child("alias", ()).step, (), [edge])
-        node.__class__ = Border
+        node.__class__, node._dict = Border, {"leaf": weakref.ref(leaf)}
         leaf._accumulator = weakref.ref(node)
         if LEVELS:
             forward.carry(leaf, x, lambda tangent: tangent)
