@@ -33,6 +33,9 @@ from .views import view_node
 def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
     """Apply an op and write its result into ``args[0]``, which keeps its shape and dtype."""
     target = args[0]
+    if state.saving is not None and state.saving.target is not target:
+        with state.saving.overwriting(target):
+            return apply_inplace(op, args, static)
     requires_grad = any(isinstance(a, Tensor) and refreshed(a)._requires_grad for a in args)
     uniform = op.name in _UNIFORM and not any(isinstance(a, Tensor) for a in args[1:])
     if not check_writable(target, requires_grad, args, uniform=uniform):
@@ -40,10 +43,20 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
     for a in args[1:]:
         if isinstance(a, Tensor) and a._storage is target._storage and a is not target:
             check_operand(op, target, a)
-    if state.saving is not None:
-        with state.saving.overwriting(target):
-            return _overwrite(op, target, args, static)
-    return _overwrite(op, target, args, static)
+    result = apply(op, args, static, target._aval)
+    node = result._grad_fn
+    if node is not None and node._guards and node._guards.__class__ is not Packed and (
+        node._inputs[0] is not None if node._plan.holds is None else 0 in node._plan.holds
+    ):
+        # The node keeps the old Value of the target; this very write does not invalidate it.
+        if node._guards[0][0] is version_cell(target):
+            node._guards = node._guards[1:]
+    for transform in state.captors:
+        transform.check_write(op, target, result)
+    if LEVELS:
+        _forward().check_write(op, target, result)
+    write(target, result)
+    return target
 
 
 def _forward():
@@ -60,23 +73,6 @@ def captured(op: Op) -> RuntimeError:
         "supported; please rewrite the function being transformed to explicitly accept the mutated "
         "Tensor(s) as inputs."
     )
-
-
-def _overwrite(op: Op, target: Tensor, args: tuple, static: tuple) -> Tensor:
-    result = apply(op, args, static, target._aval)
-    node = result._grad_fn
-    if node is not None and node._guards and node._guards.__class__ is not Packed and (
-        node._inputs[0] is not None if node._plan.holds is None else 0 in node._plan.holds
-    ):
-        # The node keeps the old Value of the target; this very write does not invalidate it.
-        if node._guards[0][0] is version_cell(target):
-            node._guards = node._guards[1:]
-    for transform in state.captors:
-        transform.check_write(op, target, result)
-    if LEVELS:
-        _forward().check_write(op, target, result)
-    write(target, result)
-    return target
 
 
 PARTIAL_OVERLAP = (
