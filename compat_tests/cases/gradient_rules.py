@@ -112,7 +112,7 @@ def materialized_edges(T):
 # --- gradients that are not there ----------------------------------------------------------------
 
 
-def _function(T, backward, n=1, materialize=None):
+def function(T, backward, n=1, materialize=None):
     class Made(T.autograd.Function):
         @staticmethod
         def forward(ctx, *tensors):
@@ -135,13 +135,13 @@ def functions_downstream_of_none(T, materialize):
         return grads[0] if grads[0] is None else grads[0] * 2
 
     x = leaf(T, 3)
-    y = _function(T, note, materialize=materialize)(x)
-    z = _function(T, lambda ctx, g: None)(y)
+    y = function(T, note, materialize=materialize)(x)
+    z = function(T, lambda ctx, g: None)(y)
     z.sum().backward()
-    again = _function(T, note, n=2, materialize=materialize)(x)
+    again = function(T, note, n=2, materialize=materialize)(x)
     again[1].sum().backward()
     return seen, x.grad, T.autograd.grad(
-        _function(T, lambda ctx, g: None)(x * 1).sum(), x, allow_unused=True)
+        function(T, lambda ctx, g: None)(x * 1).sum(), x, allow_unused=True)
 
 
 @case
@@ -157,7 +157,7 @@ def hooks_that_get_none(T):
     y.grad_fn.register_hook(
         lambda i, o: seen.append(("node", [g is None for g in i], [g is None for g in o]))
     )
-    z = _function(T, lambda ctx, g: None)(y)
+    z = function(T, lambda ctx, g: None)(y)
     z.sum().backward()
     return seen, x.grad, y.grad
 
@@ -167,7 +167,7 @@ def hooks_may_make_one_of_none(T, hook):
     x = leaf(T, 3)
     y = x * 3
     y.register_hook(lambda g: hook(T, g))
-    z = _function(T, lambda ctx, g: None)(y)
+    z = function(T, lambda ctx, g: None)(y)
     return attempt(z.sum().backward), x.grad
 
 
@@ -175,9 +175,9 @@ def hooks_may_make_one_of_none(T, hook):
 def a_node_that_got_none_is_freed_all_the_same(T):
     x = leaf(T, 3)
     y = x * 3
-    _function(T, lambda ctx, g: None)(y).sum().backward()
+    function(T, lambda ctx, g: None)(y).sum().backward()
     kept = x.exp()
-    _function(T, lambda ctx, g: None)(kept).sum().backward(retain_graph=True)
+    function(T, lambda ctx, g: None)(kept).sum().backward(retain_graph=True)
     return raises(lambda: y.sum().backward()), attempt(lambda: kept.sum().backward()), x.grad
 
 
@@ -197,7 +197,7 @@ def one_output_of_several_is_used(T, fn):
 
 
 @case
-def some_outputs_of_a_multi_output_function(T):
+def some_outputs_of_a_multi_outputfunction(T):
     rows = []
 
     def backward(ctx, *grads):
@@ -207,7 +207,7 @@ def some_outputs_of_a_multi_output_function(T):
     for materialize in (True, False):
         for use in ((0,), (1,), (0, 2)):
             x = leaf(T, 3)
-            outs = _function(T, backward, n=3, materialize=materialize)(x)
+            outs = function(T, backward, n=3, materialize=materialize)(x)
             sum(outs[i].sum() for i in use).backward()
             rows.append(x.grad.tolist())
     return rows
@@ -232,7 +232,7 @@ def none_meets_a_gradient(T):
     # of two paths to one tensor one brings nothing
     x = leaf(T, 3)
     y = x * 2
-    total = _function(T, lambda ctx, g: None)(y).sum() + (y * y).sum()
+    total = function(T, lambda ctx, g: None)(y).sum() + (y * y).sum()
     total.backward()
     return x.grad
 
@@ -256,11 +256,11 @@ def unused_inputs(T):
 @case
 def a_function_that_gives_none_is_unused_to_grad(T):
     x = leaf(T, 3)
-    y = _function(T, lambda ctx, g: None)(x)
+    y = function(T, lambda ctx, g: None)(x)
     return (
         raises(lambda: T.autograd.grad(y.sum(), x)),
-        T.autograd.grad(_function(T, lambda ctx, g: None)(x).sum(), x, allow_unused=True),
-        T.autograd.grad(_function(T, lambda ctx, g: None)(x).sum(), x, materialize_grads=True),
+        T.autograd.grad(function(T, lambda ctx, g: None)(x).sum(), x, allow_unused=True),
+        T.autograd.grad(function(T, lambda ctx, g: None)(x).sum(), x, materialize_grads=True),
     )
 
 
@@ -432,14 +432,14 @@ def complex_to_real_and_back(T):
 def functions_that_return_other_dtypes(T):
     rows = []
     for dtype in ("float64", "float16", "int64", "complex64", "bool"):
-        fn = _function(T, lambda ctx, g, d=dtype: g.to(getattr(T, d)))
+        fn = function(T, lambda ctx, g, d=dtype: g.to(getattr(T, d)))
         x = leaf(T, 3)
         rows += [attempt(fn(x).sum().backward), x.grad]
         x.grad = None
         y = fn(x).sum()
         rows.append(attempt(lambda y=y, x=x: T.autograd.grad(y, x)))
     z = leaf(T, 2, dtype="complex64")
-    real = _function(T, lambda ctx, g: g.real)
+    real = function(T, lambda ctx, g: g.real)
     rows += [attempt(lambda: real(z).abs().sum().backward()), z.grad]
     return rows
 
@@ -449,7 +449,7 @@ def functions_that_return_other_shapes(T):
     rows = []
     for make in (lambda g: g[:1], lambda g: g.sum(), lambda g: g.expand(2, 3), lambda g: g.reshape(3, 1),
                  lambda g: g.reshape(1, 3), lambda g: g[:0]):
-        fn = _function(T, lambda ctx, g, make=make: make(g))
+        fn = function(T, lambda ctx, g, make=make: make(g))
         x = leaf(T, 3)
         y = fn(x)
         rows += [attempt(lambda y=y: y.backward(T.ones(3))), x.grad]
@@ -468,12 +468,12 @@ def meta_tensors(T):
         raises(lambda: (m * 2).backward(T.ones(3))),
         str(m.grad.device), m.grad.shape, m.grad.stride(),
         raises(lambda: setattr(x, "grad", T.ones(3, device="meta"))),
-        raises(lambda: _function(T, lambda ctx, g: T.ones(3, device="meta"))(x).sum().backward()),
+        raises(lambda: function(T, lambda ctx, g: T.ones(3, device="meta"))(x).sum().backward()),
     )
 
 
 def _same_or_wider(T, widen):
-    return _function(T, lambda ctx, g: g.double() if widen else g)
+    return function(T, lambda ctx, g: g.double() if widen else g)
 
 
 @each(double="float64", half="float16", bfloat16="bfloat16", complex64="complex64", same="float32", any_=None)
@@ -584,8 +584,8 @@ def the_vector_is_seen_as_it_is(T):
         with T.enable_grad():
             return g * 2
 
-    (r,) = T.autograd.grad(_function(T, recorded)(x), x, v)
-    _function(T, lambda ctx, g: g.mul_(2))(x).backward(w)
+    (r,) = T.autograd.grad(function(T, recorded)(x), x, v)
+    function(T, lambda ctx, g: g.mul_(2))(x).backward(w)
     return seen, r, T.autograd.grad(r.sum(), v), w, x.grad
 
 
@@ -653,166 +653,3 @@ def refused_inputs(T):
         raises(lambda: T.autograd.backward(y.sum(), inputs=[y.detach()])),
         attempt(lambda: T.autograd.backward(y.sum(), inputs=[leaf(T, 2)])),
     )
-
-
-# --- is_grads_batched ------------------------------------------------------------------------------
-
-
-def _batched(T, outputs, inputs, vectors, **options):
-    return T.autograd.grad(outputs, inputs, vectors, is_grads_batched=True, **options)
-
-
-@case
-def batched_through_many_kinds_of_nodes(T):
-    x, w = leaf(T, 2, 3), leaf(T, 3, 2)
-    fns = (
-        lambda: x.exp() * x, lambda: x @ w, lambda: x.softmax(1), lambda: x.sum(0), lambda: x[:, 1:] * 2,
-        lambda: T.cat([x, x * 2]), lambda: x.t().reshape(-1), lambda: x.max(1).values, x.relu,
-        lambda: x.unbind(1)[1] * 3, lambda: x.index_select(1, T.tensor([0, 2, 0])), lambda: x.cumsum(1),
-        lambda: x.view(3, 2), x.mean, lambda: x.gather(1, T.tensor([[0], [2]])),
-    )
-    rows = []
-    for fn in fns:
-        y = fn()
-        rows.append(_batched(T, y, [x, w], rand(T, 4, *y.shape), allow_unused=True))
-    return AnyStrides(rows)
-
-
-@case
-def batched_with_history(T):
-    x, g = leaf(T, 3), leaf(T, 4, 3)
-    y = x**3
-    (first,) = _batched(T, y, x, g, create_graph=True)
-    second = T.autograd.grad(first.sum(), [x, g], retain_graph=True)
-    (twice,) = _batched(T, first, x, rand(T, 2, 4, 3), create_graph=True)
-    third = T.autograd.grad(twice.sum(), [x, g])
-    return first.requires_grad, AnyStrides((first.detach(), second, twice.detach(), third))
-
-
-@case
-def batched_hessian(T):
-    x = leaf(T, 3)
-    y = (x**3).sum() + x.prod()
-    (g,) = T.autograd.grad(y, x, create_graph=True)
-    return AnyStrides(_batched(T, g, x, T.eye(3)))
-
-
-@case
-def batched_unused_and_materialized(T):
-    x, w = leaf(T, 3), leaf(T, 2)
-    y = x * 2
-    v = rand(T, 4, 3)
-    return AnyStrides((
-        _batched(T, y, [x, w], v, allow_unused=True, retain_graph=True),
-        raises(lambda: _batched(T, y, [x, w], v, retain_graph=True)),
-        attempt(lambda: _batched(T, y, [x, w], v, materialize_grads=True, retain_graph=True)),
-        attempt(lambda: _batched(T, [y, x.sum()], x, [v, None], retain_graph=True)),
-        attempt(lambda: _batched(T, y, [x, x, y], v, retain_graph=True)),
-        attempt(lambda: _batched(T, x, x, v)),
-        attempt(lambda: _batched(T, y, x, rand(T, 0, 3))),
-    ))
-
-
-@case
-def batched_through_hooks_and_functions(T):
-    seen = []
-    x = leaf(T, 3)
-    y = x * x
-
-    def hook(g):
-        seen.append(tuple(g.shape))
-        return g * 2
-
-    y.register_hook(hook)
-    double = _function(T, lambda ctx, g: (seen.append(tuple(g.shape)), g * 2)[1])
-    return AnyStrides(attempt(lambda: _batched(T, double(y), x, rand(T, 4, 3)))), seen
-
-
-@case
-def batched_through_writes_and_views(T):
-    x = leaf(T, 4)
-    h = x * 1
-    h[1:3].mul_(h[:2].clone())
-    part = h[2:]
-    part.exp_()
-    return AnyStrides((
-        _batched(T, h, x, rand(T, 3, 4), retain_graph=True),
-        _batched(T, part, [x, h], rand(T, 3, 2), allow_unused=True),
-    ))
-
-
-@case
-def batched_leaves_no_mode_behind(T):
-    x = leaf(T, 3)
-    y = x.exp()
-    bad = _function(T, lambda ctx, g: 1 / 0)(x)
-    caught = raises(lambda: _batched(T, bad, x, rand(T, 2, 3)))
-    return caught, AnyStrides(_batched(T, y, x, T.eye(3))), T.is_grad_enabled(), (x * 2).shape
-
-
-@case
-def batched_arguments_that_are_refused(T):
-    x = leaf(T, 3)
-    a, b, v = x * 2, x * 3, rand(T, 4, 3)
-
-    def grad(*args, **options):
-        return AnyStrides(attempt(lambda: _batched(T, *args, retain_graph=True, **options)))
-
-    return [
-        grad([a, b], x, [v]), grad([a], x, [v, v]), grad([a], x, [v, rand(T, 2, 3)]), grad(a, [], v),
-        grad({"a": 1}, x, v), grad(a, x.detach(), v), grad(a, 1, v), grad(a, [x, None], v),
-        grad(x.detach(), x, v), grad(a, x, v, allow_unused="yes"), grad(a, x, v, create_graph="yes"),
-        grad(a, leaf(T, 2), v), grad(a, x, T.ones(2, 3, device="meta")), grad(a, {"k": x}, v),
-        grad([a, rand(T, 3)], x, [v, None]), grad([a, b.sum()], x, [v, None]), grad(rand(T, 3), x, None),
-        grad([rand(T, 3), a], x, [None, None]), grad([rand(T, 3), a.sum()], x, [None, None]),
-    ]
-
-
-@case
-def batched_in_a_function_s_own_way(T):
-    seen = []
-
-    def rows(ctx, g):
-        seen.append((tuple(g.shape), g.requires_grad))
-        h = g.clone()
-        h.mul_(2)
-        h[0] = 0
-        return h
-
-    def inner_grad(ctx, g):
-        with T.enable_grad():
-            z = T.arange(3.0).requires_grad_()
-            return g * T.autograd.grad((z**3).sum(), z)[0]
-
-    x, w = leaf(T, 3), leaf(T, 3)
-    v = leaf(T, 4, 3)
-
-    class Product(T.autograd.Function):
-        @staticmethod
-        def forward(ctx, a, b):
-            ctx.save_for_backward(a, b)
-            return a * b
-
-        @staticmethod
-        def backward(ctx, g):
-            a, b = ctx.saved_tensors
-            return g * b, g * a
-
-    found = _batched(T, Product.apply(x, w), [x, w], v, create_graph=True)
-    none = _function(T, lambda ctx, g: None)
-    return seen, AnyStrides((
-        _batched(T, _function(T, rows)(x), x, v), _batched(T, _function(T, inner_grad)(x), x, v.detach()),
-        [g.detach() for g in found], [g.requires_grad for g in found],
-        T.autograd.grad(found[0].sum() + (found[1] ** 2).sum(), [x, w, v]),
-        _batched(T, none(x), x, v, allow_unused=True), _batched(T, none(x), x, v, materialize_grads=True),
-        raises(lambda: _batched(T, none(x), x, v)),
-    ))
-
-
-@case
-def batched_complex_and_double(T):
-    z, x = leaf(T, 2, dtype="complex64"), leaf(T, 2, dtype="float64")
-    return AnyStrides((
-        _batched(T, z * z, z, rand(T, 3, 2, dtype="complex64")),
-        _batched(T, x.sin(), x, rand(T, 3, 2)), _batched(T, z.abs(), z, rand(T, 3, 2)),
-    ))
