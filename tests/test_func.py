@@ -1,6 +1,8 @@
 """``jaxflow.func`` against JAX's own transforms, under both executors and inside ``jax.jit``."""
 
+import concurrent.futures
 import gc
+import threading
 import weakref
 
 import jax
@@ -106,3 +108,21 @@ def test_a_captured_tensor_may_be_written_what_does_not_depend_on_the_arguments(
     assert norm.num_batches_tracked == 1
     assert not norm.running_mean.requires_grad
     np.testing.assert_allclose(norm.running_mean, [0.2, 0.35], rtol=1e-6)
+
+
+def test_threads_do_not_see_each_others_levels():
+    barrier = threading.Barrier(2)
+    hessian = torch.func.hessian(lambda x: f(x).prod())
+
+    def work(scale):
+        barrier.wait()
+        with torch.execution("eager"):
+            return [hessian(torch.tensor(X * scale)).numpy() for _ in range(15)]
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(work, (1.0, 2.0)))
+    expected = jax.hessian(lambda x: g(x).prod())
+    for scale, found in zip((1.0, 2.0), results, strict=True):
+        for h in found:
+            np.testing.assert_allclose(h, expected(X * scale), rtol=1e-9)
+    assert not LEVELS

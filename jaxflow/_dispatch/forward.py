@@ -15,6 +15,8 @@ NOTE [Duals]
 
 from __future__ import annotations
 
+import itertools
+import operator
 import threading
 import weakref
 from collections.abc import Callable, Iterable
@@ -55,15 +57,19 @@ def set_enabled(mode: bool) -> None:
     _state.enabled = mode
 
 
-class Level:
-    """One open forward-mode level: later levels lie inside earlier ones."""
+_serials = itertools.count()
 
-    __slots__ = ("_room", "began", "holders")
+
+class Level:
+    """One open forward-mode level, of the thread that opened it."""
+
+    __slots__ = ("_room", "began", "holders", "serial")
 
     def __init__(self) -> None:
         self.began = 0  # for `func.jvp`: tensors with older storages were captured by its function
         self.holders: list[weakref.ref] = []  # of tensors with a tangent of this level
         self._room = 1000
+        self.serial = next(_serials)  # later levels lie inside earlier ones
         LEVELS.append(self)
 
     def hold(self, t: Tensor) -> None:
@@ -144,11 +150,14 @@ def _levels_of(args: Iterable) -> list[Level]:
         level for a in args if isinstance(a, Tensor)
         for level, tangent in tangents_of(a).items() if tangent is not None
     }
-    return [level for level in LEVELS if level in found] if found else []
+    return sorted(found, key=_serial) if found else []
 
 
-def snapshot(t: Tensor, below: int | None = None) -> Tensor:
-    """``t`` as it is now: same value, history and version cell; tangents of the first ``below`` levels."""
+_serial = operator.attrgetter("serial")
+
+
+def snapshot(t: Tensor, inside: Level | None = None) -> Tensor:
+    """``t`` as it is now: same value, history and version cell; tangents of the levels around ``inside``."""
     new = make(door.value_of(t))
     new._stride = t._stride
     new._storage.version = version_cell(t)
@@ -158,8 +167,8 @@ def snapshot(t: Tensor, below: int | None = None) -> Tensor:
             new._grad_fn, new._output_nr = edge
             new._requires_grad = True
     for level, tangent in tangents_of(t).items():
-        if tangent is not None and (below is None or level in LEVELS[:below]):
-            set_tangent(new, level, snapshot(tangent, below))
+        if tangent is not None and (inside is None or level.serial < inside.serial):
+            set_tangent(new, level, snapshot(tangent, inside))
     return new
 
 
@@ -261,13 +270,12 @@ def apply_plan(plan: Plan, args: list) -> tuple[Tensor, ...]:
 
 def _push(plan: Plan, args: list, outs: tuple, levels: list[Level]) -> None:
     for level in levels:
-        below = LEVELS.index(level)
         tangents = [tangent_of(a, level) for a in args]
         jvp = jvp_of(plan, tuple(t is not None for t in tangents))
         given = [args[i] for i in jvp.kept]
-        primals = [snapshot(a, below) if isinstance(a, Tensor) and tangents_of(a) else a for a in given]
+        primals = [snapshot(a, level) if isinstance(a, Tensor) and tangents_of(a) else a for a in given]
         found = door.apply_plan(jvp.plan, primals + [
-            _as(a, t, below) for a, t in zip(args, tangents, strict=True) if t is not None
+            _as(a, t, level) for a, t in zip(args, tangents, strict=True) if t is not None
         ])
         for i, tangent in zip(jvp.outputs, found, strict=True):
             tangent._stride = outs[i]._stride
@@ -275,11 +283,12 @@ def _push(plan: Plan, args: list, outs: tuple, levels: list[Level]) -> None:
     _keep_duals(args, outs)
 
 
-def _as(a: Tensor, tangent: Tensor, below: int) -> Tensor:
+def _as(a: Tensor, tangent: Tensor, level: Level) -> Tensor:
     """The tangent of ``a`` in its dtype, which may differ where the user gave it."""
     if tangent._aval.dtype is not a._aval.dtype:
         tangent = door.apply(OPS["_to_dtype"], (tangent,), (a._aval.dtype,))
-    return snapshot(tangent, below) if set(tangents_of(tangent)) - set(LEVELS[:below]) else tangent
+    inner = any(other.serial >= level.serial for other in tangents_of(tangent))
+    return snapshot(tangent, level) if inner else tangent
 
 
 def _keep_duals(args: list, outs: tuple) -> None:
@@ -332,7 +341,7 @@ def check_write(op: Op, t: Tensor, result: Tensor) -> None:
 def wrote(t: Tensor, result: Tensor) -> None:
     """``result`` was written into ``t``: the tangents follow."""
     new, old = tangents_of(result), tangents_of(t)
-    for level in list(LEVELS):
+    for level in sorted({*new, *old}, key=_serial):
         tangent, before = new.get(level), old.get(level)
         if before is not None:
             if tangent is before:

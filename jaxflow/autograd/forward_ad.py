@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, NamedTuple
 
 from jaxflow._core.tensor import Tensor
@@ -13,28 +14,35 @@ from .grad_mode import _Mode
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual",
            "unpack_dual"]
 
+class OpenLevels(threading.local):
+    """The levels this thread has opened, outermost first."""
+
+    def __init__(self) -> None:
+        self.levels: list[forward.Level] = []
+
+
 # The one level of this interface; `jaxflow.func.jvp` opens others inside each other.
-_open: list[forward.Level] = []
+_open = OpenLevels()
 
 
 def enter_dual_level() -> int:
     """Open the forward-mode level and return its number, 0. RuntimeError if it is open: they do not nest."""
-    if _open:
+    if _open.levels:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    _open.append(forward.Level())
+    _open.levels.append(forward.Level())
     return 0
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """End the level; all its tangents are dropped. RuntimeError if it is not the last one entered."""
-    if not _open and level in (None, -1):
+    if not _open.levels and level in (None, -1):
         raise RuntimeError("Dual level must be a positive number.")
-    if level is not None and level != len(_open) - 1:
+    if level is not None and level != len(_open.levels) - 1:
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not "
             "supported."
         )
-    _open.pop().close()
+    _open.levels.pop().close()
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
@@ -47,16 +55,16 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         RuntimeError: outside a level, for another size, and for duals of the same level.
     """
     if level is None:
-        level = len(_open) - 1
+        level = len(_open.levels) - 1
     if level < 0:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
             "enter_dual_level() first."
         )
     check_dtypes(tensor, tangent)
-    if level >= len(_open):
+    if level >= len(_open.levels):
         raise RuntimeError("Invalid level given to _make_dual")
-    return forward.make_dual(tensor, tangent, _open[level], level)
+    return forward.make_dual(tensor, tangent, _open.levels[level], level)
 
 
 def check_dtypes(primal: Tensor, tangent: Tensor) -> None:
@@ -76,12 +84,12 @@ class UnpackedDualTensor(NamedTuple):
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The value of a dual, as a view without tangent, and its tangent. Both may have a history."""
     if level is None:
-        level = len(_open) - 1
+        level = len(_open.levels) - 1
     if level < 0:
         return UnpackedDualTensor(tensor, None)
-    if level >= len(_open):
+    if level >= len(_open.levels):
         return UnpackedDualTensor(apply_view("alias", tensor), None)
-    return UnpackedDualTensor(*forward.unpack_dual(tensor, _open[level]))
+    return UnpackedDualTensor(*forward.unpack_dual(tensor, _open.levels[level]))
 
 
 class dual_level(_Mode):

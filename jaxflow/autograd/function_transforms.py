@@ -25,7 +25,7 @@ _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extend
 def tangents_in(args: tuple) -> dict[forward.Level, list]:
     """By level at which an argument has a tangent: the tangents of all arguments, None where none is."""
     found = {}
-    for level in LEVELS:
+    for level in list(LEVELS):
         tangents = [forward.tangent_of(a, level) for a in args]
         if any(t is not None for t in tangents):
             found[level] = tangents
@@ -51,9 +51,8 @@ def push_forward(node: BackwardCFunction, args: tuple, tangents: dict, saved: tu
     Raises RuntimeError where ``jvp`` returns what does not fit the outputs.
     """
     for level, given in tangents.items():
-        below = LEVELS.index(level)
         node.saved_for_forward = None if saved is None else tuple(
-            None if t is None else forward.snapshot(t, below) for t in saved
+            None if t is None else forward.snapshot(t, level) for t in saved
         )
         given = [
             zeros(a._aval) if node._materialize and t is None and isinstance(a, Tensor) else t

@@ -17,25 +17,25 @@ from ._arguments import Argnums, check_output, chosen, replaced, with_aux
 
 _CALL = "jvp(f, primals, tangents)"
 
-# The levels of `jvp` that are open, in this thread or another: the outermost is also the dual level.
-_nested: list[forward.Level] = []
+# The levels of `jvp` that are open: the outermost is also the dual level.
+_nested = forward_ad.OpenLevels()
 
 
 @contextmanager
 def _opened() -> Iterator[forward.Level]:
-    if _nested:
+    if _nested.levels:
         level = forward.Level()
     else:
         forward_ad.enter_dual_level()
-        level = forward_ad._open[-1]
+        level = forward_ad._open.levels[-1]
     level.began = tick()
-    _nested.append(level)
+    _nested.levels.append(level)
     try:
         with forward_ad._set_fwd_grad_enabled(True):
             yield level
     finally:
-        _nested.pop()
-        if _nested:
+        _nested.levels.pop()
+        if _nested.levels:
             level.close()
         else:
             forward_ad.exit_dual_level()
