@@ -660,3 +660,10 @@ def resizing_counts_as_a_write(T):
 def _in_no_grad(T, call):
     with T.no_grad():
         return call()
+
+
+@each(list_=[5], tensor=lambda T: T.tensor([7]), two=([0, 9], [0, 1]), negative=[-3, 0])
+def a_value_is_refused_before_the_index_is(T, index):
+    x, index = rand(T, 2, 3), index(T) if callable(index) else index
+    values = (rand(T, 5), rand(T, 2, 2), 1.0, rand(T, 1, 1, 3))
+    return [attempt(lambda v=v: x.__setitem__(index, v)) for v in values]

@@ -19,6 +19,7 @@ from jaxflow._core.index_data import type_name
 from jaxflow._core.indexing import (
     Tensors,
     check_bounds,
+    check_value_shape,
     gathered_strides,
     gathering,
     parse,
@@ -75,9 +76,12 @@ def gather(view: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor
     return out
 
 
-def _indices(advanced: tuple, view: Tensor,
-             watch: Watch) -> tuple[tuple[int, ...], list[Tensor]]:
-    """The dimensions indexed and their integer index tensors; masks become their nonzero positions."""
+def _indices(advanced: tuple, view: Tensor, watch: Watch,
+             value: Tensor | None = None) -> tuple[tuple[int, ...], list[Tensor]]:
+    """The dimensions indexed and their integer index tensors; masks become their nonzero positions.
+
+    A ``value`` that is to be written there is refused for its shape before any index is for its number.
+    """
     dims: list[int] = []
     indices: list[Tensor] = []
     device = view._aval.device
@@ -94,6 +98,8 @@ def _indices(advanced: tuple, view: Tensor,
         else:
             indices.append(put(index, device))
     shape = gathering(view._aval.shape, tuple(dims), tuple(i._aval.shape for i in indices))
+    if value is not None:
+        check_value_shape(value._aval.shape, shape.size)
     check_bounds(indices, shape, view._aval.shape, watch.within)
     return shape.dims, indices
 
@@ -152,7 +158,7 @@ def _put(view: Tensor, advanced: tuple, value: Tensor, accumulate: bool) -> None
         _fill_masked(view, advanced[0], value)
         return
     watch = Watch()
-    dims, indices = _indices(advanced, view, watch)
+    dims, indices = _indices(advanced, view, watch, value)
     if value._storage is view._storage and overlaps(layout_of(view), layout_of(value)):
         raise RuntimeError(PARTIAL_OVERLAP)
     watch.over(apply_inplace(OPS["_index_put"], (view, value, *indices), (dims, accumulate)))

@@ -416,6 +416,9 @@ def strip_leading_ones(size: Ints) -> Ints:
 
 def check_value_shape(value: Ints, result: Ints) -> None:
     """Refuse to write a value of this shape into a gather's result if it does not expand to it."""
+    extra = max(len(value) - len(result), 0)
+    if all(n == 1 for n in value[:extra]):
+        value = value[extra:]
     fits = len(value) <= len(result) and all(
         n in (1, m) for n, m in zip(reversed(value), reversed(result), strict=False)
     )
