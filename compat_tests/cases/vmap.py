@@ -139,7 +139,11 @@ def writing_inside(T):
 def writing_to_an_argument(T):
     x = rand(T, 3, 4)
     out = T.vmap(lambda a: a.mul_(2), in_dims=1)(x)
-    return _values(out, x)
+    before = _values(out, x)
+    x.add_(1)  # shows in what came out, which is the same memory
+    same = T.vmap(lambda a: a, in_dims=1, out_dims=1)(x)
+    same.zero_()
+    return before, _values(out, x, same)
 
 
 @case

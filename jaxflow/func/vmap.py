@@ -69,11 +69,18 @@ def _run(func, flat, dims, structure, kwargs, size, out_dims, randomness, name) 
         entered = [x if dim is None else enter(_first(x, dim), axis) for x, dim in zip(flat, dims)]
         epochs = [None if dim is None else x._storage.epoch for x, dim in zip(entered, dims)]
         outputs = func(*tree.unflatten(entered, structure), **kwargs)
-        results = _results(outputs, out_dims, axis, name)
+        flat_outputs, out_structure = tree.flatten(outputs)
+        out = _output_dims(out_dims, outputs, out_structure, name)
+        results = [_result(x, dim, axis, name) for x, dim in zip(flat_outputs, out, strict=True)]
     for x, inside, dim, epoch in zip(flat, entered, dims, epochs):
         if dim is not None and inside._storage.epoch != epoch:
             _first(x, dim).copy_(leave(inside, axis))  # func wrote to its argument
-    return results
+    # What came in and goes out again is the caller's own memory.
+    same = {id(inside): (x, dim) for x, inside, dim in zip(flat, entered, dims) if dim is not None}
+    for i, x in enumerate(flat_outputs):
+        if id(x) in same and out[i] is not None:
+            results[i] = same[id(x)][0].movedim(same[id(x)][1], out[i])
+    return tree.unflatten(results, out_structure)
 
 
 def _first(t: Tensor, dim: int) -> Tensor:
@@ -168,14 +175,6 @@ def _output_dims(out_dims: Any, outputs: Any, structure: Any, name: str) -> list
             f"structure {structure}."
         )
     return dims
-
-
-def _results(outputs: Any, out_dims: Any, axis: MappedAxis, name: str) -> Any:
-    flat, structure = tree.flatten(outputs)
-    dims = _output_dims(out_dims, outputs, structure, name)
-    return tree.unflatten(
-        [_result(x, dim, axis, name) for x, dim in zip(flat, dims, strict=True)], structure
-    )
 
 
 def _result(x: Any, dim: int | None, axis: MappedAxis, name: str) -> Any:
