@@ -325,14 +325,3 @@ class NestedIOFunction(Function):
 
 
 _ContextMethodMixin = FunctionCtx  # by this name old pickles find it
-
-
-class CallableFunction(Function):
-    """A Function that OneFlow's programs may also make and call: ``Exp()(x)`` is ``Exp.apply(x)``."""
-
-    def __init__(self) -> None:
-        pass  # and no warning: this is one of the two documented forms
-
-    def __call__(self, *args: Any) -> Any:
-        """Run forward, as ``apply`` does."""
-        return self.apply(*args)
