@@ -67,14 +67,10 @@ def checkpoint(
         CheckpointError: in backward, when the second run saves other tensors than the first.
     """
     if use_reentrant is None:
-        warnings.warn(
+        use_reentrant = _unnamed(
             "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in "
-            "PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception. "
-            "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
-            "you can pass use_reentrant=True. Refer to docs for more details on the differences between "
-            "the two variants.", UserWarning, stacklevel=2,
+            "PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception."
         )
-        use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant:
         _refuse(kwargs)
@@ -98,6 +94,16 @@ def checkpoint(
     part.complete = True
     part.watch(outputs)
     return outputs
+
+
+def _unnamed(warning: str) -> bool:
+    """Warn that the variant was not named; the one it is then."""
+    warnings.warn(
+        f"{warning} use_reentrant=False is recommended, but if you need to preserve the current default "
+        "behavior, you can pass use_reentrant=True. Refer to docs for more details on the differences "
+        "between the two variants.", UserWarning, stacklevel=3,
+    )
+    return True
 
 
 def _refuse(kwargs: dict) -> None:
@@ -348,14 +354,10 @@ def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentra
         ValueError: for other keyword arguments.
     """
     if use_reentrant is None:
-        warnings.warn(
+        use_reentrant = _unnamed(
             "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
-            "explicitly. In version 2.9 we will raise an exception if use_reentrant is not passed. "
-            "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
-            "you can pass use_reentrant=True. Refer to docs for more details on the differences between "
-            "the two variants.", UserWarning, stacklevel=2,
+            "explicitly. In version 2.9 we will raise an exception if use_reentrant is not passed."
         )
-        use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     _refuse(kwargs)
     chain = list(functions)
