@@ -36,6 +36,7 @@ from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.cast import cast
 from jaxflow._core.geometry import broadcast_shapes
 
+from . import room
 from .graph import node_class
 from .op import SCALAR, TENSOR, TENSORS, Op
 from .saved_names import SAVED_NAMES
@@ -84,6 +85,7 @@ class Plan:
         self.fn = fn
         fn.__name__ = fn.__qualname__ = name
         self.jitted = jax.jit(fn)
+        room.made()
         self.kinds = tuple(kinds)
         self.out_avals = tuple(out_avals)
         self.device = device

@@ -37,7 +37,7 @@ from jaxflow._core.aval import Aval
 from jaxflow._core.device import resolve
 from jaxflow._core.value import Value
 
-from . import explain
+from . import explain, room
 from .batch import Batched
 from .doubt import Question, doubt_of
 from .plan import Plan
@@ -268,6 +268,7 @@ _SOLE = _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else -1
 
 _executables: dict[tuple, list[Executable]] = {}
 _executables_lock = threading.Lock()
+room.on_forget.append(_executables.clear)
 
 
 # How often a program may run without donating what it could before a better one is compiled.
@@ -312,6 +313,7 @@ class Executable:
                  "outputs", "wasted")
 
     def __init__(self, program: Program, trace: tuple, alive, donatable) -> None:
+        room.made()
         self.alive = alive
         self.alive_set = frozenset(alive)
         steps = _without_dead(_parse(trace), set(alive))
