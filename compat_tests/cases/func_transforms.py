@@ -309,7 +309,8 @@ def functional_calls(T):
     tied[1].weight = tied[0].weight
     return (
         call(net, zeros, (x,)), call(net, some, x).detach(), call(net, [zeros, {}], args=(x,)),
-        call(net, zeros, kwargs={"input": x}), [v.detach() for v in net.parameters()] == before or True,
+        call(net, zeros, kwargs={"input": x}),
+        [T.equal(v.detach(), before[k]) for k, v in net.named_parameters()],  # its own are back
         out.detach(), state["num_batches_tracked"], state["running_mean"], norm.running_mean,
         call(tied, {"0.weight": T.zeros(3, 3)}, x).detach() - tied[1].bias.detach(),
         raises(lambda: call(tied, {"0.weight": T.zeros(3, 3), "1.weight": T.ones(3, 3)}, x)),
@@ -406,7 +407,7 @@ def neural_tangent_kernels(T):
         return T.func.vmap(T.func.vmap(pair, (None, 0)), (0, None))(a, b)
 
     first, second = contraction(), products()
-    return AnyStrides([first, second, T.allclose(first, second.transpose(-1, -2), atol=1e-4)])
+    return AnyStrides([first, second, T.allclose(first, second.transpose(-1, -2), atol=1e-5)])
 
 
 @case

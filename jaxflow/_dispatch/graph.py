@@ -32,7 +32,7 @@ class HeldResult(NamedTuple):
 
 
 _sequence = itertools.count()
-_next_sequence = _sequence.__next__
+next_sequence = _sequence.__next__
 
 
 class InputMetadata:
@@ -91,7 +91,7 @@ class Node:
         self._edges = edges
         self._needs = needs
         self._guards = guards
-        self._sequence = _next_sequence()
+        self._sequence = next_sequence()
         self._pre_hooks = None  # OrderedDict of hooks on the cotangents of all outputs
         self._post_hooks = None
         self._tensor_hooks = None  # output number -> OrderedDict of Tensor.register_hook hooks

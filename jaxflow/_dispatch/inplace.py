@@ -54,15 +54,9 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
     for transform in state.captors:
         transform.check_write(op, target, result)
     if LEVELS:
-        _forward().check_write(op, target, result)
+        forward_mode().check_write(op, target, result)
     write(target, result)
     return target
-
-
-def _forward():
-    from . import forward
-
-    return forward
 
 
 def captured(op: Op) -> RuntimeError:

@@ -31,7 +31,7 @@ from jaxflow._core.value import Value
 from . import batch
 from .door import forward_mode, value_of
 from .generator import Generator
-from .graph import AccumulateGrad, Node, _next_sequence
+from .graph import AccumulateGrad, Node, next_sequence
 from .history import edge_of
 from .run import run
 from .state import state
@@ -57,7 +57,7 @@ class MappedAxis:
         self.serial = next(self._serials)
         self.size = size
         self.randomness = randomness
-        self.start = _next_sequence()
+        self.start = next_sequence()
         self.leaves: dict[int, Tensor] = {}
         self.joins: dict[tuple, Node] = {}
 
