@@ -100,7 +100,7 @@ class OnJaxflow(OnXLA, demo.Training):
         The gradients of the step before live between steps; ``zero_grad`` frees them while the next step
         is recorded, before its program starts.
         """
-        from jaxflow._dispatch.program import Executable
+        from jaxflow._dispatch.executable import Executable
 
         started, call = [], Executable.__call__
 

@@ -127,17 +127,17 @@ def test_one_program_from_the_first_step_on(name):
 
 
 def test_old_parameters_and_states_are_donated():
-    from jaxflow._dispatch import program
+    from jaxflow._dispatch import executable
 
     with jaxflow.execution("deferred"):
         params = parameters((64, 3), (5,))
         optimizer = optim.AdamW(params)
         give_grads(params)
         jaxflow.flush()
-        known = {id(e) for found in program._executables.values() for e in found}
+        known = {id(e) for found in executable._executables.values() for e in found}
         for _ in range(3):
             optimizer.step()
-        new = [e for found in program._executables.values() for e in found if id(e) not in known]
+        new = [e for found in executable._executables.values() for e in found if id(e) not in known]
     # One step count, and three arrays of each of two parameters; the gradients stay.
     assert max(len(e.donated) for e in new) == 1 + 3 * 2
 

@@ -3,7 +3,7 @@
 import pytest
 
 import jaxflow as torch
-from jaxflow._dispatch import program
+from jaxflow._dispatch import executable
 
 F = torch.nn.functional
 LAYERS, ROWS, WIDTH = 6, 512, 256
@@ -15,10 +15,10 @@ def memory_plan(run):
     """XLA's memory plan of the largest program that ``run`` needs."""
     with torch.execution("deferred"):
         torch.flush()
-        program._executables.clear()
+        executable._executables.clear()
         run()
         torch.flush()
-    new = [e.compiled.memory_analysis() for found in program._executables.values() for e in found]
+    new = [e.compiled.memory_analysis() for found in executable._executables.values() for e in found]
     return max(new, key=lambda plan: plan.temp_size_in_bytes)
 
 

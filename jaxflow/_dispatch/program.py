@@ -11,13 +11,6 @@ NOTE [Liveness]
     A result is an output only if its Value is still referred to when the Program closes (a weak
     reference answers that). A compiled program whose outputs include all that are needed may serve
     too, as long as it donates nothing that is still wanted.
-
-NOTE [Who takes over whose memory]
-    A donated leaf's memory goes to an output of its aval. XLA can write there only if the leaf is not
-    read afterwards; else it copies, which costs more than not donating. jax pairs the two in the order
-    in which they stand, so they are put in the order that the trace suggests: the latest output with the
-    leaf read last, if that is not later. So a new parameter takes the place of the old one, and not of a
-    gradient that happens to have its shape.
 """
 
 from __future__ import annotations
@@ -27,19 +20,17 @@ import threading
 import time
 import weakref
 from collections import Counter
-from typing import Any
 
 import jax
-import numpy as np
 
 from jaxflow._core import flags
 from jaxflow._core.aval import Aval
-from jaxflow._core.device import resolve
 from jaxflow._core.value import Value
 
-from . import explain, room
+from . import explain
 from .batch import Batched
 from .doubt import Question, doubt_of
+from .executable import Executable, lookup, store
 from .plan import Plan
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
@@ -220,10 +211,10 @@ class Program:
         outputs = [results[i] for i in alive]
         del results
         donatable = self._donatable(outputs)
-        executable = _lookup(trace, alive, donatable)
+        executable = lookup(trace, alive, donatable)
         if executable is None:
             executable = Executable(self, trace, alive, donatable)
-            _store(trace, executable)
+            store(trace, executable)
         doubt = doubt_of(self.questions, self.leaves, self.trace)
         arrays = executable(self)
         if flags.DEBUG:
@@ -262,171 +253,3 @@ def _calibrate() -> int:
 
 # A free-threaded build has no reliable count: there, nothing is donated.
 _SOLE = _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else -1
-
-
-# ------------------------------------------------------------------------------------- executables
-
-_executables: dict[tuple, list[Executable]] = {}
-_executables_lock = threading.Lock()
-room.on_forget.append(_executables.clear)
-
-
-# How often a program may run without donating what it could before a better one is compiled.
-_PATIENCE = 2
-
-# Traces kept; programs of ever-changing shapes would otherwise fill the memory.
-_MAX_TRACES = 1024
-
-
-def _lookup(trace: tuple, alive: tuple[int, ...], donatable: tuple[int, ...]) -> Executable | None:
-    for candidate in _executables.get(trace, ()):
-        if candidate.serves(alive, donatable):
-            if candidate.offered < len(donatable):
-                candidate.wasted += 1
-                if candidate.wasted > _PATIENCE:
-                    continue
-            return candidate
-    return None
-
-
-def _store(trace: tuple, executable: Executable) -> None:
-    with _executables_lock:
-        # The newest first: a loop that has settled asks for the one compiled last.
-        _executables.setdefault(trace, []).insert(0, executable)
-        if len(_executables) > _MAX_TRACES:
-            del _executables[next(iter(_executables))]
-
-
-class Executable:
-    """A compiled trace: which results it returns, and which leaves it donates.
-
-    Attributes:
-        alive: the results it returns, in the order of the trace.
-        outputs: the same, in the order in which it returns them.
-        donated: leaves whose memory the first outputs take over, one each (see the NOTE).
-        kept: the other leaves.
-        offered: how many leaves could have been donated.
-        wasted: how often more than that could have been.
-    """
-
-    __slots__ = ("alive", "alive_set", "compiled", "donated", "donated_set", "entry", "kept", "offered",
-                 "outputs", "wasted")
-
-    def __init__(self, program: Program, trace: tuple, alive, donatable) -> None:
-        room.made()
-        self.alive = alive
-        self.alive_set = frozenset(alive)
-        steps = _without_dead(_parse(trace), set(alive))
-        pairs = _heirs(steps, self.alive_set, {i: program.leaves[i].aval for i in donatable})
-        self.donated = tuple(leaf for leaf, _ in pairs)
-        self.donated_set = frozenset(self.donated)
-        heirs = [result for _, result in pairs]
-        self.outputs = (*heirs, *(i for i in alive if i not in set(heirs)))
-        self.kept = tuple(i for i in range(len(program.leaves)) if i not in self.donated_set)
-        self.offered = len(donatable)
-        self.wasted = 0
-        why = explain.why_compiled(trace, alive, _executables)
-        started = time.perf_counter()
-        device = resolve(program.device)[1]
-        with jax.default_device(device):
-            jitted = jax.jit(self._replay(steps), donate_argnums=0)
-            lowered = jitted.lower(*self._arguments(program))
-            self.compiled = lowered.compile()
-        self.entry = explain.compiled(
-            explain.program_name(trace), sum(isinstance(t, Plan) for t in trace), why,
-            time.perf_counter() - started,
-        )
-
-    def serves(self, alive: tuple[int, ...], donatable: tuple[int, ...]) -> bool:
-        """Whether this program's outputs cover ``alive`` and it donates only what may be donated."""
-        return (alive == self.alive or self.alive_set.issuperset(alive)) and (
-            self.donated_set.issubset(donatable)
-        )
-
-    def _arguments(self, program: Program) -> tuple:
-        leaves = program.leaves
-        return (
-            [leaves[i].array for i in self.donated],
-            [leaves[i].array for i in self.kept],
-            np.array(program.floats, np.float64),
-            np.array(program.integers, np.int64),
-            np.array(program.complexes, np.complex128),
-        )
-
-    def __call__(self, program: Program) -> list:
-        return self.compiled(*self._arguments(program))
-
-    def _replay(self, steps: list):
-        """The function to compile: the plans of ``steps``, applied in order."""
-        outputs, donated, kept = self.outputs, self.donated, self.kept
-
-        def replay(donated_leaves: list, kept_leaves: list, floats, integers, complexes) -> list:
-            env: dict[int, Any] = {}
-            for i, x in zip(donated, donated_leaves, strict=True):
-                env[-1 - i] = x
-            for i, x in zip(kept, kept_leaves, strict=True):
-                env[-1 - i] = x
-            vectors = {float: floats, int: integers, bool: integers, complex: complexes}
-            for plan, slots, numbers, out in steps:
-                arguments = []
-                slots, numbers = iter(slots), iter(numbers)
-                for kind in plan.kinds:
-                    if isinstance(kind, Aval):
-                        arguments.append(env[next(slots)])
-                    else:
-                        x = vectors[kind][next(numbers)]
-                        arguments.append(x.astype(np.bool_) if kind is bool else x)
-                for k, x in enumerate(plan.jitted(*arguments)):
-                    env[out + k] = x
-            return [env[i] for i in outputs]
-
-        return replay
-
-
-def _parse(trace: tuple) -> list:
-    """The trace as steps ``(plan, slots, positions of its numbers, first result slot)``."""
-    steps, at, result = [], 0, 0
-    counts = {float: 0, int: 0, complex: 0}
-    while at < len(trace):
-        plan = trace[at]
-        slots = trace[at + 1 : at + 1 + plan.arrays]
-        numbers = []
-        for kind in plan.kinds:
-            if not isinstance(kind, Aval):
-                vector = int if kind is bool else kind
-                numbers.append(counts[vector])
-                counts[vector] += 1
-        steps.append((plan, slots, numbers, result))
-        result += len(plan.out_avals)
-        at += 1 + plan.arrays
-    return steps
-
-
-def _without_dead(steps: list, needed: set[int]) -> list:
-    live = []
-    for step in reversed(steps):
-        plan, slots, _, out = step
-        if any(out + k in needed for k in range(len(plan.out_avals))):
-            live.append(step)
-            needed.update(slots)
-    live.reverse()
-    return live
-
-
-def _heirs(steps: list, alive: frozenset[int], leaves: dict[int, Aval]) -> list[tuple[int, int]]:
-    """Pairs of a leaf and the result that takes over its memory; NOTE [Who takes over whose memory]."""
-    last_read: dict[int, tuple[int, int]] = {}
-    candidates: dict[Aval, list] = {}
-    for at, (plan, slots, _, out) in enumerate(steps):
-        for position, slot in enumerate(slots):
-            if -1 - slot in leaves:
-                last_read[-1 - slot] = at, position
-        for k, aval in enumerate(plan.out_avals):
-            if out + k in alive:
-                candidates.setdefault(aval, []).append((at, out + k))
-    pairs = []
-    for leaf, (read, _) in sorted(last_read.items(), key=lambda item: item[1], reverse=True):
-        results = candidates.get(leaves[leaf], ())
-        if results and read <= results[-1][0]:
-            pairs.append((leaf, results.pop()[1]))
-    return pairs

@@ -1,0 +1,136 @@
+"""Executables: traces compiled by XLA, and the library of those that are known."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from jaxflow._core.aval import Aval
+from jaxflow._core.device import resolve
+
+from . import explain, room
+from .plan import Plan
+from .steps import heirs, parse, without_dead
+
+if TYPE_CHECKING:
+    from .program import Program
+
+_executables: dict[tuple, list[Executable]] = {}
+_executables_lock = threading.Lock()
+room.on_forget.append(_executables.clear)
+
+
+# How often a program may run without donating what it could before a better one is compiled.
+_PATIENCE = 2
+
+# Traces kept; programs of ever-changing shapes would otherwise fill the memory.
+_MAX_TRACES = 1024
+
+
+def lookup(trace: tuple, alive: tuple[int, ...], donatable: tuple[int, ...]) -> Executable | None:
+    for candidate in _executables.get(trace, ()):
+        if candidate.serves(alive, donatable):
+            if candidate.offered < len(donatable):
+                candidate.wasted += 1
+                if candidate.wasted > _PATIENCE:
+                    continue
+            return candidate
+    return None
+
+
+def store(trace: tuple, executable: Executable) -> None:
+    with _executables_lock:
+        # The newest first: a loop that has settled asks for the one compiled last.
+        _executables.setdefault(trace, []).insert(0, executable)
+        if len(_executables) > _MAX_TRACES:
+            del _executables[next(iter(_executables))]
+
+
+class Executable:
+    """A compiled trace: which results it returns, and which leaves it donates.
+
+    Attributes:
+        alive: the results it returns, in the order of the trace.
+        outputs: the same, in the order in which it returns them.
+        donated: leaves whose memory the first outputs take over, one each (see the NOTE).
+        kept: the other leaves.
+        offered: how many leaves could have been donated.
+        wasted: how often more than that could have been.
+    """
+
+    __slots__ = ("alive", "alive_set", "compiled", "donated", "donated_set", "entry", "kept", "offered",
+                 "outputs", "wasted")
+
+    def __init__(self, program: Program, trace: tuple, alive, donatable) -> None:
+        room.made()
+        self.alive = alive
+        self.alive_set = frozenset(alive)
+        steps = without_dead(parse(trace), set(alive))
+        pairs = heirs(steps, self.alive_set, {i: program.leaves[i].aval for i in donatable})
+        self.donated = tuple(leaf for leaf, _ in pairs)
+        self.donated_set = frozenset(self.donated)
+        inherited = [result for _, result in pairs]
+        self.outputs = (*inherited, *(i for i in alive if i not in set(inherited)))
+        self.kept = tuple(i for i in range(len(program.leaves)) if i not in self.donated_set)
+        self.offered = len(donatable)
+        self.wasted = 0
+        why = explain.why_compiled(trace, alive, _executables)
+        started = time.perf_counter()
+        device = resolve(program.device)[1]
+        with jax.default_device(device):
+            jitted = jax.jit(self._replay(steps), donate_argnums=0)
+            lowered = jitted.lower(*self._arguments(program))
+            self.compiled = lowered.compile()
+        self.entry = explain.compiled(
+            explain.program_name(trace), sum(isinstance(t, Plan) for t in trace), why,
+            time.perf_counter() - started,
+        )
+
+    def serves(self, alive: tuple[int, ...], donatable: tuple[int, ...]) -> bool:
+        """Whether this program's outputs cover ``alive`` and it donates only what may be donated."""
+        return (alive == self.alive or self.alive_set.issuperset(alive)) and (
+            self.donated_set.issubset(donatable)
+        )
+
+    def _arguments(self, program: Program) -> tuple:
+        leaves = program.leaves
+        return (
+            [leaves[i].array for i in self.donated],
+            [leaves[i].array for i in self.kept],
+            np.array(program.floats, np.float64),
+            np.array(program.integers, np.int64),
+            np.array(program.complexes, np.complex128),
+        )
+
+    def __call__(self, program: Program) -> list:
+        return self.compiled(*self._arguments(program))
+
+    def _replay(self, steps: list):
+        """The function to compile: the plans of ``steps``, applied in order."""
+        outputs, donated, kept = self.outputs, self.donated, self.kept
+
+        def replay(donated_leaves: list, kept_leaves: list, floats, integers, complexes) -> list:
+            env: dict[int, Any] = {}
+            for i, x in zip(donated, donated_leaves, strict=True):
+                env[-1 - i] = x
+            for i, x in zip(kept, kept_leaves, strict=True):
+                env[-1 - i] = x
+            vectors = {float: floats, int: integers, bool: integers, complex: complexes}
+            for plan, slots, numbers, out in steps:
+                arguments = []
+                slots, numbers = iter(slots), iter(numbers)
+                for kind in plan.kinds:
+                    if isinstance(kind, Aval):
+                        arguments.append(env[next(slots)])
+                    else:
+                        x = vectors[kind][next(numbers)]
+                        arguments.append(x.astype(np.bool_) if kind is bool else x)
+                for k, x in enumerate(plan.jitted(*arguments)):
+                    env[out + k] = x
+            return [env[i] for i in outputs]
+
+        return replay
