@@ -21,7 +21,7 @@ import jax.numpy as jnp
 from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.value import Value
 
-from .plan import Plan, infer
+from .plan import Plan, Traced
 
 
 class _Nowhere:
@@ -166,5 +166,6 @@ def _physical_plan(kind: str, aval: Aval, a: int, b: int) -> Plan:
     def fn(x):
         return (change(x, a, b),)
 
-    return Plan(f"vmap_{kind}", fn, [aval], infer(fn, [aval], aval.device), device=aval.device,
-                grad_name="", differentiable=False)
+    traced = Traced(f"vmap_{kind}", fn, [aval], aval.device)
+    return Plan(f"vmap_{kind}", fn, [aval], traced.out_avals, device=aval.device,
+                grad_name="", differentiable=False, traced=traced)

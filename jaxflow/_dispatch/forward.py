@@ -23,8 +23,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
-from jax.extend.core import jaxpr_as_fun, subjaxprs
+from jax.extend.core import subjaxprs
 from jax.interpreters import partial_eval
 
 from jaxflow._core.levels import LEVELS
@@ -36,7 +35,7 @@ from .history import edge_of, refreshed
 from .inplace import apply_inplace, captured
 from .mapped import alike
 from .op import OPS, Op
-from .plan import Plan, struct_of
+from .plan import Plan, function_of, struct_of
 from .saving import Packed
 
 
@@ -229,18 +228,11 @@ def _build_jvp(plan: Plan, present: tuple[bool, ...]) -> Jvp:
             "backward alone; give it a jax.custom_jvp instead, from which jax derives both"
         )
     kept = tuple(i for i in range(n) if used[i])
-    run = jaxpr_as_fun(closed.replace(jaxpr=jaxpr))
-    dtypes = tuple(v.aval.dtype for v in jaxpr.invars)
-
-    def fn(*inputs):
-        return tuple(run(*(
-            jnp.asarray(x, d) if isinstance(x, (bool, int, float, complex)) else x
-            for x, d in zip(inputs, dtypes, strict=True)
-        )))
-
+    closed = closed.replace(jaxpr=jaxpr)
+    fn = function_of(closed)
     pushed = Plan(plan.name + "_jvp", fn, [plan.kinds[i] for i in kept] + tangent_kinds,
                   [plan.out_avals[i] for i in outputs], device=plan.device, grad_name=plan.grad_name,
-                  single=False)
+                  single=False, jaxpr=closed)
     return Jvp(pushed, kept, outputs)
 
 

@@ -26,7 +26,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import Var, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
 from jax.interpreters import partial_eval
 
 from jaxflow._core import device as devices
@@ -57,7 +57,9 @@ class Plan:
     Attributes:
         kinds: per dynamic input an Aval or a Python number type (absent optional inputs left out).
         fn: the function of exactly those inputs; returns a tuple of arrays.
-        jitted: ``fn`` under ``jax.jit``; equal layers share its trace.
+        jitted: ``fn`` under ``jax.jit``; equal layers share its trace. Made when first asked for.
+        jaxpr: the ClosedJaxpr of ``fn`` for these kinds. Made when first asked for, by the trace that
+            ``jitted`` uses, and the other way round: nothing is traced twice.
         out_avals: what comes out.
         diff_outputs: which outputs may require grad.
         arrays: how many of the inputs are arrays.
@@ -72,20 +74,22 @@ class Plan:
     """
 
     __slots__ = ("arity", "arrays", "batched", "device", "diff_outputs", "differentiable", "faces", "fn",
-                 "grad_name", "held_results", "holds", "jitted", "kinds", "name", "node", "origin",
-                 "out_avals", "preserve", "recomputes", "returns", "saves", "single", "twice", "view",
-                 "vjps")
+                 "grad_name", "held_results", "holds", "host", "jaxpr", "jitted", "kinds", "name", "node",
+                 "origin", "out_avals", "preserve", "recomputes", "returns", "saves", "single", "twice",
+                 "view", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", holds: tuple[int, ...] | None = None,
                  differentiable: bool | Sequence[bool] = True,
                  preserve: bool = False, recomputes: bool = False, returns: Any = None, single: bool = True,
-                 faces: tuple[int, ...] | None = None, twice: bool | None = None) -> None:
+                 faces: tuple[int, ...] | None = None, twice: bool | None = None,
+                 traced: Traced | None = None, jaxpr: ClosedJaxpr | None = None) -> None:
         self.name = name
         self.fn = fn
-        fn.__name__ = fn.__qualname__ = name
-        self.jitted = jax.jit(fn)
-        room.made()
+        if traced is not None:
+            self.jitted, self.jaxpr = traced.jitted, traced.jaxpr
+        elif jaxpr is not None:
+            self.jaxpr = jaxpr
         self.kinds = tuple(kinds)
         self.out_avals = tuple(out_avals)
         self.device = device
@@ -112,6 +116,18 @@ class Plan:
         self.held_results: tuple[int, ...] = ()
         self.origin: tuple | None = None
         self.view: tuple | None = None
+
+    def __getattr__(self, name: str):
+        # Reached once for each of these slots: until it is filled.
+        if name == "jitted":
+            self.jitted = found = jit(self.name, self.fn)
+        elif name == "jaxpr":
+            self.jaxpr = found = self.jitted.trace(*map(struct_of, self.kinds)).jaxpr
+        elif name == "host":
+            self.host = found = None  # see `host.host_of`
+        else:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return found
 
     def __repr__(self) -> str:
         return f"<plan {self.name}({', '.join(map(_kind_name, self.kinds))})>"
@@ -152,10 +168,27 @@ def struct_of(kind) -> jax.ShapeDtypeStruct:
     return kind.struct if isinstance(kind, Aval) else jax.ShapeDtypeStruct((), NUMBER_DTYPES[kind])
 
 
-def infer(fn: Callable, kinds: Sequence, device) -> tuple[Aval, ...]:
-    """Avals of what ``fn`` returns. The body runs here on shapes alone: its errors are the user's."""
-    outs = jax.eval_shape(fn, *map(struct_of, kinds))
-    return tuple(aval_of(o.shape, dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
+def jit(name: str, fn: Callable) -> Callable:
+    """``fn`` under ``jax.jit``, called ``name`` in what XLA shows of it."""
+    fn.__name__ = fn.__qualname__ = name
+    room.made()
+    return jax.jit(fn)
+
+
+class Traced:
+    """The one trace of a function for inputs of these ``kinds``: the body runs here, on shapes alone.
+
+    Its errors are the user's. ``out_avals`` are of what it returns.
+    """
+
+    __slots__ = ("jaxpr", "jitted", "out_avals")
+
+    def __init__(self, name: str, fn: Callable, kinds: Sequence, device) -> None:
+        self.jitted = jit(name, fn)
+        self.jaxpr = self.jitted.trace(*map(struct_of, kinds)).jaxpr
+        self.out_avals = tuple(
+            aval_of(o.shape, dtypes.from_numpy_dtype(o.dtype), device) for o in self.jaxpr.out_avals
+        )
 
 
 # ---------------------------------------------------------------------------------- from an op record
@@ -207,7 +240,8 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
             return (outs,) if single[0] else tuple(outs)
 
         flat.__doc__ = op.doc
-        out_avals = infer(flat, live, device)
+        traced = Traced(op.name, flat, live, device)
+        out_avals = traced.out_avals
         if into is not None and out_avals[0].shape != into.shape:
             raise RuntimeError(
                 f"Bad in-place call: input tensor size {list(into.shape)} and output tensor size "
@@ -221,7 +255,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=saves, holds=holds, differentiable=op.differentiable,
                     preserve=op.layout == "preserve", recomputes=op.recomputes, returns=op.returns,
-                    single=single[0], faces=_faces(op, kinds, layout, present, wrapped))
+                    single=single[0], faces=_faces(op, kinds, layout, present, wrapped), traced=traced)
         plan.origin = (op, static, layout, present)
         if not plan.single:
             held = (result_number(plan, n) for n, tensor in SAVED_NAMES.get(grad_name, {}).items() if tensor)
@@ -462,28 +496,37 @@ def finish_vjp(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, w
     closed = jax.make_jaxpr(backward)(*map(struct_of, (*kinds, *ct_kinds)))
     jaxpr, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(wanted))
     kept = tuple(i for i in range(n) if used[i] or i in _kept_anyway(plan))
-    run = jaxpr_as_fun(closed.replace(jaxpr=jaxpr))
-    positions = [i for i, u in enumerate(used) if u]
     # The cotangents always come along, used or not: one calling convention for every backward.
-    slots = {p: k for k, p in enumerate((*kept, *range(n, n + len(ct_kinds))))}
-    picks = tuple(slots[p] for p in positions)
-    in_dtypes = tuple(closed.in_avals[p].dtype for p in positions)
-
-    def fn(*inputs):
-        if plan.recomputes:
-            inputs = jax.lax.optimization_barrier(inputs)
-        return tuple(run(*(
-            jnp.asarray(inputs[k], d) if isinstance(inputs[k], (bool, int, float, complex))
-            else inputs[k] for k, d in zip(picks, in_dtypes, strict=True)
-        )))
+    invars = closed.jaxpr.invars
+    closed = closed.replace(jaxpr=jaxpr.replace(invars=[*(invars[i] for i in kept), *invars[n:]]))
 
     name = plan.name + "_vjp"
     out_avals = [plan.kinds[i] for i in wanted]
+    fn = function_of(closed, plan.recomputes)
     vjp_plan = Plan(name, fn, [kinds[i] for i in kept] + ct_kinds, out_avals,
                     device=plan.device, grad_name=_backward_name(plan.grad_name), single=False,
-                    differentiable=_varying(jaxpr) if plan.twice is None else plan.twice)
+                    differentiable=_varying(jaxpr) if plan.twice is None else plan.twice, jaxpr=closed)
     numbers = {i for i, kind in enumerate(plan.kinds) if not isinstance(kind, Aval)}
     return Vjp(vjp_plan, kept, wanted, with_ct, tuple(sorted({*kept, *numbers})))
+
+
+def function_of(closed: ClosedJaxpr, late: bool = False) -> Callable:
+    """The function of a jaxpr, which takes numbers for 0-d inputs.
+
+    With ``late`` nothing is computed before all inputs are there: NOTE [What backward keeps].
+    """
+    run = jaxpr_as_fun(closed)
+    in_dtypes = tuple(a.dtype for a in closed.in_avals)
+
+    def fn(*inputs):
+        if late:
+            inputs = jax.lax.optimization_barrier(inputs)
+        return tuple(run(*(
+            jnp.asarray(x, d) if isinstance(x, (bool, int, float, complex)) else x
+            for x, d in zip(inputs, in_dtypes, strict=True)
+        )))
+
+    return fn
 
 
 def _varying(jaxpr) -> list[bool]:

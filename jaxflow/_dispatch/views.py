@@ -19,7 +19,7 @@ from jaxflow._core.geometry import contiguous_strides, has_internal_overlap
 from jaxflow._core.tensor import Tensor
 from jaxflow._ops.views import VIEWS, Geometry, Step, by_position, capacity, repeats_itself
 
-from .plan import Plan, infer
+from .plan import Plan
 
 
 class ViewPlan:
@@ -155,7 +155,7 @@ class ViewPlan:
             # PyTorch's gradient of strides over nothing, or of nothing, is zeros without a history.
             twice = grad_name != "AsStridedBackward0" or bool(avals[0].numel and self.aval.numel)
             found = self.plans.setdefault((kind, key), Plan(
-                name, flat, kinds, infer(flat, kinds, self.aval.device), device=self.aval.device,
+                name, flat, kinds, [avals[0] if kind == "write" else self.aval], device=self.aval.device,
                 grad_name=grad_name, saves="none", twice=twice,
             ))
             if kind == "step":

@@ -26,7 +26,7 @@ from jaxflow._api.construct import from_array, put
 from jaxflow._core.value import Untracked
 from jaxflow._dispatch.door import apply_plan
 from jaxflow._dispatch.op import camel
-from jaxflow._dispatch.plan import Plan, common_device, infer, struct_of
+from jaxflow._dispatch.plan import Plan, Traced, common_device, struct_of
 from jaxflow._dispatch.pytree import array_of, refusing_history
 from jaxflow._dispatch.state import state
 
@@ -131,8 +131,9 @@ class _Wrapped:
             return tuple(run(*(jnp.asarray(x, d) for x, d in zip(inputs, weak, strict=True))))
 
         device = common_device(kinds)
-        plan = Plan(f"jax_{self.name}", body, kinds, infer(body, kinds, device), device=device,
-                    grad_name=camel(self.name) + "Backward0", single=False)
+        traced = Traced(f"jax_{self.name}", body, kinds, device)
+        plan = Plan(f"jax_{self.name}", body, kinds, traced.out_avals, device=device,
+                    grad_name=camel(self.name) + "Backward0", single=False, traced=traced)
         return plan, out_tree[0]
 
     def _output(self, x: Any):
