@@ -44,7 +44,7 @@ lint: $(STAMP)-test
 format: $(STAMP)-test
 	$(BIN)/ruff check --fix .
 
-bench: $(STAMP)-demo $(STAMP)-compat
+bench: $(STAMP)-demo $(STAMP)-bench $(STAMP)-compat
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean:

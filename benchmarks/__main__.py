@@ -1,20 +1,54 @@
-"""``python -m benchmarks [name ...] [--quick]``: run the benchmarks, all of them by default."""
+"""``python -m benchmarks [workload ...]``: time contenders beside each other; see README.md."""
 
 import argparse
 import importlib
+import sys
 
-NAMES = ("gpt_step", "micro", "memory", "memory_models", "cold_start", "engine", "transforms")
+from . import report, suite
+from .contenders import CONTENDERS, SHORT
+from .workloads import WORKLOADS
+
+# Measurements with a shape of their own, that write a page of their own.
+PAGES = ("micro", "memory", "memory_models", "cold_start", "engine", "transforms")
+
+
+def contender(text):
+    name = SHORT.get(text, text)
+    if name not in CONTENDERS:
+        known = ", ".join([*SHORT, *map(repr, CONTENDERS)])
+        raise argparse.ArgumentTypeError(f"no contender {text!r}; there are {known}")
+    return name
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*NAMES, []], help="which (default: all)")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds: to see that it works")
-    parser.add_argument("--only", action="append", help="a contender to take part; may be repeated")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="workload",
+                        help=f"default: all of {', '.join([*WORKLOADS, *PAGES])}")  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds: five minutes for all")
+    parser.add_argument("--only", action="append", type=contender, metavar="CONTENDER",
+                        help=f"take part: {', '.join(SHORT)}; may be repeated")  # fmt: skip
+    parser.add_argument("--rounds", type=int, help="how many rounds (default 9, with --quick 3)")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
+    parser.add_argument("--out", help="folder for table, JSON and chart (default: benchmarks/results)")
+    parser.add_argument("--lowest", action="store_true",
+                        help="ratios of lowest times, not medians: for a busy machine")  # fmt: skip
+    parser.add_argument("--explain", action="store_true", help="print jaxflow.explain() of each workload")
     args = parser.parse_args()
-    for name in args.names or NAMES:
-        module = importlib.import_module(f"benchmarks.{name}")
-        module.main(quick=args.quick, only=args.only)
+    unknown = [name for name in args.names if name not in WORKLOADS and name not in PAGES]
+    if unknown:
+        parser.error(f"no workload {unknown[0]!r}; there are {', '.join([*WORKLOADS, *PAGES])}")
+    chosen = [name for name in args.names or WORKLOADS if name in WORKLOADS]
+    failed = 0
+    if args.lowest:
+        report.STATISTIC["used"] = "low"
+    if chosen:
+        failed = suite.run(chosen, args.only, args.quick, args.rounds, args.out, args.explain,
+                           device=args.device, dtype=args.dtype)  # fmt: skip
+    for name in args.names or PAGES:
+        if name in PAGES:
+            importlib.import_module(f"benchmarks.{name}").main(quick=args.quick, only=args.only)
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

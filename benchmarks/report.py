@@ -1,12 +1,21 @@
 """Summaries of measurements, and where they are written."""
 
+import importlib.metadata
 import json
 import os
 import pathlib
 import platform
 import statistics
 
-RESULTS = pathlib.Path(__file__).parent / "results"
+from . import targets
+from .contenders import REFERENCES
+
+ROOT = pathlib.Path(__file__).resolve().parent
+RESULTS = ROOT / "results"
+
+
+# What stands for a contender in ratios: the median, or on a machine that does other things the lowest.
+STATISTIC = {"used": "median"}
 
 
 def summary(samples):
@@ -32,17 +41,97 @@ def machine():
         "cores": len(os.sched_getaffinity(0)),
         "architecture": platform.machine(),
         "python": platform.python_version(),
+        "versions": {name: version(name) for name in ("torch", "jax", "jaxlib", "numpy", "jaxflow")},
         "load_at_end": round(os.getloadavg()[0], 2),
     }
 
 
-def write(name, title, result, text):
-    """Keep `result` as JSON and `text` (Markdown) under ``results/``, and print the text."""
-    RESULTS.mkdir(exist_ok=True)
+def version(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def write(name, title, result, text, folder=None):
+    """Keep `result` as JSON and `text` (Markdown) in a folder (``results/``), and print the text."""
+    folder = pathlib.Path(folder or RESULTS)
+    folder.mkdir(parents=True, exist_ok=True)
     shape = machine()
-    note = f"{shape['cores']} cores, {shape['architecture']}, Python {shape['python']}"
+    versions = ", ".join(f"{name} {number}" for name, number in shape["versions"].items() if number)
+    note = f"{shape['cores']} cores, {shape['architecture']}, Python {shape['python']}, {versions}"
     page = f"# {title}\n\n{note}.\n\n{text}\n"
-    (RESULTS / f"{name}.md").write_text(page)
+    (folder / f"{name}.md").write_text(page)
     content = {"machine": shape, **result}
-    (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
+    (folder / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
     print(page)
+
+
+def suite(results, rounds, out, failures, setting):
+    """The table of all workloads, the chart, and what failed."""
+    from . import chart
+    from .workloads import WORKLOADS
+
+    note = (
+        f"Milliseconds: median of {rounds} rounds (lowest to highest), the contenders taking turns, each in a"
+        f" process of its own; then the {STATISTIC['used']} over that of the others. Numbers agree;"
+        f" where a contender did not take part the reason stands in its row. {setting.get('device')},"
+        f" {setting.get('dtype')}{', --quick' if setting.get('quick') else ''}."
+    )
+    headings = ["workload", "contender", "ms", *(f"/ {name}" for name in REFERENCES), "target"]
+    rows = []
+    for name, contenders in results.items():
+        title = f"{WORKLOADS[name].title} (`{name}`)"
+        for contender in contenders:
+            rows.append([title, contender, *cells(name, contender, contenders)])
+            title = ""
+    text = f"{note}\n\n" + table(headings, rows)
+    reached = judged(results)
+    if reached:
+        count = sum(row[-1] == "reached" for row in reached)
+        text += f"\n\n## Targets: {count} of {len(reached)} reached\n\n" + table(
+            ["workload", "contender", "against", "at most", "measured", ""], reached
+        )
+    folder = pathlib.Path(out) if out else RESULTS
+    text += "\n\n" + chart.draw(results, folder / "suite.png")
+    if failures:
+        text += "\n\n## Failed\n\n" + "\n".join(f"- {failure}" for failure in failures)
+    content = {"rounds": rounds, "setting": setting, "workloads": results, "failures": failures}
+    write("suite", "Benchmarks", content, text, folder)
+
+
+def cells(workload, contender, contenders):
+    found = contenders[contender]
+    if "median" not in found:
+        return [f"left out: {found['left_out']}", *[""] * len(REFERENCES), ""]
+    ratios = [ratio(contenders, contender, other) for other in REFERENCES]
+    held = []
+    for other, most in targets.of(workload, contender):
+        measured = ratio(contenders, contender, other)
+        if measured is not None:
+            held.append(f"{most:.2f} of {other}: {verdict(measured, most)}")
+    digits = 3 if found["median"] < 0.01 else 1
+    shown = ["" if r is None else f"{r:.2f}" for r in ratios]
+    return [spread(found, 1e3, digits), *shown, "; ".join(held)]
+
+
+def ratio(contenders, one, other):
+    found, reference = contenders.get(one, {}), contenders.get(other, {})
+    if "median" not in found or "median" not in reference:
+        return None
+    return found[STATISTIC["used"]] / reference[STATISTIC["used"]]
+
+
+def verdict(measured, most):
+    return "reached" if measured <= most else "not reached"
+
+
+def judged(results):
+    """A row for every target that was measured."""
+    rows = []
+    for workload, contender, other, most in targets.ALL:
+        measured = ratio(results.get(workload, {}), contender, other)
+        if measured is not None:
+            shown = f"{most:.2f}", f"{measured:.2f}", verdict(measured, most)
+            rows.append([workload, contender, other, *shown])
+    return rows

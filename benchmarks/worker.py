@@ -12,6 +12,15 @@ import os
 import subprocess
 import sys
 import time
+import traceback
+
+
+class Failed(Exception):
+    """A method raised in the child; `kind` is the exception's class, the traceback is on stderr."""
+
+    def __init__(self, kind, text):
+        super().__init__(f"{kind}: {text}")
+        self.kind, self.text = kind, text
 
 
 class Worker:
@@ -28,13 +37,17 @@ class Worker:
             env={**os.environ, **(environment or {})},
         )
 
-    def call(self, method, **arguments):
+    def call(self, method, /, **arguments):
+        """The method's answer; `Failed` if it raised, RuntimeError if the process is gone."""
         self.process.stdin.write(json.dumps([method, arguments]) + "\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line:
             raise RuntimeError(f"{self.name} ended in {method}; its error is above")
-        return json.loads(line)
+        outcome, answer = json.loads(line)
+        if outcome == "raised":
+            raise Failed(*answer)
+        return answer
 
     def __enter__(self):
         return self
@@ -51,7 +64,14 @@ def serve(module, name):
     contender = importlib.import_module(module).CONTENDERS[name]()
     for line in sys.stdin:
         method, arguments = json.loads(line)
-        answer = getattr(contender, method)(**arguments)
+        try:
+            answer = ["returned", getattr(contender, method)(**arguments)]
+        except Exception as error:
+            expected = isinstance(error, NotImplementedError)
+            if not expected:
+                traceback.print_exc()
+            kind = "NotImplementedError" if expected else type(error).__name__
+            answer = ["raised", [kind, str(error)]]
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 

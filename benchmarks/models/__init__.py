@@ -1,0 +1,1 @@
+"""The networks that are timed, each written once as a PyTorch program; `torch` is PyTorch or jaxflow."""

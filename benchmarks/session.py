@@ -1,0 +1,54 @@
+"""The child's side: one contender, asked to do one workload after another."""
+
+import functools
+import importlib
+
+from .contenders import CONTENDERS as KNOWN
+from .workloads import WORKLOADS
+
+
+class LeftOut(NotImplementedError):
+    """This contender cannot take part in this workload; the text says why."""
+
+
+class Session:
+    def __init__(self, name):
+        self.contender = KNOWN[name]
+        self.library = importlib.import_module(self.contender.library)
+        self.program = None
+
+    def open(self, workload, device="cpu", dtype="float32", shapes=None):
+        """Get ready for a workload; `shapes` of the parameters are for the version by hand."""
+        found, by_hand = WORKLOADS[workload], self.contender.library == "jax"
+        if by_hand and found.by_hand is None:
+            raise LeftOut("there is no version by hand")
+        if found.only and self.contender.name not in found.only:
+            raise LeftOut("it has nothing to do there")
+        if self.contender.compiled and not hasattr(self.library, "compile"):
+            raise LeftOut(f"this {self.library.__name__} has no compile")
+        package = "by_hand." if by_hand else ""
+        program = resolve(f"{package}{found.by_hand_program if by_hand else found.program}")
+        task = resolve(f"by_hand.{found.by_hand}" if by_hand else f"models.{found.task}")
+        if by_hand:
+            self.program = program(task(), shapes, dtype=dtype)
+        else:
+            self.program = program(self.library, task, self.contender.compiled, device, dtype)
+
+    def do(self, method, **arguments):
+        return getattr(self.program, method)(**arguments)
+
+    def close(self):
+        self.program = None
+
+    def explain(self):
+        """What jaxflow says it compiled and why."""
+        return str(self.library.explain()) if hasattr(self.library, "explain") else None
+
+
+def resolve(path):
+    """What ``module.Name`` below this package stands for."""
+    module, name = path.rsplit(".", 1)
+    return getattr(importlib.import_module(f"benchmarks.{module}"), name)
+
+
+CONTENDERS = {name: functools.partial(Session, name) for name in KNOWN}

@@ -1,0 +1,130 @@
+"""Contenders take turns in every round of a workload, once their numbers agree."""
+
+import contextlib
+import math
+import sys
+import time
+
+from . import report
+from .contenders import CONTENDERS, DEFERRED
+from .worker import Failed, Worker
+from .workloads import WORKLOADS
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Runner:
+    """Measures workloads; `failures` collects what went wrong, as text."""
+
+    def __init__(self, names, rounds, device="cpu", dtype="float32", share=1.0, explain=False):
+        self.names, self.rounds, self.share = names, rounds, share
+        self.setting = {"device": device, "dtype": dtype}
+        self.explain = explain
+        self.failures = []
+
+    def measure(self, workload):
+        """What each contender did in one workload: seconds, first step, or why it was left out."""
+        with contextlib.ExitStack() as stack:
+            workers, results = {}, {}
+            shapes = None
+            for name in self.names:
+                began = time.perf_counter()
+                environment = {**CONTENDERS[name].environment()}
+                worker = stack.enter_context(Worker("benchmarks.session", name, environment))
+                if CONTENDERS[name].library == "jax" and shapes is None:
+                    shapes = shapes_of(workload, workers)
+                given = shapes if CONTENDERS[name].library == "jax" else None
+                try:
+                    worker.call("open", workload=workload.name, shapes=given, **self.setting)
+                    numbers = worker.call("do", method="numbers")
+                except (Failed, RuntimeError) as error:
+                    results[name] = self.excuse(workload, name, error)
+                    continue
+                workers[name] = worker
+                results[name] = {"numbers": numbers, "ready": time.perf_counter() - began}
+            self.compare(workload, workers, results)
+            self.rounds_of(workload, workers, results)
+            if self.explain:
+                for name, worker in workers.items():
+                    text = worker.call("explain")
+                    if text:
+                        say(f"--- {workload.name}, {name}\n{text}")
+        return results
+
+    def excuse(self, workload, name, error):
+        if getattr(error, "kind", "") == "NotImplementedError":
+            say(f"{workload.name}: {name} left out: {error.text}")
+            return {"left_out": error.text}
+        self.failures.append(f"{workload.name}: {name} failed: {error}")
+        say(self.failures[-1])
+        return {"left_out": f"failed: {error}"}
+
+    def compare(self, workload, workers, results):
+        """Leave out whose numbers differ from the first contender's."""
+        tolerance = workload.tolerance if self.setting["dtype"] == "float32" else 0.05
+        reference = None
+        for name in list(workers):
+            numbers = results[name]["numbers"]
+            if reference is None:
+                reference = numbers
+            apart = difference(reference, numbers)
+            results[name]["apart"] = apart
+            if not apart <= tolerance:
+                text = f"its numbers differ by {apart:.1e}"
+                self.failures.append(f"{workload.name}: {name}: {text}: {numbers} against {reference}")
+                say(self.failures[-1])
+                results[name] = {"left_out": text}
+                del workers[name]
+
+    def rounds_of(self, workload, workers, results):
+        steps = max(1, round(workload.steps * self.share))
+        samples = {name: [] for name in workers}
+        for turn in range(self.rounds + 1):
+            for name, worker in list(workers.items()):
+                try:
+                    seconds = worker.call("do", method="time", steps=steps if turn else min(steps, 3))
+                except (Failed, RuntimeError) as error:
+                    results[name] = self.excuse(workload, name, error)
+                    del workers[name]
+                    continue
+                if turn:  # the first one is to warm up
+                    samples[name].append(seconds)
+        for name in workers:
+            results[name].update(report.summary(samples[name]), samples=samples[name])
+
+
+def shapes_of(workload, workers):
+    """Shapes of the network's parameters by name, asked of whoever has the network as a module."""
+    for name, worker in workers.items():
+        if CONTENDERS[name].library != "jax":
+            return worker.call("do", method="shapes")
+    with Worker("benchmarks.session", DEFERRED, CONTENDERS[DEFERRED].environment()) as worker:
+        worker.call("open", workload=workload.name)
+        return worker.call("do", method="shapes")
+
+
+def difference(reference, numbers):
+    """The largest relative difference of two lists of numbers; nan counts as infinite."""
+    if len(reference) != len(numbers):
+        return math.inf
+    apart = max((abs(a - b) / max(abs(a), 1e-12) for a, b in zip(reference, numbers)), default=0.0)
+    return math.inf if math.isnan(apart) else apart
+
+
+def run(workloads=None, only=None, quick=False, rounds=None, out=None, explain=False, **setting):
+    """Measure, write the reports, and say how many things failed."""
+    names = [name for name in CONTENDERS if not only or name in only]
+    chosen = [WORKLOADS[name] for name in workloads or WORKLOADS]
+    rounds = rounds or (3 if quick else 9)
+    runner = Runner(names, rounds, share=0.5 if quick else 1.0, explain=explain, **setting)
+    results = {}
+    for workload in chosen:
+        began = time.perf_counter()
+        results[workload.name] = runner.measure(workload)
+        say(f"{workload.name}: {time.perf_counter() - began:.0f} s")
+    report.suite(results, rounds, out, runner.failures, {"quick": quick, **setting})
+    return len(runner.failures)
+
+
