@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import threading
@@ -229,6 +230,17 @@ def resolve(where) -> tuple[device, jax.Device | None]:
             else f"invalid device ordinal: {where} was asked for; jax sees {len(devices)}"
         )
     return where, devices[where.index]
+
+
+def placed(where: device) -> contextlib.AbstractContextManager:
+    """A context in which jax puts on this device what nobody placed; no change where it does so anyway.
+
+    A default device is part of what jax finds its traces by: naming the usual one would trace all anew.
+    """
+    target = resolve(where)[1]
+    if jax.config.jax_default_device is None and target is jax.local_devices()[0]:
+        return contextlib.nullcontext()
+    return jax.default_device(target)
 
 
 def named(where) -> device:

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from jaxflow._core.aval import Aval
-from jaxflow._core.device import resolve
+from jaxflow._core.device import placed
 
 from . import explain, room
 from .plan import Plan
@@ -80,8 +80,7 @@ class Executable:
         self.wasted = 0
         why = explain.why_compiled(trace, alive, _executables)
         started = time.perf_counter()
-        device = resolve(program.device)[1]
-        with jax.default_device(device):
+        with placed(program.device):
             jitted = jax.jit(self._replay(steps), donate_argnums=0)
             lowered = jitted.lower(*self._arguments(program))
             self.compiled = lowered.compile()
