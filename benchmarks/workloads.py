@@ -23,18 +23,33 @@ class Workload:
     only: tuple = ()
 
 
-WITHOUT_DROPOUT = "gpt.DemoWithoutDropout"
+# name, title, network (the same path in models and by_hand), steps of training and of inference in a round
+NETWORKS = (
+    ("mlp-tiny", "MLP 64-32-10, batch 64", "mlp.Digits", 300, 1000),
+    ("mlp", "MLP 6 x 512, batch 128", "mlp.Wide", 30, 100),
+    ("cnn", "CNN of 6 convolutions, batch 32", "cnn.CNN", 5, 15),
+    ("resnet18", "ResNet-18, batch 32", "resnet.ResNet18", 1, 4),
+    ("gpt-demo", "the demo's GPT, dropout 0.1", "gpt.Demo", 10, 30),
+    ("gpt-demo-0", "the demo's GPT, dropout 0", "gpt.DemoWithoutDropout", 10, None),
+    ("gpt", "GPT 6 x 384, block 256, batch 4", "gpt.GPT", 2, 6),
+    ("lstm", "LSTM language model", "lstm.LanguageModel", 5, 15),
+    ("vit", "ViT 6 x 192, batch 32", "vit.ViT", 3, 10),
+)
 
 
-def training(name, title, task, by_hand, steps, **more):
-    return Workload(name, f"{title}, training step", task, by_hand, steps, **more)
+def training(name, title, task, steps):
+    return Workload(name, f"{title}, training step", task, BY_HAND.get(task, task), steps)
 
 
+def inference(name, title, task, steps):
+    program = "programs.Inference"
+    by_hand = BY_HAND.get(task, task)
+    return Workload(f"{name}-forward", f"{title}, forward", task, by_hand, steps, program, program)
+
+
+BY_HAND = {"resnet.ResNet18": "cnn.ResNet18"}
 ROWS = (
-    training("mlp-tiny", "MLP 64-32-10, batch 64", "mlp.Digits", "mlp.Digits", 300),
-    training("mlp", "MLP 6 x 512, batch 128", "mlp.Wide", "mlp.Wide", 40),
-    training("cnn", "CNN of 6 convolutions, batch 32", "cnn.CNN", "cnn.CNN", 5),
-    training("gpt-demo", "the demo's GPT, dropout 0.1", "gpt.Demo", "gpt.Demo", 10),
-    training("gpt-demo-0", "the demo's GPT, dropout 0", WITHOUT_DROPOUT, WITHOUT_DROPOUT, 10),
+    *(training(*row[:4]) for row in NETWORKS),
+    *(inference(*row[:3], row[4]) for row in NETWORKS if row[4]),
 )
 WORKLOADS = {row.name: row for row in ROWS}
