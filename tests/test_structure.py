@@ -18,7 +18,7 @@ MOST_LINES = 700
 # lives in _dispatch and which ops need; `public` is what gathers the layers below into names, and
 # what is written in those names. Nothing imports the dialects of other frameworks.
 DIALECTS = ("_faces", "oneflow", "paddle")
-LAYERS = ("_core", "op", "_ops", "_dispatch", "_api", "autograd", "public", "dialects")
+LAYERS = ("_core", "_interpreter", "op", "_ops", "_dispatch", "_api", "autograd", "public", "dialects")
 
 
 def python_files(*folders):

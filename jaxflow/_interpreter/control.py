@@ -1,0 +1,66 @@
+"""Loops and branches: their bodies are lowered with the program around them, and run in Python."""
+
+from __future__ import annotations
+
+import numpy as np
+from jax.extend.core import ClosedJaxpr
+
+from .fallback import is_key
+from .lowering import array_shape
+from .table import rule
+
+
+def _closed(jaxpr):
+    return jaxpr if hasattr(jaxpr, "consts") else ClosedJaxpr(jaxpr, ())
+
+
+@rule("cond", keys=True)
+def _cond(site):
+    branches = [site.lower(_closed(branch)) for branch in site.params["branches"]]
+    last = len(branches) - 1
+
+    def cond(which, *operands):
+        return branches[min(max(int(which), 0), last)](*operands)
+
+    return cond
+
+
+@rule("while", keys=True)
+def _while(site):
+    params = site.params
+    test, body = site.lower(_closed(params["cond_jaxpr"])), site.lower(_closed(params["body_jaxpr"]))
+    n_test, n_body = params["cond_nconsts"], params["body_nconsts"]
+    if site.params["cond_jaxpr"].out_avals[0].shape != ():
+        return None
+
+    def loop(*operands):
+        test_consts, body_consts = operands[:n_test], operands[n_test:n_test + n_body]
+        carry = operands[n_test + n_body:]
+        while test(*test_consts, *carry)[0]:
+            carry = body(*body_consts, *carry)
+        return carry
+
+    return loop
+
+
+@rule("scan", keys=True)
+def _scan(site):
+    params = site.params
+    body = site.lower(_closed(params["jaxpr"]))
+    n_consts, n_carry = params["num_consts"], params["num_carry"]
+    length, results = params["length"], site.outs[params["num_carry"]:]
+    order = range(length - 1, -1, -1) if params["reverse"] else range(length)
+    places = [(array_shape(aval), np.dtype(np.uint32) if is_key(aval) else aval.dtype) for aval in results]
+
+    def scan(*operands):
+        consts, carry = operands[:n_consts], operands[n_consts:n_consts + n_carry]
+        xs = operands[n_consts + n_carry:]
+        ys = [np.empty(shape, dtype) for shape, dtype in places]
+        for i in order:
+            found = body(*consts, *carry, *[x[i] for x in xs])
+            carry = found[:n_carry]
+            for y, row in zip(ys, found[n_carry:]):
+                y[i] = row
+        return [*carry, *ys]
+
+    return scan

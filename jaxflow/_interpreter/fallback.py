@@ -1,0 +1,131 @@
+"""Primitives without a rule: each runs through XLA, as one op.
+
+Elementwise ones run on flat arrays padded to a power of two, so that changing shapes compile a few kernels
+and not one for each shape.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+#: Elements of the smallest kernel of an elementwise primitive.
+LEAST = 64
+
+#: Elementwise primitives that may get here, with a rule for some dtypes or with none.
+ELEMENTWISE = frozenset("""
+    abs acos acosh add add_any and asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt ceil clamp clz
+    complex conj cos cosh digamma div eq eq_to erf erf_inv erfc exp exp2 expm1 floor ge gt igamma
+    igamma_grad_a
+    igammac imag integer_pow is_finite le le_to lgamma log log1p logistic lt lt_to max min mul mulhi ne neg
+    nextafter not or polygamma population_count pow real reduce_precision regularized_incomplete_beta rem
+    round rsqrt shift_left shift_right_arithmetic shift_right_logical sign sin sinh sqrt square sub tan tanh
+    xor zeta
+""".split())
+
+
+def is_key(aval) -> bool:
+    """Whether it is an array of random keys."""
+    return jax.dtypes.issubdtype(aval.dtype, jax.dtypes.extended)
+
+
+def _frozen(params: dict) -> tuple | None:
+    """Parameters as a key, or None where one cannot be hashed."""
+    key = tuple(sorted(params.items(), key=lambda item: item[0]))
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+@functools.cache
+def _shared(primitive, key: tuple) -> Callable:
+    return _jitted(primitive, dict(key))
+
+
+def _jitted(primitive, params: dict) -> Callable:
+    """``primitive`` under ``jax.jit``."""
+
+    def run(*arrays):
+        return primitive.bind(*arrays, **primitive.get_bind_params(params))
+
+    run.__name__ = run.__qualname__ = primitive.name.replace("-", "_")
+    return jax.jit(run)
+
+
+def _kernel(primitive, params: dict) -> Callable:
+    key = _frozen(params)
+    return _jitted(primitive, params) if key is None else _shared(primitive, key)
+
+
+@functools.cache
+def _host():
+    return jax.devices("cpu")[0]
+
+
+def _on_host(kernel: Callable) -> Callable:
+    """The kernel on the CPU, also where an accelerator is the default device."""
+    if jax.default_backend() == "cpu":
+        return kernel
+
+    def run(*arrays):
+        with jax.default_device(_host()):
+            return kernel(*arrays)
+
+    return run
+
+
+def through_xla(primitive, params: dict, ins: Sequence, outs: Sequence) -> Callable:
+    """A function of arrays that binds ``primitive`` inside a jitted function."""
+    if any(map(is_key, ins)) or any(map(is_key, outs)):
+        return _with_keys(primitive, params, ins, outs)
+    kernel = _on_host(_kernel(primitive, params))
+    if primitive.multiple_results:
+        return lambda *arrays: [np.asarray(x) for x in kernel(*arrays)]
+    if primitive.name in ELEMENTWISE and len(ins):
+        return _padded(kernel, ins, outs[0])
+    return lambda *arrays: np.asarray(kernel(*arrays))
+
+
+def _padded(kernel: Callable, ins: Sequence, out) -> Callable:
+    """An elementwise kernel on flat arrays of the next power of two; scalar operands stay scalars."""
+    shape, size = out.shape, int(np.prod(out.shape))
+    room = max(LEAST, 1 << max(size - 1, 0).bit_length())
+    scalars = [aval.shape == () and shape != () for aval in ins]
+    dtypes = [aval.dtype for aval in ins]
+
+    def run(*arrays):
+        flat = []
+        for x, scalar, dtype in zip(arrays, scalars, dtypes):
+            if not scalar:
+                full = np.zeros(room, dtype)
+                full[:size] = np.ravel(x)
+                x = full
+            flat.append(x)
+        return np.asarray(kernel(*flat))[:size].reshape(shape)
+
+    return run
+
+
+def _with_keys(primitive, params: dict, ins: Sequence, outs: Sequence) -> Callable:
+    """Key arrays travel as their uint32 data, and are keys inside the kernel only."""
+    impls = [str(jax.random.key_impl(jnp.empty((), a.dtype))) if is_key(a) else None for a in ins]
+    keyed = [is_key(a) for a in outs]
+    many = primitive.multiple_results
+
+    def run(*arrays):
+        arrays = [x if impl is None else jax.random.wrap_key_data(x, impl=impl)
+                  for x, impl in zip(arrays, impls)]
+        found = primitive.bind(*arrays, **primitive.get_bind_params(params))
+        found = found if many else [found]
+        return [jax.random.key_data(x) if key else x for x, key in zip(found, keyed)]
+
+    kernel = _on_host(jax.jit(run))
+    if many:
+        return lambda *arrays: [np.asarray(x) for x in kernel(*arrays)]
+    return lambda *arrays: np.asarray(kernel(*arrays)[0])

@@ -1,0 +1,324 @@
+"""From a jaxpr to a list of steps, and the loop that runs them.
+
+Lowering walks the equations once. Calls are inlined, what depends on no input is computed at once if it is
+small, what nobody reads is dropped. Each equation that is left is one step: a function and the slots of its
+inputs and results. A slot is used again once the value in it has been read for the last time.
+
+NOTE [Arrays of the interpreter]
+    Between steps a value of no dimensions may be a NumPy scalar, which is much quicker than an array of that
+    shape; its dtype is exact either way. Steps never write into their inputs, so results may alias inputs,
+    constants and each other, or be views of them. A run keeps its values in a list of its own: any number may
+    go on at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.extend.core import Literal
+
+from .fallback import is_key, through_xla
+from .numbers import KNOWN
+from .table import RULES, SAME, Site
+
+#: Primitives that only call a jaxpr, and the parameter in which it lies.
+CALLS = {
+    "jit": "jaxpr", "pjit": "jaxpr",
+    "closed_call": "call_jaxpr", "core_call": "call_jaxpr", "call": "call_jaxpr",
+    "remat": "jaxpr", "remat2": "jaxpr", "checkpoint": "jaxpr", "composite": "jaxpr",
+    "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "custom_vmap_call": "call",
+}
+#: The most elements of a constant that is computed while lowering.
+LARGEST_CONSTANT = 1 << 16
+
+
+class Ref:
+    """A value of the program:
+
+    its number, its aval's shape, that of its array, and the array if it is known.
+    """
+
+    __slots__ = ("aval", "full", "number", "shape", "value")
+
+    def __init__(self, number: int, aval, shape: tuple, value=None) -> None:
+        self.number, self.aval, self.shape, self.value = number, aval, shape, value
+        self.full: Ref | None = None  # the same, spread out
+
+
+class Step(NamedTuple):
+    function: Callable
+    ins: tuple[int, ...]
+    outs: tuple[int, ...]
+    several: bool
+
+
+def array_shape(aval) -> tuple[int, ...]:
+    """The shape of the array that stands for a value of this aval."""
+    if is_key(aval):
+        return (*aval.shape, *jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct((), aval.dtype)).shape)
+    return aval.shape
+
+
+class Builder:
+    """Gathers the steps of one jaxpr."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.constants: dict[int, Any] = {}
+        self.fallbacks: list[str] = []
+        self.count = 0
+
+    def value(self, aval, shape=None) -> Ref:
+        self.count += 1
+        return Ref(self.count - 1, aval, array_shape(aval) if shape is None else shape)
+
+    def constant(self, array, aval) -> Ref:
+        ref = self.value(aval, np.shape(array))
+        ref.value = self.constants[ref.number] = array
+        return ref
+
+    def emit(self, function: Callable, ins: Sequence[Ref], outs: Sequence[Ref],
+             several: bool = False) -> None:
+        """A step; or its result, if all that it reads is known and it is small."""
+        small = all(math.prod(out.shape) <= LARGEST_CONSTANT for out in outs)
+        if small and all(ref.value is not None for ref in ins):
+            found = function(*[ref.value for ref in ins])
+            for ref, array in zip(outs, found if several else [found]):
+                ref.value = self.constants[ref.number] = array
+            return
+        self.steps.append(Step(function, tuple(r.number for r in ins), tuple(r.number for r in outs),
+                               several))
+
+    # ------------------------------------------------------------------------------- equations
+
+    def jaxpr(self, jaxpr, constants: Sequence, args: Sequence[Ref]) -> list[Ref]:
+        """Append the jaxpr's equations; what it returns."""
+        env = dict(zip(jaxpr.invars, args))
+        for var, array in zip(jaxpr.constvars, constants):
+            env[var] = array if isinstance(array, Ref) else \
+                self.constant(_host_array(array, var.aval), var.aval)
+
+        def read(atom):
+            if isinstance(atom, Literal):
+                return self.constant(np.asarray(atom.val, atom.aval.dtype)[()], atom.aval)
+            return env[atom]
+
+        for eqn in jaxpr.eqns:
+            env.update(zip(eqn.outvars, self.equation(eqn, [read(atom) for atom in eqn.invars])))
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def equation(self, eqn, ins: list[Ref]) -> list[Ref]:
+        """Append one equation; its results."""
+        name = eqn.primitive.name
+        if name in CALLS:
+            inner = eqn.params[CALLS[name]]
+            if hasattr(inner, "jaxpr"):
+                return self.jaxpr(inner.jaxpr, inner.consts, ins)
+            return self.jaxpr(inner, (), ins)
+        if name == "broadcast_in_dim" and len(ins) == 1 and not is_key(eqn.outvars[0].aval):
+            return [self.broadcast(ins[0], eqn)]
+        avals = tuple(v.aval for v in eqn.outvars)
+        in_avals = tuple(atom.aval for atom in eqn.invars)
+        rule = RULES.get(name)
+        function = None
+        if rule is not None and (rule.keys or _all_known(in_avals, avals)):
+            if not rule.compact:
+                ins = [self.spread(ref) for ref in ins]
+            site = Site(name, eqn.params, in_avals, avals, tuple(ref.value for ref in ins),
+                        tuple(ref.shape for ref in ins), self.lower)
+            function = rule.make(site)
+            if function is SAME:
+                return [Ref(ins[0].number, avals[0], ins[0].shape, ins[0].value)]
+        if function is not None and rule.compact:
+            shape = np.broadcast_shapes(*[ref.shape for ref in ins])
+            outs = [self.value(aval, shape) for aval in avals]
+        else:
+            outs = [self.value(aval) for aval in avals]
+        if function is None:
+            ins = [self.spread(ref) for ref in ins]
+            function = through_xla(eqn.primitive, eqn.params, in_avals, avals)
+            self.fallbacks.append(name)
+        self.emit(function, ins, outs, eqn.primitive.multiple_results)
+        return outs
+
+    def lower(self, closed) -> Callable:
+        """Lower a jaxpr that a loop or a branch runs; its fallbacks are this one's."""
+        run = lower(closed)
+        self.fallbacks.extend(run.fallbacks)
+        return run.bare
+
+    # -------------------------------------------------------------------------- compact values
+
+    def broadcast(self, ref: Ref, eqn) -> Ref:
+        """``broadcast_in_dim``: no more than a reshape, see NOTE [Compact values]."""
+        aval, dims = eqn.outvars[0].aval, eqn.params["broadcast_dimensions"]
+        padded = (1,) * (len(dims) - len(ref.shape)) + ref.shape
+        shape = [1] * len(aval.shape)
+        for dim, size in zip(dims, padded):
+            shape[dim] = size
+        while shape and shape[0] == 1:
+            del shape[0]
+        return self.reshaped(ref, aval, tuple(shape))
+
+    def reshaped(self, ref: Ref, aval, shape: tuple) -> Ref:
+        if shape == ref.shape:
+            out = Ref(ref.number, aval, shape, ref.value)
+        else:
+            out = self.value(aval, shape)
+            self.emit(lambda x: x.reshape(shape), [ref], [out])
+        return out
+
+    def spread(self, ref: Ref) -> Ref:
+        """The value with all its elements."""
+        if is_key(ref.aval) or ref.shape == ref.aval.shape:
+            return ref
+        if ref.full is None:
+            shape, dtype = ref.aval.shape, ref.aval.dtype
+            if math.prod(shape) == math.prod(ref.shape):
+                ref.full = self.reshaped(ref, ref.aval, shape)
+            else:
+                ref.full = self.value(ref.aval)
+                self.emit(_spreader(shape, dtype), [ref], [ref.full])
+        return ref.full
+
+
+def _host_array(array, aval):
+    if is_key(aval):
+        array = jax.random.key_data(array)
+    return np.asarray(array)
+
+
+def _all_known(*groups) -> bool:
+    return all(aval.dtype in KNOWN for group in groups for aval in group)
+
+
+def _spreader(shape: tuple, dtype: np.dtype) -> Callable:
+    if math.prod(shape) > 4096:
+        return lambda x: np.broadcast_to(x, shape)
+
+    def spread(x):  # a third of the time of a view, for small ones
+        out = np.empty(shape, dtype)
+        out[...] = x
+        return out
+
+    return spread
+
+
+# --------------------------------------------------------------------------------- the program
+
+
+def lower(closed: jax.core.ClosedJaxpr) -> Callable:
+    """Make a jaxpr a function of NumPy arrays.
+
+    Args:
+        closed: the jaxpr. Any primitive is allowed; those without a rule run through XLA.
+
+    Returns:
+        ``run(*arrays) -> list[np.ndarray]``. It takes and returns arrays of exactly the jaxpr's avals, may
+        return inputs, parts of them and views that cannot be written, writes into none of them, and may run in
+        several threads at once. Arrays of random keys travel as their uint32 data. Attributes:
+        ``run.bare``, the same without the ``np.errstate`` that silences NumPy (for callers that set it around
+        many runs), ``run.fallbacks``, the names of the primitives that go through XLA, and ``run.steps``, how
+        many steps a run takes.
+    """
+    builder = Builder()
+    with np.errstate(all="ignore"):
+        args = [builder.value(aval) for aval in closed.in_avals]
+        results = [builder.spread(ref) for ref in builder.jaxpr(closed.jaxpr, closed.consts, args)]
+    steps = _alive(builder.steps, [ref.number for ref in results])
+    program, template, out_slots = _allocate(steps, builder.constants, len(args), [r.number for r in results])
+    bare = _runner(program, template, len(args), out_slots, [i for i, r in enumerate(results) if not r.shape])
+
+    def run(*arrays):
+        with np.errstate(all="ignore"):
+            return bare(*arrays)
+
+    run.bare = bare
+    run.fallbacks = tuple(dict.fromkeys(builder.fallbacks))
+    run.steps = len(program)
+    return run
+
+
+def _alive(steps: list[Step], results: list[int]) -> list[Step]:
+    """The steps somebody reads."""
+    needed, kept = set(results), []
+    for step in reversed(steps):
+        if not needed.isdisjoint(step.outs):
+            needed.update(step.ins)
+            kept.append(step)
+    kept.reverse()
+    return kept
+
+
+def _allocate(steps: list[Step], constants: dict[int, Any], inputs: int, results: list[int]) -> tuple:
+    """Give every value a slot; inputs come first, then constants, then what steps share in turn."""
+    last = {}
+    for at, step in enumerate(steps):
+        for number in step.ins:
+            last[number] = at
+    kept = set(results)
+    slots = {number: number for number in range(inputs)}
+    template: list = [None] * inputs
+    for number in [n for n in {*last, *kept} if n in constants]:
+        slots[number] = len(template)
+        template.append(constants[number])
+    free: list[int] = []
+    program = []
+    for at, step in enumerate(steps):
+        ins = [slots[n] for n in step.ins]
+        dying = [slots[n] for n in dict.fromkeys(step.ins)
+                 if last[n] == at and n not in kept and n not in constants]
+        outs = []
+        for number in step.outs:
+            if dying:
+                slot = dying.pop()
+            elif free:
+                slot = free.pop()
+            else:
+                slot = len(template)
+                template.append(None)
+            slots[number] = slot
+            outs.append(slot)
+        unread = [slots[n] for n in step.outs if n not in last and n not in kept]
+        dead = (*dying, *unread)
+        free.extend(dead)
+        if step.several:
+            program.append((3, step.function, tuple(ins), tuple(outs), None, dead))
+        elif len(ins) == 1:
+            program.append((1, step.function, ins[0], None, outs[0], dead))
+        elif len(ins) == 2:
+            program.append((2, step.function, *ins, outs[0], dead))
+        else:
+            program.append((0, step.function, tuple(ins), None, outs[0], dead))
+    return program, template, [slots[n] for n in results]
+
+
+def _runner(program: list, template: list, inputs: int, results: list[int], scalars: list[int]) -> Callable:
+    """The loop over the steps."""
+
+    def bare(*arrays):
+        env = template.copy()
+        env[:inputs] = arrays
+        for arity, function, a, b, out, dead in program:
+            if arity == 2:
+                env[out] = function(env[a], env[b])
+            elif arity == 1:
+                env[out] = function(env[a])
+            elif arity == 0:
+                env[out] = function(*[env[i] for i in a])
+            else:
+                for slot, array in zip(b, function(*[env[i] for i in a])):
+                    env[slot] = array
+            if dead:
+                for slot in dead:
+                    env[slot] = None
+        found = [env[slot] for slot in results]
+        for i in scalars:
+            found[i] = np.asarray(found[i])
+        return found
+
+    return bare

@@ -1,0 +1,131 @@
+"""Counter-based random bits: Threefry-2x32 with 20 rounds (Salmon et al., 2011), bit for bit jax's.
+
+An array of keys is an array of uint32 with one more axis, of two words.
+"""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import numpy as np
+
+from .fallback import is_key
+from .table import rule
+
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = np.uint32(0x1BD11BDA)
+#: Counters hashed at a time: the two words and the scratch stay in the second cache.
+BLOCK = 16384
+
+
+def threefry2x32(key0, key1, x0, x1):
+    """The hash of counters (x0, x1), arrays of one shape, under one key of two words."""
+    shape, (x0, x1) = np.shape(x0), (np.array(x, np.uint32).reshape(-1) for x in (x0, x1))
+    keys = (key0, key1, key0 ^ key1 ^ _PARITY)
+    for start in range(0, x0.size, BLOCK):
+        _hash(keys, x0[start:start + BLOCK], x1[start:start + BLOCK])
+    return x0.reshape(shape), x1.reshape(shape)
+
+
+def _hash(keys, x0, x1) -> None:
+    """In place."""
+    scratch = np.empty_like(x1)
+    add, left, right, bit_or, xor = np.add, np.left_shift, np.right_shift, np.bitwise_or, np.bitwise_xor
+    add(x0, keys[0], x0)
+    add(x1, keys[1], x1)
+    for i in range(5):
+        for r in _ROTATIONS[i % 2]:
+            add(x0, x1, x0)
+            left(x1, np.uint32(r), scratch)
+            right(x1, np.uint32(32 - r), x1)
+            bit_or(x1, scratch, x1)
+            xor(x0, x1, x1)
+        add(x0, keys[(i + 1) % 3], x0)
+        add(x1, keys[(i + 2) % 3] + np.uint32(i + 1), x1)
+
+
+def _is_threefry(aval) -> bool:
+    return is_key(aval) and str(aval.dtype) == "key<fry>"
+
+
+def _words(key):
+    return np.uint32(key[0]), np.uint32(key[1])
+
+
+@rule("threefry2x32")
+def _threefry2x32(site):
+    shapes = {aval.shape for aval in site.ins[2:]}
+    if site.ins[0].shape != () or site.ins[1].shape != () or len(shapes) != 1:
+        return None
+    return lambda k0, k1, x0, x1: threefry2x32(np.uint32(k0), np.uint32(k1), x0, x1)
+
+
+def _counters(shape):
+    """The 64-bit numbers of the elements, as two words."""
+    size = math.prod(shape)
+    low = np.arange(size, dtype=np.uint32) if size < 1 << 32 else np.arange(size, dtype=np.uint64)
+    high = np.zeros(size, np.uint32) if size < 1 << 32 else (low >> np.uint64(32)).astype(np.uint32)
+    return high, low.astype(np.uint32)
+
+
+@rule("random_bits", keys=True)
+def _random_bits(site):
+    shape, width = tuple(site.params["shape"]), site.params["bit_width"]
+    if not _is_threefry(site.ins[0]) or site.ins[0].shape != () or not jax.config.jax_threefry_partitionable:
+        return None
+    dtype = site.dtype
+
+    def bits(key):
+        high, low = threefry2x32(*_words(key), *_counters(shape))
+        if width == 64:
+            found = (high.astype(np.uint64) << np.uint64(32)) | low
+        else:
+            found = (high ^ low).astype(dtype)
+        return found.reshape(shape)
+
+    return bits
+
+
+@rule("random_seed", keys=True)
+def _random_seed(site):
+    if not _is_threefry(site.outs[0]) or site.ins[0].shape != () or site.ins[0].dtype.kind not in "iu":
+        return None
+
+    def seed(number):
+        number = int(number)
+        return np.array([_high(number, size), number & 0xFFFFFFFF], np.uint32)
+
+    size = site.ins[0].dtype.itemsize
+    return seed
+
+
+def _high(number: int, size: int) -> int:
+    """The upper word of a seed; seeds of 32 bits and less have none."""
+    return (number >> 32) & 0xFFFFFFFF if size == 8 else 0
+
+
+def fold_in(key, number: int):
+    """The key of ``number`` under ``key``."""
+    x0, x1 = threefry2x32(*_words(key), np.zeros(1, np.uint32), np.array([number & 0xFFFFFFFF], np.uint32))
+    return np.concatenate((x0, x1))
+
+
+@rule("random_fold_in", keys=True)
+def _random_fold_in(site):
+    if not _is_threefry(site.ins[0]) or site.ins[0].shape != () or site.ins[1].shape != ():
+        return None
+    return lambda key, number: fold_in(key, int(number))
+
+
+@rule("random_split", keys=True)
+def _random_split(site):
+    shape = tuple(site.params["shape"])
+    if not _is_threefry(site.ins[0]) or site.ins[0].shape != () or not jax.config.jax_threefry_partitionable:
+        return None
+
+    def split(key):
+        x0, x1 = threefry2x32(*_words(key), *_counters(shape))
+        return np.stack((x0, x1), axis=-1).reshape(*shape, 2)
+
+    return split

@@ -1,0 +1,1 @@
+"""Ordering: sorts, and the largest few."""

@@ -1,0 +1,69 @@
+"""The interpreter's machinery: inlining, slots, constants, aliases, calls from several threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._interpreter import lower
+
+
+def lowered(function, *args):
+    """The function interpreted, and its results on the arguments."""
+    run = lower(jax.make_jaxpr(function)(*args))
+    return run, run(*map(np.asarray, args))
+
+
+def test_calls_are_inlined_and_dead_code_is_dropped():
+    x = np.ones((3, 4), np.float32)
+
+    def function(x):
+        jnp.sin(x)  # nobody reads it
+        return jax.jit(lambda y: y * y)(x), jax.nn.relu(x)
+
+    run, results = lowered(function, x)
+    assert run.steps == 2 and run.fallbacks == ()
+    assert [r.shape for r in results] == [(3, 4), (3, 4)]
+
+
+def test_rows_are_not_spread_out_for_what_is_elementwise():
+    """A row broadcast, scaled and added: three steps, none of which copies it."""
+    x, row = np.ones((3, 4), np.float32), np.arange(4, dtype=np.float32)
+    run, (result,) = lowered(lambda x, row: x + jnp.broadcast_to(row, (3, 4)) * 2.0, x, row)
+    assert run.steps == 2
+    np.testing.assert_array_equal(result, x + row * 2)
+
+
+def test_results_are_arrays_of_the_avals():
+    x = np.float32(3)
+    _, results = lowered(
+        lambda x: (x, x * 2, jnp.zeros(()), jnp.broadcast_to(x, (2, 3)), jnp.arange(3)), x)
+    assert [type(r) for r in results] == [np.ndarray] * 5
+    assert [(r.shape, r.dtype.name) for r in results] == [
+        ((), "float32"), ((), "float32"), ((), "float64"), ((2, 3), "float32"), ((3,), "int64")]
+
+
+def test_inputs_are_not_written():
+    x = np.arange(6.0).reshape(2, 3)
+    kept = x.copy()
+    run, _ = lowered(lambda x: (x.at[0].set(0), x.at[:, 1].add(5), jax.lax.dynamic_update_slice(
+        x, jnp.ones((1, 1)), (1, 1)), jnp.sort(x[:, ::-1], axis=0)), x)
+    run(x)
+    np.testing.assert_array_equal(x, kept)
+
+
+def test_threads_do_not_meet():
+    run, _ = lowered(lambda x: jnp.cumsum(jnp.tanh(x) * x + 1), np.ones(1000))
+    inputs = [np.full(1000, float(i)) for i in range(32)]
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(run, inputs))
+    for x, (result,) in zip(inputs, results):
+        np.testing.assert_allclose(result, np.cumsum(np.tanh(x) * x + 1))
+
+
+def test_a_primitive_without_a_rule_runs_through_xla_and_is_reported():
+    x = np.array([[2.0, 1.0], [1.0, 3.0]])
+    run, (result,) = lowered(lambda x: jnp.linalg.cholesky(x) + 1, x)
+    assert run.fallbacks == ("cholesky",)
+    np.testing.assert_allclose(result, np.linalg.cholesky(x) + 1)
