@@ -219,8 +219,8 @@ def lower(closed: jax.core.ClosedJaxpr) -> Callable:
 
     Returns:
         ``run(*arrays) -> list[np.ndarray]``. It takes and returns arrays of exactly the jaxpr's avals, may
-        return inputs, parts of them and views that cannot be written, writes into none of them, and may run in
-        several threads at once. Arrays of random keys travel as their uint32 data. Attributes:
+        return inputs, parts of them and views that cannot be written, writes into none of them, and may run
+        in several threads at once. Arrays of random keys travel as their uint32 data. Attributes:
         ``run.bare``, the same without the ``np.errstate`` that silences NumPy (for callers that set it around
         many runs), ``run.fallbacks``, the names of the primitives that go through XLA, and ``run.steps``, how
         many steps a run takes.
