@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import Any
 
@@ -33,14 +34,20 @@ def from_array(array: Any, *, shared: bool = False) -> Tensor:
     return make(Value(aval, array, shared=shared))
 
 
+@functools.cache
+def _alone(target: jax.Device | None) -> jax.sharding.Sharding:
+    """All of an array on one device (of ``meta``, which has none, on the CPU)."""
+    return jax.sharding.SingleDeviceSharding(target or jax.devices("cpu")[0])
+
+
 def put(array: np.ndarray, device: Any) -> Tensor:
     """A tensor with a copy of a host array on a device."""
     where, target = devices.resolve(device)
     aval = aval_of(array.shape, dtypes.from_numpy_dtype(array.dtype), where)
     # A copy: jax may otherwise keep reading the caller's memory, which the caller may change. And
     # an array, not a tracer, inside jax.jit too: it is known, and may outlive the trace.
-    with jax.ensure_compile_time_eval():
-        t = make(Value(aval, jax.device_put(np.array(array), target)))
+    copy = np.array(array)
+    t = make(Value(aval, jax.make_array_from_callback(copy.shape, _alone(target), lambda _: copy)))
     if state.inference:
         t._storage.version = Untracked((0,))
     return t

@@ -35,6 +35,7 @@ from jaxflow._core import promotion
 from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.cast import cast
 from jaxflow._core.geometry import broadcast_shapes
+from jaxflow._core.threefry import key_of
 
 from . import room
 from .graph import node_class
@@ -444,7 +445,7 @@ def _body(op, kinds, static, layout, present, compute, result, shape) -> Callabl
                     positional.append(tensor)
         if random:
             seed, offset = (jnp.asarray(s, np.int64) for s in slots[-2:])
-            named["key"] = jax.random.fold_in(jax.random.key(seed), offset)
+            named["key"] = key_of(seed, offset)
         outs = op.fn(*positional, **named)
         if result_np is not None:
             if isinstance(outs, (tuple, list)):

@@ -90,6 +90,8 @@ def multinomial(input, /, *, num_samples, replacement, key):
         shape = (*input.shape[:-1], num_samples)
         return jax.random.categorical(key, logits[..., None, :], -1, shape=shape).astype(np.int64)
     noisy = logits + jax.random.gumbel(key, logits.shape, logits.dtype)
+    if num_samples == 1:  # the first of the largest, as top_k has it, without a sort
+        return jnp.argmax(noisy, -1, keepdims=True).astype(np.int64)
     return jax.lax.top_k(noisy, num_samples)[1].astype(np.int64)
 
 
