@@ -47,7 +47,7 @@ def main():
                            device=args.device, dtype=args.dtype)  # fmt: skip
     for name in args.names or PAGES:
         if name in PAGES:
-            importlib.import_module(f"benchmarks.{name}").main(quick=args.quick, only=args.only)
+            print(importlib.import_module(f"benchmarks.{name}").main(args.quick, args.only))
     sys.exit(1 if failed else 0)
 
 

@@ -40,4 +40,4 @@ def main(quick=False, only=None):
         f" step: median of {rounds} (lowest to highest). PyTorch eager keeps no cache.\n\n"
     )
     text += report.table(["contender", "empty cache", "warm cache"], rows)
-    report.write("cold_start", "Cold start", {"empty": empty, "warm": warm}, text)
+    return report.write("cold_start", "Cold start", {"empty": empty, "warm": warm}, text)

@@ -85,7 +85,7 @@ def main(quick=False, only=None):
     ]
     headings = ["graph", "contender", "first: forward", "backward", "second: forward", "backward"]
     text = "Microseconds an op (a leaf, for `leaves`), reading the result included.\n\n"
-    report.write("engine", "Engine", {"runs": results}, text + report.table(headings, rows))
+    return report.write("engine", "Engine", {"runs": results}, text + report.table(headings, rows))
 
 
 def per_op(seconds, size):

@@ -150,7 +150,7 @@ def main(quick=False, only=None):
             flat[name] = worker.call("flat", steps=steps, every=every)
         with Worker(__name__, name, ENVIRONMENT.get(name)) as worker:
             peaks[name] = worker.call("peak")
-    report.write("memory", "Memory", {"flat": flat, "peak": peaks}, describe(steps, flat, peaks))
+    return report.write("memory", "Memory", {"flat": flat, "peak": peaks}, describe(steps, flat, peaks))
 
 
 def describe(steps, flat, peaks):

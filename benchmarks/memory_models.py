@@ -94,4 +94,4 @@ def main(quick=False, only=None):
     text = "## Within a training step, in MB\n\n" + report.table(
         ["model, library", "state between steps", "peak live"], rows
     )
-    report.write("memory_models", "Memory of three models", {"peak": found}, text)
+    return report.write("memory_models", "Memory of three models", {"peak": found}, text)

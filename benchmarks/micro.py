@@ -140,7 +140,7 @@ def main(quick=False, only=None):
         "per_op": [[*key, value] for key, value in each.items()],
         "chain": [[*key, value] for key, value in chains.items()],
     }
-    report.write("micro", "Cost of an operation", content, describe(each, chains))
+    return report.write("micro", "Cost of an operation", content, describe(each, chains))
 
 
 def describe(each, chains):

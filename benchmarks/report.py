@@ -54,7 +54,7 @@ def version(name):
 
 
 def write(name, title, result, text, folder=None):
-    """Keep `result` as JSON and `text` (Markdown) in a folder (``results/``), and print the text."""
+    """Keep `result` as JSON and `text` (Markdown) in a folder (``results/``); the page."""
     folder = pathlib.Path(folder or RESULTS)
     folder.mkdir(parents=True, exist_ok=True)
     shape = machine()
@@ -64,7 +64,7 @@ def write(name, title, result, text, folder=None):
     (folder / f"{name}.md").write_text(page)
     content = {"machine": shape, **result}
     (folder / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
-    print(page)
+    return page
 
 
 def suite(results, rounds, out, failures, setting):
@@ -97,7 +97,7 @@ def suite(results, rounds, out, failures, setting):
     if failures:
         text += "\n\n## Failed\n\n" + "\n".join(f"- {failure}" for failure in failures)
     content = {"rounds": rounds, "setting": setting, "workloads": results, "failures": failures}
-    write("suite", "Benchmarks", content, text, folder)
+    return write("suite", "Benchmarks", content, text, folder)
 
 
 def cells(workload, contender, contenders):

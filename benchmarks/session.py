@@ -22,8 +22,6 @@ class Session:
         found, by_hand = WORKLOADS[workload], self.contender.library == "jax"
         if by_hand and found.by_hand is None:
             raise LeftOut("there is no version by hand")
-        if found.only and self.contender.name not in found.only:
-            raise LeftOut("it has nothing to do there")
         if self.contender.compiled and not hasattr(self.library, "compile"):
             raise LeftOut(f"this {self.library.__name__} has no compile")
         package = "by_hand." if by_hand else ""

@@ -2,7 +2,9 @@
 
 import contextlib
 import math
+import pathlib
 import sys
+import tempfile
 import time
 
 from . import report
@@ -31,7 +33,9 @@ class Runner:
             shapes = None
             for name in self.names:
                 began = time.perf_counter()
-                environment = {**CONTENDERS[name].environment()}
+                environment = CONTENDERS[name].environment()
+                if workload.cold:
+                    environment |= caches(stack.enter_context(tempfile.TemporaryDirectory()))
                 worker = stack.enter_context(Worker("benchmarks.session", name, environment))
                 if CONTENDERS[name].library == "jax" and shapes is None:
                     shapes = shapes_of(workload, workers)
@@ -81,7 +85,7 @@ class Runner:
     def rounds_of(self, workload, workers, results):
         steps = max(1, round(workload.steps * self.share))
         samples = {name: [] for name in workers}
-        for turn in range(self.rounds + 1):
+        for turn in range(min(self.rounds, workload.rounds) + 1):
             for name, worker in list(workers.items()):
                 try:
                     seconds = worker.call("do", method="time", steps=steps if turn else min(steps, 3))
@@ -93,6 +97,12 @@ class Runner:
                     samples[name].append(seconds)
         for name in workers:
             results[name].update(report.summary(samples[name]), samples=samples[name])
+
+
+def caches(folder):
+    """Environment in which every library keeps what it compiles below `folder`."""
+    variables = ("JAXFLOW_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR")
+    return {variable: str(pathlib.Path(folder) / variable.lower()) for variable in variables}
 
 
 def shapes_of(workload, workers):
@@ -124,7 +134,9 @@ def run(workloads=None, only=None, quick=False, rounds=None, out=None, explain=F
         began = time.perf_counter()
         results[workload.name] = runner.measure(workload)
         say(f"{workload.name}: {time.perf_counter() - began:.0f} s")
-    report.suite(results, rounds, out, runner.failures, {"quick": quick, **setting})
+        # After each, so that nothing is lost if a later one does not end.
+        page = report.suite(results, rounds, out, runner.failures, {"quick": quick, **setting})
+    print(page)
     return len(runner.failures)
 
 

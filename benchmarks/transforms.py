@@ -148,7 +148,7 @@ def main(quick=False, only=None):
         f"Milliseconds a call: median of {rounds} rounds of {steps} calls (lowest to highest), the contenders"
         " taking turns; their results agree.\n\n" + "\n\n".join(texts)
     )
-    report.write("transforms", "Function transforms of a small MLP",
+    return report.write("transforms", "Function transforms of a small MLP",
                  {"rounds": rounds, "steps": steps, "seconds": results}, text)
 
 

@@ -20,7 +20,8 @@ class Workload:
     by_hand_program: str = "programs.Training"
     tolerance: float = 1e-4
     unit: str = "step"
-    only: tuple = ()
+    rounds: int = 100  # no more rounds than this
+    cold: bool = False  # on-disk caches start empty
 
 
 # name, title, network (the same path in models and by_hand), steps of training and of inference in a round
@@ -48,8 +49,25 @@ def inference(name, title, task, steps):
 
 
 BY_HAND = {"resnet.ResNet18": "cnn.ResNet18"}
+CHANGING = (
+    ("generate-new", "generation, every length new", "gpt.Generator", "Generator", "Generation", 6),
+    ("generate-again", "the same lengths a second time", "gpt.Generator", "Generator", "GenerationAgain", 6),
+    ("lstm-lengths", "LSTM, every batch another length", "lstm.LanguageModel", None, "ChangingLengths", 5),
+    ("lstm-lengths-again", "the same lengths a second time", "lstm.LanguageModel", None, "LengthsAgain", 5),
+    ("trees", "tree LSTM over random trees, 4 a batch", "trees.Trees", "Trees", "TreeTraining", 3),
+    ("reinforce", "REINFORCE, a step of the cart", "policy.Policy", "Policy", "Reinforcement", 3),
+)
+
+
+def changing(name, title, task, by_hand, program, steps):
+    by_hand = f"changing.{by_hand}" if by_hand else task
+    program = f"changing.{program}"
+    return Workload(name, title, task, by_hand, steps, program, program, rounds=5, cold=True)
+
+
 ROWS = (
     *(training(*row[:4]) for row in NETWORKS),
     *(inference(*row[:3], row[4]) for row in NETWORKS if row[4]),
+    *(changing(*row) for row in CHANGING),
 )
 WORKLOADS = {row.name: row for row in ROWS}

@@ -55,6 +55,12 @@ class Demo(GPT):
         return self.optimizer_and_schedule[1]
 
 
+class Generator(GPT):
+    """The demo's with a longer context, to generate from."""
+
+    layers, heads, width = 4, 4, 128
+
+
 class DemoWithoutDropout(Demo):
     dropout = 0.0
 

@@ -1,0 +1,152 @@
+"""Programs whose shapes or structure change from step to step, in PyTorch's style."""
+
+import itertools
+import time
+
+import numpy as np
+
+from .models.policy import Cart
+from .programs import Program, Training
+
+
+def lengths(shortest, longest):
+    """Every length once, in no order."""
+    return np.random.default_rng(4).permutation(np.arange(shortest, longest + 1)).tolist()
+
+
+class ChangingLengths(Training):
+    """A training step on sequences of another length every time.
+
+    A length that was used does not come again, except that with `passes` a round first goes that often
+    over its lengths without being timed.
+    """
+
+    passes = 0
+    checked, shortest, longest = (20, 33, 27), 34, 96
+
+    def data(self):
+        random = np.random.default_rng(1)
+        new = [length for length in lengths(self.shortest, self.longest) if length not in self.checked]
+        batches = (self.task.batch(random, length) for length in (*self.checked, *new))
+        return [tuple(map(self.tensor, batch)) for batch in batches]
+
+    def numbers(self):
+        return super().numbers(len(self.checked))
+
+    def time(self, steps):
+        batches = list(itertools.islice(self.batches, steps))
+        for _ in range(self.passes):
+            self.over(batches)
+        began = time.perf_counter()
+        self.over(batches)
+        return (time.perf_counter() - began) / steps
+
+    def over(self, batches):
+        for batch in batches:
+            loss = self.step(*batch)
+        loss.item()
+
+
+class LengthsAgain(ChangingLengths):
+    passes = 1
+
+
+class TreeTraining(Training):
+    """Training on trees: each batch has a structure of its own, so nothing is the same twice."""
+
+    def data(self):
+        return [
+            (tuple(map(self.tensor, words)), pairs, self.tensor(targets))
+            for words, pairs, targets in self.task.data()
+        ]
+
+    def numbers(self):
+        return super().numbers(3)
+
+
+class Generation(Program):
+    """Greedy generation, one code at a time, the context growing and computed anew for each."""
+
+    passes = 0
+    start = 8
+
+    def numbers(self):
+        torch = self.torch
+        network = self.network().eval()
+        self.answer = torch.compile(network) if self.compiled else network
+        codes = np.random.default_rng(5).integers(self.task.vocabulary, size=(1, self.start - 1))
+        self.window = self.tensor(codes)
+        found = []
+        with torch.no_grad():
+            for length in (3, 5, 7):
+                found.append(self.answer(self.window[:, :length])[:, -1].float().abs().mean().item())
+        return found
+
+    def time(self, steps):
+        """Seconds a code; `steps` codes are generated and the next call goes on from there."""
+        with self.torch.no_grad():
+            for _ in range(self.passes):
+                self.generate(steps)
+            began = time.perf_counter()
+            window = self.generate(steps)
+            seconds = time.perf_counter() - began
+        self.window = window
+        return seconds / steps
+
+    def generate(self, steps):
+        window, written = self.window, []
+        for _ in range(steps):
+            code = self.answer(window)[:, -1].argmax(dim=-1)
+            window = self.torch.cat((window, code[:, None]), dim=1)
+            written.append(code.item())
+        return window
+
+
+class GenerationAgain(Generation):
+    passes = 1
+
+
+class Reinforcement(Program):
+    """Act one step at a time with a sampled action, learn at the end of each episode."""
+
+    def numbers(self):
+        """Losses of three episodes whose actions follow from given random numbers."""
+        torch = self.torch
+        torch.manual_seed(0)
+        self.policy = self.network()
+        self.optimizer = self.task.optimizer(self.policy)
+        self.act = torch.compile(self.policy) if self.compiled else self.policy
+        self.lengths = self.task.lengths()
+        random = np.random.default_rng(6)
+
+        def given(probabilities):
+            return int(random.random() > probabilities[0, 0].item())
+
+        return [self.episode(length, given).item() for length in (12, 17, 12)]
+
+    def sampled(self, probabilities):
+        return self.torch.multinomial(probabilities, 1).item()
+
+    def time(self, steps):
+        """Seconds a step of the cart, over `steps` episodes."""
+        moves = list(itertools.islice(self.lengths, steps))
+        began = time.perf_counter()
+        for length in moves:
+            loss = self.episode(length, self.sampled)
+        loss.item()
+        return (time.perf_counter() - began) / sum(moves)
+
+    def episode(self, length, choose):
+        torch, cart = self.torch, Cart()
+        chosen, rewards = [], []
+        for _ in range(length):
+            probabilities = torch.softmax(self.act(self.tensor(cart.state())[None]), dim=-1)
+            action = choose(probabilities)
+            chosen.append(probabilities[0, action].log())
+            rewards.append(cart.step(action))
+        returns = self.tensor(self.task.returns(rewards))
+        loss = -(torch.stack(chosen) * returns).sum()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
