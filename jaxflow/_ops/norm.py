@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jaxflow._dispatch.op import Scalar, op
 
 from ._support import as_dtype, wide
+from ._window import channels_first, channels_last
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2))
@@ -120,13 +121,13 @@ def _channelwise(p, ndim):
 @op(name="_batch_norm_train", variants="", grad_name="NativeBatchNormBackward0")
 def batch_norm_train(input, weight=None, bias=None, /, *, eps):
     """Standardised over all dimensions but 1: the result, the batch's mean, its biased variance."""
-    axes = (0, *range(2, input.ndim))
-    x = wide(input)
+    axes = tuple(range(input.ndim - 1))
+    x = channels_last(wide(input))  # NOTE [Channels last inside]
     mean = jax.lax.stop_gradient(jnp.mean(x, axes))
     var = jax.lax.stop_gradient(jnp.var(x, axes))
     y = standardize(x, axes, eps)
-    out = _affine(y, _channelwise(weight, input.ndim), _channelwise(bias, input.ndim), input.dtype)
-    return out, mean, var
+    out = _affine(y, weight, bias, input.dtype)
+    return channels_first(out), mean, var
 
 
 @op(name="_batch_norm_eval", variants="", grad_name="NativeBatchNormBackward0")

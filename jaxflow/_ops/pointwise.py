@@ -229,6 +229,19 @@ def rad2deg(input, /):
     return input * jnp.asarray(180 / np.pi, input.dtype)
 
 
+@jax.custom_jvp
+def _relu(x):
+    # A maximum reads its operand once. A selection reads it twice, and XLA then does not move the transposes
+    # on both sides of it (between two convolutions) towards each other: NOTE [Channels last inside].
+    return jax.lax.max(x, jnp.zeros_like(x))
+
+
+@_relu.defjvp
+def _relu_jvp(primals, tangents):
+    (x,), (dx,) = primals, tangents
+    return _relu(x), jax.lax.select(x <= 0, jnp.zeros_like(dx), dx)
+
+
 @op(promote="default", saves="result")
 def relu(input, /):
     """Each element, or 0 where it is negative; the derivative at 0 is 0."""
@@ -236,8 +249,9 @@ def relu(input, /):
         raise NotImplementedError("clamp is not supported for complex types")
     if is_bool(input):
         raise RuntimeError("Boolean inputs not supported for relu")
-    # Not jnp.where: of empty arrays that is its second argument, and the gradient has no history.
-    return jax.lax.select(input <= 0, jnp.zeros_like(input), input)
+    if is_integral(input):
+        return jnp.maximum(input, jnp.zeros_like(input))
+    return _relu(input)
 
 
 @op(promote="no_opmath", saves=("input",))

@@ -2,9 +2,10 @@
 
 Measured on two cores, in ms, forward / gradient:
 
-- maximum 2x2 of 32x32x32x32: 0.21 as the maximum of strided slices, 0.41 by reduce_window;
-  gradient 0.7 as one scatter at the indices, 1.6 through the slices, 16 by jax's own rule
-- maximum 3x3 with stride 2 of 16x64x56x56: 1.4; gradient 6 as a scatter, 57 to 200 otherwise
+- maximum 2x2 of 32x32x32x32: 0.21 as the maximum of strided slices, 0.41 by reduce_window; gradient
+  1.6 through the slices, 16 by jax's own rule. One scatter at the indices (0.7) is not much slower by
+  itself than what is done here, a comparison with the number of the chosen tap, but in a network it
+  wants both its operands and its result in another layout
 - averages are separable, so each dimension is one product with a small matrix of weights: forward
   and gradient are then products of matrices, whatever the windows
 """
@@ -22,7 +23,7 @@ from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import op
 
 from ._support import is_float, is_integral, refuse
-from ._window import pad_last, shifted, taps
+from ._window import channels_first, channels_last, on_cpu, pad_at, shifted, taps
 from .matmul import HIGHEST
 
 # --------------------------------------------------------------------------------------- maximum
@@ -41,37 +42,51 @@ def _lowest(dtype):
     return -math.inf if jnp.issubdtype(dtype, np.floating) else np.iinfo(dtype).min
 
 
-def _first_maximum(x, kernel, stride, padding, dilation, out):
-    """Per window the value and the flat position of its first maximum; nan counts as largest."""
-    spatial = x.shape[x.ndim - len(kernel) :]
-    pairs = [
-        (p, max(0, (m - 1) * s + d * (k - 1) + 1 - n - p))
-        for p, m, s, d, k, n in zip(padding, out, stride, dilation, kernel, spatial)
-    ]
-    lead = x.ndim - len(kernel)
-    padded = pad_last(x, pairs, _lowest(x.dtype))
-    best = index = None
-    for tap in taps(kernel):
-        seen = shifted(padded, tap, dilation, stride, out)
-        at = jnp.zeros(out, np.int32)
+def _first_maximum(x, kernel, stride, padding, dilation, out, at):
+    """Per window the value and the number of the tap of its first maximum; nan counts as largest.
+
+    Spatial dimensions of ``x`` begin at ``at``.
+    """
+    spatial = x.shape[at : at + len(kernel)]
+    pairs = _window_pads(spatial, kernel, stride, padding, dilation, out)
+    padded = pad_at(x, pairs, _lowest(x.dtype), at)
+    count = math.prod(kernel)
+    number = np.int8 if count < 128 else np.int32
+    best = chosen = found = None
+    for k, tap in enumerate(taps(kernel)):
+        seen = shifted(padded, tap, dilation, stride, out, at)
         inside = None
-        for axis, (k, d, s, p, n) in enumerate(zip(tap, dilation, stride, padding, spatial)):
-            where = jax.lax.broadcasted_iota(np.int32, out, axis) * s + (k * d - p)
-            at = at * n + where
-            if p or pairs[axis][1]:
-                ok = (where >= 0) & (where < n)
-                inside = ok if inside is None else inside & ok
-        at = jnp.broadcast_to(at, seen.shape)
+        if any(map(any, pairs)):
+            inside = _inside(tap, spatial, stride, padding, dilation, out, at, x.ndim)
         if best is None:
-            best, index, found = seen, at, inside
+            best, chosen, found = seen, jnp.zeros(seen.shape, number), inside
             continue
         better = (seen > best) | _isnan(seen)
-        if inside is not None:
+        if found is not None:
             # All of a window may be -inf: its first element inside the input is then meant.
             better = (better | ~found) & inside
             found = found | inside
-        best, index = jnp.where(better, seen, best), jnp.where(better, at, index)
-    return best, index.astype(np.int64), lead
+        best = jnp.where(better, seen, best)
+        chosen = jnp.where(better, number(k), chosen)
+    return best, chosen
+
+
+def _window_pads(spatial, kernel, stride, padding, dilation, out):
+    """How far the windows reach beyond the input, before and after it; nothing is cropped."""
+    return [
+        (p, max(0, (m - 1) * s + d * (k - 1) + 1 - n - p))
+        for p, m, s, d, k, n in zip(padding, out, stride, dilation, kernel, spatial)
+    ]
+
+
+def _inside(tap, spatial, stride, padding, dilation, out, at, ndim):
+    """Whether a tap lies inside the input, in a shape that broadcasts over all outputs."""
+    inside = None
+    for axis, (k, d, s, p, n, m) in enumerate(zip(tap, dilation, stride, padding, spatial, out), at):
+        where = jax.lax.iota(np.int32, m) * s + (k * d - p)
+        ok = jnp.expand_dims((where >= 0) & (where < n), [i for i in range(ndim) if i != axis])
+        inside = ok if inside is None else inside & ok
+    return inside
 
 
 def _isnan(x):
@@ -91,19 +106,94 @@ def take_flat(x, index, dims):
 
 def max_with_indices(x, kernel, stride, padding, dilation, out):
     """Maxima of the windows and their flat positions; see the module's notes on the gradient."""
+    how = (kernel, stride, padding, dilation, out)
+    dims = len(kernel)
+    if not on_cpu() or 0 in x.shape:
+        best, index = _pool_at(x, x.ndim - dims, *how)
+        return best, index
+    batched = x if x.ndim == dims + 2 else x[None]
+    best, index = (channels_first(y) for y in _pool_at(channels_last(batched), 1, *how))
+    return (best, index) if x.ndim == dims + 2 else (best[0], index[0])
+
+
+def _pool_at(x, at, kernel, stride, padding, dilation, out):
+    """`max_with_indices` of an array whose spatial dimensions begin at ``at``."""
+    how = (kernel, stride, padding, dilation, out, at)
 
     @jax.custom_jvp
     def pool(x):
-        best, index, _ = _first_maximum(x, kernel, stride, padding, dilation, out)
-        return best, index
+        return _first_maximum(x, *how)
 
     @pool.defjvp
     def tangent(primals, tangents):
-        best, index = pool(*primals)
-        zero = np.zeros(index.shape, jax.dtypes.float0)
-        return (best, index), (take_flat(tangents[0], index, len(kernel)), zero)
+        best, chosen = pool(*primals)
+        zero = np.zeros(chosen.shape, jax.dtypes.float0)
+        return (best, chosen), (_chosen_of(tangents[0], chosen, *how), zero)
 
-    return pool(x)
+    best, chosen = pool(x)
+    spatial = x.shape[at : at + len(kernel)]
+    return best, _flat_position(chosen, spatial, kernel, stride, padding, dilation, at)
+
+
+def _flat_position(chosen, spatial, kernel, stride, padding, dilation, at):
+    """Where in the input, its spatial dimensions taken as one, the taps numbered ``chosen`` stand."""
+    chosen = chosen.astype(np.int32)
+    index, number = 0, math.prod(kernel)
+    for axis, (k, s, p, d) in enumerate(zip(kernel, stride, padding, dilation), at):
+        number //= k
+        start = jax.lax.broadcasted_iota(np.int32, chosen.shape, axis) * s - p
+        index = index * spatial[axis - at] + start + jax.lax.rem(chosen // number, np.int32(k)) * d
+    return index.astype(np.int64)
+
+
+# More shifts than this, and one scatter is quicker than their sum.
+_MOST_SHIFTS = 16
+
+
+def _chosen_of(x, chosen, kernel, stride, padding, dilation, out, at):
+    """The element of each window whose tap has the number ``chosen``.
+
+    It is written for its transpose, the gradient: the padded input as blocks of one stride each, of which a
+    window meets a few neighbours; in each of these the chosen element is selected by comparison.
+    """
+    dims = len(kernel)
+    spatial = x.shape[at : at + dims]
+    blocks = [d * (k - 1) // s + 1 for k, d, s in zip(kernel, dilation, stride)]
+    if math.prod(blocks) > _MOST_SHIFTS:
+        index = _flat_position(chosen, spatial, kernel, stride, padding, dilation, at)
+        last = range(at + dims, x.ndim)
+        order = [*range(at), *last, *range(at, at + dims)]
+        taken = take_flat(x.transpose(order), index.transpose(order), dims)
+        return taken.transpose([order.index(i) for i in range(x.ndim)])
+    size = [(m + b - 1) * s for m, b, s in zip(out, blocks, stride)]
+    x = pad_at(x, [(p, n - p - have) for p, n, have in zip(padding, size, spatial)], 0, at)
+    lead, rest = x.shape[:at], x.shape[at + dims :]
+    x = x.reshape(*lead, *(v for n, s in zip(size, stride) for v in (n // s, s)), *rest)
+    inner = tuple(range(at + 1, at + 2 * dims, 2))
+    chosen = jnp.expand_dims(chosen, inner)
+    total = 0
+    for block in taps(blocks):
+        part = x
+        for axis, (b, m) in zip(range(at, at + 2 * dims, 2), zip(block, out)):
+            part = jax.lax.slice_in_dim(part, b, b + m, axis=axis)
+        numbers = jnp.expand_dims(
+            _tap_numbers(block, kernel, stride, dilation).astype(chosen.dtype),
+            [i for i in range(part.ndim) if i not in inner],
+        )
+        total = total + jnp.where(chosen == numbers, part, 0).sum(inner, dtype=x.dtype)
+    return total
+
+
+def _tap_numbers(block, kernel, stride, dilation) -> np.ndarray:
+    """The numbers of the taps that fall on each place of a block of one stride, -1 where none does."""
+    number = np.zeros((1,) * len(kernel), np.int64)
+    hit = np.ones_like(number, np.bool_)
+    for axis, (b, k, s, d) in enumerate(zip(block, kernel, stride, dilation)):
+        offset = b * s + np.arange(s)
+        shape = [s if i == axis else 1 for i in range(len(kernel))]
+        number = number * k + (offset // d).reshape(shape)
+        hit = hit & ((offset % d == 0) & (offset // d < k)).reshape(shape)
+    return np.where(hit, number, -1)
 
 
 def _check_window(kernel, stride, padding, dilation) -> None:
