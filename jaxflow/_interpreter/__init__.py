@@ -9,6 +9,7 @@ from . import (
     contraction,
     control,
     elementwise,
+    fourier,
     indexing,
     randomness,
     reductions,
@@ -23,5 +24,5 @@ from .lowering import lower
 __all__ = ["lower"]
 
 # Imported for the rules that they enter.
-_FAMILIES = (contraction, control, elementwise, indexing, randomness, reductions, scattering, shaping,
-             sorting, special, windows)
+_FAMILIES = (contraction, control, elementwise, fourier, indexing, randomness, reductions, scattering,
+             shaping, sorting, special, windows)

@@ -16,14 +16,9 @@ from .table import SAME, rows, rule
 
 # ----- arithmetic ---------------------------------------------------------------------------------
 
-rows({"add": operator.add, "add_any": operator.add, "sub": operator.sub, "neg": operator.neg},
+rows({"add": operator.add, "add_any": operator.add, "sub": operator.sub, "mul": operator.mul,
+      "neg": operator.neg},
      lambda function: lambda site: function)
-
-
-@rule("mul", compact=True)
-def _mul(site):
-    # The infinities of complex products are multiplied as C's standard says, which NumPy does not.
-    return None if site.dtype in COMPLEX else operator.mul
 
 
 def _is_nonzero(array) -> bool:
@@ -174,21 +169,29 @@ def _select_n(site):
     return choose
 
 
-def _shift(ufunc):
-    return lambda site: ufunc
-
-
 # NumPy shifts by the width and more as XLA does: to 0, or to the sign.
-rows({"shift_left": np.left_shift, "shift_right_arithmetic": np.right_shift}, _shift)
 
 
-@rule("shift_right_logical", compact=True)
-def _shift_right_logical(site):
-    dtype = site.dtype
-    if dtype not in SIGNED:
-        return np.right_shift
-    bits = np.dtype(f"u{dtype.itemsize}")
-    return lambda x, by: np.right_shift(x.view(bits), by.view(bits)).view(dtype)
+@rule("shift_left", compact=True)
+def _shift_left(site):
+    return np.left_shift
+
+
+def _right_shift(kind):
+    """Of the bits as signed or unsigned numbers, whatever they are."""
+
+    def make(site):
+        dtype = site.dtype
+        if dtype.kind == kind:
+            return np.right_shift
+        bits = np.dtype(f"{kind}{dtype.itemsize}")
+        return lambda x, by: np.right_shift(x.view(bits), by.view(bits)).view(dtype)
+
+    return make
+
+
+rule("shift_right_arithmetic", compact=True)(_right_shift("i"))
+rule("shift_right_logical", compact=True)(_right_shift("u"))
 
 
 @rule("population_count", compact=True)

@@ -104,7 +104,7 @@ def _padded(kernel: Callable, ins: Sequence, out) -> Callable:
         for x, scalar, dtype in zip(arrays, scalars, dtypes):
             if not scalar:
                 full = np.zeros(room, dtype)
-                full[:size] = np.ravel(x)
+                full[:size] = np.broadcast_to(x, shape).reshape(-1)
                 x = full
             flat.append(x)
         return np.asarray(kernel(*flat))[:size].reshape(shape)

@@ -95,7 +95,7 @@ def _gather(site):
     def along(axis, size):
         return np.arange(size).reshape([size if a == axis else 1 for a in range(ndim)])
 
-    fixed = {}
+    fixed = dict.fromkeys(collapsed, 0)
     for d, axis in zip(batching, numbers.start_indices_batching_dims):
         fixed[d] = along(axis, operand.shape[d])
     offsets = {d: along(len(batch_shape) + i, sizes[d]) for i, d in enumerate(windowed)}

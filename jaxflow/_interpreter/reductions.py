@@ -40,13 +40,13 @@ def _reduce_prod(site):
     return _reducer(np.multiply, site)
 
 
-def _least(dtype):
+def least_of(dtype):
     if dtype == BOOL:
         return False
     return -np.inf if dtype in FLOATS else np.iinfo(dtype).min
 
 
-def _greatest(dtype):
+def greatest_of(dtype):
     if dtype == BOOL:
         return True
     return np.inf if dtype in FLOATS else np.iinfo(dtype).max
@@ -60,14 +60,14 @@ def _is_empty(site) -> bool:
 def _reduce_max(site):
     if site.dtype in COMPLEX:
         return None
-    return _reducer(np.maximum, site, **({"initial": _least(site.dtype)} if _is_empty(site) else {}))
+    return _reducer(np.maximum, site, **({"initial": least_of(site.dtype)} if _is_empty(site) else {}))
 
 
 @rule("reduce_min")
 def _reduce_min(site):
     if site.dtype in COMPLEX:
         return None
-    return _reducer(np.minimum, site, **({"initial": _greatest(site.dtype)} if _is_empty(site) else {}))
+    return _reducer(np.minimum, site, **({"initial": greatest_of(site.dtype)} if _is_empty(site) else {}))
 
 
 @rule("reduce_and")

@@ -58,7 +58,9 @@ def _scatter(site):
     def along(axis, size):
         return np.arange(size).reshape([size if a == axis else 1 for a in range(ndim)])
 
-    fixed = {d: along(a, operand.shape[d]) for d, a in zip(batching, numbers.scatter_indices_batching_dims)}
+    fixed = dict.fromkeys(inserted, 0)
+    for d, axis in zip(batching, numbers.scatter_indices_batching_dims):
+        fixed[d] = along(axis, operand.shape[d])
     for i, d in enumerate(windowed):
         fixed[d] = along(nbatch + i, sizes[d])
     batch_full = (*batch_shape, *(1,) * len(windowed))
@@ -84,7 +86,7 @@ def _scatter(site):
         key = dict(fixed)
         for i, d in enumerate(dims):
             at = index[..., i].reshape(batch_full)
-            key[d] = at + key[d] if d in key else at
+            key[d] = at + fixed.get(d, 0)
         flat = 0
         for d, stride in zip(indexed, strides):
             flat = flat + key[d] * stride

@@ -12,9 +12,9 @@ from .table import SAME, rule
 
 @rule("reshape")
 def _reshape(site):
-    if site.params.get("dimensions") is not None:
-        return None
-    shape = site.outs[0].shape
+    shape, order = site.outs[0].shape, site.params.get("dimensions")
+    if order is not None:
+        return lambda x: x.transpose(order).reshape(shape)
     if shape == site.ins[0].shape:
         return SAME
     return lambda x: x.reshape(shape)
@@ -89,38 +89,42 @@ def _tile(site):
     return lambda x: np.tile(x, reps)
 
 
-@rule("pad")
-def _pad(site):
-    """Edges may be negative, and elements may be pulled apart."""
-    shape, dtype = site.outs[0].shape, site.dtype
-    source, target, spread = [], [], []
-    for size, (low, high, inner) in zip(site.ins[0].shape, site.params["padding_config"]):
+def padder(shape, config, dtype):
+    """A function ``(x, filling)`` that pads; None where nothing is to be done.
+
+    ``config`` says per axis how much goes on at either end (less than none: comes off) and between elements.
+    """
+    result, source, target = [], [], []
+    for size, (low, high, inner) in zip(shape, config):
         step = inner + 1
-        first = max(0, -(low // step)) if low < 0 else 0  # the first element at or behind the left edge
-        end = low + (size - 1) * step + 1 + high  # the result's size
+        spread = (size - 1) * step + 1 if size else 0
+        end = max(low + spread + high, 0)
+        first = -(low // step) if low < 0 else 0  # the first element at or behind the left edge
         last = min(size - 1, (end - 1 - low) // step)  # the last one before the right edge
-        source.append(slice(first, max(last + 1, first)))
-        at = low + first * step
         count = max(last + 1 - first, 0)
-        target.append(slice(at, at + (count - 1) * step + 1 if count else at, step))
-        spread.append(inner)
-    source, target = tuple(source), tuple(target)
-    if all(s == slice(0, n) and t == slice(0, n, 1) for s, t, n in zip(source, target, shape)):
-        return lambda x, filling: x
-    zero = site.known[1] is not None and not site.known[1] and not np.signbit(site.known[1]) \
-        if site.dtype.kind in "fiu" else False
-    empty, zeros = np.empty, np.zeros
+        source.append(slice(first, first + count))
+        at = low + first * step
+        target.append(slice(at, at + (count - 1) * step + 1, step) if count else slice(0, 0))
+        result.append(end)
+    source, target, result = tuple(source), tuple(target), tuple(result)
+    if all(tuple(c) == (0, 0, 0) for c in config):
+        return None
+    if all(low <= 0 and high <= 0 and not inner for low, high, inner in config):
+        return lambda x, filling: x[source]
 
     def pad(x, filling):
-        if zero:
-            out = zeros(shape, dtype)
-        else:
-            out = empty(shape, dtype)
-            out[...] = filling
+        out = np.empty(result, dtype)
+        out[...] = filling
         out[target] = x[source]
         return out
 
     return pad
+
+
+@rule("pad")
+def _pad(site):
+    """Edges may be negative, and elements may be pulled apart."""
+    return padder(site.ins[0].shape, site.params["padding_config"], site.dtype) or SAME
 
 
 @rule("iota")

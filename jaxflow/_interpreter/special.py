@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .numbers import HALVES
@@ -33,16 +35,6 @@ def _erf_block(x, out) -> None:
         q += c
     p *= x
     np.divide(p, q, out)
-
-
-def erf(x):
-    """The error function of float32."""
-    x = np.asarray(x)
-    out = np.empty(x.shape, np.float32)
-    flat, result = x.reshape(-1), out.reshape(-1)
-    for start in range(0, flat.size, BLOCK):
-        _erf_block(flat[start:start + BLOCK], result[start:start + BLOCK])
-    return out
 
 
 # M. Giles, "Approximating the erfinv function" (GPU Computing Gems, 2011): polynomials in -log(1 - x^2), for
@@ -80,11 +72,67 @@ def _erf_inv(site):
     return erf_inv if site.dtype == np.float32 else None
 
 
+# Cephes (S. Moshier), erfc of single precision: exp(-x^2) times a polynomial in 1 / x^2, for 1 < |x| < 2 and
+# beyond.
+_TAIL_NEAR = tuple(map(np.float32, (
+    2.326819970068386e-2, -1.387039388740657e-1, 3.687424674597105e-1, -5.824733027278666e-1,
+    6.210004621745983e-1, -4.944515323274145e-1, 3.404879937665872e-1, -2.741127028184656e-1,
+    5.638259427386472e-1)))
+_TAIL_FAR = tuple(map(np.float32, (
+    -1.047766399936249e1, 1.297719955372516e1, -7.495518717768503e0, 2.921019019210786e0,
+    -1.015265279202700e0, 4.218463358204948e-1, -2.820767439740514e-1, 5.641895067754075e-1)))
+
+
+def _erfc_block(x, out) -> None:
+    size = np.abs(x)
+    inverse = np.float32(1) / size
+    square = inverse * inverse
+    tail = np.where(size < 2, _polynomial(square, _TAIL_NEAR), _polynomial(square, _TAIL_FAR))
+    tail *= inverse
+    tail *= np.exp(-x * x)
+    tail = np.where(np.isinf(x), np.float32(0), tail)
+    near = np.empty_like(x)
+    _erf_block(x, near)
+    np.subtract(np.float32(1), near, out)
+    np.copyto(out, np.where(x < 0, np.float32(2) - tail, tail), where=size > 1)
+
+
+def _blockwise(block):
+    """A function of float32 arrays of any shape from one that fills a flat block."""
+
+    def run(x):
+        x = np.asarray(x)
+        out = np.empty(x.shape, np.float32)
+        flat, result = x.reshape(-1), out.reshape(-1)
+        for start in range(0, flat.size, BLOCK):
+            block(flat[start:start + BLOCK], result[start:start + BLOCK])
+        return out
+
+    return run
+
+
+erf, erfc = _blockwise(_erf_block), _blockwise(_erfc_block)
+
+
+def _by_dtype(single, name, site):
+    """float32 and halves by polynomials; float64 by the C library if there are few, else by XLA."""
+    dtype = site.dtype
+    if dtype == np.float32:
+        return single
+    if dtype in HALVES:
+        return lambda x: single(x.astype(np.float32)).astype(dtype)
+    shape = np.broadcast_shapes(*site.shapes)
+    if math.prod(shape) > BLOCK:
+        return None
+    function = getattr(math, name)
+    return lambda x: np.array([function(v) for v in np.ravel(x).tolist()], np.float64).reshape(shape)
+
+
 @rule("erf", compact=True)
 def _erf(site):
-    if site.dtype == np.float32:
-        return erf
-    if site.dtype in HALVES:
-        dtype = site.dtype
-        return lambda x: erf(x.astype(np.float32)).astype(dtype)
-    return None
+    return _by_dtype(erf, "erf", site)
+
+
+@rule("erfc", compact=True)
+def _erfc(site):
+    return _by_dtype(erfc, "erfc", site)

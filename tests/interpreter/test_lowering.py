@@ -38,17 +38,30 @@ def test_rows_are_not_spread_out_for_what_is_elementwise():
 def test_results_are_arrays_of_the_avals():
     x = np.float32(3)
     _, results = lowered(
-        lambda x: (x, x * 2, jnp.zeros(()), jnp.broadcast_to(x, (2, 3)), jnp.arange(3)), x)
+        lambda x: (x, x * 2, jnp.zeros(()), jnp.broadcast_to(x, (2, 3)), jnp.arange(3)), x
+    )
     assert [type(r) for r in results] == [np.ndarray] * 5
     assert [(r.shape, r.dtype.name) for r in results] == [
-        ((), "float32"), ((), "float32"), ((), "float64"), ((2, 3), "float32"), ((3,), "int64")]
+        ((), "float32"),
+        ((), "float32"),
+        ((), "float64"),
+        ((2, 3), "float32"),
+        ((3,), "int64"),
+    ]
 
 
 def test_inputs_are_not_written():
     x = np.arange(6.0).reshape(2, 3)
     kept = x.copy()
-    run, _ = lowered(lambda x: (x.at[0].set(0), x.at[:, 1].add(5), jax.lax.dynamic_update_slice(
-        x, jnp.ones((1, 1)), (1, 1)), jnp.sort(x[:, ::-1], axis=0)), x)
+    run, _ = lowered(
+        lambda x: (
+            x.at[0].set(0),
+            x.at[:, 1].add(5),
+            jax.lax.dynamic_update_slice(x, jnp.ones((1, 1)), (1, 1)),
+            jnp.sort(x[:, ::-1], axis=0),
+        ),
+        x,
+    )
     run(x)
     np.testing.assert_array_equal(x, kept)
 
