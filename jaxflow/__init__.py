@@ -70,6 +70,7 @@ from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
 
 from . import backends as backends
+from . import compiler as compiler
 from . import cuda as cuda
 from . import func as func
 from . import linalg as linalg
@@ -84,6 +85,7 @@ from . import version as version
 from ._interop import load_jax_params as load_jax_params
 from ._interop import to_jax as to_jax
 from ._interop import wrap_jax as wrap_jax
+from .compiler import compile as compile
 from .func import vmap as vmap
 from .serialization import load as load
 from .serialization import save as save

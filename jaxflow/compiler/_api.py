@@ -1,0 +1,135 @@
+"""``jaxflow.compile``: PyTorch's interface of explicit compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jaxflow.nn import Module
+
+from ._function import RECOMPILE_LIMIT, CompiledFunction
+
+# Names of PyTorch's own back ends, which programs pass along; there is one here, XLA.
+BACKENDS = ("cudagraphs", "eager", "aot_eager", "inductor", "openxla", "tvm")
+_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+
+
+class InvalidBackend(RuntimeError):
+    """No back end has that name."""
+
+
+class OptimizedModule(Module):
+    """A module whose calls are compiled. Everything but the call is that of ``_orig_mod``."""
+
+    def __init__(self, module: Module, call: CompiledFunction) -> None:
+        super().__init__()
+        self._orig_mod = module
+        self.__dict__["_compiled"] = call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__dict__["_compiled"](*args, **kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """The same as the call."""
+        return self(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_orig_mod":
+            return self.__dict__["_modules"][name]
+        return getattr(self._orig_mod, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "_orig_mod" or "_orig_mod" not in self.__dict__.get("_modules", ()):
+            super().__setattr__(name, value)
+        else:
+            setattr(self._orig_mod, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._orig_mod, name)
+
+    @property
+    def training(self) -> bool:
+        """The mode of the module."""
+        return self._orig_mod.training
+
+    @training.setter
+    def training(self, mode: bool) -> None:
+        if "_orig_mod" in self.__dict__.get("_modules", ()):
+            self._orig_mod.training = mode
+
+    def train(self, mode: bool = True) -> OptimizedModule:
+        """Set the module's mode; returns this object."""
+        self._orig_mod.train(mode)
+        return self
+
+
+def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
+            backend: str | Callable | None = None, mode: str | None = None, options: dict | None = None,
+            name: str | None = None, disable: bool = False, recompile_limit: int | None = None,
+            isolate_recompiles: bool = False, shapes_spec: Any = None) -> Callable:
+    """Compile a function or module: a call like an earlier one runs one program, and no Python.
+
+    The function may do all that a training step does. Its first calls run it and find out what it reads and
+    writes; later ones check that nothing it depends on has changed, run the program on the present values
+    and write what it changed. Where Python cannot be left out (``explain`` says why) it runs, and the
+    operations are compiled as they are without this. See docs/compile.md.
+
+    Args:
+        model: a function or a module; None to decorate with arguments.
+        fullgraph: refuse what Python would have to run for at each call.
+        dynamic, isolate_recompiles, shapes_spec: accepted; a program is for exact shapes.
+        backend: accepted names change nothing, XLA compiles.
+        mode: accepted names change nothing.
+        options: accepted without effect.
+        name: what ``explain`` calls it.
+        disable: return ``model`` as it is.
+        recompile_limit: how many specialisations it may have for one structure of arguments (8).
+
+    Raises:
+        RuntimeError: both ``mode`` and ``options``, an unknown mode or back end, or a callable one.
+        AssertionError: when ``model`` cannot be called.
+    """
+    if model is None:
+
+        def decorate(model: Callable) -> Callable:
+            if model is None:
+                raise RuntimeError("Model can't be None")
+            return compile(
+                model, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options,
+                name=name, disable=disable, recompile_limit=recompile_limit,
+                isolate_recompiles=isolate_recompiles, shapes_spec=shapes_spec,
+            )
+
+        return decorate
+    if mode is not None and options is not None:
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be specified at the same time."
+        )
+    if mode is not None and mode not in _MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
+    _check_backend(backend)
+    if not callable(model):
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
+    if disable:
+        return model
+    limit = RECOMPILE_LIMIT if recompile_limit is None else recompile_limit
+    if isinstance(model, Module):
+        shown = name or type(model).__name__
+        call = CompiledFunction(model.__call__, fullgraph=fullgraph, limit=limit, name=shown)
+        return OptimizedModule(model, call)
+    if isinstance(model, CompiledFunction):
+        model = model.fn
+    return CompiledFunction(model, fullgraph=fullgraph, limit=limit, name=name)
+
+
+def _check_backend(backend: Any) -> None:
+    if backend is None or backend in BACKENDS:
+        return
+    if isinstance(backend, str):
+        raise InvalidBackend(
+            f"Invalid backend: '{backend}', see `torch._dynamo.list_backends()` for available backends."
+        )
+    raise RuntimeError(
+        "a callable as backend= is not supported: it would be handed a torch.fx graph, and jaxflow records "
+        "none. Leave it out; XLA compiles."
+    )

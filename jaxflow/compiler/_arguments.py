@@ -1,0 +1,123 @@
+"""The arguments of a call: their tree, and what a specialisation asks of each leaf."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict, defaultdict
+from operator import attrgetter
+from typing import Any
+
+from jaxflow._core.tensor import Tensor
+
+from ._reach import SCALARS, same, shorten
+
+_DICTS = (dict, OrderedDict, defaultdict)
+
+# What a tensor has to be like for the same program; ``_view`` is looked at by `Arguments`.
+meta = attrgetter("_aval", "_stride", "_requires_grad", "_grad_fn", "_hooks", "_tangents",
+                  "_storage.version.__class__", "__class__")
+_META_NAMES = ("shape, dtype or device", "strides", "requires_grad", "grad_fn", "hooks", "tangents",
+               "inference mode", "class")
+
+
+def flatten(tree: Any, leaves: list) -> Any:
+    """Append the leaves of a tree and return its structure, which is hashable and says the types."""
+    kind = type(tree)
+    if kind is Tensor or kind in SCALARS:
+        leaves.append(tree)
+        return None
+    if kind is tuple or kind is list or (isinstance(tree, tuple) and hasattr(tree, "_fields")):
+        return (kind, *[flatten(x, leaves) for x in tree])
+    if kind in _DICTS and all(isinstance(k, (str, int)) for k in tree):
+        return (kind, tuple(tree), *[flatten(x, leaves) for x in tree.values()])
+    if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
+        names = tuple(f.name for f in dataclasses.fields(tree))
+        return (kind, names, *[flatten(getattr(tree, n), leaves) for n in names])
+    leaves.append(tree)
+    return None
+
+
+class Arguments:
+    """What the leaves of a call's arguments have to be.
+
+    Tensors are compared by what decides the program, numbers and strings by value, other objects by
+    identity. Which of them share memory, with each other or with captured tensors, is compared too.
+    """
+
+    def __init__(self, structure: Any, leaves: list, fixed: dict[int, int]) -> None:
+        self.structure = structure
+        self.types = [type(x) for x in leaves]
+        self.at = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
+        self.other = [(i, x) for i, x in enumerate(leaves) if not isinstance(x, Tensor)]
+        tensors = [leaves[i] for i in self.at]
+        self.all_tensors = not self.other
+        self.metas = [meta(t) for t in tensors]
+        self.views = [t._view is not None for t in tensors]
+        self.plans = [None if t._view is None else t._view.plan for t in tensors]
+        self.plain = not any(self.views)
+        self.exact: list[int] = []  # views that must be the very same part of their base
+        self.fixed = fixed
+        self.sharing = self._sharing(tensors)
+        self.apart = len(set(self.sharing)) == len(tensors) and all(k >= 0 for k in self.sharing)
+
+    def _sharing(self, tensors: list) -> list[int]:
+        """For each tensor the first that shares its storage, or -1 - k where captured tensor k does."""
+        first: dict[int, int] = {}
+        return [
+            -1 - self.fixed[id(t._storage)] if id(t._storage) in self.fixed
+            else first.setdefault(id(t._storage), i) for i, t in enumerate(tensors)
+        ]
+
+    def match(self, leaves: list) -> list | None:
+        """The tensors among ``leaves`` if all is as it has to be."""
+        if len(leaves) != len(self.types):
+            return None
+        tensors = leaves if self.all_tensors else [leaves[i] for i in self.at]
+        for i, x in self.other:
+            y = leaves[i]
+            if x is not y and not same(x, y):
+                return None
+        try:
+            if list(map(meta, tensors)) != self.metas:
+                return None
+        except AttributeError:
+            return None  # something else stands where a tensor has to be
+        if self.plain:
+            for t in tensors:
+                if t._view is not None:
+                    return None
+        elif not self._views_match(tensors):
+            return None
+        if self.apart:
+            ids = {id(t._storage) for t in tensors}
+            if len(ids) != len(tensors) or not ids.isdisjoint(self.fixed):
+                return None
+        elif self._sharing(tensors) != self.sharing:
+            return None
+        return tensors
+
+    def _views_match(self, tensors: list) -> bool:
+        if [t._view is not None for t in tensors] != self.views:
+            return False
+        return all(tensors[i]._view.plan is self.plans[i] for i in self.exact)
+
+    def misses(self, structure: Any, leaves: list) -> list[str]:
+        """Why the arguments are not those of this specialisation, in words."""
+        if structure != self.structure or len(leaves) != len(self.types):
+            return ["the arguments' structure is another"]
+        found = []
+        metas = iter(self.metas)
+        for i, (x, kind) in enumerate(zip(leaves, self.types)):
+            expected = next(metas) if i in self.at else None
+            if type(x) is not kind:
+                found.append(f"argument {i} was a {kind.__name__} and is a {type(x).__name__}")
+            elif expected is not None:
+                for name, old, new in zip(_META_NAMES, expected, meta(x)):
+                    if old is not new and old != new:
+                        found.append(f"{name} of argument {i} was {old!r} and is {new!r}")
+            else:
+                old = dict(self.other)[i]
+                if not same(old, x):
+                    found.append(f"argument {i} was {shorten(old)} and is {shorten(x)}")
+        return found or ["which arguments are views, or share memory, changed"]
+

@@ -1,0 +1,248 @@
+"""A capture: the function runs once, every tensor that lives is an unknown, and one Program records it all.
+
+NOTE [Capture]
+    While a function is captured every storage holds a placeholder, a Value that the recording Program owes
+    under a negative slot, and every generator draws from a seed and an offset that occur nowhere else. So
+    whatever the operations read is told by its slot, wherever it went in between; a number that is asked
+    for asks the Program and is noticed; and a seed is known by its value in the Program's numbers. The
+    executor's own boundaries (an optimizer's step, an outermost module call) do not close it.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import jax
+
+from jaxflow._core.value import Value
+from jaxflow._dispatch import explain
+from jaxflow._dispatch.program import Program
+from jaxflow._dispatch.state import state
+
+from ._snapshot import Snapshot
+
+_BOUNDARIES = (explain.STEP, explain.OPTIMIZER, explain.MODULE, explain.BOUND, explain.ASKED)
+
+# Seeds and offsets of the generators while a capture runs: values that no program of a user has.
+_SEED, _OFFSET, _STRIDE = 0x5EED_0C0D_E000_0000, 0x0FF5_E7C0_0000_0000, 1 << 24
+
+
+class Unsupported(RuntimeError):
+    """What ``fullgraph=True`` refuses."""
+
+
+class Programs(dict):
+    """In the place of the thread's open Programs: the one that captures, whatever the device is called."""
+
+    def __init__(self, capture: Capture) -> None:
+        super().__init__()
+        self.capture = capture
+
+    def get(self, device: Any, default: Any = None) -> Any:
+        capture = self.capture
+        program = capture.program
+        if program.capture is None:
+            return super().get(device, default)
+        if program.device is None:
+            program.device = device
+        elif program.device != device:
+            capture.blame(f"it computes on {program.device} and on {device}")
+            return super().get(device, default)
+        return program
+
+    def values(self) -> list:
+        """Those that a boundary closes."""
+        return list(super().values())
+
+
+class _Recorder(Program):
+    __slots__ = ("capture",)
+
+    def close(self, reason: str) -> None:
+        """Only who asks for a number ends the recording."""
+        capture = self.capture
+        if capture is not None:
+            if reason in _BOUNDARIES:
+                return
+            capture.broken()
+        super().close(reason)
+
+
+class Capture:
+    """One run of a function with everything it could read made unknown.
+
+    Attributes:
+        snapshot: how things were before it.
+        program: what was recorded.
+        placeholders: the Value of each leaf slot, -1 first.
+        origin: the Value that each placeholder stands for, None for leaves first met in the call.
+        held: storage -> its placeholder's slot.
+        reasons: why Python has to run at each call; none if it need not.
+        break_line: where a number was asked for.
+    """
+
+    def __init__(self, fullgraph: bool, view_arguments: list) -> None:
+        self.fullgraph = fullgraph
+        self.reasons: list[str] = []
+        self.break_line: str | None = None
+        self.thread = threading.get_ident()
+        self.snapshot = Snapshot()
+        self.program = _Recorder(None)
+        self.program.capture = self
+        self.program.ops = -(1 << 60)  # no bound on its length
+        self.placeholders: list[Value] = self.program.leaves
+        self.origin: list[Value] = []
+        self.held: dict[int, tuple[Any, int]] = {}
+        self.seen_as: dict[int, int] = {}  # view tensors among the arguments: id -> slot
+        self.view_arguments = view_arguments
+        self.before: Any = None
+
+    # ------------------------------------------------------------------------------ before and after
+
+    def begin(self) -> None:
+        """Make everything unknown. What this thread recorded so far must have run."""
+        shared: dict[int, int] = {}
+        for s, value, _ in self.snapshot.storages:
+            if value.__class__ is not Value or isinstance(value.array, jax.core.Tracer):
+                continue
+            # The counters of an optimizer are one Value in many storages, which is part of its program.
+            slot = shared.get(id(value)) if value.aval.ndim == 0 else None
+            if slot is None:
+                slot = shared[id(value)] = self._place(value)
+            s.value = self.placeholders[-1 - slot]
+            self.held[id(s)] = (s, slot)
+        for v, _ in self.snapshot.views:
+            v.epoch = -1
+        for t, value in self.view_arguments:
+            slot = self.seen_as[id(t)] = self._place(value)
+            t._view.value, t._view.epoch = self.placeholders[-1 - slot], t._storage.epoch
+        for k, (g, seed, _) in enumerate(self.snapshot.generators):
+            if seed.__class__ is int:
+                g._seed, g._offset = _SEED + k, _OFFSET + k * _STRIDE
+        self.before = state.programs, state.eager
+        state.programs, state.eager = Programs(self), False
+
+    def _place(self, value: Value) -> int:
+        slot = -1 - len(self.placeholders)
+        self.placeholders.append(Value(value.aval, None, (self.program, slot)))
+        self.origin.append(value)
+        return slot
+
+    def end(self) -> None:
+        """Let the thread go on as it did."""
+        if self.before is not None and threading.get_ident() == self.thread:
+            state.programs, state.eager = self.before
+            self.before = None
+
+    def rollback(self) -> None:
+        """Leave everything as it was before."""
+        self.end()
+        self.program.capture, self.program.closed = None, True
+        self.snapshot.restore()
+
+    def broken(self) -> None:
+        """A number is needed: what was recorded so far will run, and the rest as it would uncompiled."""
+        line = explain.user_line()
+        if threading.get_ident() != self.thread:
+            line = f"another thread ({line})"
+        if self.break_line is None:
+            self.break_line = line
+        if self.fullgraph and threading.get_ident() == self.thread:
+            raise Unsupported(
+                f"fullgraph=True, but a number of a tensor is needed at {line} to go on. Compute the "
+                "condition with tensors (torch.where), read the number after the call, or compile without "
+                "fullgraph."
+            )
+        self.commit()
+
+    def commit(self) -> None:
+        """Turn the recording into an ordinary Program, which runs on the real arrays when it is closed."""
+        program = self.program
+        program.capture = None
+        for ph, value in zip(self.placeholders, self.origin):
+            ph.array, ph.doubt, ph.place = value.array, value.doubt, None
+            ph.shared = value.shared
+        originals = {id(self.placeholders[-1 - slot]): slot for _, slot in self.held.values()}
+        for s, _ in self.held.values():
+            slot = originals.get(id(s.value))
+            if slot is not None:
+                s.value = self.origin[-1 - slot]
+        used = self.normalise(list(self.first_uses()))
+        program.leaves = [self.placeholders[-1 - slot] for slot in used]
+        program.leaf_slots = {}
+        program.ops = 0
+        self._real_numbers()
+        self.end()
+
+    # ------------------------------------------------------------------------------- what was recorded
+
+    def first_uses(self) -> dict[int, int]:
+        """Leaf slot -> where the trace first mentions it, in that order."""
+        found: dict[int, int] = {}
+        for at, x in enumerate(self.program.trace):
+            if x.__class__ is int and x < 0:
+                found.setdefault(x, at)
+        return found
+
+    def normalise(self, order: list[int]) -> list[int]:
+        """Give the leaves in ``order`` the slots from -1 down, in the trace and the questions about it."""
+        program = self.program
+        new = {slot: -1 - i for i, slot in enumerate(order)}
+        program.trace = [new.get(x, x) if x.__class__ is int else x for x in program.trace]
+        for q in program.questions:
+            q.asked = [new.get(x, x) for x in q.asked]
+            q.victims = [new.get(x, x) for x in q.victims]
+        return order
+
+    def seeds(self) -> dict[int, tuple]:
+        """Position in ``integers`` -> (generator, None for its seed or the draw's number)."""
+        found: dict[int, tuple] = {}
+        generators = self.snapshot.generators
+        for at, x in enumerate(self.program.integers):
+            if _SEED <= x < _SEED + len(generators):
+                found[at] = generators[x - _SEED][0], None
+            elif _OFFSET <= x < _OFFSET + len(generators) * _STRIDE:
+                k, draw = divmod(x - _OFFSET, _STRIDE)
+                found[at] = generators[k][0], draw
+        return found
+
+    def drawn(self) -> list[tuple]:
+        """(generator, how far it went on, seed it ended with or None) of those that the call moved."""
+        found = []
+        for k, (g, seed, _) in enumerate(self.snapshot.generators):
+            if seed.__class__ is not int or (g._seed == _SEED + k and g._offset == _OFFSET + k * _STRIDE):
+                continue
+            if g._seed == _SEED + k:
+                found.append((g, g._offset - _OFFSET - k * _STRIDE, None))
+            else:
+                found.append((g, g._offset, g._seed))
+        return found
+
+    def _real_numbers(self) -> None:
+        started = {id(g): (seed, offset) for g, seed, offset in self.snapshot.generators}
+        integers = self.program.integers
+        for at, (g, draw) in self.seeds().items():
+            seed, offset = started[id(g)]
+            integers[at] = _signed(seed if draw is None else offset + draw)
+        for g, moved, seed in self.drawn():
+            g._offset = moved if seed is not None else started[id(g)][1] + moved
+            g._seed = started[id(g)][0] if seed is None else seed
+        for k, (g, seed, offset) in enumerate(self.snapshot.generators):
+            if g._seed == _SEED + k:
+                g._seed, g._offset = seed, offset
+
+    def excluded(self, reason: str) -> None:
+        """What follows is not to be compiled. Unsupported under ``fullgraph``."""
+        if self.fullgraph:
+            raise Unsupported(f"fullgraph=True, but {reason} ({explain.user_line()})")
+        self.blame(reason)
+
+    def blame(self, reason: str) -> None:
+        """Python has to run at each call, because of ``reason``."""
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+
+
+def _signed(x: int) -> int:
+    return x - (1 << 64) if x >= 1 << 63 else x

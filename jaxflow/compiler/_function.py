@@ -1,0 +1,229 @@
+"""Compiled functions: which specialisation serves a call, and what happens when none does."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import threading
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.levels import LEVELS
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch import explain
+from jaxflow._dispatch.door import view_value
+from jaxflow._dispatch.run import flush
+from jaxflow._dispatch.state import state
+from jaxflow._dispatch.traces import MET
+
+from ._arguments import Arguments, flatten
+from ._capture import Capture, Programs, Unsupported
+from ._reach import Reach
+from ._specialise import Builder
+from ._watcher import Watcher
+
+RECOMPILE_LIMIT = 8
+
+# Captures of a function that may fail before Python runs at each call: the first ones may create state.
+_ATTEMPTS = 3
+
+# One capture at a time: it makes every storage of the process unknown.
+_capturing = threading.RLock()
+
+#: The compiled functions that live, for `explain`.
+functions: weakref.WeakSet = weakref.WeakSet()
+
+
+_numbers = itertools.count()
+
+
+class _Entry:
+    """The specialisations for one structure of arguments and one set of modes."""
+
+    __slots__ = ("attempts", "calls", "python", "reasons", "specialisations")
+
+    def __init__(self) -> None:
+        self.specialisations: list = []
+        self.attempts = 0
+        self.calls = 0
+        self.reasons: list[str] = []
+        self.python: list[str] | None = None  # why Python runs at each call
+
+
+class CompiledFunction:
+    """A function whose calls are served by compiled programs wherever that is sure to be the same.
+
+    Attributes:
+        entries: (argument structure, modes) -> specialisations.
+        misses: why a call needed a new specialisation, one list of reasons each.
+        skipped: calls that ran as they are, inside a transformation or another capture.
+    """
+
+    def __init__(self, fn: Callable, *, fullgraph: bool, limit: int, name: str | None) -> None:
+        functools.update_wrapper(self, fn, updated=())
+        self.fn, self.fullgraph, self.limit = fn, fullgraph, limit
+        self.number = next(_numbers)
+        self.name = name or getattr(fn, "__qualname__", type(fn).__name__)
+        self.entries: dict[Any, _Entry] = {}
+        self.misses: list[list[str]] = []
+        self.names: set[str] = set()
+        self.scopes: dict[Any, dict] = {}
+        self.skipped = 0
+        self.warned = False
+        functions.add(self)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if (
+            LEVELS or state.axes or state.captors or state.saving is not None or stance.disabled
+            or stance.name == "force_eager" or state.programs.__class__ is Programs
+            or (MET and not jax.core.trace_state_clean())
+        ):
+            self.skipped += 1
+            return self.fn(*args, **kwargs)
+        leaves: list = []
+        structure = flatten(args, leaves), flatten(kwargs, leaves) if kwargs else None
+        key = structure, state.grad, state.inference, state.constant, dtypes.get_default_dtype()
+        entry = self.entries.get(key)
+        if entry is None:
+            entry = self.entries[key] = _Entry()
+        entry.calls += 1
+        for spec in entry.specialisations:
+            tensors = spec.fits(leaves)
+            if tensors is not None:
+                spec.hits += 1
+                return spec.run(tensors)
+        if entry.python is not None:
+            return self.fn(*args, **kwargs)
+        if stance.name == "eager_on_recompile":
+            return self.fn(*args, **kwargs)
+        if stance.name == "fail_on_recompile":
+            raise RuntimeError(f"{self.name} has to be compiled anew, and the stance is 'fail_on_recompile'")
+        with _capturing:
+            return self._specialise(entry, structure, leaves, args, kwargs)
+
+    def explain(self) -> dict:
+        """See `jaxflow.compiler.explain`."""
+        entries = list(self.entries.values())
+        return {
+            "name": self.name,
+            "calls": sum(e.calls for e in entries) + self.skipped,
+            "hits": sum(s.hits for e in entries for s in e.specialisations),
+            "specialisations": sum(len(e.specialisations) for e in entries),
+            "misses": [list(reasons) for reasons in self.misses],
+            "python": list(dict.fromkeys(r for e in entries for r in e.python or ())),
+            "warm_up": list(dict.fromkeys(r for e in entries if e.python is None for r in e.reasons)),
+            "skipped": self.skipped,
+        }
+
+    def reset(self) -> None:
+        """Forget everything that was compiled."""
+        self.entries.clear()
+        self.misses.clear()
+        self.warned = False
+
+    # -------------------------------------------------------------------------------------- compiling
+
+    def _specialise(self, entry: _Entry, structure: Any, leaves: list, args: tuple, kwargs: dict) -> Any:
+        if entry.specialisations:
+            self.misses.append(entry.specialisations[0].misses(structure, leaves))
+            if len(entry.specialisations) >= self.limit:
+                self._give_up(entry)
+                return self.fn(*args, **kwargs)
+        tensors = [x for x in leaves if isinstance(x, Tensor)]
+        views = [(t, view_value(t)) for t in tensors if t._view is not None]
+        flush()
+        reach = Reach(self.names).walk(
+            [(self.fn, self.name), *((x, "argument") for x in leaves if not isinstance(x, Tensor))],
+            [(scope, code) for code, scope in self.scopes.items()],
+        )
+        arguments = Arguments(structure, leaves, {})
+        capture = Capture(self.fullgraph, views)
+        watcher = Watcher(capture)
+        capture.begin()
+        try:
+            watcher.start()
+            try:
+                result = self.fn(*args, **kwargs)
+            finally:
+                watcher.stop()
+            spec = self._built(entry, capture, watcher, reach, tensors, leaves, structure, result)
+        except BaseException:
+            capture.rollback()
+            raise
+        if spec is None:
+            if capture.break_line is None:
+                capture.commit()
+                capture.snapshot = None
+                if capture.program.device is not None:
+                    capture.program.close(explain.ASKED)
+            capture.end()
+            return result
+        result = None
+        capture.rollback()
+        del arguments
+        found = spec.fits(leaves)
+        if found is None:
+            reasons = "; ".join(spec.misses(structure, leaves))
+            entry.python = [f"its guards do not hold right after the call: {reasons}"]
+            return self.fn(*args, **kwargs)
+        entry.attempts = 0
+        entry.specialisations.insert(0, spec)
+        return spec.run(found)
+
+    def _built(self, entry: _Entry, capture: Capture, watcher: Watcher, reach: Reach, tensors: list,
+               leaves: list, structure: Any, result: Any) -> Any:
+        """The specialisation of a capture that ended well, None where Python has to run."""
+        entry.attempts += 1
+        spec = None
+        unknown = {code: scope for code, scope in watcher.codes.items() if code not in reach.codes}
+        self.names |= watcher.names
+        if capture.break_line is not None:
+            capture.reasons.insert(0, f"a number of a tensor is needed at {capture.break_line}")
+        elif unknown:
+            self.scopes.update(unknown)
+            capture.blame("it ran code that was not known before: " + ", ".join(
+                f"{code.co_name} ({code.co_filename}:{code.co_firstlineno})" for code in unknown
+            ))
+        else:
+            builder = Builder(capture, watcher, reach, tensors, result)
+            spec = builder.build(Arguments(structure, leaves, builder.fixed))
+        if spec is None:
+            last = entry.attempts >= _ATTEMPTS
+            if self.fullgraph and (last or not unknown and entry.attempts > 1):
+                raise Unsupported(
+                    f"fullgraph=True, but Python has to run at each call of {self.name}: "
+                    + "; ".join(capture.reasons)
+                )
+            entry.reasons += capture.reasons
+            if last:
+                entry.python = list(capture.reasons)
+        return spec
+
+    def _give_up(self, entry: _Entry) -> None:
+        entry.python = [f"more than {self.limit} specialisations"]
+        if not self.warned:
+            self.warned = True
+            last = "; ".join(self.misses[-1])
+            warnings.warn(
+                f"{self.name} was compiled {self.limit} times for other values ({last}); from now on Python "
+                "runs at calls that none of them serves. Pass what changes as a tensor, pad shapes to a few "
+                "sizes, or raise recompile_limit. jaxflow.compiler.explain() lists all the reasons.",
+                stacklevel=4,
+            )
+
+
+class _Stance(threading.local):
+    disabled = False
+    name = "default"
+
+
+#: What `compiler.disable` and `compiler.set_stance` say in this thread.
+stance = _Stance()

@@ -1,0 +1,362 @@
+"""What a function can reach in Python: the values its calls depend on, and where they are kept.
+
+NOTE [What is guarded]
+    From the function, its closure and its arguments the walk follows the names that the user's code mentions
+    (globals, attributes), the contents of lists and dicts, and everything a Module or an optimizer holds.
+    Each place it comes through becomes a row: a live container and what it held. A call is served by a
+    specialisation only if all rows still hold, so every later path to an object is the same path. Numbers,
+    strings and the like are compared by value, all else by identity. What changes without leaving a trace
+    in such places (an iterator, an open file, an array of NumPy) cannot be guarded: where code that ran
+    mentions it, Python runs at each call.
+"""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import operator
+import re
+import types
+import weakref
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.generator import Generator
+from jaxflow.nn import Module
+from jaxflow.nn.modules import _global_hooks
+from jaxflow.optim._rule import RuleOptimizer
+from jaxflow.optim.lr_scheduler import LRScheduler
+from jaxflow.optim.optimizer import Optimizer
+
+from ._watcher import codes_of, is_library, names_of
+
+SCALARS = (bool, int, float, complex, str, bytes, type(None))
+_FIXED = (*SCALARS, type(...), type(NotImplemented), range, slice, re.Pattern, enum.Enum, np.dtype,
+          np.generic, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+          Generator, types.CodeType, types.GenericAlias, property, weakref.ref)
+_LISTS = (list, tuple, collections.deque)
+_DICTS = (dict, collections.OrderedDict, collections.defaultdict, types.MappingProxyType)
+# Where dtypes, devices, layouts, grad modes and arrays come from: they do not change.
+_UNCHANGING = ("jaxflow._core", "jaxflow._dispatch", "jaxflow._ops", "jaxflow.autograd", "jax.", "jaxlib")
+
+_MISSING = object()
+_END = object()
+
+# More places than this are not looked at before each call; Python runs instead.
+MOST_PLACES = 20_000
+
+# Attributes of an optimizer that its own step may change without consequence.
+_IGNORED = frozenset(("_opt_called", "_zero_grad_profile_name"))
+
+
+class Row:
+    """A place: a container, how to list what it holds, and what that was.
+
+    ``keys`` are those that matter, None for all; ``shown`` says what to call it in explanations.
+    """
+
+    __slots__ = ("held", "holder", "keys", "lister", "names", "shown")
+
+    def __init__(self, holder: Any, lister: Callable[[], Iterable], names: Callable[[], Iterable], shown: str,
+                 keys: frozenset | None = None) -> None:
+        self.holder, self.lister, self.names, self.shown, self.keys = holder, lister, names, shown, keys
+        self.held = list(lister())
+
+    def changes(self, everything: bool = False) -> list[tuple]:
+        """(key, before, now) of what is no longer as it was."""
+        now = list(self.lister())
+        keys = list(self.names())
+        if len(now) != len(self.held):
+            return [("its length", len(self.held), len(now))]
+        return [
+            (key, old, new) for key, old, new in zip(keys, self.held, now)
+            if not same(old, new) and (everything or self.keys is None or key in self.keys)
+        ]
+
+    def describe(self, key: Any) -> str:
+        """How to call the place of a key."""
+        named = isinstance(key, str) and key.isidentifier()
+        return f"{self.shown}.{key}" if named else f"{self.shown}[{key!r}]"
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two Python values cannot be told apart: the same object, or equal plain values."""
+    if a is b:
+        return True
+    if type(a) is not type(b) or not isinstance(a, SCALARS):
+        return False
+    if a == b:
+        return bool(a) or repr(a) == repr(b)  # 0.0 is not -0.0
+    return a != a and b != b  # noqa: PLR0124 - both are nan
+
+
+class Reach:
+    """Everything reached from some roots by names; see NOTE [What is guarded].
+
+    Attributes:
+        rows: the places.
+        tensors: id -> (tensor, how to call it).
+        codes: code objects of the functions that were found.
+        opaque: (name, shown, object) of what cannot be guarded.
+        seen: id -> object, everything that was looked at.
+        optimizers, schedulers: those found.
+    """
+
+    def __init__(self, names: set[str]) -> None:
+        self.names = set(names)
+        self.codes: set[types.CodeType] = set()
+        self.roots: list[tuple] = []
+        self._clear()
+
+    def _clear(self) -> None:
+        self.rows: list[Row] = []
+        self.tensors: dict[int, tuple[Tensor, str]] = {}
+        self.opaque: list[tuple[str, str, Any]] = []
+        self.seen: dict[int, Any] = {}
+        self.optimizers: list[Optimizer] = []
+        self.schedulers: list[LRScheduler] = []
+        self.work: list[tuple[Any, str, str]] = []
+
+    def walk(self, roots: list[tuple[Any, str]], scopes: list[tuple[dict, types.CodeType]]) -> Reach:
+        """Walk until no new names turn up. ``scopes`` are codes whose functions are not known."""
+        while True:
+            before = len(self.names), len(self.codes)
+            self._clear()
+            for hooks in vars(_global_hooks).values():
+                if isinstance(hooks, dict) and not isinstance(hooks, types.ModuleType):
+                    self._dict(hooks, "hooks of all modules")
+            for globals_, code in scopes:
+                self._scope(globals_, code)
+            self.work += [(x, shown, shown) for x, shown in roots]
+            while self.work and len(self.seen) < MOST_PLACES:
+                self._visit(*self.work.pop())
+            if self.work:
+                self.opaque.append(("", f"more than {MOST_PLACES} places", None))
+                return self
+            if before == (len(self.names), len(self.codes)):
+                return self
+
+    # --------------------------------------------------------------------------------------- the walk
+
+    def _visit(self, x: Any, shown: str, name: str) -> None:
+        if isinstance(x, _FIXED) or id(x) in self.seen:
+            return
+        self.seen[id(x)] = x
+        if isinstance(x, Tensor):
+            self.tensors[id(x)] = (x, shown)
+            if x._hooks:
+                self.work.append((x._hooks, f"{shown}'s hooks", ""))
+        elif isinstance(x, types.FunctionType):
+            self._function(x, shown)
+        elif isinstance(x, types.MethodType):
+            self.work += [(x.__self__, shown, name), (x.__func__, shown, name)]
+        elif isinstance(x, functools.partial):
+            self.work += [(x.func, shown, name), (x.args, shown, name), (x.keywords, shown, name)]
+        elif isinstance(x, types.ModuleType):
+            self._python_module(x, shown)
+        elif isinstance(x, type):
+            self._class(x, shown)
+        elif isinstance(x, (staticmethod, classmethod)):
+            self.work.append((x.__func__, shown, name))
+        elif type(x) in _DICTS:
+            self._dict(x, shown)
+        elif isinstance(x, _LISTS):
+            self._row(x, x.__iter__, lambda: range(len(x)), shown)
+        elif isinstance(x, (set, frozenset)):
+            if all(isinstance(k, SCALARS) for k in x):
+                self._row(x, lambda: sorted(x, key=repr), lambda: range(len(x)), shown)
+            else:
+                self._row(x, x.__iter__, lambda: range(len(x)), shown)
+        elif isinstance(x, types.CellType):
+            self._row(x, lambda: _cell(x), lambda: ["value"], shown)
+        elif isinstance(x, Module):
+            self._module(x, shown)
+        elif isinstance(x, Optimizer):
+            self._optimizer(x, shown)
+        elif isinstance(x, LRScheduler):
+            self.schedulers.append(x)
+        elif type(x).__module__.startswith(_UNCHANGING) and not hasattr(x, "__next__"):
+            return
+        elif hasattr(x, "__dict__") and not hasattr(x, "__next__"):
+            self._object(x, shown)
+        elif isinstance(x, functools._lru_cache_wrapper):
+            self.work.append((x.__wrapped__, shown, name))
+        else:
+            self._slots(x, shown, name)
+
+    def _row(self, holder: Any, lister: Callable, names: Callable, shown: str,
+             keys: frozenset | None = None) -> None:
+        row = Row(holder, lister, names, shown, keys)
+        self.rows.append(row)
+        for key, x in zip(row.names(), row.held):
+            if x is not _MISSING and (keys is None or key in keys) and not isinstance(x, SCALARS):
+                self.work.append((x, row.describe(key), key if isinstance(key, str) else ""))
+
+    def _dict(self, x: Any, shown: str, keys: frozenset | None = None) -> None:
+        self._row(x, x.values, x.keys, shown, keys)
+
+    def _named(self, x: Any, names: Iterable[str], shown: str) -> None:
+        """Rows for some names of a namespace, present or not."""
+        names = tuple(names)
+        if names:
+            lookup = functools.partial(_lookup, x)
+            self._row(x, functools.partial(map, lookup, names), lambda: names, shown)
+
+    def _scope(self, globals_: dict, code: types.CodeType) -> None:
+        if is_library(code):
+            return
+        mentioned = names_of(code)
+        self.names |= mentioned
+        self.codes |= codes_of(code)
+        self._named(globals_, sorted(n for n in mentioned if n in globals_), "global")
+
+    def _function(self, f: types.FunctionType, shown: str) -> None:
+        wrapped = f.__dict__.get("__wrapped__")
+        if wrapped is not None:
+            self.work.append((wrapped, shown, ""))
+        if f.__closure__:  # also of decorators that the library made: they hold the user's function
+            for cell in f.__closure__:
+                self.work.append((cell, shown, ""))
+        if is_library(f.__code__):
+            return
+        self._scope(f.__globals__, f.__code__)
+        if f.__defaults__ or f.__kwdefaults__:
+            self.work += [(f.__defaults__, f"{shown}'s defaults", ""), (f.__kwdefaults__, shown, "")]
+        if len(f.__dict__) > (wrapped is not None):
+            self._dict(f.__dict__, shown, frozenset(self.names))
+
+    def _python_module(self, m: types.ModuleType, shown: str) -> None:
+        first = m.__name__.split(".")[0]
+        if first in ("jaxflow", "jax", "numpy", "torch") or first in _STDLIB:
+            return
+        self._named(m.__dict__, sorted(n for n in self.names if n in m.__dict__), m.__name__)
+
+    def _class(self, c: type, shown: str) -> None:
+        for base in c.__mro__:
+            first = base.__module__.split(".")[0]
+            if first in ("jaxflow", "jax", "numpy", "builtins", "torch") or first in _STDLIB:
+                continue
+            names = sorted(n for n in (*self.names, "forward", "__call__") if n in base.__dict__)
+            self._named(base.__dict__, names, base.__qualname__)
+
+    def _module(self, m: Module, shown: str) -> None:
+        plain = type(m).__module__.split(".")[0] == "jaxflow"
+        own = m.__dict__ if plain else self.names
+        keys = frozenset(k for k in own if k not in _BOOKKEEPING) | _MODULE_KEYS
+        self._dict(m.__dict__, shown, keys)
+        self.work.append((type(m), type(m).__qualname__, ""))
+
+    def _optimizer(self, o: Optimizer, shown: str) -> None:
+        self.optimizers.append(o)
+        keys = frozenset(k for k in o.__dict__ if k not in _IGNORED and k not in ("step", "state"))
+        self._row(o.__dict__, o.__dict__.values, o.__dict__.keys, shown, keys)
+        self._row(o, lambda: (o.state,), lambda: ("state",), shown)
+        self.work.append((o.state, f"{shown}.state", ""))
+        for group in o.param_groups:
+            if isinstance(o, RuleOptimizer):
+                self.seen[id(group)] = group
+                self._row(group, lambda g=group: (g["params"],), lambda: ("params",), f"{shown}.param_groups")
+        self.work.append((type(o), type(o).__qualname__, ""))
+
+    def _object(self, x: Any, shown: str) -> None:
+        self._dict(x.__dict__, shown, frozenset(self.names))
+        self.work.append((type(x), type(x).__qualname__, ""))
+        if isinstance(x, dict):
+            self._dict(x, shown)
+        if isinstance(x, (list, tuple)):
+            self._row(x, x.__iter__, lambda: range(len(x)), shown)
+
+    def _slots(self, x: Any, shown: str, name: str) -> None:
+        slots = {s for c in type(x).__mro__ for s in _as_tuple(c.__dict__.get("__slots__", ()))}
+        if slots and not hasattr(x, "__next__"):
+            names = sorted(slots & self.names)
+            self._row(x, lambda: [getattr(x, n, _MISSING) for n in names], lambda: names, shown)
+            self.work.append((type(x), type(x).__qualname__, ""))
+        elif type(x) is not object:
+            self.opaque.append((name, shown, x))
+
+
+_MODULE_KEYS = frozenset((
+    "training", "_parameters", "_buffers", "_modules", "_backward_pre_hooks", "_backward_hooks",
+    "_forward_hooks", "_forward_pre_hooks",
+))
+# What matters in saving and loading only, or changes only when one of the above does.
+_BOOKKEEPING = frozenset((
+    "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
+    "_non_persistent_buffers_set", "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
+    "_forward_pre_hooks_with_kwargs", "_is_full_backward_hook", "_compiled_call_impl",
+))
+
+
+def _as_tuple(x: Any) -> tuple:
+    return (x,) if isinstance(x, str) else tuple(x)
+
+
+def _cell(cell: types.CellType) -> tuple:
+    try:
+        return (cell.cell_contents,)
+    except ValueError:  # not assigned yet
+        return (_MISSING,)
+
+
+def _lookup(namespace: Any, name: str) -> Any:
+    return namespace.get(name, _MISSING)
+
+
+_STDLIB = frozenset(__import__("sys").stdlib_module_names) - {"__main__"}
+
+
+class Guard:
+    """All rows as one comparison of identities; the slow one by values only where that fails."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows = rows
+        self._flatten()
+
+    def _flatten(self) -> None:
+        self.listers = [row.lister for row in self.rows]
+        whole = [row.holder for row in self.rows if getattr(row.lister, "__self__", None) is row.holder]
+        self.sized = [x for x in whole if hasattr(x, "__len__")]
+        self.sizes = list(map(len, self.sized))
+        self.flat = [x for row in self.rows for x in row.held]
+        self.flat.append(_END)
+
+    def holds(self) -> bool:
+        """Whether everything is as it was."""
+        now = chain(chain.from_iterable(map(operator.call, self.listers)), _ENDS)
+        return (
+            all(map(operator.is_, now, self.flat)) and list(map(len, self.sized)) == self.sizes
+        ) or self._holds_by_value()
+
+    def _holds_by_value(self) -> bool:
+        if any(row.changes() for row in self.rows):
+            return False
+        for row in self.rows:  # equal, though not identical: remember what is there now
+            row.held = list(row.lister())
+        self._flatten()
+        return True
+
+    def misses(self) -> list[str]:
+        """What changed, in words."""
+        return [
+            f"{row.describe(key)} was {shorten(old)} and is {shorten(new)}"
+            for row in self.rows for key, old, new in row.changes()
+        ]
+
+
+_ENDS = (_END, _END)
+
+
+def shorten(x: Any) -> str:
+    """A value for a message."""
+    if x is _MISSING:
+        return "missing"
+    if isinstance(x, Tensor):
+        return f"a tensor of shape {list(x._aval.shape)}"
+    text = repr(x) if isinstance(x, (*SCALARS, list, tuple, dict)) else f"a {type(x).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,103 @@
+"""What can change in a call: every storage, tensor, graph, generator and optimizer that lives, as it is now.
+
+A capture runs the user's function once. Before that all of this is noted, so that the capture can tell
+what the function read and changed, and so that an exception leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+import gc
+from operator import attrgetter
+from typing import Any
+
+from jaxflow._core.tensor import Tensor, ViewInfo
+from jaxflow._core.value import Storage
+from jaxflow._dispatch.generator import Generator
+from jaxflow._dispatch.graph import Node
+from jaxflow.optim.lr_scheduler import LRScheduler
+from jaxflow.optim.optimizer import Optimizer
+
+TENSOR_SLOTS = ("_storage", "_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_output_nr", "_grad",
+                "_hooks", "_tangents")
+_VIEW_SLOTS = ("value", "epoch", "seen_version", "own", "written", "base_plan")
+_NODE_SLOTS = ("_inputs", "_guards")
+
+tensor_state = attrgetter(*TENSOR_SLOTS)
+_view_state, _node_state = attrgetter(*_VIEW_SLOTS), attrgetter(*_NODE_SLOTS)
+
+_KINDS = (Storage, Tensor, ViewInfo, Node, Generator, Optimizer, LRScheduler)
+
+
+def living() -> dict[type, list]:
+    """All living objects of the kinds that a call can change.
+
+    One pass over what the garbage collector knows. A registry kept up to date instead would make every
+    operation pay for what only a capture needs.
+    """
+    found: dict[type, list] = {kind: [] for kind in _KINDS}
+    lists: dict[type, list | None] = {}
+    for x in gc.get_objects():
+        kind = type(x)
+        if kind not in lists:
+            lists[kind] = next((found[base] for base in _KINDS if issubclass(kind, base)), None)
+        target = lists[kind]
+        if target is not None:
+            target.append(x)
+    return found
+
+
+class Snapshot:
+    """The state of all living objects that a call can change, and the way back to it."""
+
+    def __init__(self) -> None:
+        found = living()
+        self.storages = [(s, s.value, s.epoch) for s in found[Storage]]
+        self.tensors = {id(t): (t, tensor_state(t)) for t in found[Tensor]}
+        self.views = [(v, _view_state(v)) for v in found[ViewInfo]]
+        self.nodes = [(n, _node_state(n)) for n in found[Node] if hasattr(n, "_inputs")]
+        cells = {id(o.version): o.version for kind in (Storage, ViewInfo) for o in found[kind]}
+        self.cells = [(cell, list(cell)) for cell in cells.values()]
+        self.generators = [(g, g._seed, g._offset) for g in found[Generator]]
+        self.optimizers = [
+            (o, o.state, [(k, s, _copy(s)) for k, s in o.state.items()], [dict(g) for g in o.param_groups])
+            for o in found[Optimizer] if "param_groups" in o.__dict__
+        ]
+        self.schedulers = [(s, dict(s.__dict__)) for s in found[LRScheduler]]
+
+    def restore(self) -> None:
+        """Put everything back."""
+        for s, value, epoch in self.storages:
+            s.value, s.epoch = value, epoch
+        for t, saved in self.tensors.values():
+            _put(t, TENSOR_SLOTS, saved)
+        for v, saved in self.views:
+            _put(v, _VIEW_SLOTS, saved)
+        for n, saved in self.nodes:
+            _put(n, _NODE_SLOTS, saved)
+        for cell, saved in self.cells:
+            list.__setitem__(cell, slice(None), saved)
+        for g, seed, offset in self.generators:
+            g._seed, g._offset = seed, offset
+        for o, state, entries, groups in self.optimizers:
+            o.state = state
+            state.clear()
+            for key, entry, saved in entries:
+                state[key] = entry
+                if isinstance(entry, dict):
+                    entry.clear()
+                    entry.update(saved)
+            for group, saved in zip(o.param_groups, groups):
+                group.clear()
+                group.update(saved)
+        for s, saved in self.schedulers:
+            s.__dict__.clear()
+            s.__dict__.update(saved)
+
+
+def _copy(x: Any) -> Any:
+    return dict(x) if isinstance(x, dict) else x
+
+
+def _put(x: Any, names: tuple[str, ...], values: tuple) -> None:
+    for name, value in zip(names, values):
+        setattr(x, name, value)

@@ -1,0 +1,322 @@
+"""From a capture to a specialisation: which leaf is read where, which result is written where.
+
+A *place* is where a storage is found at each call: ("fixed", storage) for captured state, ("argument", i)
+for the i-th tensor among the arguments, ("grad", tensor) for a ``.grad``, which steps make anew.
+"""
+
+from __future__ import annotations
+
+import gc
+import operator
+from typing import Any
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._core.value import Storage, Value
+from jaxflow._dispatch.executable import Executable, lookup, store
+
+from ._arguments import Arguments
+from ._capture import Capture
+from ._reach import Guard, Reach, shorten
+from ._snapshot import TENSOR_SLOTS, living, tensor_state
+from ._specialisation import Specialisation
+from ._template import Recipes, Unnamed
+from ._watcher import Watcher, line_of
+
+_UNKNOWN = "that it reached in a way that cannot be followed"
+_GRAD = TENSOR_SLOTS.index("_grad")
+
+
+class Builder:
+    """Reads one capture. ``build`` returns a Specialisation, or None with the reasons in the capture."""
+
+    def __init__(self, capture: Capture, watcher: Watcher, reach: Reach, tensors: list, result: Any) -> None:
+        self.capture, self.watcher, self.reach = capture, watcher, reach
+        self.arguments, self.result = tensors, result
+        self.program = capture.program
+        self.old = {id(s): s for s, _, _ in capture.snapshot.storages}
+        self.places: dict[int, tuple] = {}  # id of a storage -> its place
+        self.fixed: dict[int, int] = {}  # id of a captured tensor's storage -> its number
+        self.grads: list[Tensor] = []  # whose .grad was there before
+        self.names: dict[int, str] = {}
+        self._find_places()
+
+    def blame(self, reason: str) -> None:
+        """Python has to run at each call."""
+        self.capture.blame(reason)
+
+    # ----------------------------------------------------------------------------------------- places
+
+    def _find_places(self) -> None:
+        before = self.capture.snapshot.tensors
+        owners = {id(t): t for t, _ in self.reach.tensors.values()}
+        for t, shown in self.reach.tensors.values():
+            s = before[id(t)][1][0] if id(t) in before else t._storage
+            self.fixed.setdefault(id(s), len(self.fixed))
+            self.places.setdefault(id(s), ("fixed", s))
+            self.names.setdefault(id(s), shown)
+        for t in (*owners.values(), *self.arguments):
+            grad = before[id(t)][1][_GRAD] if id(t) in before else None
+            if grad is not None and id(grad) not in owners and id(grad._storage) not in self.fixed:
+                self.grads.append(t)
+                self.places[id(grad._storage)] = ("grad", len(self.grads) - 1)
+        for i, t in enumerate(self.arguments):
+            if id(t._storage) not in self.fixed:
+                self.places[id(t._storage)] = ("argument", i)
+
+    def place_of(self, s: Storage) -> tuple:
+        """Where a storage that was there before is found. Unnamed if it cannot be."""
+        place = self.places.get(id(s))
+        if place is None:
+            raise Unnamed(f"a tensor {_UNKNOWN}")
+        return place
+
+    # ------------------------------------------------------------------------------------------ build
+
+    def build(self, arguments: Arguments) -> Specialisation | None:
+        """The specialisation, if the call can be repeated without running Python."""
+        self._effects()
+        self._unguarded()
+        if self.program.device is None and not self.capture.reasons:
+            self.blame("it records no operation")
+        if self.capture.reasons:
+            return None
+        try:
+            return self._build(arguments)
+        except Unnamed as unnamed:
+            if not self.capture.reasons:
+                self.blame(f"it returns or keeps {unnamed}")
+            return None
+
+    def _effects(self) -> None:
+        """What Python changed that outlives the call."""
+        for row in self.reach.rows:
+            for key, old, new in row.changes(everything=True):
+                if isinstance(old, Tensor) and old is new:
+                    continue
+                where = line_of(str(key), self.watcher.codes)
+                self.blame(
+                    f"it changes {row.describe(key)} from {shorten(old)} to {shorten(new)}"
+                    + (f" ({where})" if where else "")
+                )
+
+    def _unguarded(self) -> None:
+        names = self.watcher.names
+        for name, shown, x in self.reach.opaque:
+            if not name or name in names:
+                where = line_of(name, self.watcher.codes) if name else None
+                what = "" if x is None else f", a {type(x).__name__}"
+                at = f" ({where})" if where else ""
+                self.blame(f"it may read {shown}{what}, which cannot be guarded{at}")
+        for x in self.watcher.met.values():
+            if id(x) not in self.reach.seen and id(x) not in self.watcher.born and _has_state(x):
+                self.blame(f"it uses a {type(x).__name__} {_UNKNOWN}")
+
+    def _build(self, arguments: Arguments) -> Specialisation:
+        program, capture = self.program, self.capture
+        leaves = self._leaves()
+        recipes = Recipes(program, capture.snapshot.tensors, {id(t): i for i, t in enumerate(self.arguments)},
+                          self.reach, self.place_of)
+        recipes.old_storages = frozenset(self.old)
+        result = recipes.result(self.result)
+        grads = self._new_grads(recipes)
+        writes = self._writes()
+        self.watcher.forget()
+        self._survivors(recipes)
+        if capture.reasons:
+            raise Unnamed("what was said")
+        needed = {v.place[1] for v in (*(s.value for s in recipes.storages), *(w[1] for w in writes)) if
+                  self._owed(v) and v.place[1] >= 0}
+        needed |= {q.flag.place[1] for q in program.questions}
+        order = self._order(leaves)
+        donatable = self._donatable(order, writes, recipes)
+        new_slot = {slot: -1 - i for i, slot in enumerate(order)}
+
+        def slot_of(value: Value) -> int:
+            if not self._owed(value):
+                raise Unnamed("a tensor made of data from outside")
+            slot = value.place[1]
+            return slot if slot >= 0 else new_slot[slot]
+
+        seeds, drawn = capture.seeds(), capture.drawn()
+        spec = Specialisation()
+        spec.arguments = arguments
+        spec.guard = Guard(self.reach.rows)
+        spec.watch_tensors([t for t, _ in self.reach.tensors.values()], self.grads, self.arguments)
+        spec.leaves = [leaves[slot] for slot in order]
+        spec.constants = [
+            None if leaves[slot][0] != "constant" else capture.placeholders[-1 - slot] for slot in order
+        ]
+        spec.shared = self._shared(order)
+        spec.writes = [(place, slot_of(v), epoch, bump) for place, v, epoch, bump in writes]
+        spec.fresh = [slot_of(s.value) for s in recipes.storages]
+        spec.recipes, spec.result, spec.grad_makers = recipes.tensors, result, grads
+        capture.normalise(order)  # nothing is refused from here on
+        spec.seeds, spec.drawn = seeds, drawn
+        spec.events = self.watcher.events
+        spec.floats, spec.integers, spec.complexes = program.floats, program.integers, program.complexes
+        spec.questions = program.questions
+        trace = spec.trace = tuple(program.trace)
+        program.leaves = [_like(self._original(slot)) for slot in order]
+        alive = tuple(sorted(needed))
+        executable = lookup(trace, alive, donatable)
+        if executable is None or executable.offered < len(donatable):
+            executable = Executable(program, trace, alive, donatable)
+            store(trace, executable)
+        spec.load(executable)
+        return spec
+
+    def _owed(self, value: Any) -> bool:
+        return isinstance(value, Value) and value.place is not None and value.place[0] is self.program
+
+    # ----------------------------------------------------------------------------------------- leaves
+
+    def _leaves(self) -> dict[int, tuple]:
+        """Leaf slot -> its place, of all that the recorded operations read or that is written elsewhere."""
+        capture = self.capture
+        by_slot: dict[int, Storage] = {}
+        owners: dict[int, list[Storage]] = {}
+        for s, slot in capture.held.values():
+            owners.setdefault(slot, []).append(s)
+        for slot, storages in owners.items():
+            named = [s for s in storages if id(s) in self.places]
+            if named:
+                by_slot[slot] = named[0]
+        seen_as = capture.seen_as
+        viewed = {seen_as[id(t)]: i for i, t in enumerate(self.arguments) if id(t) in seen_as}
+        known = {id(v) for v in self._known_before()}
+        found: dict[int, tuple] = {}
+        used = {x for x in self.program.trace if x.__class__ is int and x < 0}
+        for s in self._changed():
+            if self._owed(s.value) and s.value.place[1] < 0:
+                used.add(s.value.place[1])
+        for slot in used:
+            if slot in viewed:
+                found[slot] = ("view", viewed[slot])
+            elif slot in by_slot:
+                found[slot] = self.places[id(by_slot[slot])]
+            elif -slot > len(capture.origin):
+                value = capture.placeholders[-1 - slot]
+                if id(value) in known:
+                    self.blame("it reads what a graph recorded before the call has saved")
+                found[slot] = ("constant", None)
+            else:
+                shape = list(capture.placeholders[-1 - slot].aval.shape)
+                self.blame(f"it reads a tensor of shape {shape} {_UNKNOWN}")
+        if self.capture.reasons:
+            raise Unnamed("what was said")
+        return found
+
+    def _known_before(self) -> list[Value]:
+        found = []
+        for _, (inputs, _) in self.capture.snapshot.nodes:
+            found += [x for x in inputs or () if isinstance(x, Value)]
+        found += [saved[0] for _, saved in self.capture.snapshot.views if saved[0] is not None]
+        return found
+
+    def _order(self, leaves: dict[int, tuple]) -> list[int]:
+        """In the order of first use, which is the same at every capture of the same program."""
+        first = self.capture.first_uses()
+        return sorted(leaves, key=lambda slot: first.get(slot, len(self.program.trace) - slot))
+
+    def _shared(self, order: list[int]) -> list[list[Storage]]:
+        """Leaves that stand for several storages, which must go on sharing their value."""
+        owners: dict[int, list[Storage]] = {}
+        for s, slot in self.capture.held.values():
+            if id(s) in self.places:
+                owners.setdefault(slot, []).append(s)
+        return [owners[slot] for slot in order if len(owners.get(slot, ())) > 1]
+
+    def _original(self, slot: int) -> Value:
+        capture = self.capture
+        return capture.origin[-1 - slot] if -slot <= len(capture.origin) else capture.placeholders[-1 - slot]
+
+    # ----------------------------------------------------------------------------------------- writes
+
+    def _changed(self) -> list[Storage]:
+        """Storages that were there before and hold another value now, or count more writes."""
+        return [
+            s for s, _, epoch in self.capture.snapshot.storages
+            if s.epoch != epoch or (id(s) in self.capture.held and self._moved(s))
+        ]
+
+    def _moved(self, s: Storage) -> bool:
+        slot = self.capture.held[id(s)][1]
+        return s.value is not self.capture.placeholders[-1 - slot]
+
+    def _writes(self) -> list[tuple]:
+        """(place, new value, how much its epoch and its version go up) of each storage that was written."""
+        bumps = {id(cell): (cell, cell[0] - saved[0]) for cell, saved in self.capture.snapshot.cells
+                 if cell[0] != saved[0]}
+        epochs = {id(s): epoch for s, _, epoch in self.capture.snapshot.storages}
+        found = []
+        for s in self._changed():
+            _, bump = bumps.pop(id(s.version), (None, 0))
+            found.append((self.place_of(s), s.value, s.epoch - epochs[id(s)], bump))
+        if bumps:
+            self.blame("it writes through an alias (detach(), .data) that was made before the call")
+        return found
+
+    def _new_grads(self, recipes: Recipes) -> list[tuple]:
+        """(place of a tensor, recipe of its new .grad or None) of each .grad that is another object now."""
+        found = []
+        argument = {id(t): i for i, t in enumerate(self.arguments)}
+        for t, before in self.capture.snapshot.tensors.values():
+            now = tensor_state(t)
+            if all(map(operator.is_, now, before)):
+                continue
+            for name, old, new in zip(TENSOR_SLOTS, before, now):
+                if old is new or name == "_output_nr":
+                    continue
+                if name != "_grad":
+                    shape = list(t._aval.shape)
+                    what = name.strip("_")
+                    self.blame(f"it changes {what} of a tensor of shape {shape} that was there before")
+                elif id(t) not in self.reach.tensors and id(t) not in argument:
+                    self.blame(f"it changes the .grad of a tensor {_UNKNOWN}")
+                else:
+                    made = None if new is None else recipes.tensor(new)
+                    found.append((t if id(t) not in argument else argument[id(t)], made))
+        return found
+
+    def _donatable(self, order: list[int], writes: list[tuple], recipes: Recipes) -> tuple[int, ...]:
+        """Leaves whose memory nobody needs once the call is over: state that it overwrites."""
+        kept = {id(v) for v in (*(w[1] for w in writes), *(s.value for s in recipes.storages))}
+        written = {place for place, *_ in ((w[0],) for w in writes)}
+        slots_of: dict[int, int] = {}
+        for _, slot in self.capture.held.values():
+            slots_of[slot] = slots_of.get(slot, 0) + 1
+        found = []
+        leaves = self._places_by_slot()
+        for i, slot in enumerate(order):
+            ph = self.capture.placeholders[-1 - slot]
+            place = leaves.get(slot)
+            if place in written and place[0] in ("fixed", "grad") and slots_of.get(slot) == 1 and (
+                id(ph) not in kept and ph.aval.numel
+            ):
+                found.append(i)
+        return tuple(found)
+
+    def _places_by_slot(self) -> dict[int, tuple]:
+        return {slot: self.places[id(s)] for s, slot in self.capture.held.values() if id(s) in self.places}
+
+    # -------------------------------------------------------------------------------------- survivors
+
+    def _survivors(self, recipes: Recipes) -> None:
+        """Tensors of the call that live on where nobody can put a new one at the next call."""
+        known = {*self.old, *map(id, recipes.storages)}
+        for again in (True, False):
+            left = [s for s in living()[Storage] if id(s) not in known and self._owed(s.value)]
+            if not left:
+                return
+            if again:
+                gc.collect()
+        shapes = sorted({str(list(s.value.aval.shape)) for s in left})
+        self.blame(f"it keeps a tensor it made (of shape {', '.join(shapes[:3])}) beyond the call")
+
+
+def _like(value: Value) -> Value:
+    return Value(value.aval, value.array)
+
+
+def _has_state(x: Any) -> bool:
+    return bool(getattr(x, "__dict__", None)) and not isinstance(x, type) and not callable(x)

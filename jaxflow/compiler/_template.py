@@ -1,0 +1,178 @@
+"""What a call returns, as a recipe: fresh tensors around new arrays, and what was there before."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from jaxflow._core.tensor import Tensor, ViewInfo, make
+from jaxflow._core.value import Storage, Untracked, Value
+from jaxflow._dispatch.graph import AccumulateGrad
+
+from ._reach import SCALARS, Reach
+
+_DICTS = (dict, OrderedDict, defaultdict)
+
+
+class Unnamed(Exception):
+    """Something in a result that cannot be made again; the argument says what."""
+
+
+class Recipes:
+    """How to make the fresh tensors of a call.
+
+    ``storages`` are the fresh storages in order, ``known`` finds the place of a storage that was there
+    before, ``argument`` the number of a tensor among the arguments.
+    """
+
+    def __init__(self, program: Any, old: dict[int, Any], argument: dict[int, int], reach: Reach,
+                 place_of: Callable[[Storage], Any]) -> None:
+        self.program, self.old, self.argument, self.reach = program, old, argument, reach
+        self.place_of = place_of
+        self.storages: list[Storage] = []
+        self.numbers: dict[int, int] = {}
+        self.tensors: list[Callable] = []
+        self.tensor_numbers: dict[int, int] = {}
+        self.kept: list[Any] = []
+
+    def storage(self, s: Storage) -> int:
+        """The number of a fresh storage."""
+        number = self.numbers.get(id(s))
+        if number is None:
+            number = self.numbers[id(s)] = len(self.storages)
+            self.storages.append(s)
+        return number
+
+    def tensor(self, t: Tensor) -> Callable:
+        """A function of a `Call` that gives the tensor that ``t`` was in the captured call."""
+        if id(t) in self.argument:
+            i = self.argument[id(t)]
+            return lambda call: call.arguments[i]
+        if id(t) in self.old:
+            if id(t) not in self.reach.tensors:
+                raise Unnamed("a tensor that it reached in a way that cannot be followed")
+            return lambda call: t
+        number = self.tensor_numbers.get(id(t))
+        if number is None:
+            maker = self._maker(t)
+            number = self.tensor_numbers[id(t)] = len(self.tensors)
+            self.tensors.append(maker)
+            self.kept.append(t)
+        return lambda call: call.made[number]
+
+    def _maker(self, t: Tensor) -> Callable:
+        if t._hooks or t._tangents or t.__dict__ or t._grad is not None:
+            raise Unnamed("a tensor with hooks, tangents, a .grad or attributes")
+        cls, stride, requires_grad, number = type(t), t._stride, t._requires_grad, t._output_nr
+        node, version, epoch = t._grad_fn, t._storage.version[0], t._storage.epoch
+        if node is not None:
+            check_freed(node)
+        if t._view is None:
+            if id(t._storage) in self.old_storages:
+                raise Unnamed("a tensor that took over the memory of another")
+            at, untracked = self.storage(t._storage), isinstance(t._storage.version, Untracked)
+
+            def base(call: Any) -> Tensor:
+                made = make(call.fresh[at], cls)
+                made._stride, made._requires_grad = stride, requires_grad
+                made._grad_fn, made._output_nr = node, number
+                storage = made._storage
+                if untracked:
+                    storage.version = Untracked((version,))
+                else:
+                    storage.version[0] = version
+                # Two bases never share a storage, but views of it find it here.
+                storage.epoch = epoch
+                call.storages[at] = storage
+                return made
+
+            return base
+        return self._view(t)
+
+    def _view(self, t: Tensor) -> Callable:
+        view = t._view
+        cls, aval, stride, flags = type(t), t._aval, t._stride, (t._requires_grad, t._grad_fn, t._output_nr)
+        if isinstance(view.version, Untracked):
+            raise Unnamed("a view made in inference mode")
+        base = None if view.base is None else self.tensor(view.base)
+        fresh = id(t._storage) not in self.old_storages
+        at = self.storage(t._storage) if fresh else self.place_of(t._storage)
+        own_cell = view.version is not t._storage.version
+        kind, plan, base_plan, origin = type(view), view.plan, view.base_plan, view.origin
+        own, written, seen = view.own, view.written, view.seen_version
+        start = view.version[0]
+
+        def made_view(call: Any) -> Tensor:
+            if fresh:
+                storage = call.storages[at]
+                if storage is None:
+                    storage = call.storages[at] = Storage(call.fresh[at])
+            else:
+                storage = call.place(at)
+            cell = [start] if own_cell else storage.version
+            info: ViewInfo = kind(plan, None if base is None else base(call), base_plan, cell, origin)
+            info.own, info.written = own, written
+            # Relative to what was seen then: negative ones are provisional.
+            if seen in (start, -1 - start):
+                info.seen_version = cell[0] if seen == start else -1 - cell[0]
+            else:
+                info.seen_version = seen
+            made = object.__new__(cls)
+            made._storage, made._aval, made._stride, made._view = storage, aval, stride, info
+            made._requires_grad, made._grad_fn, made._output_nr = flags
+            made._grad = made._accumulator = made._hooks = made._tangents = None
+            return made
+
+        return made_view
+
+    old_storages: frozenset[int] = frozenset()
+
+    # ---------------------------------------------------------------------------------------- results
+
+    def result(self, x: Any) -> Callable:
+        """A function of a `Call` that gives what the captured call returned."""
+        if isinstance(x, Tensor):
+            return self.tensor(x)
+        if isinstance(x, SCALARS) or id(x) in self.reach.seen or callable(x):
+            return lambda call: x
+        kind = type(x)
+        if kind is tuple or kind is list:
+            parts = [self.result(y) for y in x]
+            return lambda call: kind([part(call) for part in parts])
+        if isinstance(x, tuple) and hasattr(x, "_fields"):
+            parts = [self.result(y) for y in x]
+            return lambda call: kind(*[part(call) for part in parts])
+        if kind in _DICTS:
+            items = [(key, self.result(y)) for key, y in x.items()]
+            if kind is defaultdict:
+                return lambda call: kind(x.default_factory, [(key, part(call)) for key, part in items])
+            return lambda call: kind([(key, part(call)) for key, part in items])
+        if dataclasses.is_dataclass(x) and not isinstance(x, type) and not hasattr(x, "__post_init__"):
+            fields = [(f.name, self.result(getattr(x, f.name))) for f in dataclasses.fields(x)]
+
+            def dataclass(call: Any) -> Any:
+                new = object.__new__(kind)
+                for name, part in fields:
+                    object.__setattr__(new, name, part(call))
+                return new
+
+            return dataclass
+        if type(x).__module__.startswith("jaxflow._core"):
+            return lambda call: x  # sizes, dtypes, devices
+        raise Unnamed(f"an object of type {kind.__name__}")
+
+
+def check_freed(node: Any) -> None:
+    """Raise Unnamed if a graph still holds values: those belong to the call that made them."""
+    seen, stack = set(), [node]
+    while stack:
+        n = stack.pop()
+        if id(n) in seen:
+            continue
+        seen.add(id(n))
+        if n.__class__ is not AccumulateGrad:
+            if n._is_python or any(isinstance(x, (Value, Tensor)) for x in n._inputs or ()):
+                raise Unnamed("a tensor whose graph is still to be walked")
+        stack += [edge[0] for edge in n._edges if edge is not None]

@@ -1,0 +1,246 @@
+"""Who ran in a captured call: the user's functions, calls into C, optimizers and schedules.
+
+``sys.setprofile`` tells of every call while a function is captured, and of none afterwards.
+"""
+
+from __future__ import annotations
+
+import collections
+import dis
+import os
+import sys
+import sysconfig
+import types
+from typing import Any
+
+import numpy as np
+
+import jaxflow
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.op import SCALAR
+from jaxflow.optim import _device_state
+from jaxflow.optim._rule import RuleOptimizer
+
+from ._capture import Capture
+
+_HOME = os.path.dirname(os.path.abspath(jaxflow.__file__)) + os.sep
+_SCHEDULES = os.path.join(_HOME, "optim", "lr_scheduler") + os.sep
+_STDLIB = sysconfig.get_paths()["stdlib"] + os.sep
+_SITE = tuple(sysconfig.get_paths()[kind] + os.sep for kind in ("purelib", "platlib"))
+_ENGINES = tuple(
+    os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
+    for name in ("jax", "jaxlib", "numpy")
+)
+# Parts of Python's library that only pass calls on, or work on what they are given.
+_PASSING = tuple(os.path.join(_STDLIB, name) for name in (
+    "contextlib.py", "functools.py", "typing.py", "dataclasses.py", "enum.py", "abc.py", "operator.py",
+    "collections", "copy.py", "inspect.py", "types.py", "weakref.py", "_collections_abc.py", "numbers.py",
+    "itertools.py", "bisect.py", "heapq.py", "string.py", "re", "_weakrefset.py", "warnings.py",
+))
+
+_PURE = frozenset((
+    len, isinstance, issubclass, getattr, hasattr, min, max, sum, abs, round, sorted, any, all, repr, format,
+    id, callable, chr, ord, divmod, pow, hash, iter, setattr, delattr, sys.getrecursionlimit, bin, hex, oct,
+    dir, vars, locals, ascii,
+))
+_PURE_MODULES = frozenset(("math", "cmath", "_operator", "_functools", "itertools", "_abc"))
+_PLAIN = (str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None),
+          collections.deque, collections.OrderedDict, collections.defaultdict, types.MappingProxyType,
+          types.FunctionType, type(iter([])), object)
+
+NOTHING, PASSING, USER, SCHEDULE, RULE = range(5)
+
+
+def is_ours(filename: str) -> bool:
+    """Whether a file is jaxflow's, or of the libraries below it."""
+    return filename.startswith(_HOME) or filename.startswith(_ENGINES)
+
+
+def is_library(code: types.CodeType) -> bool:
+    """Whether a function refers to no user's state: ours, or a part of Python that passes calls on."""
+    return is_ours(code.co_filename) or code.co_filename.startswith(_PASSING)
+
+
+class Watcher:
+    """What a captured call did in Python.
+
+    Attributes:
+        codes: the user's code objects that ran -> (globals, line of definition).
+        names: attribute and global names they mention.
+        events: in order, ("numbers", optimizer, group, fresh, rule, static, first float, names) for an
+            update rule and ("schedule", scheduler) for a learning-rate schedule.
+        born: objects made in the call.
+        met: objects whose methods ran: id -> object.
+    """
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.codes: dict[types.CodeType, dict] = {}
+        self.events: list[tuple] = []
+        self.born: dict[int, Any] = {}
+        self.met: dict[int, Any] = {}
+        self.kinds: dict[types.CodeType, int] = {}
+        self.inside: Any = None  # the frame of the schedule whose step runs
+        self.rule: tuple | None = None
+        self.before: Any = None
+
+    def start(self) -> None:
+        """Watch this thread."""
+        self.before = sys.getprofile()
+        sys.setprofile(self._see)
+
+    def stop(self) -> None:
+        """Watch no more."""
+        sys.setprofile(self.before)
+
+    def forget(self) -> None:
+        """Keep alive nothing that the call made."""
+        self.born, self.met, self.rule = {}, {}, None
+
+    @property
+    def names(self) -> set[str]:
+        """All names that the code which ran mentions."""
+        found: set[str] = set()
+        for code in self.codes:
+            found |= names_of(code)
+        return found
+
+    def _see(self, frame: Any, event: str, arg: Any) -> None:
+        code = frame.f_code
+        if event == "call":
+            kind = self.kinds.get(code)
+            if kind is None:
+                kind = self.kinds[code] = _kind_of(code)
+            if code.co_name == "__init__" and code.co_argcount:
+                me = frame.f_locals.get(code.co_varnames[0])
+                self.born[id(me)] = me
+            if self.inside is None and kind != NOTHING:
+                self._called(frame, code, kind)
+        elif event == "c_call":
+            if self.inside is None:
+                kind = self.kinds.get(code)
+                if kind is None:
+                    kind = self.kinds[code] = _kind_of(code)
+                if kind == USER and not self._pure(arg):
+                    self._impure(frame, arg)
+        elif event == "return" and (frame is self.inside or (self.rule and self.rule[0] is frame)):
+            self._returned(frame)
+
+    def _called(self, frame: Any, code: types.CodeType, kind: int) -> None:
+        if kind == USER:
+            self.codes.setdefault(code, frame.f_globals)
+            for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+                x = frame.f_locals.get(name)
+                if x is not None and not isinstance(x, (Tensor, int, float, str, tuple, list, dict)):
+                    self.met.setdefault(id(x), x)
+        elif kind == SCHEDULE:
+            self.inside = frame
+            me = frame.f_locals.get("self")
+            given = [frame.f_locals.get(n) for n in code.co_varnames[1 : code.co_argcount]]
+            if any(x is not None for x in given):
+                where = _line(frame.f_back)
+                self.capture.blame(f"{type(me).__name__}.step() was given an argument ({where})")
+            if any(isinstance(g["lr"], Tensor) for g in me.optimizer.param_groups):
+                self.capture.blame(f"{type(me).__name__} changes a learning rate that is a tensor")
+            self.events.append(("schedule", me))
+        elif kind == RULE:
+            caller = frame.f_back.f_locals
+            self.rule = (frame, caller, dict(frame.f_locals), len(self.capture.program.floats))
+
+    def _returned(self, frame: Any) -> None:
+        if frame is self.inside:
+            self.inside = None
+            return
+        _, caller, given, first = self.rule
+        self.rule = None
+        rule = given["rule"]
+        names = [
+            p.name for p in rule.params
+            if p.kind == SCALAR and not isinstance(given["hypers"][p.name], Tensor)
+        ]
+        owner, batch = caller.get("self"), caller.get("batch")
+        if isinstance(owner, RuleOptimizer) and batch is not None and (
+            len(self.capture.program.floats) - first == len(names)
+        ):
+            static = {k: v for k, v in given["static"].items() if k != "layout"}
+            self.events.append(("numbers", owner, batch.group, batch.fresh, rule, static, first, names))
+        else:
+            self.capture.blame(f"{type(owner).__name__}.step() computes its numbers in a way of its own")
+
+    def _pure(self, fn: Any) -> bool:
+        owner = getattr(fn, "__self__", None)
+        if owner is None:
+            owner = getattr(fn, "__objclass__", None)
+            if owner is not None:
+                return owner in _PLAIN
+        if owner is None or isinstance(owner, types.ModuleType):
+            return fn in _PURE or getattr(fn, "__module__", None) in _PURE_MODULES
+        kind = owner if isinstance(owner, type) else type(owner)
+        return kind in _PLAIN or issubclass(kind, (BaseException, types.GeneratorType, np.dtype)) or (
+            getattr(fn, "__name__", "") in ("__init_subclass__", "__new__", "__setattr__", "__init__")
+        )
+
+    def _impure(self, frame: Any, fn: Any) -> None:
+        name = getattr(fn, "__qualname__", repr(fn))
+        self.capture.blame(f"{name}() is called at {_line(frame)}")
+
+
+def _line(frame: Any) -> str:
+    """The user's line of a frame, or of who called it."""
+    at = frame
+    while at is not None and _is_inner(at.f_code.co_filename):
+        at = at.f_back
+    at = frame if at is None else at
+    return f"{at.f_code.co_filename}:{at.f_lineno}"
+
+
+def _is_inner(filename: str) -> bool:
+    return filename.startswith(_HOME) or (
+        filename.startswith(_STDLIB) and not filename.startswith(_SITE)
+    )
+
+
+def _kind_of(code: types.CodeType) -> int:
+    name = code.co_filename
+    if code is _device_state.call.__code__:
+        return RULE
+    if name.startswith(_SCHEDULES):
+        return SCHEDULE if code.co_name == "step" else NOTHING
+    if is_ours(name):
+        return NOTHING
+    return PASSING if name.startswith(_PASSING) else USER
+
+
+def names_of(code: types.CodeType) -> set[str]:
+    """The names that code mentions, constant strings that could be names among them, nested code too."""
+    found = {*code.co_names, *code.co_freevars}
+    for x in code.co_consts:
+        if isinstance(x, str) and x.isidentifier():
+            found.add(x)
+        elif isinstance(x, types.CodeType):
+            found |= names_of(x)
+    return found
+
+
+def codes_of(code: types.CodeType) -> set[types.CodeType]:
+    """Code and what is defined inside it."""
+    found = {code}
+    for x in code.co_consts:
+        if isinstance(x, types.CodeType):
+            found |= codes_of(x)
+    return found
+
+
+def line_of(name: str, codes: Any) -> str | None:
+    """``file:line`` of the first place in ``codes`` that stores to, else mentions, a name."""
+    mentioned = None
+    for code in codes:
+        for part in codes_of(code):
+            line = part.co_firstlineno
+            for step in dis.get_instructions(part):
+                line = step.starts_line or line
+                if step.argval == name:
+                    if step.opname.startswith("STORE"):
+                        return f"{part.co_filename}:{line}"
+                    mentioned = mentioned or f"{part.co_filename}:{line}"
+    return mentioned
