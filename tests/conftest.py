@@ -13,6 +13,7 @@ import jax  # noqa: E402
 import pytest  # noqa: E402
 
 import jaxflow  # noqa: E402
+from jaxflow._core import flags  # noqa: E402
 
 # An op casts for itself: a promotion left to jnp would follow JAX's table, not PyTorch's.
 jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -32,6 +33,12 @@ def deferred():
         jaxflow.flush()
         yield
         jaxflow.flush()
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """Every Program is compiled where it is first met, as on an accelerator."""
+    monkeypatch.setattr(flags, "INTERPRET", False)
 
 
 @pytest.fixture(autouse=True)

@@ -345,6 +345,7 @@ def test_data_are_made_eagerly_and_the_executor_is_as_before(num_workers):
             assert (owed._storage.value.place is None) == (name == "eager")
 
 
+@pytest.mark.usefixtures("compiled")
 def test_samples_of_different_sizes_make_no_program_of_their_own():
     class Words(D.Dataset):
         def __len__(self):

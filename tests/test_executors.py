@@ -206,6 +206,7 @@ def test_the_default_dtype_changes_what_numbers_mean(name):
             assert t.numpy().dtype.itemsize == t.dtype.itemsize
 
 
+@pytest.mark.usefixtures("compiled")
 def test_returning_to_a_default_dtype_compiles_nothing_new():
     x = torch.arange(4)
     (x * 0.25).tolist()

@@ -15,6 +15,8 @@ import jaxflow as torch
 from jaxflow._core import flags
 from jaxflow._dispatch import explain
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -195,13 +197,13 @@ def test_reading_what_is_known_is_no_sync():
 def test_figures_are_bounded(monkeypatch):
     monkeypatch.setattr(explain, "_MAX_LINES", 3)
     figures = explain._figures
-    entry = explain.compiled("x", 1, "first program", 0.0)
+    entry = explain.compiled("x", 1, "first program", 0.0, "file.py:1")
     for i in range(10):
         monkeypatch.setattr(explain, "user_line", lambda i=i: f"file:{i}")
         explain.ran(entry, explain.SYNC, 0.0)
     assert dict(figures.syncs) == {"file:0": 1, "file:1": 1, "file:2": 1, explain.OTHER_LINES: 7}
     for _ in range(figures.programs.maxlen + 5):
-        explain.compiled("x", 1, "why", 0.5)
+        explain.compiled("x", 1, "why", 0.5, "file.py:1")
     report = torch.explain()
     assert len(report["programs"]) == figures.programs.maxlen
     assert report["compilations"] == figures.programs.maxlen + 6
@@ -209,7 +211,7 @@ def test_figures_are_bounded(monkeypatch):
 
 
 def test_no_count_is_lost_between_threads():
-    entry = explain.compiled("x", 1, "why", 0.0)
+    entry = explain.compiled("x", 1, "why", 0.0, "file.py:1")
 
     def work():
         for _ in range(2000):
@@ -239,7 +241,7 @@ def test_no_count_is_lost_between_threads():
 def start(code, tmp_path, **environment):
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True,
-        env={**os.environ, "JAXFLOW_CACHE_DIR": str(tmp_path), **environment},
+        env={**os.environ, "JAXFLOW_CACHE_DIR": str(tmp_path), "JAXFLOW_INTERPRET": "0", **environment},
     )
 
 

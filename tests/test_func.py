@@ -67,6 +67,7 @@ def test_jax_differentiates_ours():
          jax.jacfwd(jax.grad(lambda x: g(x).prod()))(X))
 
 
+@pytest.mark.usefixtures("compiled")
 def test_programs_are_found_again():
     """The second call of a transform records the same program: nothing is traced or compiled anew."""
     hessian = torch.func.hessian(lambda x: f(x).prod())

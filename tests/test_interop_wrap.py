@@ -179,6 +179,7 @@ def test_methods_and_names():
     assert type(named(leaf(1.0)).grad_fn).__name__ == "SumBackward0"
 
 
+@pytest.mark.usefixtures("compiled")
 def test_the_program_is_compiled_once(executor):
     f = torch.wrap_jax(lambda x, s: jnp.sin(x) * s)
     x = torch.ones(3, requires_grad=True)

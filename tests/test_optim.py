@@ -102,6 +102,7 @@ def syncs():
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("compiled")
 def test_one_program_from_the_first_step_on(name):
     """State begins as known arrays, rates are leaves, and no step waits for a number."""
     with jaxflow.execution("deferred"):
@@ -126,18 +127,19 @@ def test_one_program_from_the_first_step_on(name):
         assert compilations() == compiled
 
 
+@pytest.mark.usefixtures("compiled")
 def test_old_parameters_and_states_are_donated():
-    from jaxflow._dispatch import executable
+    from jaxflow._dispatch import library
 
     with jaxflow.execution("deferred"):
         params = parameters((64, 3), (5,))
         optimizer = optim.AdamW(params)
         give_grads(params)
         jaxflow.flush()
-        known = {id(e) for found in executable._executables.values() for e in found}
+        known = {id(e) for e in library.executables()}
         for _ in range(3):
             optimizer.step()
-        new = [e for found in executable._executables.values() for e in found if id(e) not in known]
+        new = [e for e in library.executables() if id(e) not in known]
     # One step count, and three arrays of each of two parameters; the gradients stay.
     assert max(len(e.donated) for e in new) == 1 + 3 * 2
 

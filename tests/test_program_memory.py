@@ -3,7 +3,9 @@
 import pytest
 
 import jaxflow as torch
-from jaxflow._dispatch import executable
+from jaxflow._dispatch import library
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 F = torch.nn.functional
 LAYERS, ROWS, WIDTH = 6, 512, 256
@@ -15,10 +17,10 @@ def memory_plan(run):
     """XLA's memory plan of the largest program that ``run`` needs."""
     with torch.execution("deferred"):
         torch.flush()
-        executable._executables.clear()
+        library.forget()
         run()
         torch.flush()
-    new = [e.compiled.memory_analysis() for found in executable._executables.values() for e in found]
+    new = [e.compiled.memory_analysis() for e in library.executables()]
     return max(new, key=lambda plan: plan.temp_size_in_bytes)
 
 

@@ -10,13 +10,13 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._core import flags
-from jaxflow._dispatch import executable, explain
+from jaxflow._dispatch import explain, library
 from jaxflow._dispatch.door import apply_plan
 from jaxflow._dispatch.plan import Plan
 from jaxflow._dispatch.state import state
 from jaxflow.nn import functional as F
 
-pytestmark = pytest.mark.usefixtures("deferred")
+pytestmark = pytest.mark.usefixtures("deferred", "compiled")
 
 
 def compilations():
@@ -400,11 +400,11 @@ def test_a_closed_program_keeps_nothing():
 
 
 def test_known_traces_are_bounded(monkeypatch):
-    monkeypatch.setattr(executable, "_MAX_TRACES", 3)
-    monkeypatch.setattr(executable, "_executables", {})
+    library.forget()
+    monkeypatch.setattr(library, "_MAX_TRACES", 3)
     for n in range(1, 8):
         (torch.ones(n) * 2).tolist()
-    assert len(executable._executables) <= 3
+    assert len(library.traces()) <= 3
 
 
 def test_closing_is_linear():

@@ -1,7 +1,11 @@
 """NOTE [Room for programs]: a process that compiles without end must not run out of memory mappings."""
 
+import pytest
+
 import jaxflow as torch
-from jaxflow._dispatch import executable, room
+from jaxflow._dispatch import library, room
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 def test_forgotten_programs_give_their_mappings_back(executor):
@@ -20,9 +24,9 @@ def test_forgotten_programs_give_their_mappings_back(executor):
 def test_programs_are_forgotten_when_there_is_no_room(monkeypatch, deferred):
     x = torch.ones(3)
     (x * 2).sum().item()
-    assert executable._executables
+    assert library.executables()
     monkeypatch.setattr(room, "_crowded", lambda: True)
     for _ in range(room._EVERY):
         room.made()
-    assert not executable._executables
+    assert not library.executables()
     assert (x * 2).sum().item() == 6

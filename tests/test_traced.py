@@ -254,6 +254,7 @@ def test_jax_finds_no_leak(x):
         assert jax.jit(lambda a: (layer(a) * 2).sum())(x).shape == ()
 
 
+@pytest.mark.usefixtures("compiled")
 def test_no_program_is_compiled_for_what_jax_compiles(x):
     g = jax.jit(lambda a: (a * 2 + 1).tanh())
     torch.flush()

@@ -15,7 +15,7 @@ from jaxflow._core.aval import aval_of
 from jaxflow._core.cast import cast_numpy
 from jaxflow._core.geometry import is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor, make
-from jaxflow._core.value import Untracked, Value
+from jaxflow._core.value import Untracked, Value, host_array
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import met
@@ -46,8 +46,12 @@ def put(array: np.ndarray, device: Any) -> Tensor:
     aval = aval_of(array.shape, dtypes.from_numpy_dtype(array.dtype), where)
     # A copy: jax may otherwise keep reading the caller's memory, which the caller may change. And
     # an array, not a tracer, inside jax.jit too: it is known, and may outlive the trace.
-    copy = np.array(array)
-    t = make(Value(aval, jax.make_array_from_callback(copy.shape, _alone(target), lambda _: copy)))
+    copy = np.array(array, order="C")
+    if where is devices.CPU:
+        held = host_array(copy)
+    else:
+        held = jax.make_array_from_callback(copy.shape, _alone(target), lambda _: copy)
+    t = make(Value(aval, held))
     if state.inference:
         t._storage.version = Untracked((0,))
     return t

@@ -5,6 +5,7 @@ variable                 default                     meaning
 =======================  ==========================  =====================================================
 JAXFLOW_EXECUTION        deferred                    ``deferred`` or ``eager``; see ``jaxflow.execution``
 JAXFLOW_MAX_OPS          1000                        a Program is closed when it has recorded so many ops
+JAXFLOW_INTERPRET        1                           0: a Program is compiled where it is first met
 JAXFLOW_CACHE            1                           0: no on-disk cache of compiled programs
 JAXFLOW_CACHE_DIR        the user's cache folder     where that cache lives
 JAXFLOW_KEEP_PAGES       1                           0: freed CPU memory goes back to the system at once
@@ -34,6 +35,7 @@ def default_executor() -> str:
 
 
 MAX_OPS = int(os.environ.get("JAXFLOW_MAX_OPS", "1000"))
+INTERPRET = os.environ.get("JAXFLOW_INTERPRET", "1") != "0"
 KEEP_PAGES = os.environ.get("JAXFLOW_KEEP_PAGES", "1") != "0"
 EXPLAIN_AT_EXIT = _flag("JAXFLOW_EXPLAIN")
 DEBUG = _flag("JAXFLOW_DEBUG")

@@ -19,6 +19,7 @@ import jax
 import numpy as np
 
 from .aval import Aval
+from .device import CPU, resolve
 
 _NO_NUMBERS = (
     "inside jax.jit, jax.grad or jax.vmap a tensor has no numbers yet: item(), bool(), tolist(), numpy(), an "
@@ -27,10 +28,14 @@ _NO_NUMBERS = (
     "jax.lax.while_loop"
 )
 
+# Larger host arrays become jax arrays at once, so that no compiled program copies them at every call.
+_SMALL = 1 << 16
+
 
 class Value:
-    """An immutable array of a known aval.
+    """An immutable array of a known aval: a jax array, or on the host a NumPy one nobody writes to.
 
+    The latter becomes a jax array once somebody asks for that; NOTE [Cold programs].
     ``place`` is ``(program, slot)`` while a Program owes the array and ``None`` once ``array`` is set.
     The tuple is replaced whole, so a reader in another thread never sees half of it. ``doubt`` is what
     has to be asked before the array is read, and with which slot: NOTE [Faults found late].
@@ -47,7 +52,14 @@ class Value:
         self.shared = shared
 
     def get(self) -> Any:
-        """The array; runs the owing Program first if need be. Raises what that did wrong."""
+        """The jax array; runs the owing Program first if need be. Raises what that did wrong."""
+        array = self._settled()
+        if array.__class__ is np.ndarray:
+            with jax.ensure_compile_time_eval():  # inside an outer trace it is a constant
+                array = self.array = jax.device_put(array, resolve(CPU)[1])
+        return array
+
+    def _settled(self) -> Any:
         place = self.place
         if place is not None:
             place[0].deliver(self)
@@ -59,7 +71,7 @@ class Value:
     def host(self) -> np.ndarray:
         """The elements on the host. Raises jax's error where they are traced, which says what to do."""
         try:
-            return np.asarray(self.get())
+            return np.asarray(self._settled())
         except jax.errors.TracerArrayConversionError as error:
             error.add_note(_NO_NUMBERS)
             raise
@@ -67,6 +79,16 @@ class Value:
     def __repr__(self) -> str:
         state = "known" if self.place is None else f"owed as %{self.place[1]}"
         return f"<Value {self.aval!r} {state}>"
+
+
+def host_array(array: np.ndarray) -> Any:
+    """What a CPU Value holds of ``array``, which nobody writes to from now on."""
+    if array.nbytes > _SMALL:
+        with jax.ensure_compile_time_eval():
+            return jax.device_put(array, resolve(CPU)[1])
+    array = array.view()
+    array.flags.writeable = False
+    return array
 
 
 class Untracked(list):

@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxflow._core.value import Value
@@ -76,7 +77,7 @@ class Doubt:
         before = {id(doubt): doubt for _, (doubt, _) in self.inherited}
         if any(doubt.settle(wait=wait) is None for doubt in before.values()):
             return False
-        return wait or all(q.flag.array.is_ready() for q in self.questions)
+        return wait or all(_ready(q.flag.array) for q in self.questions)
 
     def _spoiled(self) -> dict:
         spoiled: dict = {}
@@ -94,7 +95,7 @@ class Doubt:
 
     def answer(self, value: Value, slot: int) -> None:
         """Raise the fault that spoiled ``value``, the result ``slot``, or one nobody was told of."""
-        value.array.block_until_ready()
+        jax.block_until_ready(value.array)
         wrong = self.settle(wait=True)
         fault = wrong.get(slot)
         if fault is None:
@@ -104,6 +105,10 @@ class Doubt:
                 return
         question, bad, k = fault
         raise question.raised(bad, k)
+
+
+def _ready(array: Any) -> bool:
+    return array.__class__ is np.ndarray or array.is_ready()
 
 
 def _untold(wrong: dict) -> dict:

@@ -1,10 +1,9 @@
-"""Executables: traces compiled by XLA, and the library of those that are known."""
+"""Executables: traces compiled by XLA."""
 
 from __future__ import annotations
 
-import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import numpy as np
@@ -19,35 +18,15 @@ from .steps import heirs, parse, without_dead
 if TYPE_CHECKING:
     from .program import Program
 
-_executables: dict[tuple, list[Executable]] = {}
-_executables_lock = threading.Lock()
-room.on_forget.append(_executables.clear)
 
+class Signature(NamedTuple):
+    """What a program is compiled for: its device, the avals of its leaves, how many numbers of each kind."""
 
-# How often a program may run without donating what it could before a better one is compiled.
-_PATIENCE = 2
-
-# Traces kept; programs of ever-changing shapes would otherwise fill the memory.
-_MAX_TRACES = 1024
-
-
-def lookup(trace: tuple, alive: tuple[int, ...], donatable: tuple[int, ...]) -> Executable | None:
-    for candidate in _executables.get(trace, ()):
-        if candidate.serves(alive, donatable):
-            if candidate.offered < len(donatable):
-                candidate.wasted += 1
-                if candidate.wasted > _PATIENCE:
-                    continue
-            return candidate
-    return None
-
-
-def store(trace: tuple, executable: Executable) -> None:
-    with _executables_lock:
-        # The newest first: a loop that has settled asks for the one compiled last.
-        _executables.setdefault(trace, []).insert(0, executable)
-        if len(_executables) > _MAX_TRACES:
-            del _executables[next(iter(_executables))]
+    device: Any
+    leaves: tuple[Aval, ...]
+    floats: int
+    integers: int
+    complexes: int
 
 
 class Executable:
@@ -65,28 +44,35 @@ class Executable:
     __slots__ = ("alive", "alive_set", "compiled", "donated", "donated_set", "entry", "kept", "offered",
                  "outputs", "wasted")
 
-    def __init__(self, program: Program, trace: tuple, alive, donatable) -> None:
+    def __init__(self, trace: tuple, alive: tuple[int, ...], donatable: tuple[int, ...],
+                 signature: Signature, why: str, line: str) -> None:
         room.made()
         self.alive = alive
         self.alive_set = frozenset(alive)
+        leaves = signature.leaves
         steps = without_dead(parse(trace), set(alive))
-        pairs = heirs(steps, self.alive_set, {i: program.leaves[i].aval for i in donatable})
+        pairs = heirs(steps, self.alive_set, {i: leaves[i] for i in donatable})
         self.donated = tuple(leaf for leaf, _ in pairs)
         self.donated_set = frozenset(self.donated)
         inherited = [result for _, result in pairs]
         self.outputs = (*inherited, *(i for i in alive if i not in set(inherited)))
-        self.kept = tuple(i for i in range(len(program.leaves)) if i not in self.donated_set)
+        self.kept = tuple(i for i in range(len(leaves)) if i not in self.donated_set)
         self.offered = len(donatable)
         self.wasted = 0
-        why = explain.why_compiled(trace, alive, _executables)
         started = time.perf_counter()
-        with placed(program.device):
+        with placed(signature.device):
             jitted = jax.jit(self._replay(steps), donate_argnums=0)
-            lowered = jitted.lower(*self._arguments(program))
+            lowered = jitted.lower(
+                [leaves[i].struct for i in self.donated],
+                [leaves[i].struct for i in self.kept],
+                jax.ShapeDtypeStruct((signature.floats,), np.float64),
+                jax.ShapeDtypeStruct((signature.integers,), np.int64),
+                jax.ShapeDtypeStruct((signature.complexes,), np.complex128),
+            )
             self.compiled = lowered.compile()
         self.entry = explain.compiled(
             explain.program_name(trace), sum(isinstance(t, Plan) for t in trace), why,
-            time.perf_counter() - started,
+            time.perf_counter() - started, line,
         )
 
     def serves(self, alive: tuple[int, ...], donatable: tuple[int, ...]) -> bool:
@@ -95,18 +81,16 @@ class Executable:
             self.donated_set.issubset(donatable)
         )
 
-    def _arguments(self, program: Program) -> tuple:
+    def __call__(self, program: Program) -> list:
+        """The arrays of ``outputs``, not waited for; what is ``donated`` is gone afterwards."""
         leaves = program.leaves
-        return (
+        return self.compiled(
             [leaves[i].array for i in self.donated],
             [leaves[i].array for i in self.kept],
             np.array(program.floats, np.float64),
             np.array(program.integers, np.int64),
             np.array(program.complexes, np.complex128),
         )
-
-    def __call__(self, program: Program) -> list:
-        return self.compiled(*self._arguments(program))
 
     def _replay(self, steps: list):
         """The function to compile: the plans of ``steps``, applied in order."""

@@ -41,6 +41,9 @@ class _Figures:
         self.compile_seconds = 0.0
         self.runs = 0
         self.run_seconds = 0.0
+        self.interpreted = 0
+        self.interpreted_seconds = 0.0
+        self.cold: dict[str, list[int]] = {}  # source line -> [runs, programs met there first]
         self.eager_ops = 0
         self.reasons: Counter = Counter()
         self.syncs: Counter = Counter()
@@ -59,9 +62,9 @@ def user_line() -> str:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
-def compiled(name: str, ops: int, why: str, seconds: float) -> dict:
+def compiled(name: str, ops: int, why: str, seconds: float, line: str) -> dict:
     """Note a compilation; returns the entry in which ``ran`` counts the program's runs."""
-    entry = {"name": name, "ops": ops, "why": why, "seconds": seconds, "runs": 0, "line": user_line()}
+    entry = {"name": name, "ops": ops, "why": why, "seconds": seconds, "runs": 0, "line": line}
     with _figures.lock:
         _figures.programs.append(entry)
         _figures.compilations += 1
@@ -71,6 +74,20 @@ def compiled(name: str, ops: int, why: str, seconds: float) -> dict:
     return entry
 
 
+def interpreted(trace: tuple, first: bool, reason: str, seconds: float) -> None:
+    """Note a run by the interpreter; ``first`` of a trace not met before."""
+    line = user_line()
+    with _figures.lock:
+        _figures.interpreted += 1
+        _figures.interpreted_seconds += seconds
+        counts = _figures.cold.setdefault(_line_in(_figures.cold, line), [0, 0])
+        counts[0] += 1
+        counts[1] += first
+        _note_close(reason, line if reason is SYNC else None)
+    for watcher in WATCHERS:
+        watcher.ran(program_name(trace), seconds)
+
+
 def ran(entry: dict, reason: str, seconds: float) -> None:
     """Note a run of a program, and where a sync came from."""
     line = user_line() if reason is SYNC else None
@@ -78,12 +95,19 @@ def ran(entry: dict, reason: str, seconds: float) -> None:
         entry["runs"] += 1
         _figures.runs += 1
         _figures.run_seconds += seconds
-        _figures.reasons[reason] += 1
-        if line is not None:
-            syncs = _figures.syncs
-            syncs[line if line in syncs or len(syncs) < _MAX_LINES else OTHER_LINES] += 1
+        _note_close(reason, line)
     for watcher in WATCHERS:
         watcher.ran(entry["name"], seconds)
+
+
+def _note_close(reason: str, line: str | None) -> None:
+    _figures.reasons[reason] += 1
+    if line is not None:
+        _figures.syncs[_line_in(_figures.syncs, line)] += 1
+
+
+def _line_in(counted: dict, line: str) -> str:
+    return line if line in counted or len(counted) < _MAX_LINES else OTHER_LINES
 
 
 def ran_eagerly() -> None:
@@ -104,7 +128,7 @@ def why_compiled(trace: tuple, alive: tuple, known: dict) -> str:
         return "first program"
     same = known.get(trace)
     if same:
-        before = same[0]
+        before = same.executables[0]
         missing = len(set(alive) - before.alive_set)
         if missing:
             return f"liveness: {missing} more result(s) are still referred to than before"
@@ -141,7 +165,11 @@ class Report(dict):
             f"jaxflow: {self['compilations']} programs compiled in {self['compile_seconds']:.2f} s, "
             f"{self['runs']} runs, {self['run_seconds']:.2f} s in closing and dispatch; "
             f"{self['eager_ops']} operations ran by themselves",
+            f"interpreted without compiling: {self['interpreted']} runs in "
+            f"{self['interpreted_seconds']:.2f} s",
         ]
+        lines += [f"  {runs:6d} x  {programs:5d} programs  {line}"
+                  for line, (runs, programs) in self["cold"].items()]
         for p in self["programs"]:
             lines.append(f"  {p['runs']:6d} x  {p['ops']:5d} ops  compiled in {p['seconds']:6.2f} s  "
                          f"{p['name']}")
@@ -162,7 +190,9 @@ def explain() -> Report:
     """What the executors did so far in this process.
 
     Returns a dict that prints as a table: ``compilations``, ``compile_seconds``, ``runs`` and
-    ``run_seconds`` of programs, ``eager_ops`` (operations that ran one by one), ``programs`` (of the
+    ``run_seconds`` of compiled programs, ``interpreted`` and ``interpreted_seconds`` of runs by the
+    interpreter, ``cold`` (source line -> how many of these were asked for there, and how many programs
+    were met there first), ``eager_ops`` (operations that ran one by one), ``programs`` (of the
     last 1024: name, number of ops, why it was compiled, seconds, runs, source line),
     ``closed_because`` (reason -> how often) and ``syncs`` (source line -> how often it forced a
     result). With the environment variable ``JAXFLOW_EXPLAIN=1`` it is printed when the process ends.
@@ -173,6 +203,10 @@ def explain() -> Report:
             compile_seconds=_figures.compile_seconds,
             runs=_figures.runs,
             run_seconds=_figures.run_seconds,
+            interpreted=_figures.interpreted,
+            interpreted_seconds=_figures.interpreted_seconds,
+            cold={line: tuple(counts) for line, counts in
+                  sorted(_figures.cold.items(), key=lambda item: -item[1][0])},
             eager_ops=_figures.eager_ops,
             programs=sorted(map(dict, _figures.programs), key=lambda p: -p["runs"]),
             closed_because=dict(_figures.reasons.most_common()),

@@ -15,11 +15,13 @@ NOTE [Liveness]
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 import time
 import weakref
 from collections import Counter
+from collections.abc import Callable
 
 import jax
 
@@ -27,10 +29,10 @@ from jaxflow._core import flags
 from jaxflow._core.aval import Aval
 from jaxflow._core.value import Value
 
-from . import explain
+from . import explain, library, policy
 from .batch import Batched
 from .doubt import Question, doubt_of
-from .executable import Executable, lookup, store
+from .executable import Executable, Signature
 from .plan import Plan
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
@@ -167,7 +169,7 @@ class Program:
             ) from self.error
         try:
             # Whoever is here needs the number anyway; what failed meanwhile can still be named.
-            array.block_until_ready()
+            jax.block_until_ready(array)
         except Exception as error:
             self._name_operations(error)
             raise
@@ -211,22 +213,57 @@ class Program:
         outputs = [results[i] for i in alive]
         del results
         donatable = self._donatable(outputs)
-        executable = lookup(trace, alive, donatable)
-        if executable is None:
-            executable = Executable(self, trace, alive, donatable)
-            store(trace, executable)
+        entry = library.known(trace)
+        executable = entry.serving(alive, donatable) or self._compiled(entry, trace, alive, donatable)
         doubt = doubt_of(self.questions, self.leaves, self.trace)
-        arrays = executable(self)
-        if flags.DEBUG:
-            jax.block_until_ready(arrays)  # an error belongs to this program, not to a later one
-        for i, array in zip(executable.outputs, arrays, strict=True):
+        if executable is None:
+            schedule = entry.schedule(trace, alive, self._counts())
+            answers, arrays = alive, schedule(self)
+        else:
+            answers, arrays = executable.outputs, executable(self)
+            if flags.DEBUG:
+                jax.block_until_ready(arrays)  # an error belongs to this program, not to a later one
+        for i, array in zip(answers, arrays, strict=True):
             value = self.results[i]()
             if value is not None:
                 if doubt is not None:
                     value.doubt = (doubt, i)
                 value.array = array
                 value.place = None
-        explain.ran(executable.entry, reason, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        if executable is None:
+            explain.interpreted(trace, entry.sightings[alive].seen == 1, reason, seconds)
+        else:
+            explain.ran(executable.entry, reason, seconds)
+
+    def _counts(self) -> tuple[int, int, int]:
+        return len(self.floats), len(self.integers), len(self.complexes)
+
+    def _compiled(self, entry: library.Known, trace: tuple, alive: tuple[int, ...],
+                  donatable: tuple[int, ...]) -> Executable | None:
+        """An executable for a trace that none serves yet; None where it is to be interpreted."""
+        signature = Signature(self.device, tuple(leaf.aval for leaf in self.leaves), *self._counts())
+
+        def compiling(reason: str) -> Callable[[], Executable]:
+            why = explain.why_compiled(trace, alive, library.traces())
+            if reason:
+                why = f"{why}; {reason}"
+            line = explain.user_line()
+            return functools.partial(Executable, trace, alive, donatable, signature, why, line)
+
+        executable = None
+        if policy.interprets(self.device):
+            sightings = entry.sightings.get(alive)
+            if sightings is None:
+                sightings = entry.sightings[alive] = policy.Sightings(trace)
+            executable = policy.choose(sightings, compiling)
+            if executable is None:
+                return None
+            library.keep(trace, entry, executable)
+        if executable is None or not executable.serves(alive, donatable):
+            executable = compiling("")()
+            library.keep(trace, entry, executable)
+        return executable
 
     def _donatable(self, outputs: list[Value]) -> tuple[int, ...]:
         """Leaves nobody else refers to, as far as an output of the same aval can take their memory."""

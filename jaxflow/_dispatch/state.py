@@ -22,6 +22,7 @@ class ThreadState(threading.local):
     no_saving: str | None = None  # why saved-tensor hooks are refused
     axes: tuple = ()  # of the vmaps under way, outermost first
     captors: tuple = ()  # the reverse transforms whose functions run, outermost first
+    pinned = False  # whether what is interpreted stays so (policy.pinned)
     programs: dict | None = None  # device -> the open Program of this thread
 
     def __init__(self) -> None:

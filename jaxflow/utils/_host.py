@@ -6,18 +6,18 @@ import jax
 import numpy as np
 
 from jaxflow._core.aval import aval_of
-from jaxflow._core.device import CPU, resolve
+from jaxflow._core.device import CPU
 from jaxflow._core.dtype import dtype as DType
 from jaxflow._core.dtype import from_numpy_dtype
 from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.tensor import Tensor, make
-from jaxflow._core.value import Value
+from jaxflow._core.value import Value, host_array
 
 
 def from_host(array: np.ndarray, dtype: DType | None = None) -> Tensor:
     """A CPU tensor of ``array``'s values; the array must not be written to afterwards."""
     aval = aval_of(array.shape, dtype or from_numpy_dtype(array.dtype), CPU)
-    return make(Value(aval, jax.device_put(array, resolve(CPU)[1])))
+    return make(Value(aval, host_array(array)))
 
 
 def known_on_host(t: Tensor) -> np.ndarray | None:

@@ -1,0 +1,68 @@
+"""Work done beside the program's own thread: compiling what will be needed."""
+
+from __future__ import annotations
+
+import atexit
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+class Job:
+    """A call made in the background; ``result`` waits for it and returns or raises what it did."""
+
+    __slots__ = ("call", "done", "error", "value")
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self.call: Callable[[], Any] | None = call
+        self.done = threading.Event()
+        self.value: Any = None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.value = self.call()
+        except BaseException as error:  # noqa: BLE001 - told to whoever asks for the result
+            self.error = error
+        finally:
+            self.call = None
+            self.done.set()
+
+    def result(self) -> Any:
+        self.done.wait()
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+_jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+_lock = threading.Lock()
+_worker: threading.Thread | None = None
+
+
+def submit(call: Callable[[], Any]) -> Job:
+    """Have ``call`` made by the one worker, after what was submitted before."""
+    global _worker
+    job = Job(call)
+    with _lock:
+        if _worker is None:
+            _worker = threading.Thread(target=_work, name="jaxflow-compile", daemon=True)
+            _worker.start()
+            # A thread caught inside XLA when the interpreter ends aborts the process.
+            atexit.register(_stop)
+    _jobs.put(job)
+    return job
+
+
+def _work() -> None:
+    while (job := _jobs.get()) is not None:
+        job.run()
+
+
+def _stop() -> None:
+    """Drop what has not begun, and wait for what has."""
+    while not _jobs.empty():
+        _jobs.get()
+    _jobs.put(None)
+    _worker.join()

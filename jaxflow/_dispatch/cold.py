@@ -1,0 +1,90 @@
+"""Cold programs: recorded operations run at once by NumPy, without compiling them.
+
+NOTE [Cold programs]
+    XLA compiles per shape, and compiling costs from 20 ms (one small operation) to seconds. A Program that
+    is not known to come again is therefore interpreted on the CPU: each of its plans was lowered to a
+    function on NumPy arrays (``host_of``), shared by all programs with that plan. ``policy`` says when a
+    trace is interpreted and when it is compiled; results of the two agree to rounding. What the
+    interpreter yields small stays a NumPy array in its Value, until somebody wants a jax array of it:
+    making one costs more than most small operations. It is never written to, and never part of a leaf's
+    memory, which a later Program might overwrite.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jaxflow._core.aval import Aval
+from jaxflow._core.value import host_array
+
+from .host import host_of
+from .plan import NUMBER_DTYPES
+from .steps import parse, without_dead
+
+if TYPE_CHECKING:
+    from .program import Program
+
+class Schedule:
+    """The steps of a trace as functions on NumPy arrays, for the results in ``alive``.
+
+    ``steps`` holds, for each operation that is needed, its function, where its inputs stand, where its
+    first result goes, and what nobody reads after it. Inputs stand in one list: results, then numbers
+    (floats, integers, complex), then the leaves from the last to the first, so that slots index it.
+    """
+
+    __slots__ = ("alive", "bools", "results", "steps")
+
+    def __init__(self, trace: tuple, alive: tuple[int, ...], counts: tuple[int, int, int]) -> None:
+        self.alive = alive
+        steps = parse(trace)
+        last = steps[-1]
+        self.results = last[3] + len(last[0].out_avals)
+        floats, integers, _ = counts
+        vectors = {float: self.results, int: self.results + floats,
+                   complex: self.results + floats + integers}
+        read_later = set(alive)
+        self.bools: set[int] = set()
+        self.steps = []
+        for plan, slots, numbers, out in reversed(without_dead(steps, set(alive))):
+            where = []
+            slots, numbers = iter(slots), iter(numbers)
+            for kind in plan.kinds:
+                if isinstance(kind, Aval):
+                    where.append(next(slots))
+                elif kind is bool:
+                    where.append(vectors[int] + next(numbers))
+                    self.bools.add(where[-1])
+                else:
+                    where.append(vectors[kind] + next(numbers))
+            after = range(out, out + len(plan.out_avals))
+            drop = [i for i in {*where, *after} if 0 <= i < self.results and i not in read_later]
+            read_later.update(where)
+            self.steps.append((host_of(plan).bare, where, out, after.stop, drop))
+        self.steps.reverse()
+
+    def __call__(self, program: Program) -> list:
+        """The arrays of the results in ``alive``."""
+        env: list = [None] * self.results
+        for kind, numbers in (
+            (float, program.floats), (int, program.integers), (complex, program.complexes)
+        ):
+            dtype = NUMBER_DTYPES[kind]
+            env += [np.array(x, dtype) for x in numbers]
+        for i in self.bools:
+            env[i] = env[i] != 0
+        env += [np.asarray(leaf.array) for leaf in reversed(program.leaves)]
+        with np.errstate(all="ignore"):
+            for run, where, out, stop, drop in self.steps:
+                env[out:stop] = run(*[env[i] for i in where])
+                for i in drop:
+                    env[i] = None
+        return [_own(env[i]) for i in self.alive]
+
+
+def _own(array: np.ndarray):
+    """``array`` in memory of its own, as a Value holds it."""
+    if not (array.flags.owndata and array.flags.c_contiguous):
+        array = array.copy()
+    return host_array(array)

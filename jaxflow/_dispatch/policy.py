@@ -1,0 +1,141 @@
+"""When a trace is interpreted and when it is compiled.
+
+NOTE [When a program is compiled]
+    Interpreting costs at every run, compiling once: renting and buying. Both prices are estimated from the
+    trace alone (``work``), never from a clock, so a script run twice does the same thing at the same step
+    and prints the same digits. On accelerators, and with ``JAXFLOW_INTERPRET=0``, every trace is compiled
+    where it is first met. On the CPU:
+    - A trace that costs more to interpret once than to compile is compiled at once.
+    - One met for the ``LOOPS``-th time, each within ``NEAR`` programs of the one before, is taken to be a
+      loop's, and is compiled if ``HORIZON`` more runs pay for it; any other once what was spent on
+      interpreting it would have paid.
+    - What takes long to compile is compiled in the background, while its next runs are interpreted: as
+      many as the two prices suggest, at most ``AHEAD``. The run after those waits for the executable if
+      need be, so here, too, the clock decides nothing.
+    What is asked for two or three times is so answered by one executor and the same to the last bit; where
+    that has to hold for longer (a gradient checked for being reproducible), ``pinned`` keeps to it.
+    A background compilation that fails is reported once, as a warning, and its trace stays interpreted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+
+from jaxflow._core import flags
+from jaxflow._core.device import CPU
+
+from .background import Job, submit
+from .executable import Executable
+from .state import state
+from .work import seconds_to_compile, seconds_to_interpret
+
+NEAR = 8
+LOOPS = 4
+HORIZON = 2000
+AHEAD = 8
+CALL = 3e-5  # seconds: of calling a small compiled program
+BACKGROUND_FROM = 0.5  # seconds of compiling from which on it is done in the background
+
+FIRST, LOOPING, PAID = "dear to interpret", "a loop", "came again often enough"
+
+_closed = 0
+_lock = threading.Lock()
+
+
+class Sightings:
+    """What is noted of one trace and one set of results.
+
+    Attributes:
+        seen: how often it was met; ``last`` is the number of the program that was, counted over all.
+        near: how often in a row it was met soon after the time before.
+        rent: estimated seconds that interpreting it once takes longer than running it compiled.
+        price: estimated seconds to compile it.
+        job, due: the compilation under way in the background, and the run that waits for it.
+        failed: whether that failed.
+    """
+
+    __slots__ = ("due", "failed", "job", "last", "near", "price", "rent", "seen")
+
+    def __init__(self, trace: tuple) -> None:
+        self.seen = 0
+        self.last = 0
+        self.near = 0
+        self.rent = seconds_to_interpret(trace) - CALL
+        self.price = seconds_to_compile(trace)
+        self.job: Job | None = None
+        self.due = 0
+        self.failed = False
+
+
+def interprets(device) -> bool:
+    """Whether programs of this device may be interpreted."""
+    return device is CPU and flags.INTERPRET
+
+
+def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executable]]) -> Executable | None:
+    """The executable to run a trace with that has none yet; None to interpret it.
+
+    ``compiling(why)`` gives the function that compiles it, which may be called in another thread.
+    """
+    global _closed
+    with _lock:
+        _closed += 1
+        s = sightings
+        s.near = s.near + 1 if s.seen and _closed - s.last <= NEAR else 1
+        s.seen += 1
+        s.last = _closed
+        if s.failed:
+            return None
+        if s.job is not None:
+            if s.seen < s.due or state.pinned:
+                return None
+            job = s.job
+        else:
+            why = _reason(s)
+            if why is None:
+                return None
+            if s.price >= BACKGROUND_FROM and s.price > s.rent:
+                s.job = submit(compiling(f"{why}, in the background"))
+                s.due = s.seen + min(AHEAD, 1 + int(s.price / max(s.rent, CALL)))
+                return None
+            job = None
+    if job is None:
+        return compiling(why)()
+    try:
+        executable = job.result()
+        s.job = None
+        return executable
+    except Exception as error:  # noqa: BLE001 - whatever it is, the interpreter's result stands
+        s.failed = True
+        warnings.warn(
+            f"compiling a program in the background failed ({type(error).__name__}: {error}); it stays "
+            "interpreted", RuntimeWarning, stacklevel=2,
+        )
+        return None
+
+
+def _reason(s: Sightings) -> str | None:
+    """Why the trace is to be compiled now, if it is."""
+    if s.rent >= s.price:
+        return FIRST
+    if state.pinned:
+        return None
+    if s.near >= LOOPS and s.rent * HORIZON >= s.price:
+        return LOOPING
+    if s.rent * (s.seen - 1) >= s.price:
+        return PAID
+    return None
+
+
+@contextlib.contextmanager
+def pinned() -> Iterator[None]:
+    """Inside, no trace that was interpreted is compiled: the same question gets the same answer."""
+    before = state.pinned
+    state.pinned = True
+    try:
+        yield
+    finally:
+        state.pinned = before

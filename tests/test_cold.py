@@ -1,0 +1,292 @@
+"""Programs that are interpreted, and when they stop being: NOTE [When a program is compiled]."""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+from jaxflow._core import flags
+from jaxflow._dispatch import background, executable, library, policy
+
+F = torch.nn.functional
+
+
+@pytest.fixture(autouse=True)
+def _fresh(deferred):
+    library.forget()
+
+
+class Counts:
+    """What ran since this was made: ``(interpreted, compiled runs, compilations)``."""
+
+    KEYS = ("interpreted", "runs", "compilations")
+
+    def __init__(self):
+        self.before = self._now()
+
+    def _now(self):
+        torch.flush()
+        report = torch.explain()
+        return [report[key] for key in self.KEYS]
+
+    def __call__(self):
+        return tuple(now - before for now, before in zip(self._now(), self.before))
+
+
+@pytest.fixture
+def prices(monkeypatch):
+    """Set what the policy thinks a run and a compilation cost, in seconds."""
+
+    def set_(rent, price):
+        monkeypatch.setattr(policy, "seconds_to_interpret", lambda trace: rent)
+        monkeypatch.setattr(policy, "seconds_to_compile", lambda trace: price)
+
+    set_(0.001, 0.1)
+    return set_
+
+
+def other_programs(n):
+    """``n`` programs unlike each other and any other here."""
+    for i in range(n):
+        (torch.ones(3 + i, 7).cumsum(0) - 0.5).tolist()
+
+
+def test_a_program_met_once_is_not_compiled(prices):
+    counts = Counts()
+    for n in range(1, 6):
+        assert (torch.arange(n) * 2 + 1).tolist() == [2 * i + 1 for i in range(n)]
+    assert counts() == (5, 0, 0)
+
+
+def test_a_loop_is_compiled_after_a_few_runs(prices):
+    counts = Counts()
+    x = torch.tensor([1.0, 1.0, 1.0])
+    for _ in range(policy.LOOPS + 4):
+        assert (x * 2 + 1).tolist() == [3.0, 3.0, 3.0]
+    assert counts() == (policy.LOOPS - 1, 5, 1)
+
+
+def test_a_loop_too_small_to_pay_for_it_is_not_compiled(prices):
+    prices(2 * policy.CALL, 2.5 * policy.CALL * policy.HORIZON)
+    counts = Counts()
+    x = torch.tensor([1.0, 1.0, 1.0])
+    for _ in range(policy.LOOPS + 4):
+        (x * 2 + 1).tolist()
+    assert counts() == (policy.LOOPS + 4, 0, 0)
+
+
+def test_what_is_pinned_stays_interpreted(prices):
+    counts = Counts()
+    x = torch.tensor([1.0, 1.0, 1.0])
+    with policy.pinned():
+        for _ in range(policy.LOOPS + 4):
+            (x * 2 + 1).tolist()
+    assert counts() == (policy.LOOPS + 4, 0, 0)
+    (x * 2 + 1).tolist()
+    assert counts() == (policy.LOOPS + 4, 1, 1)
+
+
+def test_a_loop_of_several_programs_is_compiled(prices):
+    counts = Counts()
+    x = torch.tensor([1.0, 1.0, 1.0])
+    for _ in range(policy.LOOPS + 1):
+        for k in range(1, policy.NEAR):
+            (x.repeat(k) * 2).tolist()
+    n = policy.NEAR - 1
+    assert counts() == ((policy.LOOPS - 1) * n, 2 * n, n)
+
+
+def test_what_comes_again_later_is_compiled_once_that_pays(prices):
+    prices(0.04 + policy.CALL, 0.1)
+    x = torch.tensor([1.0, 1.0, 1.0])
+    counts = Counts()
+    for _ in range(5):
+        other_programs(policy.NEAR + 1)
+        (x * 2).tolist()
+    # After three runs interpreting has cost 0.12 seconds; the other programs pay as well by then.
+    assert counts() == (3 * (policy.NEAR + 2), 2 * (policy.NEAR + 2), policy.NEAR + 2)
+    assert any(policy.PAID in p["why"] for p in torch.explain()["programs"])
+
+
+def test_what_is_dear_to_interpret_is_compiled_at_once(prices):
+    prices(0.2, 0.1)
+    counts = Counts()
+    (torch.ones(3) * 2).tolist()
+    assert counts() == (0, 1, 1)
+    assert any(policy.FIRST in p["why"] for p in torch.explain()["programs"])
+
+
+def test_the_estimates_tell_large_work_from_small():
+    counts = Counts()
+    (torch.ones(3) * 2).tolist()
+    assert counts() == (1, 0, 0)
+    (torch.ones(4000, 4000) * 2)[0, :2].tolist()
+    assert counts()[2] == 1
+
+
+def test_nothing_is_interpreted_where_that_is_switched_off(prices, monkeypatch):
+    monkeypatch.setattr(flags, "INTERPRET", False)
+    counts = Counts()
+    (torch.ones(3) * 2).tolist()
+    assert counts() == (0, 1, 1)
+
+
+def test_the_interpreter_goes_on_while_the_program_is_compiled(prices, monkeypatch):
+    prices(0.1, 0.55)
+    go, Real = threading.Event(), executable.Executable
+    threads = []
+
+    def slow(*args):
+        threads.append(threading.current_thread().name)
+        assert go.wait(60)
+        return Real(*args)
+
+    monkeypatch.setattr("jaxflow._dispatch.program.Executable", slow)
+    x = torch.tensor([1.0, 1.0, 1.0])
+    counts = Counts()
+    before = policy.LOOPS + 5  # the last of LOOPS starts it; its price is that of five more
+    for _ in range(before):
+        assert (x * 2).tolist() == [2.0, 2.0, 2.0]
+    assert counts() == (before, 0, 0)
+    go.set()
+    for _ in range(3):
+        assert (x * 2).tolist() == [2.0, 2.0, 2.0]
+    assert counts() == (before, 3, 1)
+    assert threads == ["jaxflow-compile"]
+    assert any("in the background" in p["why"] for p in torch.explain()["programs"])
+
+
+def test_a_failed_background_compilation_loses_nothing(prices, monkeypatch):
+    prices(0.5, 0.6)
+
+    def fails(*args):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr("jaxflow._dispatch.program.Executable", fails)
+    x = torch.tensor([1.0, 1.0, 1.0])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(policy.LOOPS + 6):
+            assert (x * 2).tolist() == [2.0, 2.0, 2.0]
+    assert [str(w.message) for w in caught] == [
+        "compiling a program in the background failed (MemoryError: no room); it stays interpreted"
+    ]
+
+
+def test_jobs_raise_what_they_did_and_run_in_order():
+    done = []
+    jobs = [background.submit(lambda i=i: done.append(i) or i) for i in range(5)]
+    bad = background.submit(lambda: 1 // 0)
+    assert [job.result() for job in jobs] == done == list(range(5))
+    with pytest.raises(ZeroDivisionError):
+        bad.result()
+
+
+def test_two_threads_meet_the_same_program(prices):
+    prices(0.01, 0.6)
+    failures = []
+
+    def work(k):
+        try:
+            with torch.execution("deferred"):
+                x = torch.full((4,), float(k))
+                for i in range(30):
+                    assert (x * 2 + i).tolist() == [2.0 * k + i] * 4
+        except Exception as error:  # noqa: BLE001 - told to the test's own thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not failures
+
+
+# ----- what the interpreter yields ----------------------------------------------------------------
+
+
+def test_results_are_values_like_any_other(prices):
+    x = torch.arange(6.0).reshape(2, 3)
+    y = x * 2
+    read = y.numpy()
+    assert not read.flags.writeable
+    y += 1
+    assert read.tolist() == [[0, 2, 4], [6, 8, 10]] and y[1].tolist() == [7, 9, 11]
+    assert np.asarray(y.jax()).tolist() == [[1, 3, 5], [7, 9, 11]]
+    assert np.from_dlpack(y.detach())[0, 0] == 1
+
+
+def test_no_result_lies_in_the_memory_of_a_leaf(prices, monkeypatch):
+    """A leaf's memory may be given to a later program's result; a view of it would change with that."""
+    x = torch.ones(4, 5)
+    monkeypatch.setattr(flags, "INTERPRET", False)
+    x = x + 1
+    torch.flush()  # in memory of XLA's
+    monkeypatch.setattr(flags, "INTERPRET", True)
+    same = [x.clone(), x + 0, x.reshape(20).clone(), x.T.contiguous()]
+    torch.flush()
+    monkeypatch.setattr(flags, "INTERPRET", False)
+    x += 40
+    torch.flush()
+    assert all(set(t.flatten().tolist()) == {2.0} for t in same)
+
+
+def test_numbers_of_every_kind_are_leaves(prices):
+    x = torch.tensor([True, False])
+    counts = Counts()
+    for k in (1, 2, 3):
+        assert (torch.tensor([1.0, 2.0]) * k).tolist() == [k, 2.0 * k]
+        assert torch.where(x, k * 0.5, -1.0).tolist() == [k * 0.5, -1.0]
+        assert (torch.tensor([1j]) * (k + 1j)).tolist() == [(k + 1j) * 1j]
+        assert (x | bool(k - 2)).tolist() == [True, k != 2]
+    assert counts()[0] > 0
+
+
+def test_training_goes_on_across_the_change(prices, monkeypatch):
+    """Parameters and states made by the interpreter are taken over by the compiled program."""
+
+    def losses(interpreted):
+        monkeypatch.setattr(flags, "INTERPRET", interpreted)
+        library.forget()
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.GELU(), torch.nn.Linear(7, 3))
+        opt = torch.optim.Adam(net.parameters(), lr=0.05)
+        x, y = torch.randn(8, 5), torch.arange(8) % 3
+        found = []
+        for _ in range(8):
+            loss = F.cross_entropy(F.dropout(net(x), 0.1), y)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            found.append(loss.item())
+        return found
+
+    counts = Counts()
+    mixed = losses(True)
+    assert counts()[0] and counts()[1]
+    np.testing.assert_allclose(mixed, losses(False), rtol=2e-5)
+
+
+def test_an_error_while_interpreting_names_the_operations(prices, monkeypatch):
+    def breaks(*_):
+        raise FloatingPointError("broken")
+
+    breaks.bare = breaks
+    monkeypatch.setattr("jaxflow._dispatch.cold.host_of", lambda plan: breaks)
+    x = torch.ones(3) * 2
+    with pytest.raises(FloatingPointError) as caught:
+        x.tolist()
+    assert "mul" in caught.value.__notes__[0]
+
+
+def test_explain_says_where_programs_were_interpreted(prices):
+    before = torch.explain()["cold"]
+    for n in range(2, 5):
+        torch.arange(n).sum().item()
+    cold = torch.explain()["cold"]
+    (line,) = (line for line in cold if line not in before)
+    assert cold[line] == (3, 3) and "test_cold.py" in line
+    assert "interpreted without compiling" in str(torch.explain())
