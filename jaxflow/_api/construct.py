@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 from typing import Any
 
@@ -15,7 +14,7 @@ from jaxflow._core.aval import aval_of
 from jaxflow._core.cast import cast_numpy
 from jaxflow._core.geometry import is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor, make
-from jaxflow._core.value import Untracked, Value, host_array
+from jaxflow._core.value import Untracked, Value, device_array, host_array
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import met
@@ -34,12 +33,6 @@ def from_array(array: Any, *, shared: bool = False) -> Tensor:
     return make(Value(aval, array, shared=shared))
 
 
-@functools.cache
-def _alone(target: jax.Device | None) -> jax.sharding.Sharding:
-    """All of an array on one device (of ``meta``, which has none, on the CPU)."""
-    return jax.sharding.SingleDeviceSharding(target or jax.devices("cpu")[0])
-
-
 def put(array: np.ndarray, device: Any) -> Tensor:
     """A tensor with a copy of a host array on a device."""
     where, target = devices.resolve(device)
@@ -47,11 +40,8 @@ def put(array: np.ndarray, device: Any) -> Tensor:
     # A copy: jax may otherwise keep reading the caller's memory, which the caller may change. And
     # an array, not a tracer, inside jax.jit too: it is known, and may outlive the trace.
     copy = np.array(array, order="C")
-    if where is devices.CPU:
-        held = host_array(copy)
-    else:
-        held = jax.make_array_from_callback(copy.shape, _alone(target), lambda _: copy)
-    t = make(Value(aval, held))
+    # ``meta`` has no device: what stands for its data lies on the CPU.
+    t = make(Value(aval, host_array(copy) if where.type in ("cpu", "meta") else device_array(copy, target)))
     if state.inference:
         t._storage.version = Untracked((0,))
     return t
