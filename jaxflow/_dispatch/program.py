@@ -236,13 +236,17 @@ class Program:
         else:
             explain.ran(executable.entry, reason, seconds)
 
+    def signature(self) -> Signature:
+        """What an executable of this program is compiled for."""
+        return Signature(self.device, tuple(leaf.aval for leaf in self.leaves), *self._counts())
+
     def _counts(self) -> tuple[int, int, int]:
         return len(self.floats), len(self.integers), len(self.complexes)
 
     def _compiled(self, entry: library.Known, trace: tuple, alive: tuple[int, ...],
                   donatable: tuple[int, ...]) -> Executable | None:
         """An executable for a trace that none serves yet; None where it is to be interpreted."""
-        signature = Signature(self.device, tuple(leaf.aval for leaf in self.leaves), *self._counts())
+        signature = self.signature()
 
         def compiling(reason: str) -> Callable[[], Executable]:
             why = explain.why_compiled(trace, alive, library.traces())

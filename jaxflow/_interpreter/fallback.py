@@ -114,7 +114,7 @@ def _padded(kernel: Callable, ins: Sequence, out) -> Callable:
 
 def _with_keys(primitive, params: dict, ins: Sequence, outs: Sequence) -> Callable:
     """Key arrays travel as their uint32 data, and are keys inside the kernel only."""
-    impls = [str(jax.random.key_impl(jnp.empty((), a.dtype))) if is_key(a) else None for a in ins]
+    impls = [jax.random.key_impl(jnp.empty((), a.dtype)) if is_key(a) else None for a in ins]
     keyed = [is_key(a) for a in outs]
     many = primitive.multiple_results
 

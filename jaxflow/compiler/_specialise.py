@@ -12,7 +12,8 @@ from typing import Any
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Storage, Value
-from jaxflow._dispatch.executable import Executable, lookup, store
+from jaxflow._dispatch import explain, library
+from jaxflow._dispatch.executable import Executable
 
 from ._arguments import Arguments
 from ._capture import Capture
@@ -158,10 +159,12 @@ class Builder:
         trace = spec.trace = tuple(program.trace)
         program.leaves = [_like(self._original(slot)) for slot in order]
         alive = tuple(sorted(needed))
-        executable = lookup(trace, alive, donatable)
+        entry = library.known(trace)
+        executable = entry.serving(alive, donatable)
         if executable is None or executable.offered < len(donatable):
-            executable = Executable(program, trace, alive, donatable)
-            store(trace, executable)
+            why = explain.why_compiled(trace, alive, library.traces())
+            executable = Executable(trace, alive, donatable, program.signature(), why, explain.user_line())
+            library.keep(trace, entry, executable)
         spec.load(executable)
         return spec
 
