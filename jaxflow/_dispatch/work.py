@@ -14,7 +14,7 @@ from .plan import Plan
 
 # Seconds: of interpreting one operation whatever its size; of one element of its largest array, for some
 # ten passes of NumPy over it; of one multiplication with its addition.
-_OPERATION, _ELEMENT, _PRODUCT = 2e-5, 8e-9, 4e-11
+_OPERATION, _ELEMENT, _PRODUCT = 4e-5, 8e-9, 4e-11
 
 # Seconds of tracing, lowering and compiling: a program, each plan of it, each input of a plan (optimizers
 # have many), each operation.
