@@ -25,6 +25,14 @@ def _cond(site):
     return cond
 
 
+@rule("platform_index")
+def _platform_index(site):
+    """Which of the branches is the CPU's."""
+    choices = site.params["platforms"]
+    found = next((i for i, names in enumerate(choices) if names is None or "cpu" in names), None)
+    return None if found is None else lambda: np.int32(found)
+
+
 @rule("while", keys=True)
 def _while(site):
     params = site.params

@@ -78,7 +78,7 @@ def _pow(site):
 def _integer_pow(site):
     """Products of squares, the inverse last."""
     y, dtype = site.params["y"], site.dtype
-    if dtype in COMPLEX or (y < 0 and dtype not in FLOATS):
+    if y < 0 and dtype not in FLOATS:
         return None
     if y == 2:
         return np.square
@@ -98,14 +98,7 @@ def _integer_pow(site):
     return computed_wide(power, dtype)
 
 
-@rule("square", compact=True)
-def _square(site):
-    return None if site.dtype in COMPLEX else np.square
-
-
-@rule("abs", compact=True)
-def _abs(site):
-    return None if site.ins[0].dtype in COMPLEX else operator.abs
+rows({"square": np.square, "abs": operator.abs}, lambda function: lambda site: function)
 
 
 @rule("sign", compact=True)
@@ -124,6 +117,30 @@ def _larger(ufunc):
 
 
 rows({"max": np.maximum, "min": np.minimum}, _larger)
+
+
+def _in_total_order(compare):
+    """Of the bits as integers: -NaN, -inf, ..., -0, 0, ..., inf, NaN."""
+
+    def make(site):
+        dtype = site.ins[0].dtype
+        if dtype in COMPLEX:
+            return None
+        if dtype not in FLOATS:
+            return compare
+        bits = np.dtype(f"i{dtype.itemsize}")
+        low = np.iinfo(bits).max
+
+        def place(x):
+            x = np.asarray(x).view(bits)
+            return np.where(x < 0, np.bitwise_xor(x, low), x)
+
+        return lambda x, y: compare(place(x), place(y))
+
+    return make
+
+
+rows({"eq_to": operator.eq, "le_to": operator.le, "lt_to": operator.lt}, _in_total_order)
 
 
 @rule("clamp", compact=True)

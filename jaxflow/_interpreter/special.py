@@ -72,29 +72,26 @@ def _erf_inv(site):
     return erf_inv if site.dtype == np.float32 else None
 
 
-# Cephes (S. Moshier), erfc of single precision: exp(-x^2) times a polynomial in 1 / x^2, for 1 < |x| < 2 and
-# beyond.
-_TAIL_NEAR = tuple(map(np.float32, (
-    2.326819970068386e-2, -1.387039388740657e-1, 3.687424674597105e-1, -5.824733027278666e-1,
-    6.210004621745983e-1, -4.944515323274145e-1, 3.404879937665872e-1, -2.741127028184656e-1,
-    5.638259427386472e-1)))
-_TAIL_FAR = tuple(map(np.float32, (
-    -1.047766399936249e1, 1.297719955372516e1, -7.495518717768503e0, 2.921019019210786e0,
-    -1.015265279202700e0, 4.218463358204948e-1, -2.820767439740514e-1, 5.641895067754075e-1)))
+# erfc(x) = t exp(-x^2 + p(t)) with t = 1 / (1 + x / 2) for x >= 0: the fit of W. Press et al. ("Numerical
+# Recipes", erfcc), whose relative error is 1.2e-7 everywhere.
+_COMPLEMENT = tuple(map(np.float32, (
+    0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418, 0.37409196,
+    1.00002368, -1.26551223)))
+_ONE, _TWO, _HALF = map(np.float32, (1, 2, 0.5))
 
 
 def _erfc_block(x, out) -> None:
-    size = np.abs(x)
-    inverse = np.float32(1) / size
-    square = inverse * inverse
-    tail = np.where(size < 2, _polynomial(square, _TAIL_NEAR), _polynomial(square, _TAIL_FAR))
-    tail *= inverse
-    tail *= np.exp(-x * x)
-    tail = np.where(np.isinf(x), np.float32(0), tail)
-    near = np.empty_like(x)
-    _erf_block(x, near)
-    np.subtract(np.float32(1), near, out)
-    np.copyto(out, np.where(x < 0, np.float32(2) - tail, tail), where=size > 1)
+    t = np.abs(x)
+    t *= _HALF
+    t += _ONE
+    np.divide(_ONE, t, out=t)
+    power = _polynomial(t, _COMPLEMENT)
+    power -= x * x
+    np.exp(power, power)
+    power *= t
+    np.subtract(_TWO, power, out=out)
+    np.copyto(out, power, where=x >= 0)
+    np.copyto(out, x, where=np.isnan(x))
 
 
 def _blockwise(block):
