@@ -33,7 +33,7 @@ class ChangingLengths(Training):
     def numbers(self):
         return super().numbers(len(self.checked))
 
-    def time(self, steps):
+    def measure(self, steps):
         batches = list(itertools.islice(self.batches, steps))
         for _ in range(self.passes):
             self.over(batches)
@@ -82,7 +82,7 @@ class Generation(Program):
                 found.append(self.answer(self.window[:, :length])[:, -1].float().abs().mean().item())
         return found
 
-    def time(self, steps):
+    def measure(self, steps):
         """Seconds a code; `steps` codes are generated and the next call goes on from there."""
         with self.torch.no_grad():
             for _ in range(self.passes):
@@ -120,14 +120,14 @@ class Reinforcement(Program):
         random = np.random.default_rng(6)
 
         def given(probabilities):
-            return int(random.random() > probabilities[0, 0].item())
+            return torch.tensor([[int(random.random() > probabilities[0, 0].item())]], device=self.device)
 
         return [self.episode(length, given).item() for length in (12, 17, 12)]
 
     def sampled(self, probabilities):
-        return self.torch.multinomial(probabilities, 1).item()
+        return self.torch.multinomial(probabilities, 1)
 
-    def time(self, steps):
+    def measure(self, steps):
         """Seconds a step of the cart, over `steps` episodes."""
         moves = list(itertools.islice(self.lengths, steps))
         began = time.perf_counter()
@@ -142,10 +142,10 @@ class Reinforcement(Program):
         for _ in range(length):
             probabilities = torch.softmax(self.act(self.tensor(cart.state())[None]), dim=-1)
             action = choose(probabilities)
-            chosen.append(probabilities[0, action].log())
-            rewards.append(cart.step(action))
+            chosen.append(probabilities.gather(1, action).log())
+            rewards.append(cart.step(action.item()))
         returns = self.tensor(self.task.returns(rewards))
-        loss = -(torch.stack(chosen) * returns).sum()
+        loss = -(torch.cat(chosen).flatten() * returns).sum()
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()

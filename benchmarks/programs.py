@@ -3,11 +3,12 @@
 import itertools
 import time
 
+from . import peak
 from .models.task import initial
 
 
 class Program:
-    """Has ``numbers()``, which must agree between contenders, and ``time(steps)``, seconds a step."""
+    """Has ``numbers()``, which must agree between contenders, and ``measure(steps)``, seconds a step."""
 
     def __init__(self, torch, task, compiled=False, device="cpu", dtype="float32"):
         self.torch, self.compiled, self.device = torch, compiled, device
@@ -66,8 +67,9 @@ class Training(Program):
         if self.compiled and torch.__name__ != "torch":
             step = torch.compile(step)
         drawn = task.draw and not exact
-        self.step, self.batches = step, itertools.cycle([()] if drawn else self.data())
-        self.parameters = network, optimizer
+        self.loaded = [()] if drawn else self.data()
+        self.step, self.batches = step, itertools.cycle(self.loaded)
+        self.parts = network, optimizer
 
     def numbers(self, count=5):
         """Losses of the first `count` steps."""
@@ -77,12 +79,27 @@ class Training(Program):
             self.prepare(exact=False)
         return losses
 
-    def time(self, steps):
+    def measure(self, steps):
         began = time.perf_counter()
         for _ in range(steps):
             loss = self.step(*next(self.batches))
         loss.item()
         return (time.perf_counter() - began) / steps
+
+
+    def first(self):
+        """The first step of all, finished."""
+        self.prepare(exact=False)
+        return self.step(*next(self.batches)).item()
+
+    def memory(self):
+        """Bytes between steps, at the peak of one, and resident; after some steps were taken."""
+        if self.torch.__name__ == "torch":
+            found = peak.of_torch(self)
+        else:
+            loaded = [*itertools.chain(*self.loaded), *([self.task.corpus] if self.task.draw else [])]
+            found = peak.of_jaxflow(self, sum(t.numel() * t.element_size() for t in loaded))
+        return {**found, "resident": peak.resident()}
 
 
 class Inference(Program):
@@ -98,7 +115,7 @@ class Inference(Program):
             answers = [self.answer(*next(self.batches)) for _ in range(self.task.batches)]
             return [self.task.answer(answer).float().abs().mean().item() for answer in answers]
 
-    def time(self, steps):
+    def measure(self, steps):
         with self.torch.no_grad():
             began = time.perf_counter()
             for _ in range(steps):

@@ -2,13 +2,15 @@
 
 import importlib.metadata
 import json
+import math
 import os
 import pathlib
 import platform
 import statistics
 
 from . import targets
-from .contenders import REFERENCES
+from .contenders import CONTENDERS, PYTORCH, REFERENCES
+from .workloads import WORKLOADS
 
 ROOT = pathlib.Path(__file__).resolve().parent
 RESULTS = ROOT / "results"
@@ -70,15 +72,13 @@ def write(name, title, result, text, folder=None):
 def suite(results, rounds, out, failures, setting):
     """The table of all workloads, the chart, and what failed."""
     from . import chart
-    from .workloads import WORKLOADS
-
     note = (
-        f"Milliseconds: median of {rounds} rounds (lowest to highest), the contenders taking turns, each in a"
+        f"Times: median of {rounds} rounds (lowest to highest), the contenders taking turns, each in a"
         f" process of its own; then the {STATISTIC['used']} over that of the others. Numbers agree;"
         f" where a contender did not take part the reason stands in its row. {setting.get('device')},"
         f" {setting.get('dtype')}{', --quick' if setting.get('quick') else ''}."
     )
-    headings = ["workload", "contender", "ms", *(f"/ {name}" for name in REFERENCES), "target"]
+    headings = ["workload", "contender", "time", *(f"/ {name}" for name in REFERENCES), "target"]
     rows = []
     for name, contenders in results.items():
         title = f"{WORKLOADS[name].title} (`{name}`)"
@@ -86,6 +86,14 @@ def suite(results, rounds, out, failures, setting):
             rows.append([title, contender, *cells(name, contender, contenders)])
             title = ""
     text = f"{note}\n\n" + table(headings, rows)
+    kept = memory(results)
+    if kept:
+        text += (
+            "\n\n## Memory of a training step\n\nPeak live bytes without the data: PyTorch's allocator"
+            " reports them, XLA plans them when it compiles. Resident is the whole process, libraries and"
+            " data included.\n\n"
+        )
+        text += table(["workload", "contender", "peak MB", f"/ {PYTORCH}", "between steps", "resident"], kept)
     reached = judged(results)
     if reached:
         count = sum(row[-1] == "reached" for row in reached)
@@ -110,9 +118,15 @@ def cells(workload, contender, contenders):
         measured = ratio(contenders, contender, other)
         if measured is not None:
             held.append(f"{most:.2f} of {other}: {verdict(measured, most)}")
-    digits = 3 if found["median"] < 0.01 else 1
     shown = ["" if r is None else f"{r:.2f}" for r in ratios]
-    return [spread(found, 1e3, digits), *shown, "; ".join(held)]
+    return [time_of(found, WORKLOADS[workload].unit), *shown, "; ".join(held)]
+
+
+def time_of(found, unit):
+    """Three digits of the median, and as many of the extremes."""
+    scale = {"s": 1, "ms": 1e3, "us": 1e6}[unit]
+    digits = max(0, 2 - math.floor(math.log10(max(found["median"] * scale, 1e-9))))
+    return f"{spread(found, scale, min(digits, 4))} {unit}"
 
 
 def ratio(contenders, one, other):
@@ -134,4 +148,27 @@ def judged(results):
         if measured is not None:
             shown = f"{most:.2f}", f"{measured:.2f}", verdict(measured, most)
             rows.append([workload, contender, other, *shown])
+    for workload, contender, _, over in peaks(results):
+        if over is not None and CONTENDERS[contender].library == "jaxflow":
+            shown = f"{targets.MEMORY:.2f}", f"{over:.2f}", verdict(over, targets.MEMORY)
+            rows.append([f"{workload}, peak live bytes", contender, PYTORCH, *shown])
+    return rows
+
+
+def peaks(results):
+    """Workload, contender, bytes found, and the peak over PyTorch's (None where one of them is not known)."""
+    for workload, contenders in results.items():
+        reference = contenders.get(PYTORCH, {}).get("memory", {}).get("peak")
+        for contender, found in contenders.items():
+            if "memory" in found:
+                own = found["memory"]["peak"]
+                yield workload, contender, found["memory"], own / reference if own and reference else None
+
+
+def memory(results):
+    """A row for every contender whose memory was measured."""
+    rows = []
+    for workload, contender, found, over in peaks(results):
+        sizes = [f"{found[key] / 1e6:.1f}" if found[key] else "" for key in ("peak", "state", "resident")]
+        rows.append([workload, contender, sizes[0], "" if over is None else f"{over:.2f}", *sizes[1:]])
     return rows

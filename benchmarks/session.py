@@ -26,7 +26,7 @@ class Session:
             raise LeftOut(f"this {self.library.__name__} has no compile")
         package = "by_hand." if by_hand else ""
         program = resolve(f"{package}{found.by_hand_program if by_hand else found.program}")
-        task = resolve(f"by_hand.{found.by_hand}" if by_hand else f"models.{found.task}")
+        task = resolve(f"by_hand.{found.by_hand}" if by_hand else found.task)
         if by_hand:
             self.program = program(task(), shapes, dtype=dtype)
         else:

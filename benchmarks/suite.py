@@ -27,7 +27,9 @@ class Runner:
         self.failures = []
 
     def measure(self, workload):
-        """What each contender did in one workload: seconds, first step, or why it was left out."""
+        """What each contender did in one workload: seconds, or why it was left out."""
+        if workload.start:
+            return self.starts(workload)
         with contextlib.ExitStack() as stack:
             workers, results = {}, {}
             shapes = None
@@ -50,12 +52,44 @@ class Runner:
                 results[name] = {"numbers": numbers, "ready": time.perf_counter() - began}
             self.compare(workload, workers, results)
             self.rounds_of(workload, workers, results)
+            if workload.memory:
+                for name, worker in workers.items():
+                    results[name]["memory"] = worker.call("do", method="memory")
             if self.explain:
                 for name, worker in workers.items():
                     text = worker.call("explain")
                     if text:
                         say(f"--- {workload.name}, {name}\n{text}")
         return results
+
+    def starts(self, workload):
+        """Seconds from the start of a process to its first finished step, caches empty or filled before."""
+        results, samples = {}, {name: [] for name in self.names}
+        shapes = shapes_of(workload, {}) if any(CONTENDERS[n].library == "jax" for n in self.names) else None
+        with contextlib.ExitStack() as stack:
+            folders = {name: stack.enter_context(tempfile.TemporaryDirectory()) for name in self.names}
+            for turn in range(min(self.rounds, workload.rounds) + (workload.start == "warm")):
+                for name in [name for name in self.names if name not in results]:
+                    folder = pathlib.Path(folders[name], "0" if workload.start == "warm" else str(turn))
+                    try:
+                        seconds = self.start(workload, name, folder, shapes)
+                    except (Failed, RuntimeError) as error:
+                        results[name] = self.excuse(workload, name, error)
+                        continue
+                    if turn or workload.start == "cold":
+                        samples[name].append(seconds)
+        for name, seconds in samples.items():
+            if name not in results:
+                results[name] = {**report.summary(seconds), "samples": seconds}
+        return results
+
+    def start(self, workload, name, folder, shapes):
+        environment = {**CONTENDERS[name].environment(), **caches(folder)}
+        with Worker("benchmarks.session", name, environment) as worker:
+            given = shapes if CONTENDERS[name].library == "jax" else None
+            worker.call("open", workload=workload.name, shapes=given, **self.setting)
+            worker.call("do", method="first")
+            return time.perf_counter() - worker.began
 
     def excuse(self, workload, name, error):
         if getattr(error, "kind", "") == "NotImplementedError":
@@ -88,7 +122,7 @@ class Runner:
         for turn in range(min(self.rounds, workload.rounds) + 1):
             for name, worker in list(workers.items()):
                 try:
-                    seconds = worker.call("do", method="time", steps=steps if turn else min(steps, 3))
+                    seconds = worker.call("do", method="measure", steps=steps if turn else min(steps, 3))
                 except (Failed, RuntimeError) as error:
                     results[name] = self.excuse(workload, name, error)
                     del workers[name]

@@ -19,12 +19,17 @@ SINGLE = (
     ("lstm-lengths", DEFERRED, PYTORCH, 3.0),
     ("trees", DEFERRED, PYTORCH, 3.0),
     ("reinforce", DEFERRED, PYTORCH, 1.5),
+    ("lstm-lengths-again", DEFERRED, PYTORCH, 3.0),
+    ("start-cold", DEFERRED, TORCH_COMPILE, 0.2),
+    ("start-warm", DEFERRED, PYTORCH, 3.0),
 )
 TRAINED = ("mlp-tiny", "mlp", "cnn", "resnet18", "gpt-demo", "gpt-demo-0", "gpt", "lstm", "vit")
 COMPILED = (
     *((name, COMPILE, BY_HAND, 1.03) for name in TRAINED),
     *((name, COMPILE, TORCH_COMPILE, 1.00) for name in TRAINED),
 )
+# Peak live bytes of a training step, against PyTorch's.
+MEMORY = 1.00
 ALL = (*SINGLE, *COMPILED)
 
 

@@ -5,7 +5,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Workload:
-    """`task` is the network in benchmarks/models, `program` what is done with it, `by_hand` JAX's version.
+    """`task` is the network, `program` what is done with it, `by_hand` JAX's version.
 
     A round is `steps` steps in a row; `tolerance` is how far numbers may lie apart, relatively, that have
     to agree before a time counts.
@@ -17,9 +17,11 @@ class Workload:
     by_hand: str | None
     steps: int
     program: str = "programs.Training"
-    by_hand_program: str = "programs.Training"
+    by_hand_program: str | None = "programs.Training"
     tolerance: float = 1e-4
-    unit: str = "step"
+    unit: str = "ms"
+    memory: bool = False  # also what a step holds
+    start: str | None = None  # "cold" or "warm": seconds from the start of a process to its first step
     rounds: int = 100  # no more rounds than this
     cold: bool = False  # on-disk caches start empty
 
@@ -39,12 +41,14 @@ NETWORKS = (
 
 
 def training(name, title, task, steps):
-    return Workload(name, f"{title}, training step", task, BY_HAND.get(task, task), steps)
+    by_hand = BY_HAND.get(task, task)
+    return Workload(name, f"{title}, training step", f"models.{task}", by_hand, steps, memory=True)
 
 
 def inference(name, title, task, steps):
     program = "programs.Inference"
     by_hand = BY_HAND.get(task, task)
+    task = f"models.{task}"
     return Workload(f"{name}-forward", f"{title}, forward", task, by_hand, steps, program, program)
 
 
@@ -62,12 +66,42 @@ CHANGING = (
 def changing(name, title, task, by_hand, program, steps):
     by_hand = f"changing.{by_hand}" if by_hand else task
     program = f"changing.{program}"
+    task = f"models.{task}"
     return Workload(name, title, task, by_hand, steps, program, program, rounds=5, cold=True)
+
+
+# name, title, class in small.py, the same by hand or None, steps
+SMALL = (
+    ("micro-op", "an operation, recorded or dispatched", "Op", "Op", 5),
+    ("micro-op-grad", "the same, requiring grad", "OpWithGrad", None, 5),
+    ("micro-backward", "backward, by node", "BackwardNode", None, 5),
+    ("micro-optimizer-10", "Adam on 10 parameters, by parameter", "Optimizer", "Optimizer", 50),
+    ("micro-optimizer-100", "Adam on 100 parameters, by parameter", "Optimizer100", "Optimizer100", 10),
+    ("micro-optimizer-1000", "Adam on 1,000 parameters, by parameter", "Optimizer1000", "Optimizer1000", 2),
+    ("micro-item", "an addition and item()", "Item", "Item", 200),
+    ("micro-index", "indexing and a sum", "Index", "Index", 50),
+    ("micro-chain-10", "elementwise operations on 10 numbers, each of 100", "Chain", "Chain", 50),
+    ("micro-chain-10M", "elementwise operations on 10 million, each of 100", "LargeChain", "LargeChain", 1),
+)
+
+
+def small(name, title, program, by_hand, steps):
+    model, by_hand = ("small.NoModel", f"small.{by_hand}") if by_hand else (None, None)
+    return Workload(name, title, "small.Nothing", model, steps, f"small.{program}", by_hand, unit="us")
+
+
+def start(kind):
+    title = f"process start to the end of the first step of the demo's GPT, {kind} cache"
+    task = "gpt.Demo"
+    return Workload(f"start-{kind}", title, f"models.{task}", task, 1, unit="s", start=kind, rounds=3)
 
 
 ROWS = (
     *(training(*row[:4]) for row in NETWORKS),
     *(inference(*row[:3], row[4]) for row in NETWORKS if row[4]),
     *(changing(*row) for row in CHANGING),
+    *(small(*row) for row in SMALL),
+    start("cold"),
+    start("warm"),
 )
 WORKLOADS = {row.name: row for row in ROWS}

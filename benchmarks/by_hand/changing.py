@@ -41,7 +41,7 @@ class ChangingLengths(Training):
     def numbers(self):
         return super().numbers(len(changing.ChangingLengths.checked))
 
-    def time(self, steps):
+    def measure(self, steps):
         batches = list(itertools.islice(self.batches, steps))
         for _ in range(self.passes):
             self.over(batches)
@@ -130,7 +130,7 @@ class Generation(Program):
         ask, window = jax.jit(logits), jnp.asarray(padded(self.codes, 32))
         return [float(jnp.abs(ask(window, length)).mean()) for length in (3, 5, 7)]
 
-    def time(self, steps):
+    def measure(self, steps):
         began = time.perf_counter()
         codes, length = self.codes, self.length
         for _ in range(steps):
@@ -194,7 +194,7 @@ class Reinforcement(Program):
         action, self.key = self.sampled(self.p, state, self.key)
         return int(action)
 
-    def time(self, steps):
+    def measure(self, steps):
         moves = list(itertools.islice(self.lengths, steps))
         began = time.perf_counter()
         for length in moves:

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .. import peak
 from ..models.task import initial
 from . import optimizers
 
@@ -75,7 +76,17 @@ class Training(Program):
         self.step = jax.jit(step, donate_argnums=0)
         p, buffers = self.fresh()
         self.state = p, buffers, model.optimizer.start(p), jax.random.key(0)
-        self.batches = itertools.cycle([(model.corpus(),)] if drawn else self.data())
+        self.loaded = [(model.corpus(),)] if drawn else self.data()
+        self.batches = itertools.cycle(self.loaded)
+
+    def first(self):
+        self.prepare(exact=False)
+        return float(self.once())
+
+    def memory(self):
+        state = peak.live_bytes(sum(array.nbytes for array in itertools.chain(*self.loaded)))
+        plan = self.step.lower(self.state, *next(self.batches)).compile().memory_analysis()
+        return {**peak.planned(state, state, plan), "resident": peak.resident()}
 
     def numbers(self, count=5):
         self.prepare(exact=True)
@@ -88,7 +99,7 @@ class Training(Program):
         self.state, loss = self.step(self.state, *next(self.batches))
         return loss
 
-    def time(self, steps):
+    def measure(self, steps):
         began = time.perf_counter()
         for _ in range(steps):
             loss = self.once()
@@ -106,7 +117,7 @@ class Inference(Program):
         self.batches = itertools.cycle(data)
         return [float(jnp.abs(self.answer(*inputs).astype(jnp.float32)).mean()) for inputs in data]
 
-    def time(self, steps):
+    def measure(self, steps):
         began = time.perf_counter()
         for _ in range(steps):
             answer = self.answer(*next(self.batches))
