@@ -9,7 +9,7 @@ from .contenders import CONTENDERS, SHORT
 from .workloads import WORKLOADS
 
 # Measurements with a shape of their own, that write a page of their own.
-PAGES = ("micro", "memory", "memory_models", "cold_start", "engine", "transforms")
+PAGES = ("micro", "flat", "engine", "transforms")
 
 
 def contender(text):

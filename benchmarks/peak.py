@@ -1,5 +1,7 @@
 """Bytes a training step holds at most, and the resident size of its process."""
 
+import collections
+import gc
 import pathlib
 import re
 
@@ -8,6 +10,18 @@ def resident():
     """Bytes of this process that are in memory."""
     text = pathlib.Path("/proc/self/status").read_text()
     return int(re.search(r"^VmRSS:\s+(\d+) kB", text, re.M)[1]) * 1024
+
+
+def flat(training, live, steps, every):
+    """Resident bytes and what `live` counts, after every `every` steps, the first `every` left out."""
+    training.first()
+    training.measure(every)
+    seen = []
+    for _ in range(steps // every):
+        training.measure(every)
+        gc.collect()
+        seen.append({"resident": resident(), "arrays": live()})
+    return seen
 
 
 def of_torch(training):
@@ -30,10 +44,25 @@ def of_torch(training):
     return {"state": base, "peak": base + most}
 
 
-def live_bytes(data):
+def arrays():
     import jax
 
-    return sum(array.nbytes for array in jax.live_arrays()) - data
+    return len(jax.live_arrays())
+
+
+def live_bytes(data):
+    """Bytes of all arrays but `data`, tensors or arrays; of a tensor's array, if it has one by now."""
+    import jax
+
+    arrays = jax.live_arrays()
+    total = sum(array.nbytes for array in arrays)
+    there = collections.Counter((array.shape, array.dtype.itemsize) for array in arrays)
+    for own in data:
+        kind = tuple(own.shape), own.itemsize
+        if there[kind]:
+            there[kind] -= 1
+            total -= own.nbytes
+    return total
 
 
 def planned(start, state, plan):

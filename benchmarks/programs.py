@@ -1,5 +1,6 @@
 """What is done with a network, in PyTorch's style: a training step, an answer."""
 
+import gc
 import itertools
 import time
 
@@ -92,13 +93,23 @@ class Training(Program):
         self.prepare(exact=False)
         return self.step(*next(self.batches)).item()
 
+    def flat(self, steps, every):
+        """What lives and is resident as time goes by."""
+        if self.torch.__name__ != "torch":
+            return peak.flat(self, peak.arrays, steps, every)
+
+        def live():
+            return sum(issubclass(type(o), self.torch.Tensor) for o in gc.get_objects())
+
+        return peak.flat(self, live, steps, every)
+
     def memory(self):
         """Bytes between steps, at the peak of one, and resident; after some steps were taken."""
         if self.torch.__name__ == "torch":
             found = peak.of_torch(self)
         else:
             loaded = [*itertools.chain(*self.loaded), *([self.task.corpus] if self.task.draw else [])]
-            found = peak.of_jaxflow(self, sum(t.numel() * t.element_size() for t in loaded))
+            found = peak.of_jaxflow(self, loaded)
         return {**found, "resident": peak.resident()}
 
 

@@ -8,7 +8,11 @@ OPS = 400
 class Small:
     """As `programs.Program`, without a network; ``numbers()`` is the result of doing it once."""
 
+    compiles = False  # whether there is something to compile
+
     def __init__(self, torch, task, compiled=False, device="cpu", dtype="float32"):
+        if compiled and not self.compiles:
+            raise NotImplementedError("nothing is compiled there")
         self.torch, self.compiled, self.device = torch, compiled, device
         self.dtype = getattr(torch, dtype)
         self.make()
@@ -91,7 +95,7 @@ class BackwardNode(Op):
 class Optimizer(Small):
     """A step of Adam over so many parameters of 8 x 8, by parameter; the last result is read."""
 
-    each = 10
+    each, compiles = 10, True
 
     def make(self):
         torch = self.torch
@@ -155,7 +159,7 @@ class Index(Small):
 class Chain(Small):
     """A hundred elementwise operations on one tensor, and one number of the result."""
 
-    each, size = 100, 10
+    each, size, compiles = 100, 10, True
 
     def make(self):
         torch = self.torch

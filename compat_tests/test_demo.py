@@ -2,13 +2,20 @@
 
 import numpy as np
 import pytest
+import torch
 
-from benchmarks import demo
+import jaxflow
+from benchmarks import programs
+from benchmarks.models import gpt
+from benchmarks.models.example import example
+
+
+class Small(gpt.DemoWithoutDropout):
+    layers, heads, width, block = 2, 2, 32, 16
 
 
 def test_training_losses(executor):
-    sizes = dict(layers=2, heads=2, width=32, block=16)
-    ours, theirs = (demo.Training(library, **sizes).losses(10) for library in ("jaxflow", "torch"))
+    ours, theirs = (programs.Training(library, Small).numbers(10) for library in (jaxflow, torch))
     np.testing.assert_allclose(ours, theirs, rtol=2e-5)
 
 
@@ -19,7 +26,7 @@ def test_example_runs_on_torch(name, tmp_path):
         "cnn": "--steps 2",
         "char_gpt": "--steps 2 --layers 1 --width 32 --block 16 --sample 5",
     }[name]
-    module = demo.example(name, "torch")
+    module = example(name, "torch")
     module.main([*flags.split(), "--out", str(tmp_path)])
     module.main([*flags.split(), "--out", str(tmp_path), "--resume"])
     assert (tmp_path / "checkpoint.pt").exists()

@@ -83,8 +83,11 @@ class Training(Program):
         self.prepare(exact=False)
         return float(self.once())
 
+    def flat(self, steps, every):
+        return peak.flat(self, peak.arrays, steps, every)
+
     def memory(self):
-        state = peak.live_bytes(sum(array.nbytes for array in itertools.chain(*self.loaded)))
+        state = peak.live_bytes(list(itertools.chain(*self.loaded)))
         plan = self.step.lower(self.state, *next(self.batches)).compile().memory_analysis()
         return {**peak.planned(state, state, plan), "resident": peak.resident()}
 
