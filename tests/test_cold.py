@@ -274,7 +274,7 @@ def test_an_error_while_interpreting_names_the_operations(prices, monkeypatch):
     def breaks(*_):
         raise FloatingPointError("broken")
 
-    breaks.bare = breaks
+    breaks.bare, breaks.fallbacks = breaks, ()
     monkeypatch.setattr("jaxflow._dispatch.cold.host_of", lambda plan: breaks)
     x = torch.ones(3) * 2
     with pytest.raises(FloatingPointError) as caught:
@@ -290,3 +290,12 @@ def test_explain_says_where_programs_were_interpreted(prices):
     (line,) = (line for line in cold if line not in before)
     assert cold[line] == (3, 3) and "test_cold.py" in line
     assert "interpreted without compiling" in str(torch.explain())
+
+
+def test_explain_names_what_the_interpreter_leaves_to_xla(prices):
+    q, r = torch.linalg.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
+    torch.flush()
+    report = torch.explain()
+    assert any("qr" in name for name in report["without_rule"])
+    assert "has no rule and ran through XLA" in str(report)
+    np.testing.assert_allclose((q @ r).numpy(), [[3, 1], [4, 2]], rtol=1e-5)

@@ -19,6 +19,7 @@ import numpy as np
 from jaxflow._core.aval import Aval
 from jaxflow._core.value import host_array
 
+from . import explain
 from .host import host_of
 from .plan import NUMBER_DTYPES
 from .steps import parse, without_dead
@@ -61,7 +62,10 @@ class Schedule:
             after = range(out, out + len(plan.out_avals))
             drop = [i for i in {*where, *after} if 0 <= i < self.results and i not in read_later]
             read_later.update(where)
-            self.steps.append((host_of(plan).bare, where, out, after.stop, drop))
+            run = host_of(plan)
+            if run.fallbacks:
+                explain.without_rule(plan.name, run.fallbacks)
+            self.steps.append((run.bare, where, out, after.stop, drop))
         self.steps.reverse()
 
     def __call__(self, program: Program) -> list:

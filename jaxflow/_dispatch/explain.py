@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections import Counter, deque
+from collections.abc import Iterable
 from typing import Any
 
 from jaxflow._core import flags
@@ -44,6 +45,7 @@ class _Figures:
         self.interpreted = 0
         self.interpreted_seconds = 0.0
         self.cold: dict[str, list[int]] = {}  # source line -> [runs, programs met there first]
+        self.without_rule: Counter = Counter()
         self.eager_ops = 0
         self.reasons: Counter = Counter()
         self.syncs: Counter = Counter()
@@ -98,6 +100,12 @@ def ran(entry: dict, reason: str, seconds: float) -> None:
         _note_close(reason, line)
     for watcher in WATCHERS:
         watcher.ran(entry["name"], seconds)
+
+
+def without_rule(name: str, primitives: Iterable[str]) -> None:
+    """Note the lax primitives of the operation ``name`` that the interpreter leaves to XLA."""
+    with _figures.lock:
+        _figures.without_rule.update(f"{primitive} (in {name})" for primitive in primitives)
 
 
 def _note_close(reason: str, line: str | None) -> None:
@@ -170,6 +178,8 @@ class Report(dict):
         ]
         lines += [f"  {runs:6d} x  {programs:5d} programs  {line}"
                   for line, (runs, programs) in self["cold"].items()]
+        lines += [f"  {n:6d} x  {what} has no rule and ran through XLA"
+                  for what, n in self["without_rule"].items()]
         for p in self["programs"]:
             lines.append(f"  {p['runs']:6d} x  {p['ops']:5d} ops  compiled in {p['seconds']:6.2f} s  "
                          f"{p['name']}")
@@ -192,7 +202,8 @@ def explain() -> Report:
     Returns a dict that prints as a table: ``compilations``, ``compile_seconds``, ``runs`` and
     ``run_seconds`` of compiled programs, ``interpreted`` and ``interpreted_seconds`` of runs by the
     interpreter, ``cold`` (source line -> how many of these were asked for there, and how many programs
-    were met there first), ``eager_ops`` (operations that ran one by one), ``programs`` (of the
+    were met there first), ``without_rule`` (primitive -> how many of their operations had one that the
+    interpreter leaves to XLA), ``eager_ops`` (operations that ran one by one), ``programs`` (of the
     last 1024: name, number of ops, why it was compiled, seconds, runs, source line),
     ``closed_because`` (reason -> how often) and ``syncs`` (source line -> how often it forced a
     result). With the environment variable ``JAXFLOW_EXPLAIN=1`` it is printed when the process ends.
@@ -207,6 +218,7 @@ def explain() -> Report:
             interpreted_seconds=_figures.interpreted_seconds,
             cold={line: tuple(counts) for line, counts in
                   sorted(_figures.cold.items(), key=lambda item: -item[1][0])},
+            without_rule=dict(_figures.without_rule.most_common()),
             eager_ops=_figures.eager_ops,
             programs=sorted(map(dict, _figures.programs), key=lambda p: -p["runs"]),
             closed_because=dict(_figures.reasons.most_common()),
