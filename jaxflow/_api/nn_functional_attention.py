@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.bind import draw
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
+from jaxflow._ops.attention import in_blocks
 from jaxflow._ops.matmul import C_NAMES
 
 from .nn_functional_random import noise_of
@@ -57,13 +59,19 @@ def scaled_dot_product_attention(
     if attn_mask is not None:
         _check_mask(attn_mask, query, scores)
     noise = None
+    static = (bool(is_causal), None if scale is None else float(scale), bool(enable_gqa))
     if dropout_p:
         if not 0 <= dropout_p <= 1:
             raise RuntimeError(
                 f"dropout probability has to be between 0 and 1, but got {dropout_p:g}"
             )
+        if dropout_p < 1 and in_blocks(*scores[-2:]):  # the noise would be as large as all scores
+            keep = 1.0 - dropout_p
+            return apply(
+                OPS["_scaled_dot_product_attention_dropped"],
+                (query, key, value, attn_mask, keep, 1.0 / keep, *draw(None)), static
+            )
         noise = noise_of(scores, query, dropout_p) if dropout_p < 1 else query.new_zeros(())
-    static = (bool(is_causal), None if scale is None else float(scale), bool(enable_gqa))
     return apply(
         OPS["_scaled_dot_product_attention"], (query, key, value, attn_mask, noise), static
     )

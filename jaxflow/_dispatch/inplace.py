@@ -120,7 +120,7 @@ def check_writable(t: Tensor, requires_grad: bool, args: tuple = (0,), *, unifor
     tracked = version_cell(t).__class__ is list
     if requires_grad and state.grad and (tracked or not only_inference(args)):
         _check_history(t)  # PyTorch's autograd layer stands before its kernels: it refuses first
-    if has_internal_overlap(t._aval.shape, strides_of(t)) and not uniform:
+    if t._stride is not None and has_internal_overlap(t._aval.shape, t._stride) and not uniform:
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single "
             "memory location. Please clone() the tensor before performing the operation."

@@ -22,9 +22,13 @@ def mask_bits(key, size):
     against 1.2 ms for jax.random.bits (threefry) and 2.8 for XLA's generator; PyTorch's bernoulli_
     takes 2.7.
     """
-    k0, k1 = jax.random.key_data(key)[-2:]
     counter = jax.lax.iota(np.uint32, math.prod(size))
-    return _mix(_mix(counter ^ k0) + k1).reshape(size)
+    return _hashed(key, counter).reshape(size)
+
+
+def _hashed(key, counter):
+    k0, k1 = jax.random.key_data(key)[-2:]
+    return _mix(_mix(counter ^ k0) + k1)
 
 
 def _mix(h):
@@ -39,9 +43,29 @@ def _mix(h):
 @op(variants="", differentiable=False, random=True)
 def _dropout_noise(*, size, dtype, device, keep: Scalar, scale: Scalar, key):
     """``scale`` with probability ``keep`` and 0 otherwise, element by element."""
+    return _scaled(mask_bits(key, size), keep, as_dtype(jnp.asarray(scale), dtype))
+
+
+def _scaled(bits, keep, scale):
     limit = jnp.clip(jnp.asarray(keep) * 2.0**32, 0, 2.0**32 - 1).astype(np.uint32)
-    kind = as_dtype(jnp.asarray(scale), dtype)
-    return jnp.where(mask_bits(key, size) < limit, kind, jnp.zeros_like(kind))
+    return jnp.where(bits < limit, scale, jnp.zeros_like(scale))
+
+
+def dropped_at(key, size, first, rows, cols, keep, scale, dtype):
+    """``rows`` rows from ``first`` on, and their first ``cols`` columns, of the noise of that ``size``."""
+    *lead, length, width = size
+    at = (*lead, rows, cols)
+
+    def along(axis):
+        return jax.lax.broadcasted_iota(np.uint32, at, axis)
+
+    row = along(len(lead)) + jnp.asarray(first).astype(np.uint32)
+    stride = length * width
+    counter = row * np.uint32(width) + along(len(lead) + 1)
+    for axis in reversed(range(len(lead))):
+        counter = counter + along(axis) * np.uint32(stride % 2**32)
+        stride *= lead[axis]
+    return _scaled(_hashed(key, counter), keep, jnp.asarray(scale).astype(dtype))
 
 
 @op(variants="", differentiable=False, random=True)

@@ -9,6 +9,8 @@ NOTE [Cross entropy]
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -82,6 +84,25 @@ def _check_class_weight(input, weight) -> None:
         )
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
+def _at_class(scores, index, axis):
+    """The score at each index along ``axis``.
+
+    As a gather its gradient would be a scatter into an array of zeros, which XLA fuses with nothing. The
+    rule below selects by comparing, so its transpose is part of the one pass that writes the gradient.
+    """
+    picked = jnp.take_along_axis(scores, jnp.expand_dims(index, axis), axis, mode="clip")
+    return jnp.squeeze(picked, axis)
+
+
+@_at_class.defjvp
+def _at_class_jvp(axis, primals, tangents):
+    (scores, index), (change, _) = primals, tangents
+    classes = jax.lax.broadcasted_iota(index.dtype, scores.shape, axis)
+    right = classes == jnp.expand_dims(jnp.clip(index, 0, scores.shape[axis] - 1), axis)
+    return _at_class(scores, index, axis), jnp.sum(jnp.where(right, change, 0), axis)
+
+
 def _pick(scores, target, weight, ignore_index):
     """The score of each target class, its weight, and where the target counts."""
     axis = _class_axis(scores)
@@ -92,8 +113,7 @@ def _pick(scores, target, weight, ignore_index):
     if scores.ndim == 1:
         picked = jnp.take(scores, index.reshape(()), mode="clip").reshape(target.shape)
     else:
-        expanded = jnp.expand_dims(index, axis)
-        picked = jnp.squeeze(jnp.take_along_axis(scores, expanded, axis, mode="clip"), axis)
+        picked = _at_class(scores, index, axis)
     w = counts.astype(scores.dtype)
     if weight is not None:
         w = w * jnp.take(as_dtype(weight, scores.dtype), index, mode="clip")
@@ -116,6 +136,23 @@ def _nll_loss(input, target, weight, ignore_index, reduction):
     return _averaged(loss, w, reduction, input.dtype)
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _log_of_sum(below, axis):
+    """The logarithm of the sum of the exponentials.
+
+    Its gradient makes the exponentials again, from what the loss keeps anyway: kept, they would be a
+    second array as large as the scores.
+    """
+    return jnp.log(jnp.sum(jnp.exp(below), axis))
+
+
+@_log_of_sum.defjvp
+def _log_of_sum_jvp(axis, primals, tangents):
+    result = _log_of_sum(*primals, axis)
+    shares = jnp.exp(primals[0] - jnp.expand_dims(result, axis))
+    return result, jnp.sum(shares * tangents[0], axis)
+
+
 def _log_sum(input, axis):
     """``x - max(x)``, and the logarithm of the sum of its exponentials."""
     last = "lastdim_" if axis == input.ndim - 1 else ""
@@ -124,7 +161,7 @@ def _log_sum(input, axis):
     if x.shape[axis] == 0:
         return x, jnp.full(x.shape[:axis] + x.shape[axis + 1 :], -jnp.inf, x.dtype)
     below = x - jax.lax.stop_gradient(jnp.max(x, axis, keepdims=True))
-    return below, jnp.log(jnp.sum(jnp.exp(below), axis))
+    return below, _log_of_sum(below, axis)
 
 
 def _cross_entropy(input, target, weight, ignore_index, reduction):

@@ -63,6 +63,9 @@ def _add_to_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
     if before is None:
         if MET:
             refuse_leak(variable, value_of(grad), "the .grad of a tensor")
+        if not (create_graph and grad._requires_grad) and variable._stride is None:
+            variable._grad = without_history(grad)  # the usual case, in the usual layout
+            return
         new = grad if create_graph and grad._requires_grad else without_history(grad)
         stride = _contract(variable)
         if new is grad:  # PyTorch copies it into the variable's layout, or clones it into row order
@@ -73,7 +76,7 @@ def _add_to_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
         new._stride = None if stride == contiguous_strides(variable._aval.shape) else stride
         variable._grad = new
     else:
-        usual = strides_of(before) == _contract(variable)
+        usual = before._stride is variable._stride is None or strides_of(before) == _contract(variable)
         if state.grad:
             variable._grad = add(before, grad)
         elif usual and before._aval is grad._aval and not is_inference(before):

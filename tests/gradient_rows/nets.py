@@ -1,6 +1,9 @@
 """Losses, normalisations, attention and recurrent layers."""
 
 import jaxflow as torch
+from jaxflow._dispatch.bind import draw
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
 from jaxflow.nn._functional.recurrent import recurrent
 
 from .row import index, row
@@ -58,6 +61,12 @@ def _line():
 def _dropped(q, k, v):
     torch.manual_seed(3)
     return F.scaled_dot_product_attention(q, k, v, dropout_p=0.5)
+
+
+def _dropped_in_blocks(q, k, v):
+    torch.manual_seed(3)
+    inputs = (q, k, v, None, 0.5, 2.0, *draw(None))
+    return apply(OPS["_scaled_dot_product_attention_dropped"], inputs, (False, None, False))
 
 
 Q, K, V = (1, 2, 2), (1, 3, 2), (1, 3, 1)
@@ -129,6 +138,7 @@ ROWS = {
         Q, K, V,
     ),
     "_scaled_dot_product_attention/dropout": row(_dropped, Q, K, V),
+    "_scaled_dot_product_attention_dropped": row(_dropped_in_blocks, Q, K, V),
     "_scaled_dot_product_attention/gqa": row(
         lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True),
         (2, 1, 2), (1, 2, 2), (1, 2, 1),
