@@ -66,7 +66,7 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
         plan = op.plans[key] = build(op, key[2:], static, into)
     outs = run(plan, values)
     if grad and state.grad and plan.differentiable:
-        node = _record(plan, args, values)
+        node = _record(plan, args, values, outs)
     else:
         node = None
     if plan.single:
@@ -122,7 +122,7 @@ def apply_plan(plan: Plan, args: list, plain: bool = False) -> tuple[Tensor, ...
     outs = run(plan, values)
     tensors = tuple(map(make, outs))
     if grad and state.grad and plan.differentiable:
-        node = _record(plan, args, values)
+        node = _record(plan, args, values, outs)
         for i, t in enumerate(tensors):
             if plan.diff_outputs[i] and node is not None:
                 _attach(t, node, i)
@@ -170,7 +170,7 @@ def _guard_results(node: Node, tensors: list) -> None:
     node._guards = guards
 
 
-def _record(plan: Plan, args, values: list) -> Node | None:
+def _record(plan: Plan, args, values: list, outs: list) -> Node | None:
     """The Node of a plan just run. ``values`` are the present inputs, aligned with ``plan.kinds``."""
     edges = []
     needs = []
@@ -186,16 +186,21 @@ def _record(plan: Plan, args, values: list) -> Node | None:
             edges.append(None)
             needs.append(False)
     needs = tuple(needs)
-    vjp = plan.vjps.get((needs, None)) or plan.vjp(needs)
-    inputs: list = [None] * len(edges)
+    if plan.keeps:  # NOTE [What backward keeps]
+        inputs: list = [*values, *(outs[k] for k in plan.keeps)]
+        noted, held = (), plan.holds
+    else:
+        vjp = plan.vjps.get((needs, None)) or plan.vjp(needs)
+        inputs = [None] * len(edges)
+        noted, held = vjp.noted, vjp.kept if plan.holds is None else plan.holds
     saves = plan.saves
     guards: Any = None
     if saves == "input" or saves == "both":  # noqa: PLR1714 - quicker than building a tuple
         guards = [] if saves == "input" else _WithResult()
         present = [a for a in args if a is not None]
-        for i in vjp.noted:
+        for i in noted:
             inputs[i] = values[i]
-        for i in vjp.kept if plan.holds is None else plan.holds:
+        for i in held:
             a = present[i]
             if isinstance(a, Tensor):
                 cell = a._storage.version if a._view is None else a._view.version
@@ -205,7 +210,7 @@ def _record(plan: Plan, args, values: list) -> Node | None:
                     raise RuntimeError(SAVED_INFERENCE)
                 guards.append((cell, cell[0], a._aval, edges[i], guard_of(a)))
     else:
-        for i in vjp.noted:
+        for i in noted:
             inputs[i] = values[i]
         if saves == "result":
             guards = _WithResult()

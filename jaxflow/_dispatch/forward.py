@@ -294,6 +294,7 @@ def _keep_duals(args: list, outs: tuple) -> None:
             pack.tangents = {
                 level: snapshot(tangent) for level, tangent in tangents_of(t).items() if tangent is not None
             }
+    args = [*args, *(outs[k] for k in node._plan.keeps)]
     for i, (a, kept) in enumerate(zip(args, node._inputs, strict=True)):
         if kept is not None and isinstance(a, Tensor) and tangents_of(a):
             dual = make(door.value_of(a))

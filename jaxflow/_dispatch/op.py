@@ -108,6 +108,7 @@ class Op:
         "fn",
         "grad_name",
         "guard",
+        "keeps",
         "layout",
         "method_name",
         "name",
@@ -160,6 +161,7 @@ def op(
     returns: Sequence[str] = (),
     random: bool = False,
     recomputes: bool = False,
+    keeps: tuple[int, ...] = (),
     layout: str | None = None,
     check: Callable[..., None] | None = None,
     guard: Callable[..., None] | None = None,
@@ -192,6 +194,9 @@ def op(
         random: the body takes a ``key`` keyword, given by the Generator.
         recomputes: backward computes the forward's intermediate results again, late, rather than sharing
             them; see NOTE [What backward keeps].
+        keeps: numbers of the results that backward reads instead of computing them again: of ops whose
+            forward is costly, such as scans. The body returns them as they come out of what computes them.
+            With them ``saves`` names the operands that PyTorch keeps.
         layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do.
         check: called with each operand's ``(dtype, kind)`` before promotion, to refuse what promotion
             would hide (``1 - mask``).
@@ -239,6 +244,7 @@ def op(
             returns=tuple(returns),
             random=random,
             recomputes=recomputes,
+            keeps=keeps,
             check=check,
             guard=guard,
             numbers=frozenset(numbers.split()),

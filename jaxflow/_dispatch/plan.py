@@ -10,6 +10,9 @@ NOTE [What backward keeps]
     Program XLA finds that it has it already, and so keeps its intermediate results until then. Where
     those are as large as the input and cheap (``gelu``, the norms), the op ``recomputes``: a barrier ties
     the kept inputs to the cotangents, and nothing of the body runs again before these are there.
+    Of loops XLA does not find out that it has them. So where the forward is one, the op ``keeps`` results for
+    its backward: the node holds all inputs, then these results, and the backward is traced with the results
+    in the place of what computes them.
 
 NOTE [Complex gradients]
     PyTorch's gradient of a real loss is the conjugate of jax's cotangent. So cotangents are conjugated on
@@ -26,7 +29,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
+from jax.extend.core import Literal, ClosedJaxpr, Var, jaxpr_as_fun
 from jax.interpreters import partial_eval
 
 from jaxflow._core import device as devices
@@ -66,6 +69,7 @@ class Plan:
         arrays: how many of the inputs are arrays.
         faces: the inputs that a node's ``next_functions`` lists.
         holds: the inputs that PyTorch's node holds; None for those that the backward reads.
+        keeps: the results that the backward takes after the inputs, see NOTE [What backward keeps].
         twice: whether its gradient has a gradient; None where its jaxpr tells.
         batched: its plans for batched inputs, see NOTE [Batched values].
         arity: how many cotangents a node of it gets: its results up to the last that may require grad.
@@ -75,8 +79,8 @@ class Plan:
     """
 
     __slots__ = ("arity", "arrays", "batched", "device", "diff_outputs", "differentiable", "faces", "fn",
-                 "grad_name", "held_results", "holds", "host", "jaxpr", "jitted", "kinds", "name", "node",
-                 "origin", "out_avals", "preserve", "recomputes", "returns", "saves", "single", "twice",
+                 "grad_name", "held_results", "holds", "host", "jaxpr", "jitted", "keeps", "kinds", "name",
+                 "node", "origin", "out_avals", "preserve", "recomputes", "returns", "saves", "single", "twice",
                  "view", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
@@ -115,6 +119,7 @@ class Plan:
         self.batched: dict | None = None
         self.arity = max((i + 1 for i, d in enumerate(self.diff_outputs) if d), default=1)
         self.held_results: tuple[int, ...] = ()
+        self.keeps: tuple[int, ...] = ()
         self.origin: tuple | None = None
         self.view: tuple | None = None
 
@@ -258,6 +263,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
                     preserve=op.layout == "preserve", recomputes=op.recomputes, returns=op.returns,
                     single=single[0], faces=_faces(op, kinds, layout, present, wrapped), traced=traced)
         plan.origin = (op, static, layout, present)
+        plan.keeps = op.keeps
         if not plan.single:
             held = (result_number(plan, n) for n, tensor in SAVED_NAMES.get(grad_name, {}).items() if tensor)
             plan.held_results = tuple(sorted(k for k in held if k is not None))
@@ -468,12 +474,48 @@ def _build_vjp(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) -
     """Trace ``jax.vjp`` of the plan, drop dead code, and keep only the inputs still read."""
     wanted = tuple(i for i, need in enumerate(needs) if need)
     with_ct = tuple(i for i, d in enumerate(defined) if d)
+    if plan.keeps:
+        return vjp_from_results(plan, wanted, with_ct, plan.keeps)
     n = len(plan.kinds)
 
     def backward(*inputs):
         return forward_and_backward(plan, wanted, with_ct, inputs[:n], inputs[n:])[1]
 
     return finish_vjp(plan, backward, plan.kinds, wanted, with_ct)
+
+
+def vjp_from_results(plan: Plan, wanted: tuple, with_ct: tuple, results: tuple[int, ...]) -> Vjp:
+    """The backward that takes ``results`` after the inputs, and reads them wherever it can."""
+    n, m = len(plan.kinds), len(results)
+
+    def both(*inputs):
+        outs, grads = forward_and_backward(plan, wanted, with_ct, inputs[:n], inputs[n:])
+        return (*(outs[k] for k in results), *grads)
+
+    closed = jax.make_jaxpr(both)(*map(struct_of, plan.kinds), *(plan.out_avals[i].struct for i in with_ct))
+
+    def backward(*inputs):
+        pairs = zip(closed.jaxpr.outvars[:m], inputs[n:n + m])
+        given = {v: x for v, x in pairs if isinstance(v, Var)}
+        return _evaluate(closed, (*inputs[:n], *inputs[n + m:]), given)[m:]
+
+    return finish_vjp(plan, backward, (*plan.kinds, *(plan.out_avals[k] for k in results)), wanted, with_ct)
+
+
+def _evaluate(closed: ClosedJaxpr, inputs: Sequence, given: dict) -> list:
+    """The values of a jaxpr, with those of the variables in ``given`` as given instead of computed."""
+    env: dict = dict(zip(closed.jaxpr.constvars, closed.consts))
+    env.update(zip(closed.jaxpr.invars, inputs))
+
+    def read(v):
+        return v.val if isinstance(v, Literal) else env[v]
+
+    for eqn in closed.jaxpr.eqns:
+        params = eqn.primitive.get_bind_params(eqn.params)
+        outs = eqn.primitive.bind(*map(read, eqn.invars), **params)
+        for v, x in zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs]):
+            env[v] = given.get(v, x)
+    return [read(v) for v in closed.jaxpr.outvars]
 
 
 def forward_and_backward(plan: Plan, wanted: tuple, with_ct: tuple, inputs, cotangents) -> tuple:

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
-from jax.extend.core import Literal, Var
 
 from jaxflow._core.aval import Aval
 from jaxflow._core.levels import LEVELS
@@ -26,7 +25,7 @@ from jaxflow._core.value import Value
 
 from . import plan as plans
 from .graph import AccumulateGrad, Node
-from .plan import Plan, Vjp, result_number, struct_of
+from .plan import Plan, Vjp, result_number
 from .run import run
 from .saved_names import SAVED_NAMES
 from .state import state
@@ -153,7 +152,7 @@ class Packed(list):
         return next((p for _, o, n, p in self.packs if (o, n) == (operand, number)), None)
 
     def unpack(self, node: Node) -> tuple[list, dict[int, Tensor]]:
-        """The node's inputs as the hooks give them back, and its results by number."""
+        """The node's inputs as the hooks give them back, and by number the results that it does not keep."""
         inputs, results = list(node._inputs), {}
         for name, operand, number, pack in self.packs:
             edge = node._edges[number] if operand else edge_of_result(node, number)
@@ -162,6 +161,8 @@ class Packed(list):
                 inputs[number] = t
             else:
                 results[number] = t
+        for at, number in enumerate(node._plan.keeps, len(node._edges)):
+            inputs[at] = results.pop(number, inputs[at])
         return inputs, results
 
 
@@ -194,8 +195,8 @@ def pack_node(node: Node, args, values: list) -> None:
     hooks, plan = state.saving, node._plan
     names = SAVED_NAMES.get(type(node).__name__)
     present = [a for a in args if a is not None]
-    kept = [i for i in plan.vjp(node._needs).kept if isinstance(present[i], Tensor)]
-    held = kept if plan.holds is None else [i for i in plan.holds if isinstance(present[i], Tensor)]
+    held = plan.vjp(node._needs).kept if plan.holds is None else plan.holds
+    held = [i for i in held if isinstance(present[i], Tensor)]
     guards = dict(zip(held, node._guards or ()))
     wanted = sorted((name_of(plan, i), i) for i in held) if plan.saves in ("input", "both") else []
     if names is not None and any(names.get(name) for name, _ in wanted):
@@ -243,45 +244,10 @@ def vjp_from_results(plan: Plan, needs: tuple, with_ct: tuple, results: tuple[in
     key = (needs, with_ct, results)
     found = plan.vjps.get(key)
     if found is None:
-        found = plan.vjps[key] = _build(plan, needs, with_ct, results)
+        wanted = tuple(i for i, need in enumerate(needs) if need)
+        with jax.disable_jit():  # what an inner jit computes would be out of reach
+            found = plan.vjps[key] = plans.vjp_from_results(plan, wanted, with_ct, results)
     return found
-
-
-def _build(plan: Plan, needs: tuple, with_ct: tuple, results: tuple[int, ...]) -> Vjp:
-    wanted = tuple(i for i, need in enumerate(needs) if need)
-    n, m = len(plan.kinds), len(results)
-
-    def both(*inputs):
-        outs, grads = plans.forward_and_backward(plan, wanted, with_ct, inputs[:n], inputs[n:])
-        return (*(outs[k] for k in results), *grads)
-
-    ct_kinds = [plan.out_avals[i] for i in with_ct]
-    with jax.disable_jit():  # what an inner jit computes would be out of reach
-        closed = jax.make_jaxpr(both)(*map(struct_of, (*plan.kinds, *ct_kinds)))
-
-    def backward(*inputs):
-        pairs = zip(closed.jaxpr.outvars[:m], inputs[n:n + m])
-        given = {v: x for v, x in pairs if isinstance(v, Var)}
-        return _evaluate(closed, (*inputs[:n], *inputs[n + m:]), given)[m:]
-
-    kinds = (*plan.kinds, *(plan.out_avals[k] for k in results))
-    return plans.finish_vjp(plan, backward, kinds, wanted, with_ct)
-
-
-def _evaluate(closed, inputs, given: dict) -> list:
-    """The values of a jaxpr, with those of the variables in ``given`` as given instead of computed."""
-    env: dict = dict(zip(closed.jaxpr.constvars, closed.consts))
-    env.update(zip(closed.jaxpr.invars, inputs))
-
-    def read(v):
-        return v.val if isinstance(v, Literal) else env[v]
-
-    for eqn in closed.jaxpr.eqns:
-        params = eqn.primitive.get_bind_params(eqn.params)
-        outs = eqn.primitive.bind(*map(read, eqn.invars), **params)
-        for v, x in zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs]):
-            env[v] = given.get(v, x)
-    return [read(v) for v in closed.jaxpr.outvars]
 
 
 # ---------------------------------------------------------------------------------- names and errors

@@ -208,6 +208,7 @@ def _computed(node: Node) -> list[Value]:
     inputs = node._inputs
     if node._guards.__class__ is Packed:
         inputs = node._guards.unpack(node)[0]
+    inputs = inputs[: len(node._plan.kinds)]
     if any(x is None for x in inputs):
         raise AttributeError(
             f"'{node.name()}' keeps too little here to show its result; keep the result yourself"

@@ -270,7 +270,8 @@ class _Walk:
             inputs = [*inputs, *results.values()]
         args: list = [inputs[i] for i in vjp.kept]
         if self.create_graph:
-            edges = node._edges if not results else [*node._edges, *((node, k) for k in results)]
+            beside = results or plan.keeps
+            edges = node._edges if not beside else [*node._edges, *((node, k) for k in beside)]
             args = [_with_history(x, edges[i]) for x, i in zip(args, vjp.kept)]
             guards = node._guards
             if guards and guards.__class__ is not Packed:

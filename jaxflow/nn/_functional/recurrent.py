@@ -41,12 +41,12 @@ def recurrent(
             rest = matrices[4 if bias else 2:]
             if mode == "LSTM":
                 rest = rest or [None]
-            every, *last = apply(
+            every, *last = apply(  # further results are for its backward
                 LAYERS[mode], (input, *(s[i] for s in states), *matrices[:2], *biases, *rest),
                 (i > layer, *static),
             )
             shown.append(every)
-            for found, state in zip(lasts, last, strict=True):
+            for found, state in zip(lasts, last):
                 found.append(state)
         input = shown[0] if directions == 1 else jaxflow.cat(shown, -1)
     return input, [jaxflow.stack(found) for found in lasts]
