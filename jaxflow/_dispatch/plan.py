@@ -29,7 +29,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import Literal, ClosedJaxpr, Var, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, Literal, Var, jaxpr_as_fun
 from jax.interpreters import partial_eval
 
 from jaxflow._core import device as devices
@@ -80,8 +80,8 @@ class Plan:
 
     __slots__ = ("arity", "arrays", "batched", "device", "diff_outputs", "differentiable", "faces", "fn",
                  "grad_name", "held_results", "holds", "host", "jaxpr", "jitted", "keeps", "kinds", "name",
-                 "node", "origin", "out_avals", "preserve", "recomputes", "returns", "saves", "single", "twice",
-                 "view", "vjps")
+                 "node", "origin", "out_avals", "preserve", "recomputes", "returns", "saves", "single",
+                 "twice", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", holds: tuple[int, ...] | None = None,

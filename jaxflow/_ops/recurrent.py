@@ -1,15 +1,15 @@
 """Recurrent layers: one layer in one direction over a whole sequence, as a scan.
 
 NOTE [Recurrent gradients]
-    Derived by jax, the backward of such a scan would add to the gradient of the weight, which is as large as
-    the weight itself, at every step. So each scan is a `jax.custom_jvp` whose tangent is a scan of its own,
-    linear in the tangents, that starts where the weight has done its part: ``h @ dW.T`` of all steps is one
-    product, and so is its transpose, the gradient. What the linear scan is multiplied with (the slopes
-    of the gates) is computed for all steps before it. Its transpose is the backward one would write by hand:
-    every step does one product of matrices and a few of numbers. Forward mode, ``vmap`` and further
-    derivatives are jax's, of plain scans.
+    Derived by jax, the backward of such a scan would add to the gradient of the weight, which is as large
+    as the weight itself, at every step. So each scan is a `jax.custom_jvp` whose tangent is a scan of its
+    own, linear in the tangents, that starts where the weight has done its part: ``h @ dW.T`` of all steps
+    is one product, and so is its transpose, the gradient. What the linear scan is multiplied with (the
+    slopes of the gates) is computed for all steps before it. Its transpose is the backward one would write
+    by hand: every step does one product of matrices and a few of numbers. Forward mode, ``vmap`` and
+    further derivatives are jax's, of plain scans.
 
-    What the slopes are made of, the gates and memories of every step, are results of the ops (see ``keeps`` in
+    What the slopes are made of, the gates and memories of every step, are results of the ops (``keeps`` in
     `_dispatch/op.py`), so that backward need not run the layer again.
 """
 
@@ -35,7 +35,8 @@ _HELD = ("input", "hidden", "weight_ih", "weight_hh", "bias_ih", "bias_hh", "res
 @jax.custom_jvp
 def _product(x, weight):
     """``x @ weight.T``."""
-    return contract(x.reshape(-1, x.shape[-1]), weight, (1,), (1,)).reshape(*x.shape[:-1], weight.shape[0])
+    flat = contract(x.reshape(-1, x.shape[-1]), weight, (1,), (1,))
+    return flat.reshape(*x.shape[:-1], weight.shape[0])
 
 
 @functools.partial(_product.defjvp, symbolic_zeros=True)
@@ -52,8 +53,9 @@ def _product_jvp(primals, tangents):
 def _moved(x, dw):
     """``x @ dw.T``, so written that its transpose, the gradient of a weight, suits XLA on the CPU.
 
-    There a product that sums over the first dimension of both operands takes the slow way. With the barrier, the
-    cotangent is turned round beforehand: 12.4 ms instead of 17.2 of processor time for 2048 x 1024 and 2048 x 256.
+    There a product that sums over the first dimension of both operands takes the slow way. With the
+    barrier, the cotangent is turned round beforehand: 12.4 ms of processor time instead of 17.2 for
+    2048 x 1024 and 2048 x 256.
     """
     flat = x.reshape(-1, x.shape[-1])
     if not on_cpu():
@@ -161,22 +163,24 @@ def _gru_jvp(reverse, primals, tangents):
         dx = dx + counts * _moved(earlier, dw)
     if not _is_zero(db):
         dx = dx + counts * db
-    slopes = jnp.concatenate(
-        [turned * reset * (1 - reset), (earlier - new) * mix * (1 - mix), (1 - mix) * (1 - new * new)], -1)
+    # Apart, for what the linear scan would compute of them becomes a scan of its own.
+    slopes = (
+        turned * reset * (1 - reset), (earlier - new) * mix * (1 - mix), (1 - mix) * (1 - new * new), mix
+    )
 
     def step(dh, now):
-        dx, counts, slopes, keep = now
+        dx, counts, (by_reset, by_mix, by_new, keep) = now
         dturned = _product(dh, weight)
         dparts = dx + counts * dturned
-        by_reset, by_mix, by_new = jnp.split(slopes, 3, -1)
         dreset, dmix, dnew = jnp.split(dparts, 3, -1)
         dh = keep * dh + by_mix * dmix + by_new * (dnew + by_reset * dreset)
         return dh, (dh, dparts, dturned)
 
     _, (devery, dparts, dturned) = jax.lax.scan(
-        step, _dense(dh), (dx, counts, slopes, mix), reverse=reverse)
+        step, _dense(dh), (dx, counts, slopes), reverse=reverse)
     dgates = _gru_gates_tangent(
-        (reset, mix, new, turned), jnp.split(dparts, 3, -1), jnp.split(dturned, 3, -1)[2], dw, db, earlier)
+        (reset, mix, new, turned), jnp.split(dparts, 3, -1), jnp.split(dturned, 3, -1)[2], dw, db, earlier
+    )
     return (every, gates), (devery, dgates)
 
 
@@ -209,9 +213,9 @@ def gru_layer(input, hidden, weight_ih, weight_hh, bias_ih=None, bias_hh=None, /
 
 
 def _activated(sums):
-    """The gates write, forget, new and show: ``tanh`` of the third quarter, the logistic function of the others.
+    """The gates write, forget, new and show: ``tanh`` of the third quarter, ``sigmoid`` of the others.
 
-    In one kernel, as ``sigmoid(x) = (tanh(x / 2) + 1) / 2``: four kernels a step take longer than they compute.
+    In one kernel, as ``sigmoid(x) = (tanh(x / 2) + 1) / 2``: to start four costs more than they compute.
     """
     size = sums.shape[-1] // 4
     half, one = (jnp.full((n * size,), v, wide(sums).dtype) for n, v in ((2, 0.5), (1, 1.0)))
@@ -266,7 +270,8 @@ def _lstm_jvp(reverse, primals, tangents):
             dh = sum(added, _product(dh, project))
         return (dh, dc), (dh, dc, dsums)
 
-    _, (devery, dmemories, dsums) = jax.lax.scan(step, (_dense(dh), _dense(dc)), tuple(given), reverse=reverse)
+    _, (devery, dmemories, dsums) = jax.lax.scan(
+        step, (_dense(dh), _dense(dc)), tuple(given), reverse=reverse)
     dgates = dsums * jnp.concatenate(
         [write * (1 - write), forget * (1 - forget), 1 - new * new, show * (1 - show)], -1)
     return (every, memories, gates), (devery, dmemories, dgates)

@@ -1,0 +1,61 @@
+"""Recurrent layers: what backward takes from forward, also under hooks and in forward mode."""
+
+import numpy as np
+
+import jaxflow as torch
+from jaxflow._dispatch.op import OPS
+
+
+def layer(name, states, gates):
+    """A call of one layer of size 2, and its operands with a gradient."""
+    shapes = ((3, 1, 2), *((1, 2),) * states, (2 * gates, 2), (2 * gates, 2))
+    numbers = np.random.RandomState(3)
+    given = [torch.tensor(numbers.uniform(-1, 1, shape)).requires_grad_() for shape in shapes]
+    static = (True, False) if states == 2 else (True,)
+
+    def call(*operands):
+        rest = (None,) * (len(OPS[name].params) - len(OPS[name].static_names) - len(operands))
+        return torch._dispatch.door.apply(OPS[name], (*operands, *rest), static)
+
+    return call, given
+
+
+LAYERS = [("_lstm_layer", 2, 4), ("_gru_layer", 1, 3), ("_rnn_tanh_layer", 1, 1)]
+
+
+def test_backward_does_not_run_the_layer_again(executor):
+    for name, states, gates in LAYERS:
+        call, given = layer(name, states, gates)
+        every, *_ = call(*given)
+        node = every.grad_fn
+        (every * every).sum().backward()
+        scans = [
+            eqn.params["reverse"] for vjp in node._plan.vjps.values() for eqn in vjp.plan.jaxpr.jaxpr.eqns
+            if eqn.primitive.name == "scan"
+        ]
+        assert scans == [False], name  # the layer runs from the end, its backward from the start
+        assert all(t.grad is not None for t in given)
+
+
+def test_second_derivatives_with_hooks_and_forward_over_reverse(executor):
+    """Saved-tensor hooks that change nothing, and tangents, go through what the node keeps."""
+    for name, states, gates in LAYERS:
+        call, given = layer(name, states, gates)
+
+        def gradient(*operands, call=call):
+            every = call(*operands)[0]
+            return torch.autograd.grad((every * every).sum(), operands, create_graph=True)
+
+        def curvature(call=call, given=given, gradient=gradient):
+            first = gradient(*given)
+            return torch.autograd.grad(sum((g * g).sum() for g in first), given)
+
+        plain = curvature()
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t):
+            hooked = curvature()
+        first = [g.detach() for g in gradient(*given)]
+        # Half the gradient of |g|^2 is the product of the second derivatives with g.
+        _, pushed = torch.func.jvp(gradient, tuple(given), tuple(first))
+        for p, h, d in zip(plain, hooked, pushed, strict=True):
+            np.testing.assert_allclose(h.numpy(), p.numpy(), rtol=1e-10, atol=1e-12)
+            np.testing.assert_allclose(2 * d.detach().numpy(), p.numpy(), rtol=1e-10, atol=1e-12)
