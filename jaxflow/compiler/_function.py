@@ -21,7 +21,7 @@ from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET
 
-from ._arguments import Arguments, flatten
+from ._arguments import flatten
 from ._capture import Capture, Programs, Unsupported
 from ._reach import Reach
 from ._specialise import Builder
@@ -144,7 +144,6 @@ class CompiledFunction:
             [(self.fn, self.name), *((x, "argument") for x in leaves if not isinstance(x, Tensor))],
             [(scope, code) for code, scope in self.scopes.items()],
         )
-        arguments = Arguments(structure, leaves, {})
         capture = Capture(self.fullgraph, views)
         watcher = Watcher(capture)
         capture.begin()
@@ -154,7 +153,8 @@ class CompiledFunction:
                 result = self.fn(*args, **kwargs)
             finally:
                 watcher.stop()
-            spec = self._built(entry, capture, watcher, reach, tensors, leaves, structure, result)
+            builder = Builder(capture, watcher, reach, tensors, result)
+            spec = self._built(entry, builder)
         except BaseException:
             capture.rollback()
             raise
@@ -166,9 +166,9 @@ class CompiledFunction:
                     capture.program.close(explain.ASKED)
             capture.end()
             return result
-        result = None
+        result = builder.result = None
         capture.rollback()
-        del arguments
+        builder.note(spec, structure, leaves)
         found = spec.fits(leaves)
         if found is None:
             reasons = "; ".join(spec.misses(structure, leaves))
@@ -178,9 +178,9 @@ class CompiledFunction:
         entry.specialisations.insert(0, spec)
         return spec.run(found)
 
-    def _built(self, entry: _Entry, capture: Capture, watcher: Watcher, reach: Reach, tensors: list,
-               leaves: list, structure: Any, result: Any) -> Any:
+    def _built(self, entry: _Entry, builder: Builder) -> Any:
         """The specialisation of a capture that ended well, None where Python has to run."""
+        capture, watcher, reach = builder.capture, builder.watcher, builder.reach
         entry.attempts += 1
         spec = None
         unknown = {code: scope for code, scope in watcher.codes.items() if code not in reach.codes}
@@ -193,8 +193,7 @@ class CompiledFunction:
                 f"{code.co_name} ({code.co_filename}:{code.co_firstlineno})" for code in unknown
             ))
         else:
-            builder = Builder(capture, watcher, reach, tensors, result)
-            spec = builder.build(Arguments(structure, leaves, builder.fixed))
+            spec = builder.build()
         if spec is None:
             last = entry.attempts >= _ATTEMPTS
             if self.fullgraph and (last or not unknown and entry.attempts > 1):

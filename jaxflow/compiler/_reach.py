@@ -33,7 +33,7 @@ from jaxflow.optim._rule import RuleOptimizer
 from jaxflow.optim.lr_scheduler import LRScheduler
 from jaxflow.optim.optimizer import Optimizer
 
-from ._watcher import codes_of, is_library, names_of
+from ._watcher import codes_of, globals_of, is_library, names_of
 
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
 _FIXED = (*SCALARS, type(...), type(NotImplemented), range, slice, re.Pattern, enum.Enum, np.dtype,
@@ -44,14 +44,12 @@ _DICTS = (dict, collections.OrderedDict, collections.defaultdict, types.MappingP
 # Where dtypes, devices, layouts, grad modes and arrays come from: they do not change.
 _UNCHANGING = ("jaxflow._core", "jaxflow._dispatch", "jaxflow._ops", "jaxflow.autograd", "jax.", "jaxlib")
 
+LENGTH = object()
 _MISSING = object()
 _END = object()
 
 # More places than this are not looked at before each call; Python runs instead.
 MOST_PLACES = 20_000
-
-# Attributes of an optimizer that its own step may change without consequence.
-_IGNORED = frozenset(("_opt_called", "_zero_grad_profile_name"))
 
 
 class Row:
@@ -72,7 +70,7 @@ class Row:
         now = list(self.lister())
         keys = list(self.names())
         if len(now) != len(self.held):
-            return [("its length", len(self.held), len(now))]
+            return [(LENGTH, len(self.held), len(now))]
         return [
             (key, old, new) for key, old, new in zip(keys, self.held, now)
             if not same(old, new) and (everything or self.keys is None or key in self.keys)
@@ -80,6 +78,8 @@ class Row:
 
     def describe(self, key: Any) -> str:
         """How to call the place of a key."""
+        if key is LENGTH:
+            return f"the length of {self.shown}"
         named = isinstance(key, str) and key.isidentifier()
         return f"{self.shown}.{key}" if named else f"{self.shown}[{key!r}]"
 
@@ -128,7 +128,7 @@ class Reach:
             before = len(self.names), len(self.codes)
             self._clear()
             for hooks in vars(_global_hooks).values():
-                if isinstance(hooks, dict) and not isinstance(hooks, types.ModuleType):
+                if isinstance(hooks, collections.OrderedDict):
                     self._dict(hooks, "hooks of all modules")
             for globals_, code in scopes:
                 self._scope(globals_, code)
@@ -164,16 +164,16 @@ class Reach:
         elif isinstance(x, (staticmethod, classmethod)):
             self.work.append((x.__func__, shown, name))
         elif type(x) in _DICTS:
-            self._dict(x, shown)
+            self._row(x, x.values, x.keys, shown, inside=name)
         elif isinstance(x, _LISTS):
-            self._row(x, x.__iter__, lambda: range(len(x)), shown)
+            self._row(x, x.__iter__, lambda: range(len(x)), shown, inside=name)
         elif isinstance(x, (set, frozenset)):
             if all(isinstance(k, SCALARS) for k in x):
                 self._row(x, lambda: sorted(x, key=repr), lambda: range(len(x)), shown)
             else:
-                self._row(x, x.__iter__, lambda: range(len(x)), shown)
+                self._row(x, x.__iter__, lambda: range(len(x)), shown, inside=name)
         elif isinstance(x, types.CellType):
-            self._row(x, lambda: _cell(x), lambda: ["value"], shown)
+            self._row(x, lambda: _cell(x), lambda: [name], shown)
         elif isinstance(x, Module):
             self._module(x, shown)
         elif isinstance(x, Optimizer):
@@ -190,12 +190,13 @@ class Reach:
             self._slots(x, shown, name)
 
     def _row(self, holder: Any, lister: Callable, names: Callable, shown: str,
-             keys: frozenset | None = None) -> None:
+             keys: frozenset | None = None, inside: str | None = None) -> None:
         row = Row(holder, lister, names, shown, keys)
         self.rows.append(row)
         for key, x in zip(row.names(), row.held):
             if x is not _MISSING and (keys is None or key in keys) and not isinstance(x, SCALARS):
-                self.work.append((x, row.describe(key), key if isinstance(key, str) else ""))
+                # What is in a container is mentioned wherever the container is.
+                self.work.append((x, row.describe(key), key if inside is None else inside))
 
     def _dict(self, x: Any, shown: str, keys: frozenset | None = None) -> None:
         self._row(x, x.values, x.keys, shown, keys)
@@ -213,15 +214,15 @@ class Reach:
         mentioned = names_of(code)
         self.names |= mentioned
         self.codes |= codes_of(code)
-        self._named(globals_, sorted(n for n in mentioned if n in globals_), "global")
+        self._named(globals_, sorted(n for n in globals_of(code) if n in globals_), "global")
 
     def _function(self, f: types.FunctionType, shown: str) -> None:
         wrapped = f.__dict__.get("__wrapped__")
         if wrapped is not None:
             self.work.append((wrapped, shown, ""))
         if f.__closure__:  # also of decorators that the library made: they hold the user's function
-            for cell in f.__closure__:
-                self.work.append((cell, shown, ""))
+            for cell, name in zip(f.__closure__, f.__code__.co_freevars):
+                self.work.append((cell, shown, name))
         if is_library(f.__code__):
             return
         self._scope(f.__globals__, f.__code__)
@@ -253,9 +254,11 @@ class Reach:
 
     def _optimizer(self, o: Optimizer, shown: str) -> None:
         self.optimizers.append(o)
-        keys = frozenset(k for k in o.__dict__ if k not in _IGNORED and k not in ("step", "state"))
-        self._row(o.__dict__, o.__dict__.values, o.__dict__.keys, shown, keys)
-        self._row(o, lambda: (o.state,), lambda: ("state",), shown)
+        if isinstance(o, RuleOptimizer):  # whose own attributes are known
+            for name in ("param_groups", "state", "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"):
+                self._named(o.__dict__, (name,), shown)
+        else:
+            self._dict(o.__dict__, shown, frozenset(k for k in o.__dict__ if k not in ("step", "state")))
         self.work.append((o.state, f"{shown}.state", ""))
         for group in o.param_groups:
             if isinstance(o, RuleOptimizer):
@@ -311,6 +314,15 @@ def _lookup(namespace: Any, name: str) -> Any:
 _STDLIB = frozenset(__import__("sys").stdlib_module_names) - {"__main__"}
 
 
+class Item:
+    """An attribute that holds another tensor after each call: where it is, and the tensor now."""
+
+    __slots__ = ("key", "row", "tensor")
+
+    def __init__(self, row: Row, key: str, tensor: Tensor) -> None:
+        self.row, self.key, self.tensor = row, key, tensor
+
+
 class Guard:
     """All rows as one comparison of identities; the slow one by values only where that fails."""
 
@@ -319,7 +331,8 @@ class Guard:
         self._flatten()
 
     def _flatten(self) -> None:
-        self.listers = [row.lister for row in self.rows]
+        # What was empty is told by its size.
+        self.listers = [row.lister for row in self.rows if row.held]
         whole = [row.holder for row in self.rows if getattr(row.lister, "__self__", None) is row.holder]
         self.sized = [x for x in whole if hasattr(x, "__len__")]
         self.sizes = list(map(len, self.sized))
@@ -340,6 +353,17 @@ class Guard:
             row.held = list(row.lister())
         self._flatten()
         return True
+
+    def position(self, row: Row, key: str) -> tuple[dict, str, Row, int, int]:
+        """Where an attribute is, for `put`: its container, its key, and where the guard keeps it."""
+        index = list(row.names()).index(key)
+        start = sum(len(r.held) for r in self.rows[: self.rows.index(row)])
+        return row.holder, key, row, index, start + index
+
+    def put(self, where: tuple, x: Any) -> None:
+        """Give an attribute a new value, which is what it has to be from now on."""
+        holder, key, row, index, at = where
+        holder[key] = row.held[index] = self.flat[at] = x
 
     def misses(self) -> list[str]:
         """What changed, in words."""

@@ -26,7 +26,7 @@ from jaxflow._dispatch import explain
 from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.doubt import Question, doubt_of
 
-from ._reach import same
+from ._reach import Item, same
 
 _tensor = attrgetter("_storage", "_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks",
                      "_tangents")
@@ -43,11 +43,12 @@ class Miss(Exception):
 class Call:
     """One quick call under way: what recipes of results refer to."""
 
-    __slots__ = ("arguments", "fresh", "grads", "made", "storages")
+    __slots__ = ("arguments", "fresh", "grads", "items", "made", "storages")
 
-    def __init__(self, arguments: list, grads: list, fresh: list) -> None:
-        self.arguments, self.grads, self.fresh = arguments, grads, fresh
-        self.storages: list = [None] * len(fresh)
+    def __init__(self, arguments: list, grads: list, items: list) -> None:
+        self.arguments, self.grads, self.items = arguments, grads, items
+        self.fresh: list = []
+        self.storages: list = []
         self.made: list = []
 
     def place(self, place: tuple) -> Any:
@@ -55,7 +56,9 @@ class Call:
         kind, x = place
         if kind == "fixed":
             return x
-        return (self.arguments if kind == "argument" else self.grads)[x]._storage
+        if kind == "argument":
+            return self.arguments[x]._storage
+        return (self.grads if kind == "grad" else self.items)[x]._storage
 
 
 def _pick(indices: list[int]) -> Callable[[list], Any]:
@@ -78,6 +81,8 @@ class Specialisation:
     recipes: list[Callable]
     result: Callable
     grad_makers: list[tuple]
+    sinks: list[tuple]
+    flags: list[tuple]
     seeds: dict[int, tuple]
     drawn: list[tuple]
     events: list[tuple]
@@ -92,8 +97,11 @@ class Specialisation:
 
     # --------------------------------------------------------------------------------------- making it
 
-    def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor]) -> None:
+    def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
+                      items: list[Item]) -> None:
         """Note what captured tensors are like, and whose ``.grad`` is there."""
+        self.items = [(item.row.holder, item.key) for item in items]
+        self.item_metas = [_grad_meta(item.tensor) for item in items]
         self.tensors = tensors
         self.tensor_metas = list(map(_tensor, tensors))
         self.graded = [t for t in tensors if t._requires_grad]
@@ -109,7 +117,9 @@ class Specialisation:
         self.executable = executable
         self.compiled = executable.compiled
         self.device = resolve(self.trace[0].device)[1]
-        groups: dict[str, list[int]] = {k: [] for k in ("fixed", "argument", "view", "grad", "constant")}
+        groups: dict[str, list[int]] = {
+            k: [] for k in ("fixed", "argument", "view", "grad", "item", "constant")
+        }
         for i, (kind, _) in enumerate(self.leaves):
             groups[kind].append(i)
         gathered = [i for kind in groups.values() for i in kind]
@@ -119,7 +129,9 @@ class Specialisation:
         self.from_views = [self.leaves[i][1] for i in groups["view"]]
         self.from_grads = [self.leaves[i][1] for i in groups["grad"]]
         self.from_constants = [self.constants[i] for i in groups["constant"]]
-        self.plain = not (self.from_views or self.from_grads or self.from_constants)
+        self.from_items = [self.leaves[i][1] for i in groups["item"]]
+        places = {place[0] for place in (*self.leaves, *(w[0] for w in self.writes))}
+        self.plain = places <= {"fixed", "argument"}
         self.leaf_at = [at[i] for i in range(len(self.leaves))]
         self.donated = [at[i] for i in executable.donated]
         self.pick_donated, self.pick_kept = _pick(self.donated), _pick([at[i] for i in executable.kept])
@@ -173,6 +185,13 @@ class Specialisation:
             return None
         if list(map(_tensor, self.tensors)) != self.tensor_metas or not self._grads_fit(tensors):
             return None
+        if self.items:
+            for (holder, key), expected in zip(self.items, self.item_metas):
+                t = holder[key]
+                if not isinstance(t, Tensor) or _grad_meta(t) != expected or (
+                    id(t._storage) in self.arguments.fixed
+                ):
+                    return None
         for storages in self.shared:
             first = storages[0].value
             for s in storages:
@@ -238,10 +257,13 @@ class Specialisation:
         for i in self.from_arguments:
             values.append(arguments[i]._storage.value)
         grads: Any = ()
+        items: Any = ()
         if not self.plain:
+            items = [holder[key] for holder, key in self.items]
             grads = [(t if t.__class__ is not int else arguments[t])._grad for t in self.grad_owners]
             values += [view_value(arguments[i]) for i in self.from_views]
             values += [grads[i]._storage.value for i in self.from_grads]
+            values += [items[i]._storage.value for i in self.from_items]
             values += self.from_constants
         doubtful = bool(self.question_from)
         for v in values:
@@ -262,7 +284,7 @@ class Specialisation:
                 g._offset = moved if seed is not None else g._offset + moved
                 if seed is not None:
                     g._seed = seed
-        return self._deliver(values, exclusive, out, arguments, grads, doubtful)
+        return self._deliver(values, exclusive, out, Call(arguments, grads, items), doubtful)
 
     def _exclusive(self, values: list, arrays: list) -> list | None:
         """None if all that is donated is nobody else's; otherwise copies are made, and which were not."""
@@ -290,8 +312,7 @@ class Specialisation:
             numbers[at] = x - (1 << 64) if x >= 1 << 63 else x
         return np.array(numbers, np.int64)
 
-    def _deliver(self, values: list, exclusive: list | None, out: list, arguments: list, grads: Any,
-                 doubtful: bool) -> Any:
+    def _deliver(self, values: list, exclusive: list | None, out: list, call: Call, doubtful: bool) -> Any:
         doubt = self._doubt(values, out) if doubtful else None
         made: dict[int, Value] = {}
 
@@ -317,9 +338,8 @@ class Specialisation:
                 s.value = value(o, self.outputs[o])
                 s.epoch += epoch
                 s.version[0] += bump
-        if not (self.rest or self.fresh_from or self.grad_makers or self.schedules):
-            return self.result(None) if not self.recipes else self._results(Call(arguments, grads, []))
-        call = Call(arguments, grads, [value(k, slot) for k, slot in self.fresh_from])
+        call.fresh = [value(k, slot) for k, slot in self.fresh_from]
+        call.storages = [None] * len(call.fresh)
         for place, k, slot, epoch, bump in self.rest:
             s = place[1] if place[0] == "fixed" else call.place(place)
             s.value = value(k, slot)
@@ -333,6 +353,10 @@ class Specialisation:
         for owner, maker in self.grad_makers:
             t = owner if owner.__class__ is not int else call.arguments[owner]
             t._grad = None if maker is None else maker(call)
+        for where, maker in self.sinks:
+            self.guard.put(where, maker(call))
+        for owner, flag in self.flags:
+            (call.arguments[owner] if owner.__class__ is int else owner)._requires_grad = flag
         for scheduler in self.schedules:
             scheduler.step()
         return self.result(call)

@@ -1,7 +1,8 @@
 """From a capture to a specialisation: which leaf is read where, which result is written where.
 
 A *place* is where a storage is found at each call: ("fixed", storage) for captured state, ("argument", i)
-for the i-th tensor among the arguments, ("grad", tensor) for a ``.grad``, which steps make anew.
+for the i-th tensor among the arguments, ("grad", i) for the ``.grad`` of a tensor and ("item", i) for
+a tensor in an attribute; calls may make both anew.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from jaxflow._dispatch.executable import Executable
 
 from ._arguments import Arguments
 from ._capture import Capture
-from ._reach import Guard, Reach, shorten
+from ._reach import Guard, Item, Reach, Row, shorten
 from ._snapshot import TENSOR_SLOTS, living, tensor_state
 from ._specialisation import Specialisation
 from ._template import Recipes, Unnamed
@@ -38,7 +39,11 @@ class Builder:
         self.places: dict[int, tuple] = {}  # id of a storage -> its place
         self.fixed: dict[int, int] = {}  # id of a captured tensor's storage -> its number
         self.grads: list[Tensor] = []  # whose .grad was there before
-        self.names: dict[int, str] = {}
+        self.exact: list[int] = []  # views among the arguments that must be the very same part
+        self.items: list[Item] = []  # attributes that hold another tensor after each call
+        self.flags: list[tuple] = []  # tensors whose requires_grad the call changes
+        self.sinks: list[tuple] = []
+        self.undo: list[tuple] = []
         self._find_places()
 
     def blame(self, reason: str) -> None:
@@ -50,11 +55,10 @@ class Builder:
     def _find_places(self) -> None:
         before = self.capture.snapshot.tensors
         owners = {id(t): t for t, _ in self.reach.tensors.values()}
-        for t, shown in self.reach.tensors.values():
+        for t, _ in self.reach.tensors.values():
             s = before[id(t)][1][0] if id(t) in before else t._storage
             self.fixed.setdefault(id(s), len(self.fixed))
             self.places.setdefault(id(s), ("fixed", s))
-            self.names.setdefault(id(s), shown)
         for t in (*owners.values(), *self.arguments):
             grad = before[id(t)][1][_GRAD] if id(t) in before else None
             if grad is not None and id(grad) not in owners and id(grad._storage) not in self.fixed:
@@ -63,6 +67,21 @@ class Builder:
         for i, t in enumerate(self.arguments):
             if id(t._storage) not in self.fixed:
                 self.places[id(t._storage)] = ("argument", i)
+
+    def _place_items(self) -> None:
+        for i, item in enumerate(self.items):
+            s = item.tensor._storage
+            del self.fixed[id(s)]
+            self.places[id(s)] = ("item", i)
+
+    def _find_exact(self, leaves: set, writes: list[tuple], recipes: Recipes) -> None:
+        """Views among the arguments whose base is used by itself: there it counts which part they are."""
+        used = {self.places.get(id(s)) for s, slot in self.capture.held.values() if slot in leaves}
+        used |= {w[0] for w in writes} | recipes.used
+        self.exact = [
+            i for i, t in enumerate(t for t in self.arguments)
+            if t._view is not None and self.places.get(id(t._storage)) in used
+        ]
 
     def place_of(self, s: Storage) -> tuple:
         """Where a storage that was there before is found. Unnamed if it cannot be."""
@@ -73,7 +92,7 @@ class Builder:
 
     # ------------------------------------------------------------------------------------------ build
 
-    def build(self, arguments: Arguments) -> Specialisation | None:
+    def build(self) -> Specialisation | None:
         """The specialisation, if the call can be repeated without running Python."""
         self._effects()
         self._unguarded()
@@ -82,7 +101,7 @@ class Builder:
         if self.capture.reasons:
             return None
         try:
-            return self._build(arguments)
+            return self._build()
         except Unnamed as unnamed:
             if not self.capture.reasons:
                 self.blame(f"it returns or keeps {unnamed}")
@@ -92,13 +111,29 @@ class Builder:
         """What Python changed that outlives the call."""
         for row in self.reach.rows:
             for key, old, new in row.changes(everything=True):
-                if isinstance(old, Tensor) and old is new:
+                if self._kept_in_attribute(row, key, old, new):
                     continue
                 where = line_of(str(key), self.watcher.codes)
                 self.blame(
                     f"it changes {row.describe(key)} from {shorten(old)} to {shorten(new)}"
                     + (f" ({where})" if where else "")
                 )
+
+    def _kept_in_attribute(self, row: Row, key: Any, old: Any, new: Any) -> bool:
+        """Whether an attribute was given a tensor that the call made; then each call gives it a new one."""
+        made = isinstance(new, Tensor) and id(new) not in self.capture.snapshot.tensors
+        if not (made and isinstance(key, str) and row.lister == getattr(row.holder, "values", None)):
+            return False
+        if isinstance(old, Tensor):
+            times = sum(x is old for other in self.reach.rows for x in other.held)
+            if times > 1 or old._view is not None or old._grad_fn is not None or old._requires_grad:
+                return False
+            self.items.append(Item(row, key, old))
+        elif old is not None:
+            return False
+        self.sinks.append((row, key, new))
+        self.undo.append((row.holder, key, old))
+        return True
 
     def _unguarded(self) -> None:
         names = self.watcher.names
@@ -112,14 +147,27 @@ class Builder:
             if id(x) not in self.reach.seen and id(x) not in self.watcher.born and _has_state(x):
                 self.blame(f"it uses a {type(x).__name__} {_UNKNOWN}")
 
-    def _build(self, arguments: Arguments) -> Specialisation:
+    def note(self, spec: Specialisation, structure: Any, leaves: list) -> None:
+        """Let the guards ask for tensors as they are now: after the rollback, so as before the call."""
+        for holder, key, old in self.undo:
+            holder[key] = old
+        spec.arguments = Arguments(structure, leaves, self.fixed)
+        spec.arguments.exact = self.exact
+        items = {id(item.tensor) for item in self.items}
+        tensors = [t for t, _ in self.reach.tensors.values() if id(t) not in items]
+        spec.watch_tensors(tensors, self.grads, self.arguments, self.items)
+
+    def _build(self) -> Specialisation:
         program, capture = self.program, self.capture
+        self._place_items()
         leaves = self._leaves()
         recipes = Recipes(program, capture.snapshot.tensors, {id(t): i for i, t in enumerate(self.arguments)},
                           self.reach, self.place_of)
         recipes.old_storages = frozenset(self.old)
         result = recipes.result(self.result)
         grads = self._new_grads(recipes)
+        sinks = [(row, key, recipes.tensor(t)) for row, key, t in self.sinks]
+        self.sinks.clear()
         writes = self._writes()
         self.watcher.forget()
         self._survivors(recipes)
@@ -140,9 +188,7 @@ class Builder:
 
         seeds, drawn = capture.seeds(), capture.drawn()
         spec = Specialisation()
-        spec.arguments = arguments
         spec.guard = Guard(self.reach.rows)
-        spec.watch_tensors([t for t, _ in self.reach.tensors.values()], self.grads, self.arguments)
         spec.leaves = [leaves[slot] for slot in order]
         spec.constants = [
             None if leaves[slot][0] != "constant" else capture.placeholders[-1 - slot] for slot in order
@@ -151,6 +197,8 @@ class Builder:
         spec.writes = [(place, slot_of(v), epoch, bump) for place, v, epoch, bump in writes]
         spec.fresh = [slot_of(s.value) for s in recipes.storages]
         spec.recipes, spec.result, spec.grad_makers = recipes.tensors, result, grads
+        spec.sinks, spec.flags = [(spec.guard.position(row, key), make) for row, key, make in sinks], self.flags
+        self._find_exact(set(leaves), writes, recipes)
         capture.normalise(order)  # nothing is refused from here on
         spec.seeds, spec.drawn = seeds, drawn
         spec.events = self.watcher.events
@@ -270,7 +318,11 @@ class Builder:
             for name, old, new in zip(TENSOR_SLOTS, before, now):
                 if old is new or name == "_output_nr":
                     continue
-                if name != "_grad":
+                if name == "_requires_grad" and t._view is None and (
+                    id(t) in self.reach.tensors or id(t) in argument
+                ):
+                    self.flags.append((t if id(t) not in argument else argument[id(t)], new))
+                elif name != "_grad":
                     shape = list(t._aval.shape)
                     what = name.strip("_")
                     self.blame(f"it changes {what} of a tensor of shape {shape} that was there before")
@@ -293,9 +345,8 @@ class Builder:
         for i, slot in enumerate(order):
             ph = self.capture.placeholders[-1 - slot]
             place = leaves.get(slot)
-            if place in written and place[0] in ("fixed", "grad") and slots_of.get(slot) == 1 and (
-                id(ph) not in kept and ph.aval.numel
-            ):
+            alone = slots_of.get(slot) == 1 and id(ph) not in kept and ph.aval.numel
+            if alone and place in written and place[0] in ("fixed", "grad", "item"):
                 found.append(i)
         return tuple(found)
 

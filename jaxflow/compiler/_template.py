@@ -36,6 +36,7 @@ class Recipes:
         self.tensors: list[Callable] = []
         self.tensor_numbers: dict[int, int] = {}
         self.kept: list[Any] = []
+        self.used: set[tuple] = set()  # places of which it makes views
 
     def storage(self, s: Storage) -> int:
         """The number of a fresh storage."""
@@ -99,6 +100,8 @@ class Recipes:
         base = None if view.base is None else self.tensor(view.base)
         fresh = id(t._storage) not in self.old_storages
         at = self.storage(t._storage) if fresh else self.place_of(t._storage)
+        if not fresh:
+            self.used.add(at)
         own_cell = view.version is not t._storage.version
         kind, plan, base_plan, origin = type(view), view.plan, view.base_plan, view.origin
         own, written, seen = view.own, view.written, view.seen_version

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import dis
+import functools
 import os
 import sys
 import sysconfig
@@ -48,7 +49,7 @@ _PLAIN = (str, bytes, int, float, complex, bool, list, dict, tuple, set, frozens
           collections.deque, collections.OrderedDict, collections.defaultdict, types.MappingProxyType,
           types.FunctionType, type(iter([])), object)
 
-NOTHING, PASSING, USER, SCHEDULE, RULE = range(5)
+NOTHING, PASSING, USER, SCHEDULE, RULE, ENGINE = range(6)
 
 
 def is_ours(filename: str) -> bool:
@@ -110,17 +111,20 @@ class Watcher:
         if event == "call":
             kind = self.kinds.get(code)
             if kind is None:
-                kind = self.kinds[code] = _kind_of(code)
+                kind = self.kinds[code] = _kind_of(frame)
             if code.co_name == "__init__" and code.co_argcount:
                 me = frame.f_locals.get(code.co_varnames[0])
                 self.born[id(me)] = me
             if self.inside is None and kind != NOTHING:
-                self._called(frame, code, kind)
+                if kind == ENGINE:  # what jax does to trace and compile is nobody's business
+                    self.inside = frame
+                else:
+                    self._called(frame, code, kind)
         elif event == "c_call":
             if self.inside is None:
                 kind = self.kinds.get(code)
                 if kind is None:
-                    kind = self.kinds[code] = _kind_of(code)
+                    kind = self.kinds[code] = _kind_of(frame)
                 if kind == USER and not self._pure(arg):
                     self._impure(frame, arg)
         elif event == "return" and (frame is self.inside or (self.rule and self.rule[0] is frame)):
@@ -200,15 +204,33 @@ def _is_inner(filename: str) -> bool:
     )
 
 
-def _kind_of(code: types.CodeType) -> int:
+def _kind_of(frame: Any) -> int:
+    code = frame.f_code
     name = code.co_filename
+    if name.startswith("<"):  # generated: by import, by named tuples and dataclasses
+        module = str(frame.f_globals.get("__name__", "")).split(".")[0]
+        if name.startswith("<frozen") or module in ("jaxflow", "jax", "jaxlib", "numpy") or (
+            module.startswith("namedtuple_")
+        ):
+            return NOTHING
     if code is _device_state.call.__code__:
         return RULE
     if name.startswith(_SCHEDULES):
         return SCHEDULE if code.co_name == "step" else NOTHING
-    if is_ours(name):
+    if name.startswith(_ENGINES):
+        return ENGINE
+    if name.startswith(_HOME):
         return NOTHING
     return PASSING if name.startswith(_PASSING) else USER
+
+
+@functools.cache
+def globals_of(code: types.CodeType) -> frozenset[str]:
+    """The global names that code mentions, nested code too."""
+    return frozenset(
+        step.argval for part in codes_of(code) for step in dis.get_instructions(part)
+        if step.opname.endswith(("_GLOBAL", "_NAME"))
+    )
 
 
 def names_of(code: types.CodeType) -> set[str]:
