@@ -26,12 +26,14 @@ class OptimizedModule(Module):
         self._orig_mod = module
         self.__dict__["_compiled"] = call
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the module, compiled."""
         return self.__dict__["_compiled"](*args, **kwargs)
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """The same as the call."""
-        return self(*args, **kwargs)
+    def __reduce__(self) -> tuple:
+        # A copy is compiled for itself: what was found out is about the tensors of this module.
+        call = self.__dict__["_compiled"]
+        return _optimized, (self._orig_mod, call.fullgraph, call.limit, call.name)
 
     def __getattr__(self, name: str) -> Any:
         if name == "_orig_mod":
@@ -61,6 +63,11 @@ class OptimizedModule(Module):
         """Set the module's mode; returns this object."""
         self._orig_mod.train(mode)
         return self
+
+
+def _optimized(module: Module, fullgraph: bool, limit: int, name: str) -> OptimizedModule:
+    call = CompiledFunction(module.__call__, fullgraph=fullgraph, limit=limit, name=name)
+    return OptimizedModule(module, call)
 
 
 def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
@@ -114,9 +121,7 @@ def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: 
         return model
     limit = RECOMPILE_LIMIT if recompile_limit is None else recompile_limit
     if isinstance(model, Module):
-        shown = name or type(model).__name__
-        call = CompiledFunction(model.__call__, fullgraph=fullgraph, limit=limit, name=shown)
-        return OptimizedModule(model, call)
+        return _optimized(model, fullgraph, limit, name or type(model).__name__)
     if isinstance(model, CompiledFunction):
         model = model.fn
     return CompiledFunction(model, fullgraph=fullgraph, limit=limit, name=name)

@@ -109,6 +109,9 @@ class CompiledFunction:
         with _capturing:
             return self._specialise(entry, structure, leaves, args, kwargs)
 
+    def __deepcopy__(self, memo: dict) -> CompiledFunction:
+        return self  # as a function is
+
     def explain(self) -> dict:
         """See `jaxflow.compiler.explain`."""
         entries = list(self.entries.values())

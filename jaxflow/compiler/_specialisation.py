@@ -268,9 +268,11 @@ class Specialisation:
         doubtful = bool(self.question_from)
         for v in values:
             if v.place is not None:
-                v.place[0].close(explain.SYNC)
+                v.place[0].close(explain.ASKED)  # but not waited for
             if v.doubt is not None:
                 doubtful = True
+            if v.array.__class__ is np.ndarray:
+                v.get()  # the device's from now on
         v = None  # `_exclusive` counts who refers to it
         arrays = list(map(_array_of, values))
         exclusive = self._exclusive(values, arrays)

@@ -197,7 +197,8 @@ class Builder:
         spec.writes = [(place, slot_of(v), epoch, bump) for place, v, epoch, bump in writes]
         spec.fresh = [slot_of(s.value) for s in recipes.storages]
         spec.recipes, spec.result, spec.grad_makers = recipes.tensors, result, grads
-        spec.sinks, spec.flags = [(spec.guard.position(row, key), make) for row, key, make in sinks], self.flags
+        spec.sinks = [(spec.guard.position(row, key), make) for row, key, make in sinks]
+        spec.flags = self.flags
         self._find_exact(set(leaves), writes, recipes)
         capture.normalise(order)  # nothing is refused from here on
         spec.seeds, spec.drawn = seeds, drawn

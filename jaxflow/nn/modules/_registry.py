@@ -49,6 +49,11 @@ class Registry:
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state.pop("_compiled_call_impl", None)  # which is about the tensors of this very module
+        return state
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         held = self.__dict__
         held.update(state)

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import jaxflow
 from jaxflow import is_grad_enabled
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.run import flush
@@ -49,9 +50,10 @@ _BACKWARD_PRE, _BACKWARD = _global_hooks.BACKWARD_PRE, _global_hooks.BACKWARD
 
 
 class _Calls(threading.local):
-    """Whether this thread is inside the call of some module."""
+    """Whether this thread is inside the call of some module, and which compiled one is to run as it is."""
 
     inside = False
+    plain: Any = None
 
 
 _calls = _Calls()
@@ -73,6 +75,7 @@ class Module(Convert, StateDict):
     dump_patches: bool = False
     training: bool
     T_destination = T_destination
+    _compiled_call_impl: Callable | None = None
 
     def forward(self, *input: Any) -> Any:
         """What the module computes; every subclass overrides it.
@@ -94,6 +97,7 @@ class Module(Convert, StateDict):
             or _BACKWARD_PRE
             or _FORWARD
             or _FORWARD_PRE
+            or self._compiled_call_impl is not None
         ):
             run = self._call_with_hooks
         else:
@@ -109,6 +113,9 @@ class Module(Convert, StateDict):
         return result
 
     def _call_with_hooks(self, *args: Any, **kwargs: Any) -> Any:
+        if self._compiled_call_impl is not None and _calls.plain is not self:
+            return self._compiled_call_impl(*args, **kwargs)
+        _calls.plain = None
         call = _HookedCall(self, args, kwargs)
         try:
             return call.run()
@@ -116,16 +123,16 @@ class Module(Convert, StateDict):
             call.run_hooks_due_after_error()
             raise
 
-    def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Refuse: nothing needs to be asked for, programs are compiled as they are.
+    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        """The call as it is without `compile`, hooks included."""
+        _calls.plain = self
+        return self(*args, **kwargs)
 
-        Raises:
-            RuntimeError: always.
-        """
-        raise RuntimeError(
-            "Module.compile() is not supported: jaxflow records and compiles what the module runs "
-            "by itself. Call the module as it is."
-        )
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile the calls of this module by ``jaxflow.compile``, which takes the arguments."""
+        kwargs.setdefault("name", type(self).__name__)
+        compiled = jaxflow.compile(self._call_impl, *args, **kwargs)
+        self.__dict__["_compiled_call_impl"] = compiled
 
     def _get_name(self) -> str:
         return type(self).__name__
