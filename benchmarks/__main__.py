@@ -24,10 +24,10 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="workload",
                         help=f"default: all of {', '.join([*WORKLOADS, *PAGES])}")  # fmt: skip
-    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds: five minutes for all")
+    parser.add_argument("--quick", action="store_true", help="five minutes for all: short rounds, no pages")
     parser.add_argument("--only", action="append", type=contender, metavar="CONTENDER",
                         help=f"take part: {', '.join(SHORT)}; may be repeated")  # fmt: skip
-    parser.add_argument("--rounds", type=int, help="how many rounds (default 9, with --quick 3)")
+    parser.add_argument("--rounds", type=int, help="how many rounds (default 9, with --quick 2)")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
     parser.add_argument("--out", help="folder for table, JSON and chart (default: benchmarks/results)")
@@ -45,7 +45,7 @@ def main():
     if chosen:
         failed = suite.run(chosen, args.only, args.quick, args.rounds, args.out, args.explain,
                            device=args.device, dtype=args.dtype)  # fmt: skip
-    for name in args.names or PAGES:
+    for name in args.names or (() if args.quick else PAGES):
         if name in PAGES:
             print(importlib.import_module(f"benchmarks.{name}").main(args.quick, args.only))
     sys.exit(1 if failed else 0)

@@ -1,6 +1,7 @@
 """The child's side: one contender, asked to do one workload after another."""
 
 import functools
+import gc
 import importlib
 
 from .contenders import CONTENDERS as KNOWN
@@ -36,7 +37,9 @@ class Session:
         return getattr(self.program, method)(**arguments)
 
     def close(self):
+        """Let go of the workload's program and all it holds."""
         self.program = None
+        gc.collect()
 
     def explain(self):
         """What jaxflow says it compiled and why."""

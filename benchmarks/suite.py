@@ -8,7 +8,7 @@ import tempfile
 import time
 
 from . import report
-from .contenders import CONTENDERS, DEFERRED
+from .contenders import BY_HAND, CONTENDERS, DEFERRED
 from .worker import Failed, Worker
 from .workloads import WORKLOADS
 
@@ -18,13 +18,46 @@ def say(text):
 
 
 class Runner:
-    """Measures workloads; `failures` collects what went wrong, as text."""
+    """Measures workloads; `failures` collects what went wrong, as text.
 
-    def __init__(self, names, rounds, device="cpu", dtype="float32", share=1.0, explain=False):
-        self.names, self.rounds, self.share = names, rounds, share
+    Each contender has a process of its own for every workload. `quick` keeps one for all workloads that
+    do not ask for empty caches, takes shorter rounds, and leaves out who would take long.
+    """
+
+    def __init__(self, names, rounds, quick=False, device="cpu", dtype="float32", explain=False):
+        self.names, self.rounds, self.quick = names, rounds, quick
         self.setting = {"device": device, "dtype": dtype}
         self.explain = explain
         self.failures = []
+        self.kept = contextlib.ExitStack()
+        self.running = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kept.close()
+
+    def worker(self, workload, name, stack):
+        """A process for a contender in a workload, ended with `stack` or kept."""
+        environment = CONTENDERS[name].environment()
+        if workload.cold:
+            environment |= caches(stack.enter_context(tempfile.TemporaryDirectory()))
+        if workload.cold or not self.quick:
+            return stack.enter_context(Worker("benchmarks.session", name, environment))
+        if name not in self.running:
+            self.running[name] = self.kept.enter_context(Worker("benchmarks.session", name, environment))
+        return self.running[name]
+
+    def taking_part(self, workload, results):
+        """Names of who takes part; notes in `results` who does not for the sake of time."""
+        names = []
+        for name in self.names:
+            if self.quick and not workload.quick_for(name):
+                results[name] = {"left_out": "it would take long, and this is --quick"}
+            else:
+                names.append(name)
+        return names
 
     def measure(self, workload):
         """What each contender did in one workload: seconds, or why it was left out."""
@@ -33,12 +66,9 @@ class Runner:
         with contextlib.ExitStack() as stack:
             workers, results = {}, {}
             shapes = None
-            for name in self.names:
+            for name in self.taking_part(workload, results):
                 began = time.perf_counter()
-                environment = CONTENDERS[name].environment()
-                if workload.cold:
-                    environment |= caches(stack.enter_context(tempfile.TemporaryDirectory()))
-                worker = stack.enter_context(Worker("benchmarks.session", name, environment))
+                worker = self.worker(workload, name, stack)
                 if CONTENDERS[name].library == "jax" and shapes is None:
                     shapes = shapes_of(workload, workers)
                 given = shapes if CONTENDERS[name].library == "jax" else None
@@ -47,6 +77,7 @@ class Runner:
                     numbers = worker.call("do", method="numbers")
                 except (Failed, RuntimeError) as error:
                     results[name] = self.excuse(workload, name, error)
+                    self.lost(name, error)
                     continue
                 workers[name] = worker
                 results[name] = {"numbers": numbers, "ready": time.perf_counter() - began}
@@ -60,16 +91,25 @@ class Runner:
                     text = worker.call("explain")
                     if text:
                         say(f"--- {workload.name}, {name}\n{text}")
+            for worker in workers.values():
+                worker.call("close")
         return results
+
+    def lost(self, name, error):
+        """Forget a process that is kept if it has ended."""
+        if not isinstance(error, Failed):
+            self.running.pop(name, None)
 
     def starts(self, workload):
         """Seconds from the start of a process to its first finished step, caches empty or filled before."""
-        results, samples = {}, {name: [] for name in self.names}
-        shapes = shapes_of(workload, {}) if any(CONTENDERS[n].library == "jax" for n in self.names) else None
+        results = {}
+        names = self.taking_part(workload, results)
+        samples = {name: [] for name in names}
+        shapes = shapes_of(workload, {}) if BY_HAND in names else None
         with contextlib.ExitStack() as stack:
-            folders = {name: stack.enter_context(tempfile.TemporaryDirectory()) for name in self.names}
+            folders = {name: stack.enter_context(tempfile.TemporaryDirectory()) for name in names}
             for turn in range(min(self.rounds, workload.rounds) + (workload.start == "warm")):
-                for name in [name for name in self.names if name not in results]:
+                for name in [name for name in names if name not in results]:
                     folder = pathlib.Path(folders[name], "0" if workload.start == "warm" else str(turn))
                     try:
                         seconds = self.start(workload, name, folder, shapes)
@@ -117,7 +157,7 @@ class Runner:
                 del workers[name]
 
     def rounds_of(self, workload, workers, results):
-        steps = max(1, round(workload.steps * self.share))
+        steps = max(1, workload.steps // 2) if self.quick else workload.steps
         samples = {name: [] for name in workers}
         for turn in range(min(self.rounds, workload.rounds) + 1):
             for name, worker in list(workers.items()):
@@ -125,6 +165,7 @@ class Runner:
                     seconds = worker.call("do", method="measure", steps=steps if turn else min(steps, 3))
                 except (Failed, RuntimeError) as error:
                     results[name] = self.excuse(workload, name, error)
+                    self.lost(name, error)
                     del workers[name]
                     continue
                 if turn:  # the first one is to warm up
@@ -161,15 +202,15 @@ def run(workloads=None, only=None, quick=False, rounds=None, out=None, explain=F
     """Measure, write the reports, and say how many things failed."""
     names = [name for name in CONTENDERS if not only or name in only]
     chosen = [WORKLOADS[name] for name in workloads or WORKLOADS]
-    rounds = rounds or (3 if quick else 9)
-    runner = Runner(names, rounds, share=0.5 if quick else 1.0, explain=explain, **setting)
+    rounds = rounds or (2 if quick else 9)
     results = {}
-    for workload in chosen:
-        began = time.perf_counter()
-        results[workload.name] = runner.measure(workload)
-        say(f"{workload.name}: {time.perf_counter() - began:.0f} s")
-        # After each, so that nothing is lost if a later one does not end.
-        page = report.suite(results, rounds, out, runner.failures, {"quick": quick, **setting})
+    with Runner(names, rounds, quick, explain=explain, **setting) as runner:
+        for workload in chosen:
+            began = time.perf_counter()
+            results[workload.name] = runner.measure(workload)
+            say(f"{workload.name}: {time.perf_counter() - began:.0f} s")
+            # After each, so that nothing is lost if a later one does not end.
+            page = report.suite(results, rounds, out, runner.failures, {"quick": quick, **setting})
     print(page)
     return len(runner.failures)
 

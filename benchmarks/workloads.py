@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from .contenders import EAGER, TORCH_COMPILE
+
 
 @dataclasses.dataclass(frozen=True)
 class Workload:
@@ -21,9 +23,16 @@ class Workload:
     tolerance: float = 1e-4
     unit: str = "ms"
     memory: bool = False  # also what a step holds
+    fresh: bool = False  # new kernels all the time: jaxflow's eager mode compiles each
     start: str | None = None  # "cold" or "warm": seconds from the start of a process to its first step
     rounds: int = 100  # no more rounds than this
     cold: bool = False  # on-disk caches start empty
+
+    def quick_for(self, contender):
+        """Whether a contender takes part in --quick: compiling takes torch.compile most of the time."""
+        if contender == TORCH_COMPILE:
+            return self.name in ("mlp-tiny", "mlp", "gpt-demo", "start-cold")
+        return not (self.fresh and contender == EAGER)
 
 
 # name, title, network (the same path in models and by_hand), steps of training and of inference in a round
@@ -67,7 +76,8 @@ def changing(name, title, task, by_hand, program, steps):
     by_hand = f"changing.{by_hand}" if by_hand else task
     program = f"changing.{program}"
     task = f"models.{task}"
-    return Workload(name, title, task, by_hand, steps, program, program, rounds=5, cold=True)
+    fresh = name not in ("trees", "reinforce")
+    return Workload(name, title, task, by_hand, steps, program, program, rounds=5, cold=True, fresh=fresh)
 
 
 # name, title, class in small.py, the same by hand or None, steps
