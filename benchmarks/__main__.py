@@ -30,6 +30,7 @@ def main():
     parser.add_argument("--rounds", type=int, help="how many rounds (default 9, with --quick 2)")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
+    parser.add_argument("--batch", type=int, help="examples in a batch, in place of the workload's own")
     parser.add_argument("--out", help="folder for table, JSON and chart (default: benchmarks/results)")
     parser.add_argument("--lowest", action="store_true",
                         help="ratios of lowest times, not medians: for a busy machine")  # fmt: skip
@@ -44,7 +45,7 @@ def main():
         report.STATISTIC["used"] = "low"
     if chosen:
         failed = suite.run(chosen, args.only, args.quick, args.rounds, args.out, args.explain,
-                           device=args.device, dtype=args.dtype)  # fmt: skip
+                           device=args.device, dtype=args.dtype, batch=args.batch)  # fmt: skip
     for name in args.names or (() if args.quick else PAGES):
         if name in PAGES:
             print(importlib.import_module(f"benchmarks.{name}").main(args.quick, args.only))

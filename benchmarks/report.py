@@ -76,7 +76,8 @@ def suite(results, rounds, out, failures, setting):
         f"Times: median of {rounds} rounds (lowest to highest), the contenders taking turns, each in a"
         f" process of its own; then the {STATISTIC['used']} over that of the others. Numbers agree;"
         f" where a contender did not take part the reason stands in its row. {setting.get('device')},"
-        f" {setting.get('dtype')}{', --quick' if setting.get('quick') else ''}."
+        f" {setting.get('dtype')}{', --quick' if setting.get('quick') else ''}"
+        f"{', batch {}'.format(setting['batch']) if setting.get('batch') else ''}."
     )
     headings = ["workload", "contender", "time", *(f"/ {name}" for name in REFERENCES), "target"]
     rows = []

@@ -18,7 +18,7 @@ class Session:
         self.library = importlib.import_module(self.contender.library)
         self.program = None
 
-    def open(self, workload, device="cpu", dtype="float32", shapes=None):
+    def open(self, workload, device="cpu", dtype="float32", shapes=None, batch=None):
         """Get ready for a workload; `shapes` of the parameters are for the version by hand."""
         found, by_hand = WORKLOADS[workload], self.contender.library == "jax"
         if by_hand and found.by_hand is None:
@@ -28,6 +28,11 @@ class Session:
         package = "by_hand." if by_hand else ""
         program = resolve(f"{package}{found.by_hand_program if by_hand else found.program}")
         task = resolve(f"by_hand.{found.by_hand}" if by_hand else found.task)
+        if batch is not None and found.task.startswith("models."):
+            resolve(found.task).examples = batch
+        if device.startswith("cuda") and self.contender.library == "torch":
+            # XLA's products of float32 are TF32 on a GPU unless asked otherwise.
+            self.library.set_float32_matmul_precision("high")
         if by_hand:
             self.program = program(task(), shapes, dtype=dtype)
         else:

@@ -24,9 +24,9 @@ class Runner:
     do not ask for empty caches, takes shorter rounds, and leaves out who would take long.
     """
 
-    def __init__(self, names, rounds, quick=False, device="cpu", dtype="float32", explain=False):
+    def __init__(self, names, rounds, quick=False, explain=False, **setting):
         self.names, self.rounds, self.quick = names, rounds, quick
-        self.setting = {"device": device, "dtype": dtype}
+        self.setting = {"device": "cpu", "dtype": "float32", **setting}
         self.explain = explain
         self.failures = []
         self.kept = contextlib.ExitStack()
@@ -141,7 +141,9 @@ class Runner:
 
     def compare(self, workload, workers, results):
         """Leave out whose numbers differ from the first contender's."""
-        tolerance = workload.tolerance if self.setting["dtype"] == "float32" else 0.05
+        tolerance = max(workload.tolerance, 0.01 if self.setting["device"] != "cpu" else 0.0)  # TF32
+        if self.setting["dtype"] != "float32":
+            tolerance = 0.05
         reference = None
         for name in list(workers):
             numbers = results[name]["numbers"]
@@ -162,7 +164,8 @@ class Runner:
         for turn in range(min(self.rounds, workload.rounds) + 1):
             for name, worker in list(workers.items()):
                 try:
-                    seconds = worker.call("do", method="measure", steps=steps if turn else min(steps, 3))
+                    taken = steps if turn else min(steps, 3) if workload.cold else workload.warm_up
+                    seconds = worker.call("do", method="measure", steps=taken)
                 except (Failed, RuntimeError) as error:
                     results[name] = self.excuse(workload, name, error)
                     self.lost(name, error)
