@@ -12,7 +12,7 @@ from .table import SAME, rule
 MODES = (GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP, GatherScatterMode.PROMISE_IN_BOUNDS)
 
 
-@rule("slice")
+@rule("slice", keys=True)
 def _slice(site):
     strides = site.params["strides"] or (1,) * len(site.ins[0].shape)
     starts, limits = site.params["start_indices"], site.params["limit_indices"]

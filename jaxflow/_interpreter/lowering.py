@@ -13,6 +13,7 @@ NOTE [Arrays of the interpreter]
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -59,8 +60,14 @@ class Step(NamedTuple):
 def array_shape(aval) -> tuple[int, ...]:
     """The shape of the array that stands for a value of this aval."""
     if is_key(aval):
-        return (*aval.shape, *jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct((), aval.dtype)).shape)
+        return (*aval.shape, *_key_words(aval.dtype))
     return aval.shape
+
+
+@functools.cache
+def _key_words(dtype) -> tuple[int, ...]:
+    """The shape of one key's data."""
+    return jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct((), dtype)).shape
 
 
 class Builder:
@@ -134,7 +141,7 @@ class Builder:
             if function is SAME:
                 return [Ref(ins[0].number, avals[0], ins[0].shape, ins[0].value)]
         if function is not None and rule.compact:
-            shape = np.broadcast_shapes(*[ref.shape for ref in ins])
+            shape = _together([ref.shape for ref in ins])
             outs = [self.value(aval, shape) for aval in avals]
         else:
             outs = [self.value(aval) for aval in avals]
@@ -184,6 +191,14 @@ class Builder:
                 ref.full = self.value(ref.aval)
                 self.emit(_spreader(shape, dtype), [ref], [ref.full])
         return ref.full
+
+
+def _together(shapes: list[tuple]) -> tuple:
+    """The shape of what is broadcast together; mostly there is but one that is not ()."""
+    different = {*shapes} - {()}
+    if len(different) <= 1:
+        return different.pop() if different else ()
+    return np.broadcast_shapes(*different)
 
 
 def _host_array(array, aval):

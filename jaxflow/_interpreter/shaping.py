@@ -7,22 +7,24 @@ import operator
 
 import numpy as np
 
+from .fallback import is_key
+from .lowering import array_shape
 from .table import SAME, rule
 
 
-@rule("reshape")
+@rule("reshape", keys=True)
 def _reshape(site):
-    shape, order = site.outs[0].shape, site.params.get("dimensions")
+    shape, order = array_shape(site.outs[0]), site.params.get("dimensions")
     if order is not None:
-        return lambda x: x.transpose(order).reshape(shape)
-    if shape == site.ins[0].shape:
+        return None if is_key(site.ins[0]) else lambda x: x.transpose(order).reshape(shape)
+    if shape == array_shape(site.ins[0]):
         return SAME
     return lambda x: x.reshape(shape)
 
 
-@rule("squeeze", "expand_dims")
+@rule("squeeze", "expand_dims", keys=True)
 def _squeeze(site):
-    shape = site.outs[0].shape
+    shape = array_shape(site.outs[0])
     return lambda x: x.reshape(shape)
 
 
