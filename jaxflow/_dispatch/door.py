@@ -17,10 +17,11 @@ from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked, Value
 
+from .families import build
 from .graph import RESULT, HeldResult, Node
 from .history import edge_of, guard_of, refresh_history
 from .op import SCALAR, Op
-from .plan import NoneKind, Plan, build
+from .plan import NoneKind, Plan
 from .run import run
 from .saving import Packed, pack_node, pack_result
 from .state import state

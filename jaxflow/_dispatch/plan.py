@@ -76,12 +76,13 @@ class Plan:
         held_results: of several results those that PyTorch's node holds.
         origin: op, static arguments, layout and present inputs of a plan that was built from an op.
         view: key and parent of a view op; None for other plans.
+        member: template and numbers of a plan that was not traced; see NOTE [Families of plans].
     """
 
     __slots__ = ("arity", "arrays", "batched", "device", "diff_outputs", "differentiable", "faces", "fn",
-                 "grad_name", "held_results", "holds", "host", "jaxpr", "jitted", "keeps", "kinds", "name",
-                 "node", "origin", "out_avals", "preserve", "recomputes", "returns", "saves", "single",
-                 "twice", "view", "vjps")
+                 "grad_name", "held_results", "holds", "host", "jaxpr", "jitted", "keeps", "kinds",
+                 "make_fn", "member", "name", "node", "origin", "out_avals", "preserve", "recomputes",
+                 "returns", "saves", "single", "twice", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", holds: tuple[int, ...] | None = None,
@@ -122,13 +123,30 @@ class Plan:
         self.keeps: tuple[int, ...] = ()
         self.origin: tuple | None = None
         self.view: tuple | None = None
+        self.member: tuple | None = None
+
+    def copied(self, kinds: Sequence, out_avals: tuple, fn: Callable[[], Callable],
+               origin: tuple | None = None) -> Plan:
+        """The same with other sizes; ``fn`` makes its function, when that is first asked for."""
+        new = Plan.__new__(Plan)
+        for name in _COPIED:
+            setattr(new, name, getattr(self, name))
+        new.kinds, new.out_avals, new.make_fn, new.origin = kinds, out_avals, fn, origin
+        new.vjps = {}
+        new.batched = new.view = new.member = None
+        return new
 
     def __getattr__(self, name: str):
         # Reached once for each of these slots: until it is filled.
         if name == "jitted":
             self.jitted = found = jit(self.name, self.fn)
         elif name == "jaxpr":
-            self.jaxpr = found = self.jitted.trace(*map(struct_of, self.kinds)).jaxpr
+            self.jaxpr = found = (
+                self.jitted.trace(*map(struct_of, self.kinds)).jaxpr if self.member is None
+                else self.member[0].jaxpr(self.member[1])
+            )
+        elif name == "fn":
+            self.fn = found = self.make_fn()
         elif name == "host":
             self.host = found = None  # see `host.host_of`
         else:
@@ -145,9 +163,19 @@ class Plan:
         if found is None:
             with _build_lock:
                 found = self.vjps.get(key)
+                if found is None and self.member is not None:
+                    template, numbers = self.member
+                    found = template.vjp(self, numbers, needs, defined)
                 if found is None:
-                    found = self.vjps[key] = _build_vjp(self, needs, defined or self.diff_outputs)
+                    found = _build_vjp(self, needs, defined or self.diff_outputs)
+                self.vjps[key] = found
         return found
+
+
+# What a plan has in common with those of the same operation in other sizes.
+_COPIED = ("arity", "arrays", "device", "diff_outputs", "differentiable", "faces", "grad_name",
+           "held_results", "holds", "keeps", "name", "node", "preserve", "recomputes", "returns", "saves",
+           "single", "twice")
 
 
 class Vjp:
@@ -209,43 +237,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         RuntimeError: for devices or dtypes that do not go together, and whatever the body raises.
     """
     with _build_lock:
-        _check_numbers(op, kinds)
-        device = common_device(kinds)
-        if "device" in op.static_names:  # an op without tensors that makes one
-            device = static[op.static_names.index("device")]
-        layout = _dynamic_layout(op, kinds)
-        promote = op.promote
-        if callable(promote):
-            promote = promote(**dict(zip(op.static_names, static, strict=True)))
-        compute = result = None
-        if promote is not None:
-            operands = [
-                _operand(kinds[i]) for p, at, n in layout if p.kind != SCALAR and p.promotes
-                for i in range(at, at + n) if kinds[i] is not NoneKind
-            ]
-            if op.check is not None:
-                op.check(*operands)
-            compute, result = promotion.elementwise(promote, operands)
-        shape = None
-        if op.broadcast:
-            shape = broadcast_shapes(*_shapes(kinds, layout, masks_first=into is None))
-        if into is not None:
-            # Of a wrong shape and a wrong dtype PyTorch names the shape.
-            if shape is not None and shape != into.shape:
-                raise _wrong_shape(shape, into)
-            result = _check_castable(op, result, into)
-        present = [i for i, k in enumerate(kinds) if k is not NoneKind]
-        fn = _body(op, kinds, static, layout, present, compute, result, shape)
-        live = [kinds[i] for i in present]
-        single = []
-
-        def flat(*inputs):
-            outs = fn(*inputs)
-            if not single:
-                single.append(not isinstance(outs, (tuple, list)))
-            return (outs,) if single[0] else tuple(outs)
-
-        flat.__doc__ = op.doc
+        flat, single, live, device, layout, present = _assembled(op, kinds, static, into)
         traced = Traced(op.name, flat, live, device)
         out_avals = traced.out_avals
         if into is not None and out_avals[0].shape != into.shape:
@@ -270,6 +262,55 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         return plan
 
 
+def function(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Callable:
+    """The function alone of the Plan that `build` makes of these; nothing is traced."""
+    return _assembled(op, kinds, static, into)[0]
+
+
+def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
+    """The function of a plan, and what it is made of.
+
+    The list that comes second holds, once the function was traced, whether the body returns one result.
+    """
+    _check_numbers(op, kinds)
+    device = common_device(kinds)
+    if "device" in op.static_names:  # an op without tensors that makes one
+        device = static[op.static_names.index("device")]
+    layout = _dynamic_layout(op, kinds)
+    promote = op.promote
+    if callable(promote):
+        promote = promote(**dict(zip(op.static_names, static, strict=True)))
+    compute = result = None
+    if promote is not None:
+        operands = [
+            _operand(kinds[i]) for p, at, n in layout if p.kind != SCALAR and p.promotes
+            for i in range(at, at + n) if kinds[i] is not NoneKind
+        ]
+        if op.check is not None:
+            op.check(*operands)
+        compute, result = promotion.elementwise(promote, operands)
+    shape = None
+    if op.broadcast:
+        shape = broadcast_shapes(*_shapes(kinds, layout, masks_first=into is None))
+    if into is not None:
+        # Of a wrong shape and a wrong dtype PyTorch names the shape.
+        if shape is not None and shape != into.shape:
+            raise _wrong_shape(shape, into)
+        result = _check_castable(op, result, into)
+    present = [i for i, k in enumerate(kinds) if k is not NoneKind]
+    fn = _body(op, kinds, static, layout, present, compute, result, shape)
+    single: list[bool] = []
+
+    def flat(*inputs):
+        outs = fn(*inputs)
+        if not single:
+            single.append(not isinstance(outs, (tuple, list)))
+        return (outs,) if single[0] else tuple(outs)
+
+    flat.__doc__ = op.doc
+    return flat, single, [kinds[i] for i in present], device, layout, present
+
+
 def result_number(plan: Plan, name: str) -> int | None:
     """Which result is shown as ``name``: ``result``, ``result1``, or a field of the named tuple."""
     match = re.fullmatch(r"result(\d*)", name)
@@ -279,7 +320,6 @@ def result_number(plan: Plan, name: str) -> int | None:
         fields = getattr(returns, "fields", returns)
         number = fields.index(name) if name in fields else None
     return None if number is None or number >= len(plan.out_avals) else number
-
 
 
 def _grad_name(op: Op, numbers: tuple[bool, ...], static: tuple) -> str:
@@ -474,18 +514,44 @@ def _build_vjp(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) -
     """Trace ``jax.vjp`` of the plan, drop dead code, and keep only the inputs still read."""
     wanted = tuple(i for i, need in enumerate(needs) if need)
     with_ct = tuple(i for i, d in enumerate(defined) if d)
+    return finish_vjp(plan, *_backward(plan, wanted, with_ct), wanted, with_ct)
+
+
+def _backward(plan: Plan, wanted: tuple, with_ct: tuple) -> tuple[Callable, Sequence]:
+    """The function from what a node may keep and the cotangents to the gradients; kinds of the former."""
     if plan.keeps:
-        return vjp_from_results(plan, wanted, with_ct, plan.keeps)
+        return backward_from_results(plan, wanted, with_ct, plan.keeps)
     n = len(plan.kinds)
 
     def backward(*inputs):
         return forward_and_backward(plan, wanted, with_ct, inputs[:n], inputs[n:])[1]
 
-    return finish_vjp(plan, backward, plan.kinds, wanted, with_ct)
+    return backward, plan.kinds
 
 
-def vjp_from_results(plan: Plan, wanted: tuple, with_ct: tuple, results: tuple[int, ...]) -> Vjp:
-    """The backward that takes ``results`` after the inputs, and reads them wherever it can."""
+def backward_jaxpr(plan: Plan, wanted: tuple, with_ct: tuple, kept: tuple) -> ClosedJaxpr | None:
+    """The backward as a jaxpr of the ``kept`` inputs and the cotangents; None if it reads others."""
+    closed, found = _live(plan, *_backward(plan, wanted, with_ct), wanted, with_ct, kept)
+    return closed if found == kept else None
+
+
+def _live(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, with_ct: tuple,
+          anyway: tuple = ()) -> tuple[ClosedJaxpr, tuple[int, ...]]:
+    """The jaxpr of a backward without its dead code, and the inputs it keeps, ``anyway`` among them."""
+    n = len(kinds)
+    ct_kinds = [plan.out_avals[i] for i in with_ct]
+    closed = jax.make_jaxpr(backward)(*map(struct_of, (*kinds, *ct_kinds)))
+    jaxpr, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(wanted))
+    anyway = {*anyway, *_kept_anyway(plan)}
+    kept = tuple(i for i in range(n) if used[i] or i in anyway)
+    # The cotangents always come along, used or not: one calling convention for every backward.
+    invars = closed.jaxpr.invars
+    return closed.replace(jaxpr=jaxpr.replace(invars=[*(invars[i] for i in kept), *invars[n:]])), kept
+
+
+def backward_from_results(plan: Plan, wanted: tuple, with_ct: tuple,
+                          results: tuple[int, ...]) -> tuple[Callable, Sequence]:
+    """The same for a backward that takes ``results`` after the inputs, and reads them wherever it can."""
     n, m = len(plan.kinds), len(results)
 
     def both(*inputs):
@@ -499,7 +565,7 @@ def vjp_from_results(plan: Plan, wanted: tuple, with_ct: tuple, results: tuple[i
         given = {v: x for v, x in pairs if isinstance(v, Var)}
         return _evaluate(closed, (*inputs[:n], *inputs[n + m:]), given)[m:]
 
-    return finish_vjp(plan, backward, (*plan.kinds, *(plan.out_avals[k] for k in results)), wanted, with_ct)
+    return backward, (*plan.kinds, *(plan.out_avals[k] for k in results))
 
 
 def _evaluate(closed: ClosedJaxpr, inputs: Sequence, given: dict) -> list:
@@ -534,21 +600,13 @@ def forward_and_backward(plan: Plan, wanted: tuple, with_ct: tuple, inputs, cota
 
 def finish_vjp(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, with_ct: tuple) -> Vjp:
     """The Vjp of a function of inputs of these ``kinds`` and cotangents, dead code removed."""
-    n = len(kinds)
-    ct_kinds = [plan.out_avals[i] for i in with_ct]
-    closed = jax.make_jaxpr(backward)(*map(struct_of, (*kinds, *ct_kinds)))
-    jaxpr, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(wanted))
-    kept = tuple(i for i in range(n) if used[i] or i in _kept_anyway(plan))
-    # The cotangents always come along, used or not: one calling convention for every backward.
-    invars = closed.jaxpr.invars
-    closed = closed.replace(jaxpr=jaxpr.replace(invars=[*(invars[i] for i in kept), *invars[n:]]))
-
+    closed, kept = _live(plan, backward, kinds, wanted, with_ct)
     name = plan.name + "_vjp"
     out_avals = [plan.kinds[i] for i in wanted]
     fn = function_of(closed, plan.recomputes)
-    vjp_plan = Plan(name, fn, [kinds[i] for i in kept] + ct_kinds, out_avals,
+    vjp_plan = Plan(name, fn, [*(kinds[i] for i in kept), *(plan.out_avals[i] for i in with_ct)], out_avals,
                     device=plan.device, grad_name=_backward_name(plan.grad_name), single=False,
-                    differentiable=_varying(jaxpr) if plan.twice is None else plan.twice, jaxpr=closed)
+                    differentiable=_varying(closed.jaxpr) if plan.twice is None else plan.twice, jaxpr=closed)
     numbers = {i for i, kind in enumerate(plan.kinds) if not isinstance(kind, Aval)}
     return Vjp(vjp_plan, kept, wanted, with_ct, tuple(sorted({*kept, *numbers})))
 

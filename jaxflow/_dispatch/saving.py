@@ -246,7 +246,9 @@ def vjp_from_results(plan: Plan, needs: tuple, with_ct: tuple, results: tuple[in
     if found is None:
         wanted = tuple(i for i, need in enumerate(needs) if need)
         with jax.disable_jit():  # what an inner jit computes would be out of reach
-            found = plan.vjps[key] = plans.vjp_from_results(plan, wanted, with_ct, results)
+            found = plan.vjps[key] = plans.finish_vjp(
+                plan, *plans.backward_from_results(plan, wanted, with_ct, results), wanted, with_ct
+            )
     return found
 
 

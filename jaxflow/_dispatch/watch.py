@@ -19,8 +19,9 @@ from . import explain
 from .batch import plain
 from .door import known, value_of
 from .doubt import Question
+from .families import build
 from .op import OPS, Op
-from .plan import Plan, build
+from .plan import Plan
 from .program import ForeignLeaf, TracerLeaf
 from .state import state
 

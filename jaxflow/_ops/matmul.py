@@ -7,11 +7,14 @@ ops by the number of dimensions, because PyTorch's error texts and node names de
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, FLOATING
+from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import EXACT, Scalar, op
 
 from ._support import as_dtype, category, is_bool, refuse, scalar_name, wide
@@ -219,7 +222,7 @@ def matmul_folded(input, other, /):
     """``(..., n, k) @ (k, m)`` or ``(..., n, k) @ (k,)``: one product with the leading dimensions
     folded.
     """
-    rows = int(np.prod(input.shape[:-1]))
+    rows = math.prod(input.shape[:-1])
     folded = jax.ShapeDtypeStruct((rows, input.shape[-1]), input.dtype)
     if other.ndim == 1:
         _check_mv(jax.ShapeDtypeStruct(other.shape, other.dtype), folded, other)
@@ -233,7 +236,7 @@ def matmul_folded(input, other, /):
 def matmul_vec_batch(input, other, /):
     """``(k,) @ (..., k, m) -> (..., m)``."""
     *batch, k, m = other.shape
-    folded = jax.ShapeDtypeStruct((int(np.prod(batch)) * m, k), other.dtype)
+    folded = jax.ShapeDtypeStruct((math.prod(batch) * m, k), other.dtype)
     _check_mv(jax.ShapeDtypeStruct(folded.shape[:1], input.dtype), folded, input)
     return contract(other, input, (other.ndim - 2,), (0,))
 
@@ -242,7 +245,7 @@ def matmul_vec_batch(input, other, /):
 def matmul_mat_batch(input, other, /):
     """``(n, k) @ (..., k, m) -> (..., n, m)``."""
     *batch, k, m = other.shape
-    check_mm_sizes((int(np.prod(batch)) * m, k), input.shape[::-1])
+    check_mm_sizes((math.prod(batch) * m, k), input.shape[::-1])
     _check_mm_dtypes(other, input)
     return jnp.matmul(input, other, precision=HIGHEST)
 
@@ -259,7 +262,7 @@ def matmul_batched(input, other, /):
                 f"The size of tensor a ({a[d]}) must match the size of tensor b ({b[d]}) at "
                 f"non-singleton dimension {d}"
             )
-    count = int(np.prod(np.broadcast_shapes(a, b)))
+    count = math.prod(broadcast_shapes(a, b))
     _check_bmm_sizes(
         jax.ShapeDtypeStruct((count, *input.shape[-2:]), input.dtype),
         jax.ShapeDtypeStruct((count, *other.shape[-2:]), other.dtype),
@@ -424,7 +427,7 @@ def _linear(input, weight, bias):
     """``input @ weight.T + bias`` over the last dimension."""
     if weight.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {weight.ndim}D")
-    rows = int(np.prod(input.shape[:-1]))
+    rows = math.prod(input.shape[:-1])
     folded = (rows, input.shape[-1])
     if bias is None:
         _check_mm_dtypes(input, weight)

@@ -13,6 +13,7 @@ NOTE [Geometry is bookkeeping]
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -185,7 +186,7 @@ def _strided_set(x, new, dim: int, start: int, stop: int, step: int):
 @view
 def view_(g: Geometry, size: tuple[int, ...]) -> Step:
     """The same elements in another shape; refused where strides cannot express it."""
-    size = geometry.infer_size(size, int(np.prod(g.size)))
+    size = geometry.infer_size(size, math.prod(g.size))
     stride = geometry.compute_view_strides(g.size, g.stride, size)
     if stride is None:
         raise RuntimeError(
@@ -427,7 +428,7 @@ def by_position(g: Geometry, step: Step) -> tuple[Callable, Callable]:
 
 def capacity(g: Geometry) -> int:
     """How many elements of the view's dtype the root's memory has room for."""
-    room = int(np.prod(g.root_size)) if g.room is None else g.room
+    room = math.prod(g.root_size) if g.room is None else g.room
     return room * g.root_dtype.itemsize // g.dtype.itemsize
 
 

@@ -1,0 +1,287 @@
+"""Families: plans of one operation that differ in sizes alone share one symbolic trace.
+
+NOTE [Families of plans]
+    The first plan of an operation is traced for its very shapes. Where it is met again with other sizes,
+    those that were seen to change become symbols (NOTE [Symbolic sizes]), equal ones the same symbol, and
+    the operation is traced once more, for all numbers from 2 on that keep the guards. 0 and 1, and what
+    never changed, stay numbers. From then on a plan for further sizes is a copy of the family's with the
+    expressions of its result shapes evaluated, and so is its backward; nothing is traced, unless XLA is to
+    compile it, which traces its own function, as ever. Integers among the static arguments (the size of an
+    ``arange``) are treated like extents; where the body needs such a number itself, only extents are tried.
+    Where tracing with symbols fails, or the family would have given an earlier plan other results, the
+    shapes are traced one by one.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.aval import Aval, aval_of
+
+from . import plan as plans
+from .instance import Instances
+from .op import Op
+from .plan import Plan, Vjp
+from .sizes import LEAST, Scope, Size, source_of
+
+# A call that has more families than this, or failed to make one so often, is traced shape by shape.
+_MOST = 8
+_MOST_FAILURES = 3
+
+# Calls of other sizes before a family is made: a program with a few fixed shapes needs none.
+_EVIDENCE = 2
+
+# Sizes remembered of each call, to see which of them change.
+_REMEMBERED = 6
+
+_lock = threading.RLock()
+_groups: dict[tuple, Group] = {}
+
+
+class Template:
+    """A plan with symbolic sizes: what all plans of a family are copies of."""
+
+    __slots__ = ("_instances", "backward", "holds", "plan", "scope", "shapes")
+
+    def __init__(self, plan: Plan, scope: Scope) -> None:
+        self.plan = plan
+        self.scope = scope
+        self.backward: dict[tuple, tuple[Vjp, Template] | None] = {}
+        # Guards are those of the symbols: of all that was traced with them so far.
+        self.holds = scope.holds(scope.guards)
+        shapes = (f"({''.join(source_of(n) + ', ' for n in a.shape)}), " for a in plan.out_avals)
+        self.shapes = scope.compiled(f"({''.join(shapes)})")
+        self._instances: Instances | None = None
+
+    @property
+    def instances(self) -> Instances:
+        """The jaxprs of the members."""
+        if self._instances is None:
+            self._instances = Instances(self.scope, self.plan.jaxpr)
+        return self._instances
+
+    def out_avals(self, numbers: Sequence[int]) -> tuple[Aval, ...]:
+        """What comes out of the member with these numbers of the symbols."""
+        return tuple(
+            aval_of(shape, a.dtype, a.device)
+            for shape, a in zip(self.shapes(*numbers), self.plan.out_avals, strict=True)
+        )
+
+    def member(self, numbers: tuple, kinds: Sequence, out_avals: tuple, fn: Callable[[], Callable],
+               origin: tuple | None = None) -> Plan:
+        """The plan for these numbers; ``fn`` makes its function, if that is ever asked for."""
+        found = self.plan.copied(kinds, out_avals, fn, origin)
+        found.member = self, numbers
+        return found
+
+    def jaxpr(self, numbers: tuple):
+        """The jaxpr of the member with these numbers."""
+        return self.instances.jaxpr(numbers)
+
+    def vjp(self, plan: Plan, numbers: tuple, needs: tuple, defined: tuple | None) -> Vjp | None:
+        """The backward of a member; None where the family has none for it."""
+        key = needs, defined
+        if key not in self.backward:
+            self.backward[key] = self._symbolic_vjp(*key)
+        found = self.backward[key]
+        if found is None:
+            return None
+        vjp, template = found
+        if not template.holds(*numbers):
+            return None
+        held = (*plan.kinds, *(plan.out_avals[k] for k in plan.keeps))
+        kinds = (*(held[i] for i in vjp.kept), *(plan.out_avals[i] for i in vjp.defined))
+
+        def function() -> Callable:
+            closed = plans.backward_jaxpr(plan, vjp.wanted, vjp.defined, vjp.kept)
+            return plans.function_of(closed or template.jaxpr(numbers), plan.recomputes)
+
+        copy = template.member(numbers, kinds, tuple(plan.kinds[i] for i in vjp.wanted), function)
+        return Vjp(copy, vjp.kept, vjp.wanted, vjp.defined, vjp.noted)
+
+    def _symbolic_vjp(self, needs: tuple, defined: tuple | None) -> tuple[Vjp, Template] | None:
+        vjp = _attempt(self.scope, lambda: self.plan.vjp(needs, defined))
+        if vjp is None:
+            return None
+        return vjp, Template(vjp.plan, self.scope)
+
+
+class Family:
+    """A template, and which sizes belong to it."""
+
+    __slots__ = ("match", "template")
+
+    def __init__(self, plan: Plan, scope: Scope, pattern: Sequence) -> None:
+        self.template = Template(plan, scope)
+        first: dict[str, int] = {}
+        tests = []
+        for i, n in enumerate(pattern):
+            if type(n) is not Size:
+                tests.append(f"v[{i}] == {n}")
+            elif n.source in first:
+                tests.append(f"v[{i}] == v[{first[n.source]}]")
+            else:
+                first[n.source] = i
+                tests.append(f"v[{i}] >= {LEAST}")
+        numbers = ", ".join(f"v[{first[name]}]" for name in scope.names)
+        # The numbers of the symbols, or None if these sizes have another pattern.
+        self.match = eval(f"lambda v: ({numbers},) if {' and '.join(tests)} else None", {"__builtins__": {}})
+
+    def numbers(self, values: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The numbers of the symbols; None where these sizes do not belong to the family."""
+        found = self.match(values)
+        return found if found is not None and self.template.holds(*found) else None
+
+
+class Group:
+    """Calls that differ in sizes alone: those seen first, and the families made of them."""
+
+    __slots__ = ("families", "failed", "seen")
+
+    def __init__(self) -> None:
+        self.families: list[Family] = []
+        self.failed: set[tuple] = set()
+        self.seen: list[tuple[tuple[int, ...], Plan]] = []
+
+    def find(self, values: tuple[int, ...]) -> tuple[Template, tuple[int, ...]] | None:
+        """Template and numbers of the family these sizes belong to."""
+        for family in self.families:
+            numbers = family.numbers(values)
+            if numbers is not None:
+                return family.template, numbers
+        return None
+
+    def remember(self, values: tuple[int, ...], plan: Plan) -> None:
+        """A plan that was traced for its own sizes."""
+        if len(self.seen) < _REMEMBERED:
+            self.seen.append((values, plan))
+
+    def extend(self, values: tuple[int, ...], extents: int, make: Callable[[tuple], Plan]) -> None:
+        """Make a family of these sizes and those seen before, if it can be done.
+
+        ``make`` builds the symbolic plan; the first ``extents`` of the sizes are of shapes.
+        """
+        if len(self.seen) < _EVIDENCE or len(self.families) >= _MOST or len(self.failed) >= _MOST_FAILURES:
+            return
+        if 0 in values[:extents]:
+            return  # of what is empty, jax leaves out other parts where it knows all sizes
+        for upto in dict.fromkeys((len(values), extents)):
+            pattern = self._pattern(values, upto)
+            if not any(type(n) is tuple for n in pattern) or pattern in self.failed:
+                continue
+            scope = Scope()
+            symbols: dict[tuple, Size] = {}
+            for n in pattern:
+                if type(n) is tuple and n not in symbols:
+                    symbols[n] = scope.symbol(n[0])
+            sizes = tuple(symbols[n] if type(n) is tuple else n for n in pattern)
+            family = _attempt(scope, lambda sizes=sizes, scope=scope: Family(make(sizes), scope, sizes))
+            if family is not None and self._agrees(family, values):
+                self.families.insert(0, family)
+                return
+            self.failed.add(pattern)
+
+    def _pattern(self, values: tuple[int, ...], upto: int) -> tuple:
+        """Per position the number, or for one that becomes a symbol all numbers seen there."""
+        histories = list(zip(values, *(v for v, _ in self.seen), strict=True))
+        return tuple(
+            h if k < upto and h[0] >= LEAST and any(n != h[0] for n in h) else h[0]
+            for k, h in enumerate(histories)
+        )
+
+    def _agrees(self, family: Family, values: tuple[int, ...]) -> bool:
+        if family.numbers(values) is None:
+            return False
+        for earlier, plan in self.seen:
+            numbers = family.numbers(earlier)
+            if numbers is not None and family.template.out_avals(numbers) != plan.out_avals:
+                return False
+        return True
+
+
+def _attempt(scope: Scope, make: Callable[[], Any]) -> Any:
+    """What ``make`` traces with these symbols; None where that fails.
+
+    When jax asks a size for its number it keeps the refusal in a cycle, and with it all frames up to the
+    user's, and the Values in them: who is alive is part of a program's key. So those young cycles go at once.
+    """
+    try:
+        with scope:
+            return make()
+    except Exception:  # a body may do anything; what is wrong in earnest is raised by the concrete trace
+        return None
+    finally:
+        gc.collect(0)
+
+
+def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan:
+    """`plan.build`, without tracing where these sizes belong to a family."""
+    head: list = [op, dtypes.get_default_dtype()]
+    values: list[int] = []
+    for kind in (into, *kinds):
+        if kind.__class__ is Aval:
+            head += kind.dtype, kind.device, kind.ndim
+            values += kind.shape
+        else:
+            head.append(kind)
+    extents = len(values)
+    _flatten(static, head, values)
+    if not values:
+        return plans.build(op, kinds, static, into)
+    sizes = tuple(values)
+    with _lock:
+        key = tuple(head)
+        group = _groups.get(key)
+        if group is None:
+            group = _groups[key] = Group()
+        found = group.find(sizes)
+        if found is None:
+            def make(symbolic: tuple) -> Plan:
+                return plans.build(op, *_renewed(kinds, static, into, symbolic))
+
+            group.extend(sizes, extents, make)
+            found = group.find(sizes)
+        if found is None:
+            plan = plans.build(op, kinds, static, into)
+            group.remember(sizes, plan)
+            return plan
+        template, numbers = found
+        _, _, layout, present = template.plan.origin
+        return template.member(
+            numbers, tuple(k for k in kinds if k is not plans.NoneKind), template.out_avals(numbers),
+            lambda: plans.function(op, kinds, static, into), (op, static, layout, present),
+        )
+
+
+def _flatten(items: tuple, head: list, values: list) -> None:
+    """Integers go into ``values``; what says where they stood, and all else, into ``head``."""
+    for x in items:
+        kind = x.__class__
+        if kind is int:
+            head.append(int)
+            values.append(x)
+        elif kind is tuple:
+            head += "(", len(x)
+            _flatten(x, head, values)
+        else:
+            head += kind, x  # the class as well: True, 1.0 and 1 are equal
+
+
+def _renewed(kinds: tuple, static: tuple, into: Aval | None, sizes: tuple) -> tuple:
+    """Kinds, static arguments and aval of the result with other sizes."""
+    rest = iter(sizes)
+
+    def renew(x: Any) -> Any:
+        if x.__class__ is Aval:
+            return aval_of(tuple(next(rest) for _ in x.shape), x.dtype, x.device)
+        if x.__class__ is int:
+            return next(rest)
+        return tuple(map(renew, x)) if x.__class__ is tuple else x
+
+    into = renew(into)
+    kinds = tuple(renew(k) if k.__class__ is Aval else k for k in kinds)
+    return kinds, renew(static), into
