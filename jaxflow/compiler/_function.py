@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import threading
+import types
 import warnings
 import weakref
 from collections.abc import Callable
@@ -37,6 +39,11 @@ _capturing = threading.RLock()
 
 #: The compiled functions that live, for `explain`.
 functions: weakref.WeakSet = weakref.WeakSet()
+
+
+def _modes() -> tuple:
+    """What belongs to a thread or the process and decides what operations do."""
+    return state.grad, state.inference, state.constant, dtypes.get_default_dtype()
 
 
 _numbers = itertools.count()
@@ -73,6 +80,7 @@ class CompiledFunction:
         self.misses: list[list[str]] = []
         self.names: set[str] = set()
         self.scopes: dict[Any, dict] = {}
+        self.extra: dict[int, Callable] = {}  # functions met in calls that no walk had found
         self.skipped = 0
         self.warned = False
         functions.add(self)
@@ -90,7 +98,7 @@ class CompiledFunction:
             return self.fn(*args, **kwargs)
         leaves: list = []
         structure = flatten(args, leaves), flatten(kwargs, leaves) if kwargs else None
-        key = structure, state.grad, state.inference, state.constant, dtypes.get_default_dtype()
+        key = structure, *_modes()
         entry = self.entries.get(key)
         if entry is None:
             entry = self.entries[key] = _Entry()
@@ -143,12 +151,12 @@ class CompiledFunction:
         tensors = [x for x in leaves if isinstance(x, Tensor)]
         views = [(t, view_value(t)) for t in tensors if t._view is not None]
         flush()
-        reach = Reach(self.names).walk(
-            [(self.fn, self.name), *((x, "argument") for x in leaves if not isinstance(x, Tensor))],
-            [(scope, code) for code, scope in self.scopes.items()],
-        )
+        roots: list = [(self.fn, self.name), *((f, f.__qualname__) for f in self.extra.values())]
+        roots += [(x, "argument") for x in leaves if not isinstance(x, Tensor)]
+        reach = Reach(self.names).walk(roots, [(scope, code) for code, scope in self.scopes.items()])
         capture = Capture(self.fullgraph, views)
         watcher = Watcher(capture)
+        modes = _modes()
         capture.begin()
         try:
             watcher.start()
@@ -156,6 +164,13 @@ class CompiledFunction:
                 result = self.fn(*args, **kwargs)
             finally:
                 watcher.stop()
+            again: list = []
+            if (flatten(args, again), flatten(kwargs, again) if kwargs else None) != structure or any(
+                a is not b for a, b in zip(leaves, again)
+            ):
+                capture.blame("it changes a container or an object among its arguments")
+            if _modes() != modes:
+                capture.blame("it leaves another grad mode or default dtype behind")
             builder = Builder(capture, watcher, reach, tensors, result)
             spec = self._built(entry, builder)
         except BaseException:
@@ -192,6 +207,11 @@ class CompiledFunction:
             capture.reasons.insert(0, f"a number of a tensor is needed at {capture.break_line}")
         elif unknown:
             self.scopes.update(unknown)
+            for code in unknown:
+                if code.co_freevars:
+                    for f in gc.get_referrers(code):
+                        if isinstance(f, types.FunctionType):
+                            self.extra[id(f)] = f
             capture.blame("it ran code that was not known before: " + ", ".join(
                 f"{code.co_name} ({code.co_filename}:{code.co_firstlineno})" for code in unknown
             ))

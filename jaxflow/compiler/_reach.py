@@ -44,6 +44,11 @@ _DICTS = (dict, collections.OrderedDict, collections.defaultdict, types.MappingP
 # Where dtypes, devices, layouts, grad modes and arrays come from: they do not change.
 _UNCHANGING = ("jaxflow._core", "jaxflow._dispatch", "jaxflow._ops", "jaxflow.autograd", "jax.", "jaxlib")
 
+# Who mentions these may read any attribute.
+_DYNAMIC = frozenset(("getattr", "__dict__", "attrgetter", "__getattribute__", "__slots__"))
+# What changes in a schedule at each step, and the methods that show it.
+_OF_SCHEDULES = frozenset(("get_last_lr", "last_epoch", "get_lr", "state_dict", "_last_lr", "_step_count"))
+
 LENGTH = object()
 _MISSING = object()
 _END = object()
@@ -104,7 +109,6 @@ class Reach:
         codes: code objects of the functions that were found.
         opaque: (name, shown, object) of what cannot be guarded.
         seen: id -> object, everything that was looked at.
-        optimizers, schedulers: those found.
     """
 
     def __init__(self, names: set[str]) -> None:
@@ -118,8 +122,6 @@ class Reach:
         self.tensors: dict[int, tuple[Tensor, str]] = {}
         self.opaque: list[tuple[str, str, Any]] = []
         self.seen: dict[int, Any] = {}
-        self.optimizers: list[Optimizer] = []
-        self.schedulers: list[LRScheduler] = []
         self.work: list[tuple[Any, str, str]] = []
 
     def walk(self, roots: list[tuple[Any, str]], scopes: list[tuple[dict, types.CodeType]]) -> Reach:
@@ -132,7 +134,8 @@ class Reach:
                     self._dict(hooks, "hooks of all modules")
             for globals_, code in scopes:
                 self._scope(globals_, code)
-            self.work += [(x, shown, shown) for x, shown in roots]
+            self.everything = not self.names.isdisjoint(_DYNAMIC)
+            self.work += [(x, shown, "") for x, shown in roots]
             while self.work and len(self.seen) < MOST_PLACES:
                 self._visit(*self.work.pop())
             if self.work:
@@ -179,7 +182,8 @@ class Reach:
         elif isinstance(x, Optimizer):
             self._optimizer(x, shown)
         elif isinstance(x, LRScheduler):
-            self.schedulers.append(x)
+            if not self.names.isdisjoint(_OF_SCHEDULES):
+                self._dict(x.__dict__, shown)
         elif type(x).__module__.startswith(_UNCHANGING) and not hasattr(x, "__next__"):
             return
         elif hasattr(x, "__dict__") and not hasattr(x, "__next__"):
@@ -247,13 +251,12 @@ class Reach:
 
     def _module(self, m: Module, shown: str) -> None:
         plain = type(m).__module__.split(".")[0] == "jaxflow"
-        own = m.__dict__ if plain else self.names
+        own = m.__dict__ if plain or self.everything else self.names
         keys = frozenset(k for k in own if k not in _BOOKKEEPING) | _MODULE_KEYS
         self._dict(m.__dict__, shown, keys)
         self.work.append((type(m), type(m).__qualname__, ""))
 
     def _optimizer(self, o: Optimizer, shown: str) -> None:
-        self.optimizers.append(o)
         if isinstance(o, RuleOptimizer):  # whose own attributes are known
             for name in ("param_groups", "state", "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"):
                 self._named(o.__dict__, (name,), shown)
@@ -261,13 +264,14 @@ class Reach:
             self._dict(o.__dict__, shown, frozenset(k for k in o.__dict__ if k not in ("step", "state")))
         self.work.append((o.state, f"{shown}.state", ""))
         for group in o.param_groups:
-            if isinstance(o, RuleOptimizer):
+            if isinstance(o, RuleOptimizer) and "param_groups" not in self.names:
+                # Its numbers are found anew at each call; where the user reads them they are guarded.
                 self.seen[id(group)] = group
                 self._row(group, lambda g=group: (g["params"],), lambda: ("params",), f"{shown}.param_groups")
         self.work.append((type(o), type(o).__qualname__, ""))
 
     def _object(self, x: Any, shown: str) -> None:
-        self._dict(x.__dict__, shown, frozenset(self.names))
+        self._dict(x.__dict__, shown, frozenset(x.__dict__ if self.everything else self.names))
         self.work.append((type(x), type(x).__qualname__, ""))
         if isinstance(x, dict):
             self._dict(x, shown)

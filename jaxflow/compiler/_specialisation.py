@@ -104,7 +104,7 @@ class Specialisation:
         self.item_metas = [_grad_meta(item.tensor) for item in items]
         self.tensors = tensors
         self.tensor_metas = list(map(_tensor, tensors))
-        self.graded = [t for t in tensors if t._requires_grad]
+        self.graded = [t for t in tensors if t._requires_grad or t._grad is not None]
         self.grad_metas = [None if t._grad is None else _grad_meta(t._grad) for t in self.graded]
         self.argument_grads = [(i, None if t._grad is None else _grad_meta(t._grad)) for i, t in
                                enumerate(arguments) if t._requires_grad or t._grad is not None]
@@ -269,6 +269,8 @@ class Specialisation:
         for v in values:
             if v.place is not None:
                 v.place[0].close(explain.ASKED)  # but not waited for
+                if v.array is None:
+                    v.get()  # says what went wrong
             if v.doubt is not None:
                 doubtful = True
             if v.array.__class__ is np.ndarray:

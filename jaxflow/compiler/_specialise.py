@@ -7,8 +7,10 @@ a tensor in an attribute; calls may make both anew.
 
 from __future__ import annotations
 
+import functools
 import gc
 import operator
+import types
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
@@ -369,9 +371,13 @@ class Builder:
         self.blame(f"it keeps a tensor it made (of shape {', '.join(shapes[:3])}) beyond the call")
 
 
+_STATELESS = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType,
+              functools.partial)
+
+
 def _like(value: Value) -> Value:
     return Value(value.aval, value.array)
 
 
 def _has_state(x: Any) -> bool:
-    return bool(getattr(x, "__dict__", None)) and not isinstance(x, type) and not callable(x)
+    return bool(getattr(x, "__dict__", None)) and not isinstance(x, _STATELESS)

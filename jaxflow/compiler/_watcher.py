@@ -18,6 +18,7 @@ import numpy as np
 
 import jaxflow
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.generator import Generator
 from jaxflow._dispatch.op import SCALAR
 from jaxflow.optim import _device_state
 from jaxflow.optim._rule import RuleOptimizer
@@ -42,14 +43,17 @@ _PASSING = tuple(os.path.join(_STDLIB, name) for name in (
 _PURE = frozenset((
     len, isinstance, issubclass, getattr, hasattr, min, max, sum, abs, round, sorted, any, all, repr, format,
     id, callable, chr, ord, divmod, pow, hash, iter, setattr, delattr, sys.getrecursionlimit, bin, hex, oct,
-    dir, vars, locals, ascii,
+    ascii,
 ))
 _PURE_MODULES = frozenset(("math", "cmath", "_operator", "_functools", "itertools", "_abc"))
 _PLAIN = (str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None),
           collections.deque, collections.OrderedDict, collections.defaultdict, types.MappingProxyType,
           types.FunctionType, type(iter([])), object)
 
-NOTHING, PASSING, USER, SCHEDULE, RULE, ENGINE = range(6)
+NOTHING, PASSING, USER, SCHEDULE, RULE, ENGINE, SEED = range(7)
+
+# What a capture makes them return is not the generator's: NOTE [Capture].
+_SEED_READERS = frozenset(f.__code__ for f in (Generator.initial_seed, Generator.get_offset, Generator.seed))
 
 
 def is_ours(filename: str) -> bool:
@@ -147,6 +151,8 @@ class Watcher:
             if any(isinstance(g["lr"], Tensor) for g in me.optimizer.param_groups):
                 self.capture.blame(f"{type(me).__name__} changes a learning rate that is a tensor")
             self.events.append(("schedule", me))
+        elif kind == SEED:
+            self.capture.blame(f"it asks a generator for its seed or offset at {_line(frame)}")
         elif kind == RULE:
             caller = frame.f_back.f_locals
             self.rule = (frame, caller, dict(frame.f_locals), len(self.capture.program.floats))
@@ -215,6 +221,8 @@ def _kind_of(frame: Any) -> int:
             return NOTHING
     if code is _device_state.call.__code__:
         return RULE
+    if code in _SEED_READERS:
+        return SEED
     if name.startswith(_SCHEDULES):
         return SCHEDULE if code.co_name == "step" else NOTHING
     if name.startswith(_ENGINES):

@@ -1,0 +1,274 @@
+"""Every guard has a case where missing it would give a wrong number; without it, the test sees that."""
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+from jaxflow import nn
+from jaxflow.compiler import _arguments, _function, _reach, _specialisation
+
+CASES = []
+
+
+def case(*without):
+    """A function of a compiler; ``without``, rows (owner, name, value), switches its guard off."""
+
+    def add(fn):
+        CASES.append(pytest.param(fn, without, id=fn.__name__))
+        return fn
+
+    return add
+
+
+def holds(self):
+    return True
+
+
+PYTHON = (_reach.Guard, "holds", holds)
+ONES = torch.ones(2)
+
+
+@case(PYTHON)
+def a_closure_variable(compiler):
+    scale = 2.0
+    f = compiler(lambda x: x * scale)
+    out = [f(ONES), f(ONES)]
+    scale = 3.0
+    return [*out, f(ONES)]
+
+
+SCALE = {"by": 2.0}
+
+
+@case(PYTHON)
+def an_entry_of_a_global(compiler):
+    SCALE["by"] = 2.0
+
+    @compiler
+    def f(x):
+        return x * SCALE["by"]
+
+    out = [f(ONES), f(ONES)]
+    SCALE["by"] = 3.0
+    return [*out, f(ONES)]
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+        self.power = 1
+
+    def forward(self, x):
+        return x * self.weight + self.power if self.training else x - self.power
+
+
+def layer_after(change):
+    def run(compiler):
+        layer = Layer()
+        f = compiler(layer)
+        with torch.no_grad():
+            out = [f(ONES), f(ONES)]
+            change(layer)
+            return [*out, f(ONES)]
+
+    return run
+
+
+def replace_parameter(layer):
+    layer.weight = nn.Parameter(torch.full((2,), 5.0))
+
+
+def replace_data(layer):
+    layer.weight.data = torch.full((2,), 7.0)
+
+
+def add_hook(layer):
+    layer.register_forward_hook(lambda module, args, out: out * 10)
+
+
+def change_power(layer):
+    layer.power = 4
+
+
+for change, guard in (
+    (Layer.eval, PYTHON), (replace_parameter, PYTHON), (add_hook, PYTHON), (change_power, PYTHON),
+    (replace_data, (_specialisation, "_tensor", lambda t: t._aval)),
+):
+    fn = layer_after(change)
+    fn.__name__ = f"module_after_{change.__name__}"
+    case(guard)(fn)
+
+
+@case(PYTHON)
+def a_method_replaced_on_its_class(compiler):
+    class Local(nn.Module):
+        def forward(self, x):
+            return x + 1
+
+    f = compiler(Local())
+    out = [f(ONES), f(ONES)]
+    Local.forward = lambda self, x: x - 1
+    return [*out, f(ONES)]
+
+
+@case((_arguments, "same", lambda a, b: True))
+def a_number_as_argument(compiler):
+    f = compiler(lambda x, k, mode="plus": x * k if mode == "plus" else x - k)
+    return [f(ONES, 2), f(ONES, 2), f(ONES, 3), f(ONES, 3.5), f(ONES, 2, mode="minus"), f(ONES, True)]
+
+
+@case((_arguments, "meta", lambda t: None))
+def what_an_argument_is_like(compiler):
+    f = compiler(lambda x: x.detach() * (3 if x.requires_grad else 2))
+    return [f(ONES), f(ONES), f(torch.ones(2, requires_grad=True))]
+
+
+@case((_arguments.Arguments, "_sharing", lambda self, tensors: list(range(len(tensors)))), (
+    _arguments.Arguments, "apart", property(lambda self: False, lambda self, value: None)
+))
+def arguments_that_share_memory(compiler):
+    @compiler
+    def f(x, y):
+        x.add_(1)
+        return x * y
+
+    a, b = torch.ones(2), torch.ones(2)
+    return [f(a, b), f(a, b), f(a, a), f(a, a), a, b]
+
+
+@case((_arguments.Arguments, "_views_match", lambda self, tensors: True))
+def which_part_of_its_base_a_written_view_is(compiler):
+    data = torch.zeros(4, 2)
+
+    @compiler
+    def f(x):
+        x.add_(1)
+        return x.sum()
+
+    return [*[f(data[i]) for i in range(4)], data]
+
+
+@case((_specialisation.Specialisation, "_grads_fit", lambda self, tensors: True))
+def whether_there_is_a_grad(compiler):
+    weight = torch.ones(2, requires_grad=True)
+
+    @compiler
+    def f(x):
+        (weight * x).sum().backward()
+        return weight.grad.detach().clone()
+
+    out = [f(ONES)]
+    weight.grad = None
+    out += [f(ONES), f(ONES)]
+    return [*out, f(ONES)]
+
+
+@case((_specialisation.Specialisation, "_numbers_fit", lambda self: True))
+def a_learning_rate(compiler):
+    weight = torch.ones(2, requires_grad=True)
+    opt = torch.optim.SGD([weight], lr=0.5)
+
+    @compiler
+    def f(x):
+        opt.zero_grad()
+        (weight * x).sum().backward()
+        opt.step()
+
+    out = []
+    for rate in (0.5, 0.5, 0.25, 0.125):
+        opt.param_groups[0]["lr"] = rate
+        f(ONES)
+        out.append(weight.detach().clone())
+    return out
+
+
+@case((_specialisation.Specialisation, "_numbers_fit", lambda self: True))
+def options_of_an_optimizer(compiler):
+    weight = torch.ones(2, requires_grad=True)
+    opt = torch.optim.SGD([weight], lr=0.5)
+
+    @compiler
+    def f(x):
+        opt.zero_grad()
+        (weight * x).sum().backward()
+        opt.step()
+
+    for i in range(4):
+        opt.param_groups[0]["maximize"] = i == 3
+        f(ONES)
+    return [weight]
+
+
+@case((_function, "_modes", lambda: ()))
+def grad_mode(compiler):
+    weight = torch.ones(2, requires_grad=True)
+
+    @compiler
+    def f(x):
+        return (x + 1 if torch.is_grad_enabled() else x - 1).clone()
+
+    out = [f(ONES), f(ONES)]
+    with torch.no_grad():
+        return [*out, f(ONES), weight]
+
+
+@case((_specialisation.Specialisation, "drawn", property(lambda self: [], lambda self, value: None)))
+def the_next_random_numbers(compiler):
+    f = compiler(lambda x: x + torch.rand(2))
+    return [f(ONES) for _ in range(4)]
+
+
+def numbers(out):
+    return [x.detach().numpy().copy() for x in out]
+
+
+def run(make, compiler):
+    torch.manual_seed(0)
+    return numbers(make(compiler))
+
+
+def same(a, b):
+    return all(x.dtype == y.dtype and np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize(("make", "without"), CASES)
+def test_the_guard_is_there_and_needed(make, without, deferred, monkeypatch):
+    expected = run(make, lambda f: f)
+    assert same(run(make, torch.compile), expected)
+    for owner, name, value in without:
+        monkeypatch.setattr(owner, name, value, raising=False)
+    assert not same(run(make, torch.compile), expected)
+
+
+def test_a_value_that_is_equal_but_not_identical_is_no_miss(deferred):
+    options = {"by": 1000.5, "name": "a"}
+    f = torch.compile(lambda x: x * options["by"] if options["name"] == "a" else x)
+    f(ONES)
+    options["by"] = float("1000.5")
+    f(ONES)
+    report = f.explain()
+    assert (report["specialisations"], report["hits"], report["misses"]) == (1, 1, [])
+    options["by"] = 2.0
+    assert f(ONES).tolist() == [2, 2]
+    (reasons,) = f.explain()["misses"]
+    assert len(reasons) == 1 and "by was 1000.5 and is 2.0" in reasons[0]
+
+
+def test_nan_is_itself_and_zeros_have_signs():
+    assert _reach.same(float("nan"), float("nan"))
+    assert not _reach.same(0.0, -0.0)
+    assert not _reach.same(1, True) and not _reach.same(1, 1.0)
+    assert not _reach.same([1], [1])
+
+
+def test_too_many_specialisations_warn_once_and_go_on(deferred):
+    f = torch.compile(lambda x, k: x * k, recompile_limit=2, name="scaled")
+    with pytest.warns(UserWarning, match=r"scaled was compiled 2 times .*argument 1 was .*recompile_limit"):
+        for k in range(5):
+            assert f(ONES, k).tolist() == [k, k]
+    report = f.explain()
+    assert report["specialisations"] == 2
+    assert report["python"] == ["more than 2 specialisations"]
+    hits = report["hits"]
+    assert f(ONES, 0).tolist() == [0, 0] and f.explain()["hits"] == hits + 1

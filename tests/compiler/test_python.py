@@ -1,0 +1,283 @@
+"""What Python does besides computing: it is not lost, explained, and refused under ``fullgraph``."""
+
+import collections
+import copy
+import itertools
+import random
+import re
+import time
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+from jaxflow import nn
+
+ONES = torch.ones(2)
+EFFECTS = []
+
+
+def effect(reason):
+    """A function of a compiler that returns plain values, and what ``explain`` says of it."""
+
+    def add(fn):
+        EFFECTS.append(pytest.param(fn, reason, id=fn.__name__))
+        return fn
+
+    return add
+
+
+def called(f, times=6):
+    return [f(ONES * i).tolist() for i in range(times)]
+
+
+@effect(r"the length of .*seen from 2 to 3")
+def a_list_grows(compiler):
+    seen = []
+    f = compiler(lambda x: seen.append(x * 2) or x + 1)
+    return called(f), [x.tolist() for x in seen]
+
+
+@effect(r"it changes .*count from 2 to 3 \(.*test_python.py:\d+\)")
+def a_counter(compiler):
+    count = 0
+
+    @compiler
+    def f(x):
+        nonlocal count
+        count += 1
+        return x * count
+
+    return called(f), count
+
+
+@effect(r"print\(\) is called at .*test_python.py:\d+")
+def a_print(compiler):
+    return called(compiler(lambda x: print("now") or x + 1))
+
+
+@effect(r"Random.random\(\) is called at .*test_python.py")
+def random_numbers_of_python(compiler):
+    random.seed(0)
+    return called(compiler(lambda x: x * random.random()))
+
+
+@effect(r"time\(\) is called at")
+def the_time(compiler):
+    f = compiler(lambda x: (x, time.time()))
+    stamps = [f(ONES)[1] for _ in range(5)]
+    return len(set(stamps)) == 5
+
+
+@effect(r"an? ndarray, which cannot be guarded")
+def an_array_of_numpy(compiler):
+    array = np.zeros(2, np.float32)
+    f = compiler(lambda x: x + torch.from_numpy(array))
+    out = []
+    for i in range(5):
+        array[:] = i
+        out.append(f(ONES).tolist())
+    return out
+
+
+@effect(r"an? ndarray, which cannot be guarded")
+def an_array_of_numpy_as_argument(compiler):
+    array = np.zeros(2, np.float32)
+    f = compiler(lambda a: torch.from_numpy(a) + 1)
+    out = []
+    for i in range(5):
+        array[:] = i
+        out.append(f(array).tolist())
+    return out
+
+
+@effect(r"a count, which cannot be guarded|next\(\) is called at")
+def an_iterator(compiler):
+    numbers = itertools.count()
+    f = compiler(lambda x: x + next(numbers))
+    return called(f)
+
+
+@effect(r"a number of a tensor is needed at .*test_python.py:\d+")
+def a_branch_on_a_tensor(compiler):
+    f = compiler(lambda x: x + 1 if x.sum() > 3 else x - 1)
+    return called(f)
+
+
+@effect(r"a number of a tensor is needed at .*test_python.py:\d+")
+def an_item_of_an_argument(compiler):
+    f = compiler(lambda x: x * x[0].item())
+    return called(f)
+
+
+@effect(r"changes a container or an object among its arguments")
+def an_argument_that_grows(compiler):
+    f = compiler(lambda x, held: held.append(x) or x + 1)
+    out = []
+    for i in range(5):
+        held = []
+        f(ONES * i, held)
+        out.append([x.tolist() for x in held])
+    return out
+
+
+@effect(r"an object of type Box")
+def a_result_of_a_class_of_its_own(compiler):
+    class Box:
+        def __init__(self, x):
+            self.x = x
+
+    f = compiler(lambda x: Box(x + 1))
+    return [f(ONES * i).x.tolist() for i in range(5)]
+
+
+@effect(r"ReduceLROnPlateau|a number of a tensor is needed")
+def a_schedule_that_looks_at_the_loss(compiler):
+    weight = torch.ones(2, requires_grad=True)
+    opt = torch.optim.SGD([weight], lr=0.1)
+    schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(opt, patience=0)
+
+    @compiler
+    def step(x):
+        opt.zero_grad()
+        loss = (weight * x).pow(2).sum()
+        loss.backward()
+        opt.step()
+        schedule.step(loss.detach() * 0 + 1)
+        return loss
+
+    return called(step), opt.param_groups[0]["lr"]
+
+
+@effect(r"it changes|it asks a generator for its seed")
+def rates_read_by_hand(compiler):
+    weight = torch.ones(2, requires_grad=True)
+    opt = torch.optim.SGD([weight], lr=0.5)
+
+    @compiler
+    def step(x):
+        opt.param_groups[0]["lr"] *= 0.5
+        return x * opt.param_groups[0]["lr"] + torch.initial_seed()
+
+    return called(step)
+
+
+@pytest.mark.parametrize(("make", "reason"), EFFECTS)
+def test_effects_are_kept_and_explained(make, reason, deferred, capsys):
+    expected, printed = make(lambda f: f), capsys.readouterr().out
+    functions = []
+    found = make(lambda f: functions.append(torch.compile(f)) or functions[-1])
+    assert (found, capsys.readouterr().out) == (expected, printed)
+    report = functions[0].explain()
+    assert report["hits"] == 0
+    assert any(re.search(reason, said) for said in report["python"]), report
+
+
+@pytest.mark.parametrize(("make", "reason"), EFFECTS)
+def test_fullgraph_refuses_them(make, reason, deferred):
+    with pytest.raises(torch.compiler.Unsupported, match="fullgraph=True, but"):
+        make(lambda f: torch.compile(f, fullgraph=True))
+    assert issubclass(torch.compiler.Unsupported, RuntimeError)
+
+
+def state_of(model, opt):
+    params = list(model.parameters())
+    tensors = [*params, *model.buffers(), *(s for v in opt.state.values() for s in v.values())]
+    values, versions = [t.detach().numpy().copy() for t in tensors], [t._version for t in tensors]
+    return values, versions, [p.grad for p in params], torch.get_rng_state().tolist()
+
+
+@pytest.mark.parametrize("fullgraph", [False, True])
+def test_an_exception_leaves_everything_as_before(fullgraph, deferred):
+    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout(0.5))
+    opt = torch.optim.Adam(model.parameters())
+
+    @torch.compile(fullgraph=fullgraph)
+    def step(x, width):
+        opt.zero_grad()
+        model(x).pow(2).sum().backward()
+        opt.step()
+        return x.reshape(width)
+
+    x = torch.randn(3, 2)
+    for _ in range(3):
+        step(x, 6)
+    values, versions, grads, seed = state_of(model, opt)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="invalid"):
+            step(x, 5)
+        after = state_of(model, opt)
+        assert all(map(np.array_equal, after[0], values))
+        assert (after[1], after[3]) == (versions, seed)
+        assert all(a is b for a, b in zip(after[2], grads))
+    hits = step.explain()["hits"]
+    step(x, 6)
+    assert step.explain()["hits"] == hits + 1
+
+
+def test_explain_prints(deferred):
+    torch.compiler.reset()
+    f = torch.compile(lambda x, k: x * k, name="scaled")
+    for k in (1, 1, 2, 2):
+        f(ONES, k)
+    text = str(torch.compiler.explain())
+    assert "scaled: 4 calls, 2 of them compiled, by 2 specialisation(s)" in text
+    assert "a call missed: argument 1 was 1 and is 2" in text
+
+
+def test_the_interface(deferred):
+    compiled = torch.compile(lambda x: torch.compiler.is_compiling(), name="asks")
+    assert compiled(ONES) is True and not torch.compiler.is_compiling()
+
+    @torch.compiler.disable
+    def outside(x):
+        return x.sum().item(), torch.compiler.is_compiling()
+
+    def calls_it(x):
+        return outside(x)
+
+    refused = torch.compile(calls_it, fullgraph=True)
+    with pytest.raises(torch.compiler.Unsupported, match=r"calls .*outside\(\)"):
+        refused(ONES)
+    assert torch.compile(calls_it)(ONES)[0] == 2.0
+    f = torch.compile(lambda x: x + 1)
+    with torch.compiler.set_stance("force_eager"):
+        f(ONES)
+    assert f.explain()["hits"] == 0 and f.explain()["skipped"] == 1
+    with torch.compiler.set_stance("fail_on_recompile"):
+        with pytest.raises(RuntimeError, match="compiled anew"):
+            f(ONES)
+    for bad, message in (
+        ({"mode": "a", "options": {}}, "Either mode or options"), ({"mode": "nope"}, "Unrecognized mode=nope"),
+        ({"backend": "nope"}, "Invalid backend: 'nope'"), ({"backend": print}, "a callable as backend="),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            torch.compile(lambda x: x, **bad)
+    with pytest.raises(AssertionError, match="A callable function is expected"):
+        torch.compile(5)
+    same = collections.OrderedDict
+    assert torch.compile(same, disable=True) is same
+    assert "inductor" in torch.compiler.list_backends()
+
+
+def test_modules(deferred):
+    model = nn.Linear(2, 2)
+    wrapped = torch.compile(model)
+    assert list(wrapped.state_dict()) == ["_orig_mod.weight", "_orig_mod.bias"]
+    assert wrapped.weight is model.weight and wrapped._orig_mod is model
+    wrapped.eval()
+    wrapped.note = 3
+    assert not model.training and model.note == 3
+    expected = model(ONES).tolist()
+    with torch.no_grad():
+        assert [wrapped(ONES).tolist() for _ in range(3)] == [expected] * 3
+    other = copy.deepcopy(wrapped)
+    with torch.no_grad():
+        other.weight.zero_()
+        assert wrapped(ONES).tolist() == expected != other(ONES).tolist()
+    model.compile(fullgraph=True)
+    with torch.no_grad():
+        assert [model(ONES).tolist() for _ in range(3)] == [expected] * 3
+    assert model._compiled_call_impl.explain()["hits"] == 2
+    copied = copy.deepcopy(model)
+    assert copied._compiled_call_impl is None and copied(ONES).tolist() == expected
