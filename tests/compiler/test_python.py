@@ -248,7 +248,8 @@ def test_the_interface(deferred):
         with pytest.raises(RuntimeError, match="compiled anew"):
             f(ONES)
     for bad, message in (
-        ({"mode": "a", "options": {}}, "Either mode or options"), ({"mode": "nope"}, "Unrecognized mode=nope"),
+        ({"mode": "a", "options": {}}, "Either mode or options"),
+        ({"mode": "nope"}, "Unrecognized mode=nope"),
         ({"backend": "nope"}, "Invalid backend: 'nope'"), ({"backend": print}, "a callable as backend="),
     ):
         with pytest.raises(RuntimeError, match=message):
