@@ -72,9 +72,10 @@ class Training(Program):
         self.step, self.batches = step, itertools.cycle(self.loaded)
         self.parts = network, optimizer
 
-    def numbers(self, count=5):
+    def numbers(self, count=None):
         """Losses of the first `count` steps."""
         self.prepare(exact=True)
+        count = count or self.task.compared
         losses = [self.step(*next(self.batches)).item() for _ in range(count)]
         if type(self.task).dropout or self.task.draw:
             self.prepare(exact=False)

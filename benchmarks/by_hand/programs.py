@@ -91,9 +91,9 @@ class Training(Program):
         plan = self.step.lower(self.state, *next(self.batches)).compile().memory_analysis()
         return {**peak.planned(state, state, plan), "resident": peak.resident()}
 
-    def numbers(self, count=5):
+    def numbers(self, count=None):
         self.prepare(exact=True)
-        losses = [float(self.once()) for _ in range(count)]
+        losses = [float(self.once()) for _ in range(count or self.model.task.compared)]
         if self.model.task.dropout or self.model.task.draw:
             self.prepare(exact=False)
         return losses

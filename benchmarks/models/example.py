@@ -19,5 +19,6 @@ def example(name, library):
     if changed != 1:
         raise ValueError(f"{path} should have exactly one line to change, not {changed}")
     module = types.ModuleType(f"{name}_on_{library}")
+    sys.modules[module.__name__] = module  # torch.compile imports the modules of functions it inlines
     exec(compile(source, path, "exec"), module.__dict__)
     return module

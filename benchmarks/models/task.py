@@ -14,6 +14,7 @@ class Task:
 
     clip = None  # bound on the norm of all gradients
     batches = 4  # different batches that the steps go through in turn
+    compared = 5  # steps whose losses are compared
     dropout = 0.0  # set to 0 while losses are compared
     draw = None  # a method that makes the batch within the step, where the program does so
     schedule = None  # a method that makes a learning-rate scheduler for an optimizer
