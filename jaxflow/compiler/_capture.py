@@ -139,6 +139,8 @@ class Capture:
         """Leave everything as it was before."""
         self.end()
         self.program.capture, self.program.closed = None, True
+        # The specialisation's questions refer to the program; the arrays of its first call are let go.
+        self.program.leaves = []
         self.snapshot.restore()
 
     def broken(self) -> None:
