@@ -9,8 +9,10 @@ import numpy as np
 from .numbers import HALVES
 from .table import rule
 
-#: How many elements are worked on at a time: what the polynomial reads and writes stays in the first cache.
-BLOCK = 4096
+#: How many elements are worked on at a time: what the polynomial reads and writes stays in the second cache.
+BLOCK = 16384
+#: Up to this many float64 are computed one by one.
+FEW = 4096
 
 # erf(x) = x p(x^2) / q(x^2) up to where it rounds to 1: the minimax fit for float32 that Eigen and XLA use.
 _ERF_P = tuple(map(np.float32, (2.2905065861350646e-4, 3.4082910107109506e-3, 5.0955695062380861e-2,
@@ -73,25 +75,23 @@ def _erf_inv(site):
 
 
 # erfc(x) = t exp(-x^2 + p(t)) with t = 1 / (1 + x / 2) for x >= 0: the fit of W. Press et al. ("Numerical
-# Recipes", erfcc), whose relative error is 1.2e-7 everywhere.
-_COMPLEMENT = tuple(map(np.float32, (
-    0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418, 0.37409196,
-    1.00002368, -1.26551223)))
-_ONE, _TWO, _HALF = map(np.float32, (1, 2, 0.5))
+# Recipes", erfcc), whose relative error is 1.2e-7 everywhere. Here in t / 2, to save two steps.
+_FIT = (0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418, 0.37409196,
+        1.00002368, -1.26551223 + math.log(2.0))
+_COMPLEMENT = tuple(np.float32(c * 2.0**power) for power, c in zip(range(9, -1, -1), _FIT))
+_TWO = np.float32(2)
 
 
 def _erfc_block(x, out) -> None:
     t = np.abs(x)
-    t *= _HALF
-    t += _ONE
-    np.divide(_ONE, t, out=t)
+    t += _TWO
+    np.reciprocal(t, t)
     power = _polynomial(t, _COMPLEMENT)
     power -= x * x
     np.exp(power, power)
     power *= t
-    np.subtract(_TWO, power, out=out)
+    np.subtract(_TWO, power, out)
     np.copyto(out, power, where=x >= 0)
-    np.copyto(out, x, where=np.isnan(x))
 
 
 def _blockwise(block):
@@ -119,7 +119,7 @@ def _by_dtype(single, name, site):
     if dtype in HALVES:
         return lambda x: single(x.astype(np.float32)).astype(dtype)
     shape = np.broadcast_shapes(*site.shapes)
-    if math.prod(shape) > BLOCK:
+    if math.prod(shape) > FEW:
         return None
     function = getattr(math, name)
     return lambda x: np.array([function(v) for v in np.ravel(x).tolist()], np.float64).reshape(shape)
