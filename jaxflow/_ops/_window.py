@@ -6,6 +6,7 @@ import itertools
 
 import jax
 import jax.numpy as jnp
+from jax.experimental.xla_metadata import set_xla_metadata
 
 
 def taps(kernel):
@@ -48,6 +49,20 @@ def channels_last(x):
 def channels_first(x):
     """``(N, ..., C)`` as ``(N, C, ...)``."""
     return jnp.moveaxis(x, -1, 1)
+
+
+def _same(x):
+    return x.reshape(-1).reshape(x.shape)  # jax forwards a plain argument past the call
+
+
+def materialized(x):
+    """``x``, as an array that XLA does not compute again inside the operations that read it.
+
+    An optimization barrier is gone before the CPU's compiler fuses operations; a call that may not be inlined
+    is not.
+    """
+    with set_xla_metadata(inlineable="false"):
+        return jax.jit(_same)(x)
 
 
 def on_cpu() -> bool:

@@ -23,6 +23,11 @@ NOTE [Channels last inside]
     two such operations they cancel. Elementwise operations in between (``relu``, the addition of a
     residual) are moved to the other side by XLA, but only where every reader of a transposed array can be
     moved, in one pass: an elementwise body reads its operand once, or compares it with a constant.
+    The gradient of the weight reads the input with the channels first and the batch last, an order so
+    far from the one in memory that each element is fetched for itself. Left to itself XLA computes
+    whatever chain of elementwise operations made the input (norm, ``relu``, residuals) again inside that
+    transpose, and fetches the elements of all its operands so: `materialized` has it read the finished
+    input.
     Depthwise convolutions, sums of shifted slices, are twice as quick with the channels first.
 """
 
@@ -34,12 +39,13 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.custom_derivatives import SymbolicZero
 
 from jaxflow._core.dtype import BOOL
 from jaxflow._dispatch.op import op
 
 from ._support import is_complex, is_float, refuse, scalar_name, wide
-from ._window import channels_first, channels_last, on_cpu, pad_last, shifted, taps
+from ._window import channels_first, channels_last, materialized, on_cpu, pad_at, pad_last, shifted, taps
 from .matmul import c_name, contract
 
 _LAST = {1: ("NHC", "HIO", "NHC"), 2: ("NHWC", "HWIO", "NHWC")}
@@ -80,11 +86,28 @@ def conv(x, w, stride, pads, dilation, groups):
 
 def _channels_last_conv(x, w, stride, pads, dilation):
     """The convolution XLA has a kernel for; see NOTE [Channels last inside]."""
-    out = jax.lax.conv_general_dilated(
-        channels_last(x), w.transpose(*range(2, w.ndim), 1, 0), stride, pads, rhs_dilation=dilation,
-        dimension_numbers=_LAST[x.ndim - 2],
-    )
-    return channels_first(out)
+
+    def product(x, w):
+        return jax.lax.conv_general_dilated(
+            x, w, stride, pads, rhs_dilation=dilation, dimension_numbers=_LAST[x.ndim - 2]
+        )
+
+    @jax.custom_jvp
+    def plain(x, w):
+        return product(x, w)
+
+    def tangent(primals, tangents):
+        (x, w), (dx, dw) = primals, tangents
+        total = []
+        if not isinstance(dx, SymbolicZero):
+            total.append(product(dx, w))
+        if not isinstance(dw, SymbolicZero):
+            total.append(product(materialized(x), dw))
+        out = plain(x, w)
+        return out, sum(total[1:], total[0]) if total else jnp.zeros_like(out)
+
+    plain.defjvp(tangent, symbolic_zeros=True)
+    return channels_first(plain(channels_last(x), w.transpose(*range(2, w.ndim), 1, 0)))
 
 
 def _out_sizes(x, w, stride, pads, dilation):
@@ -96,9 +119,8 @@ def _out_sizes(x, w, stride, pads, dilation):
 
 def _pointwise(x, w, stride, pads):
     """A kernel of one element: a product of matrices over the channels."""
-    x = pad_last(x, pads, 0)
-    x = x[(slice(None), slice(None), *(slice(None, None, s) for s in stride))]
-    last = channels_last(x)
+    last = pad_at(channels_last(x), pads, 0, 1)
+    last = last[(slice(None), *(slice(None, None, s) for s in stride))]
     out = contract(last.reshape(-1, x.shape[1]), w.reshape(w.shape[:2]), (1,), (1,))
     return channels_first(out.reshape(*last.shape[:-1], w.shape[0]))
 

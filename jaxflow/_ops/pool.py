@@ -446,10 +446,7 @@ def _avg_pool(input, dims, kernel, stride, padding, ceil_mode, count_include_pad
     windows = list(zip(spatial, out, kernel, stride, padding))
     whole = kernel == stride and not any(padding) and all(n == m * k for n, m, k, *_ in windows)
     if whole and not is_integral(input):
-        pairs = (v for m, k in zip(out, kernel) for v in (m, k))
-        grid = input.reshape(*input.shape[:-dims], *pairs)
-        total = grid.sum(range(input.ndim - dims + 1, grid.ndim, 2))
-        return total * (1.0 / (divisor or math.prod(kernel)))
+        return _tile_sums(input, kernel) * (1.0 / (divisor or math.prod(kernel)))
     total = input
     for d, window in enumerate(windows):
         total = along(total, _window_matrix(*window), d - dims)
@@ -461,6 +458,18 @@ def _avg_pool(input, dims, kernel, stride, padding, ceil_mode, count_include_pad
     if is_integral(input):
         return jax.lax.div(total, jnp.broadcast_to(jnp.asarray(counts, total.dtype), total.shape))
     return total / jnp.asarray(counts, total.dtype)
+
+
+def _tile_sums(x, kernel):
+    """Sums over windows that tile the last dimensions; channels last inside where there is a batch."""
+    dims = len(kernel)
+    batched = x.ndim == dims + 2
+    x = channels_last(x) if batched else x
+    at = 1 if batched else x.ndim - dims
+    spatial, rest = x.shape[at : at + dims], x.shape[at + dims :]
+    pairs = (v for n, k in zip(spatial, kernel) for v in (n // k, k))
+    sums = x.reshape(*x.shape[:at], *pairs, *rest).sum(range(at + 1, at + 2 * dims, 2))
+    return channels_first(sums) if batched else sums
 
 
 _AVG = dict(promote="default", broadcast=False, variants="", saves=("input",), layout="contiguous")
@@ -490,6 +499,9 @@ def avg_pool3d(
 
 def _adaptive_avg(input, sizes):
     dims = len(sizes)
+    if 0 not in sizes and all(n % m == 0 for n, m in zip(input.shape[-dims:], sizes)):
+        kernel = tuple(n // m for n, m in zip(input.shape[-dims:], sizes))
+        return _tile_sums(input, kernel) * (1.0 / math.prod(kernel))
     for d, (n, m) in enumerate(zip(input.shape[-dims:], sizes)):
         start, stop = _adaptive_bounds(n, m)
         i = np.arange(n)
