@@ -17,6 +17,12 @@ def _sortable(x):
     return x.astype(np.float32) if x.dtype in HALVES else x
 
 
+def _bits(x):
+    """float32 as integers in the order of their bits: -NaN, -inf, ..., -0, 0, ..., inf, NaN."""
+    bits = x.view(np.int32)
+    return bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))
+
+
 def _has_negative_zero(x) -> bool:
     return bool(((x == 0) & np.signbit(x)).any())
 
@@ -46,7 +52,10 @@ def _sort(site):
 
 @rule("top_k")
 def _top_k(site):
-    """Descending; of equals the first come first, and NaN before all."""
+    """Descending; of equals the first come first, and NaN before all.
+
+    Of float32 XLA compares the bits: -0 comes after 0, and a NaN with a sign after everything.
+    """
     k, operand = site.params["k"], site.ins[0]
     axis = site.params.get("axis", -1) % len(operand.shape)
     if operand.dtype in COMPLEX:
@@ -56,7 +65,8 @@ def _top_k(site):
     last, dtype = operand.shape[axis] - 1, site.outs[1].dtype
 
     def top_k(x):
-        order = np.argsort(_sortable(x[turned]), axis, "stable")[turned][first]
+        keys = _bits(x) if x.dtype == np.float32 else _sortable(x)
+        order = np.argsort(keys[turned], axis, "stable")[turned][first]
         order = last - order
         return np.take_along_axis(x, order, axis), order.astype(dtype)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +23,7 @@ from ._support import (
     wide,
     wrap_dim,
 )
+from ._window import on_cpu
 from .binary import log_add_exp
 
 
@@ -31,6 +33,35 @@ def _line_dim(name, dim, ndim):
             f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}"
         )
     return wrap_dim(dim, ndim)
+
+
+def _by_rows(shape, axis):
+    """Whether to add up row after row: XLA's own way costs fifteen times that for 4096 x 1024 on the CPU.
+
+    It is as quick where there is little to do, and along lines whose elements are neighbours.
+    """
+    return on_cpu() and math.prod(shape) >= 1 << 14 and math.prod(shape[axis + 1 :]) >= 16
+
+
+def _rows(combine, first, x, axis):
+    """What ``combine`` makes of ``first`` and the slices up to each one along ``axis``."""
+
+    def step(total, row):
+        total = combine(total, row)
+        return total, total
+
+    lines = jax.tree.map(lambda a: jnp.moveaxis(a, axis, 0), x)
+    every = jax.lax.scan(step, first(lines), lines)[1]
+    return jax.tree.map(lambda a: jnp.moveaxis(a, 0, axis), every)
+
+
+def _running(combine, neutral, whole):
+    def run(x, axis):
+        if not _by_rows(x.shape, axis):
+            return whole(x, axis)
+        return _rows(combine, lambda lines: jnp.full_like(lines[0], neutral), x, axis)
+
+    return run
 
 
 def _cumulate(name, fn, input, dim, dtype):
@@ -46,13 +77,13 @@ def _cumulate(name, fn, input, dim, dtype):
 @op(variants="function method inplace out", saves="none")
 def cumsum(input, /, dim, *, dtype=None):
     """The sums of the elements up to each one along ``dim``; integers add up in int64."""
-    return _cumulate("cumsum", jnp.cumsum, input, dim, dtype)
+    return _cumulate("cumsum", _running(jnp.add, 0, jnp.cumsum), input, dim, dtype)
 
 
 @op(variants="function method inplace out", saves=("input", "result"))
 def cumprod(input, /, dim, *, dtype=None):
     """The products of the elements up to each one along ``dim``; integers multiply in int64."""
-    return _cumulate("cumprod", jnp.cumprod, input, dim, dtype)
+    return _cumulate("cumprod", _running(jnp.multiply, 1, jnp.cumprod), input, dim, dtype)
 
 
 @op(saves=("input", "result"))
@@ -87,11 +118,12 @@ def _cumulative_extreme(name, better, input, dim):
     x = at_least_1d(input)
     fixed = jax.lax.stop_gradient(x)
     position = jax.lax.broadcasted_iota(np.int64, x.shape, axis)
-    _, indices = jax.lax.associative_scan(
-        functools.partial(_later_extreme, better),
-        (fixed.astype(np.uint8) if is_bool(x) else fixed, position),
-        axis=axis,
-    )
+    combine = functools.partial(_later_extreme, better)
+    pairs = (fixed.astype(np.uint8) if is_bool(x) else fixed, position)
+    if _by_rows(x.shape, axis):  # the first of a line, taken twice, is still the first
+        _, indices = _rows(combine, lambda lines: jax.tree.map(lambda a: a[0], lines), pairs, axis)
+    else:
+        _, indices = jax.lax.associative_scan(combine, pairs, axis=axis)
     values = jnp.take_along_axis(x, indices, axis)
     return values.reshape(input.shape), indices.reshape(input.shape)
 

@@ -14,6 +14,7 @@ from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op
 
 from ._support import at_least_1d, is_bool, is_complex, refuse, wrap_dim
 from .order import argsort as order_of
+from .order import first_few
 
 
 def _sorted_with(input, axis, pick):
@@ -44,12 +45,7 @@ def topk(input, /, k, dim=-1, largest=True, sorted=True):
     size = input.shape[axis] if input.ndim else 1
     if not 0 <= k <= size:
         raise RuntimeError("selected index k out of range")
-
-    def pick(x):
-        order = order_of(x, axis, largest)
-        return jax.lax.slice_in_dim(order, 0, k, axis=axis)
-
-    return _sorted_with(input, axis, pick)
+    return _sorted_with(input, axis, lambda x: first_few(x, axis, k, largest))
 
 
 # ------------------------------------------------------------------------------------------ search
