@@ -79,7 +79,9 @@ class Schedule:
         for i in self.bools:
             env[i] = env[i] != 0
         env += [np.asarray(leaf.array) for leaf in reversed(program.leaves)]
-        with np.errstate(all="ignore"):
+        from jaxflow._interpreter import interpreting  # it has been loaded: the steps are its functions
+
+        with interpreting():
             for run, where, out, stop, drop in self.steps:
                 env[out:stop] = run(*[env[i] for i in where])
                 for i in drop:

@@ -20,8 +20,9 @@ from . import (
     windows,
 )
 from .lowering import lower
+from .surroundings import interpreting
 
-__all__ = ["lower"]
+__all__ = ["interpreting", "lower"]
 
 # Imported for the rules that they enter.
 _FAMILIES = (contraction, control, elementwise, fourier, indexing, randomness, reductions, scattering,

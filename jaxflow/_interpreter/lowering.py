@@ -24,6 +24,7 @@ from jax.extend.core import Literal
 
 from .fallback import is_key, through_xla
 from .numbers import KNOWN
+from .surroundings import interpreting
 from .table import RULES, SAME, Site
 
 #: Primitives that only call a jaxpr, and the parameter in which it lies.
@@ -236,9 +237,9 @@ def lower(closed: jax.core.ClosedJaxpr) -> Callable:
         ``run(*arrays) -> list[np.ndarray]``. It takes and returns arrays of exactly the jaxpr's avals, may
         return inputs, parts of them and views that cannot be written, writes into none of them, and may run
         in several threads at once. Arrays of random keys travel as their uint32 data. Attributes:
-        ``run.bare``, the same without the ``np.errstate`` that silences NumPy (for callers that set it around
-        many runs), ``run.fallbacks``, the names of the primitives that go through XLA, and ``run.steps``, how
-        many steps a run takes.
+        ``run.bare``, the same without `interpreting` around it (for callers that set it around many
+        runs), ``run.fallbacks``, the names of the primitives that go through XLA, and ``run.steps``, how many
+        steps a run takes.
     """
     builder = Builder()
     with np.errstate(all="ignore"):
@@ -249,7 +250,7 @@ def lower(closed: jax.core.ClosedJaxpr) -> Callable:
     bare = _runner(program, template, len(args), out_slots, [i for i, r in enumerate(results) if not r.shape])
 
     def run(*arrays):
-        with np.errstate(all="ignore"):
+        with interpreting():
             return bare(*arrays)
 
     run.bare = bare

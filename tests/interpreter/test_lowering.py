@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._interpreter import lower
+from jaxflow._interpreter import interpreting, lower, surroundings
 
 
 def lowered(function, *args):
@@ -80,3 +80,27 @@ def test_a_primitive_without_a_rule_runs_through_xla_and_is_reported():
     run, (result,) = lowered(lambda x: jnp.linalg.cholesky(x) + 1, x)
     assert run.fallbacks == ("cholesky",)
     np.testing.assert_allclose(result, np.linalg.cholesky(x) + 1)
+
+
+def test_products_use_one_thread_and_leave_the_number_as_it_was():
+    """While any run is under way, in whatever order they end; a BLAS that cannot be asked is left alone."""
+    threads = surroundings._threads
+    if threads.library is None:
+        with interpreting():
+            assert threads.runs == 1
+        return
+    get, put = threads.library
+    before = get()
+    put(2)
+    usual = get()  # fewer than two where the machine has one
+    try:
+        outer, inner = interpreting(), interpreting()
+        outer.__enter__()
+        inner.__enter__()
+        assert get() == 1
+        outer.__exit__()
+        assert get() == 1
+        inner.__exit__()
+        assert get() == usual
+    finally:
+        put(before)
