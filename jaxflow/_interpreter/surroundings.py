@@ -1,10 +1,10 @@
 """What a run is within: NumPy is silent, and its BLAS uses one thread.
 
 NOTE [One thread for products]
-    OpenBLAS's threads wait for each other by spinning. Where another thread has the core, and XLA compiling in
-    the background is one, a product of 0.1 ms waits for the scheduler, for tens of milliseconds. Programs whose
-    products are large enough to gain from threads are compiled anyway. The number of threads belongs to the
-    process, so it is put back when the last run ends.
+    OpenBLAS's threads wait for each other by spinning. Where another thread has the core, and XLA compiling
+    in the background is one, a product of 0.1 ms waits for the scheduler, for tens of milliseconds. Programs
+    whose products are large enough to gain from threads are compiled anyway. The number of threads belongs to
+    the process, so it is put back when the last run ends.
 """
 
 from __future__ import annotations
