@@ -164,14 +164,14 @@ def test_new_lengths_run_no_body(deferred, monkeypatch, no_families):
     monkeypatch.setattr(plan.Traced, "__init__", lambda *args: runs.append(args[1]) or traced(*args))
     monkeypatch.setattr(plan, "finish_vjp", lambda *args: runs.append(args[0].name) or made(*args))
     torch.manual_seed(0)
-    layer = torch.nn.Linear(6, 6, bias=False)
+    layer = torch.nn.Linear(6, 6)
     norm = torch.nn.LayerNorm(6)
     for length in (11, 13, 14, 17, 19, 23):
         runs.clear()
         x = torch.zeros(2, length, 6)
-        q = layer(norm(x))
-        y = F.scaled_dot_product_attention(q, q, q, is_causal=True)
-        loss = F.gelu(y + torch.arange(length).sum()).mean()
+        q = layer(norm(x))[:, 1:].view(2, length - 1, 2, 3).transpose(1, 2)
+        y = F.scaled_dot_product_attention(q, q, q, is_causal=True).transpose(1, 2).reshape(2, length - 1, 6)
+        loss = F.gelu(y + torch.arange(length - 1)[:, None]).mean()
         loss.backward()
         layer.zero_grad()
         norm.zero_grad()
@@ -197,6 +197,38 @@ def test_a_failed_family_keeps_no_values_alive(deferred, monkeypatch):
             assert not any(ref() for ref in values)
     finally:
         gc.enable()
+
+
+VIEWS = {
+    "slice": lambda x, n: x[1 : n - 1, ::2],
+    "from the end": lambda x, n: x[-2:],
+    "select": lambda x, n: x[n // 2],
+    "diagonal": lambda x, n: x.diagonal(),
+    "chain": lambda x, n: x.view(2, n // 2, 6).transpose(0, 1)[1:].unsqueeze(1),
+    "expand": lambda x, n: x[None].expand(3, n, 6),
+    "flatten": lambda x, n: x.t().flatten(1)[:, None, :-1],
+    "unfold": lambda x, n: x.unfold(0, 3, 2),
+    "as_strided": lambda x, n: x.as_strided((n, 2), (6, 1), 1),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_of_every_length_read_write_and_differentiate(name, deferred, no_families):
+    for n in (10, 12, 14, 18, 6, 2, 8):
+        array = np.random.default_rng(n).normal(size=(n, 6))
+        if n == 2 and name in ("chain", "unfold"):
+            continue
+        x = torch.tensor(array, requires_grad=True)
+        view = VIEWS[name](x, n)
+        positions = VIEWS[name](torch.arange(n * 6).view(n, 6), n).numpy()
+        np.testing.assert_array_equal(view.detach().numpy(), array.reshape(-1)[positions])
+        (view * 2).sum().backward()
+        counts = np.bincount(positions.reshape(-1), minlength=n * 6).reshape(n, 6)
+        np.testing.assert_array_equal(x.grad.numpy(), 2.0 * counts)
+        if name not in ("expand", "unfold"):
+            y = torch.tensor(array)
+            VIEWS[name](y, n).fill_(0.5)
+            np.testing.assert_array_equal(y.numpy(), np.where(counts, 0.5, array))
 
 
 # ----- every op -----------------------------------------------------------------------------------

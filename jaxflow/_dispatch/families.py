@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
@@ -45,12 +45,13 @@ _groups: dict[tuple, Group] = {}
 class Template:
     """A plan with symbolic sizes: what all plans of a family are copies of."""
 
-    __slots__ = ("_instances", "backward", "holds", "plan", "scope", "shapes")
+    __slots__ = ("_instances", "backward", "holds", "jaxpr", "plan", "scope", "shapes")
 
     def __init__(self, plan: Plan, scope: Scope) -> None:
         self.plan = plan
         self.scope = scope
         self.backward: dict[tuple, tuple[Vjp, Template] | None] = {}
+        self.jaxpr = plan.jaxpr  # those of views are traced when asked for: now, while the scope is open
         # Guards are those of the symbols: of all that was traced with them so far.
         self.holds = scope.holds(scope.guards)
         shapes = (f"({''.join(source_of(n) + ', ' for n in a.shape)}), " for a in plan.out_avals)
@@ -61,7 +62,7 @@ class Template:
     def instances(self) -> Instances:
         """The jaxprs of the members."""
         if self._instances is None:
-            self._instances = Instances(self.scope, self.plan.jaxpr)
+            self._instances = Instances(self.scope, self.jaxpr)
         return self._instances
 
     def out_avals(self, numbers: Sequence[int]) -> tuple[Aval, ...]:
@@ -78,7 +79,7 @@ class Template:
         found.member = self, numbers
         return found
 
-    def jaxpr(self, numbers: tuple):
+    def jaxpr_of(self, numbers: tuple):
         """The jaxpr of the member with these numbers."""
         return self.instances.jaxpr(numbers)
 
@@ -98,7 +99,7 @@ class Template:
 
         def function() -> Callable:
             closed = plans.backward_jaxpr(plan, vjp.wanted, vjp.defined, vjp.kept)
-            return plans.function_of(closed or template.jaxpr(numbers), plan.recomputes)
+            return plans.function_of(closed or template.jaxpr_of(numbers), plan.recomputes)
 
         copy = template.member(numbers, kinds, tuple(plan.kinds[i] for i in vjp.wanted), function)
         return Vjp(copy, vjp.kept, vjp.wanted, vjp.defined, vjp.noted)
@@ -229,35 +230,46 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         else:
             head.append(kind)
     extents = len(values)
-    _flatten(static, head, values)
+    flatten(static, head, values)
     if not values:
         return plans.build(op, kinds, static, into)
-    sizes = tuple(values)
-    with _lock:
-        key = tuple(head)
-        group = _groups.get(key)
-        if group is None:
-            group = _groups[key] = Group()
-        found = group.find(sizes)
-        if found is None:
-            def make(symbolic: tuple) -> Plan:
-                return plans.build(op, *_renewed(kinds, static, into, symbolic))
 
-            group.extend(sizes, extents, make)
-            found = group.find(sizes)
-        if found is None:
-            plan = plans.build(op, kinds, static, into)
-            group.remember(sizes, plan)
-            return plan
-        template, numbers = found
+    def copy(template: Template, numbers: tuple) -> Plan:
         _, _, layout, present = template.plan.origin
         return template.member(
             numbers, tuple(k for k in kinds if k is not plans.NoneKind), template.out_avals(numbers),
             lambda: plans.function(op, kinds, static, into), (op, static, layout, present),
         )
 
+    return of_family(
+        tuple(head), tuple(values), extents,
+        lambda symbolic: plans.build(op, *_renewed(kinds, static, into, symbolic)),
+        lambda: plans.build(op, kinds, static, into), copy,
+    )
 
-def _flatten(items: tuple, head: list, values: list) -> None:
+
+def of_family(head: tuple, sizes: tuple[int, ...], extents: int, make: Callable[[tuple], Plan],
+              plain: Callable[[], Plan], copy: Callable[[Template, tuple], Plan]) -> Plan:
+    """The plan of a call that ``head`` tells but for its sizes, the first ``extents`` of them of shapes.
+
+    ``make`` builds the plan for symbolic sizes, ``plain`` the one for these, ``copy`` that of a family.
+    """
+    with _lock:
+        group = _groups.get(head)
+        if group is None:
+            group = _groups[head] = Group()
+        found = group.find(sizes)
+        if found is None:
+            group.extend(sizes, extents, make)
+            found = group.find(sizes)
+        if found is not None:
+            return copy(*found)
+        plan = plain()
+        group.remember(sizes, plan)
+        return plan
+
+
+def flatten(items: tuple, head: list, values: list) -> None:
     """Integers go into ``values``; what says where they stood, and all else, into ``head``."""
     for x in items:
         kind = x.__class__
@@ -266,7 +278,7 @@ def _flatten(items: tuple, head: list, values: list) -> None:
             values.append(x)
         elif kind is tuple:
             head += "(", len(x)
-            _flatten(x, head, values)
+            flatten(x, head, values)
         else:
             head += kind, x  # the class as well: True, 1.0 and 1 are equal
 
@@ -274,14 +286,15 @@ def _flatten(items: tuple, head: list, values: list) -> None:
 def _renewed(kinds: tuple, static: tuple, into: Aval | None, sizes: tuple) -> tuple:
     """Kinds, static arguments and aval of the result with other sizes."""
     rest = iter(sizes)
+    into = renewed(into, rest)
+    kinds = tuple(renewed(k, rest) if k.__class__ is Aval else k for k in kinds)
+    return kinds, renewed(static, rest), into
 
-    def renew(x: Any) -> Any:
-        if x.__class__ is Aval:
-            return aval_of(tuple(next(rest) for _ in x.shape), x.dtype, x.device)
-        if x.__class__ is int:
-            return next(rest)
-        return tuple(map(renew, x)) if x.__class__ is tuple else x
 
-    into = renew(into)
-    kinds = tuple(renew(k) if k.__class__ is Aval else k for k in kinds)
-    return kinds, renew(static), into
+def renewed(x: Any, rest: Iterator) -> Any:
+    """What `flatten` took apart, or an aval, with its integers replaced by the next ones of ``rest``."""
+    if x.__class__ is Aval:
+        return aval_of(tuple(next(rest) for _ in x.shape), x.dtype, x.device)
+    if x.__class__ is int:
+        return next(rest)
+    return tuple(renewed(item, rest) for item in x) if x.__class__ is tuple else x

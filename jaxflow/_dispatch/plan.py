@@ -143,7 +143,7 @@ class Plan:
         elif name == "jaxpr":
             self.jaxpr = found = (
                 self.jitted.trace(*map(struct_of, self.kinds)).jaxpr if self.member is None
-                else self.member[0].jaxpr(self.member[1])
+                else self.member[0].jaxpr_of(self.member[1])
             )
         elif name == "fn":
             self.fn = found = self.make_fn()

@@ -19,7 +19,9 @@ from jaxflow._core.geometry import contiguous_strides, has_internal_overlap
 from jaxflow._core.tensor import Tensor
 from jaxflow._ops.views import VIEWS, Geometry, Step, by_position, capacity, repeats_itself
 
+from .families import flatten, of_family, renewed
 from .plan import Plan
+from .sizes import Size
 
 
 class ViewPlan:
@@ -145,22 +147,65 @@ class ViewPlan:
         """See NOTE [Where a view starts]: one plan for all views that differ in numbers only."""
         found = self.plans.get((kind, key))
         if found is None:
-            fn = make()
-            kinds = [*avals, *(int,) * len(numbers)]
-
-            def flat(*inputs):
-                return (fn(*inputs),)
-
-            name = self.name if kind == "step" else f"{kind}_{self.name}"
-            # PyTorch's gradient of strides over nothing, or of nothing, is zeros without a history.
-            twice = grad_name != "AsStridedBackward0" or bool(avals[0].numel and self.aval.numel)
-            found = self.plans.setdefault((kind, key), Plan(
-                name, flat, kinds, [avals[0] if kind == "write" else self.aval], device=self.aval.device,
-                grad_name=grad_name, saves="none", twice=twice,
-            ))
-            if kind == "step":
-                found.view = (self.key, avals[0])
+            found = self.plans.setdefault(
+                (kind, key), self._of_family(kind, lambda: self._plan(kind, make, avals, numbers, grad_name))
+            )
         return found
+
+    def _plan(self, kind: str, make: Callable, avals: list, numbers: tuple, grad_name: str) -> Plan:
+        name = self.name if kind == "step" else f"{kind}_{self.name}"
+        # PyTorch's gradient of strides over nothing, or of nothing, is zeros without a history.
+        twice = grad_name != "AsStridedBackward0" or bool(avals[0].numel and self.aval.numel)
+        plan = Plan(
+            name, _flat(make()), [*avals, *(int,) * len(numbers)],
+            [avals[0] if kind == "write" else self.aval], device=self.aval.device,
+            grad_name=grad_name, saves="none", twice=twice,
+        )
+        if kind == "step":
+            plan.view = (self.key, avals[0])
+        return plan
+
+    def _of_family(self, kind: str, plain: Callable[[], Plan]) -> Plan:
+        """The plan that ``plain`` makes, or its equal in a family of views (NOTE [Families of plans])."""
+        root, keys = self.root, []
+        plan: ViewPlan | None = self
+        while plan.parent is not None:
+            keys.append(plan.key)
+            plan = plan.parent
+        base = root.aval
+        if root.geometry.room is not None or not keys:
+            return plain()
+        keys = tuple(reversed(keys))
+        layout = () if root.stride is None else root.stride
+        head: list = [kind, base.dtype, base.device, base.ndim]
+        values = [*base.shape]
+        flatten((layout, keys), head, values)
+        if any(type(n) is Size for n in values):
+            return plain()  # a family is being made
+
+        def make(symbolic: tuple) -> Plan:
+            rest = iter(symbolic)
+            aval = renewed(base, rest)
+            stride, steps = renewed((layout, keys), rest)
+            found = root_of(aval, stride or None)
+            for name, static in steps:
+                found = found.child(name, static)
+            return getattr(found, kind)
+
+        def copy(template, numbers: tuple) -> Plan:
+            own = plain()
+            found = template.member(numbers, own.kinds, own.out_avals, lambda: own.fn)
+            found.view = own.view
+            return found
+
+        return of_family(tuple(head), tuple(values), len(base.shape), make, plain, copy)
+
+
+def _flat(fn: Callable) -> Callable:
+    def flat(*inputs):
+        return (fn(*inputs),)
+
+    return flat
 
 
 def view_node(plan: Plan, numbers: tuple, edges: list):

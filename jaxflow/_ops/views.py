@@ -129,7 +129,7 @@ def slice_(g: Geometry, dim: int, start: int | None, stop: int | None, step: int
         raise RuntimeError("slice step must be positive")
     extent = g.size[dim]
     fixed = start is None
-    start, stop, step = slice(start, stop, step).indices(extent)
+    start, stop = _within(0 if fixed else start, extent), extent if stop is None else _within(stop, extent)
     stop = max(stop, start)
     count = -(-(stop - start) // step)
     size = (*g.size[:dim], count, *g.size[dim + 1 :])
@@ -152,6 +152,11 @@ def slice_(g: Geometry, dim: int, start: int | None, stop: int | None, step: int
 
     return Step(size, stride, offset, read_at, write_at, numbers=(start,),
                 structure=("slice", dim, count, step))
+
+
+def _within(bound: int, extent: int) -> int:
+    """A bound of a slice, which may count from the end, inside the dimension."""
+    return max(bound + extent, 0) if bound < 0 else min(bound, extent)
 
 
 @view
@@ -457,7 +462,7 @@ def repeats_itself(size: tuple[int, ...], stride: tuple[int, ...]) -> bool:
         reach += step * (extent - 1)
     else:
         return False
-    if np.prod(size, dtype=np.int64) > 1 << 20:
+    if math.prod(size) > 1 << 20:
         return True
     at = _positions(size, stride, 0)
     return np.unique(at).size < at.size
