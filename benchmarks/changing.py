@@ -1,10 +1,10 @@
 """Programs whose shapes or structure change from step to step, in PyTorch's style."""
 
 import itertools
-import time
 
 import numpy as np
 
+from .clock import now
 from .models.policy import Cart
 from .programs import Program, Training
 
@@ -37,9 +37,9 @@ class ChangingLengths(Training):
         batches = list(itertools.islice(self.batches, steps))
         for _ in range(self.passes):
             self.over(batches)
-        began = time.perf_counter()
+        began = now()
         self.over(batches)
-        return (time.perf_counter() - began) / steps
+        return (now() - began) / steps
 
     def over(self, batches):
         for batch in batches:
@@ -87,9 +87,9 @@ class Generation(Program):
         with self.torch.no_grad():
             for _ in range(self.passes):
                 self.generate(steps)
-            began = time.perf_counter()
+            began = now()
             window = self.generate(steps)
-            seconds = time.perf_counter() - began
+            seconds = now() - began
         self.window = window
         return seconds / steps
 
@@ -130,11 +130,11 @@ class Reinforcement(Program):
     def measure(self, steps):
         """Seconds a step of the cart, over `steps` episodes."""
         moves = list(itertools.islice(self.lengths, steps))
-        began = time.perf_counter()
+        began = now()
         for length in moves:
             loss = self.episode(length, self.sampled)
         loss.item()
-        return (time.perf_counter() - began) / sum(moves)
+        return (now() - began) / sum(moves)
 
     def episode(self, length, choose):
         torch, cart = self.torch, Cart()

@@ -2,9 +2,9 @@
 
 import gc
 import itertools
-import time
 
 from . import peak
+from .clock import now
 from .models.task import initial
 
 
@@ -82,11 +82,11 @@ class Training(Program):
         return losses
 
     def measure(self, steps):
-        began = time.perf_counter()
+        began = now()
         for _ in range(steps):
             loss = self.step(*next(self.batches))
         loss.item()
-        return (time.perf_counter() - began) / steps
+        return (now() - began) / steps
 
 
     def first(self):
@@ -129,8 +129,8 @@ class Inference(Program):
 
     def measure(self, steps):
         with self.torch.no_grad():
-            began = time.perf_counter()
+            began = now()
             for _ in range(steps):
                 answer = self.answer(*next(self.batches))
             self.task.answer(answer).reshape(-1)[0].item()
-        return (time.perf_counter() - began) / steps
+        return (now() - began) / steps

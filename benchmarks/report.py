@@ -8,7 +8,7 @@ import pathlib
 import platform
 import statistics
 
-from . import targets
+from . import clock, targets
 from .contenders import CONTENDERS, PYTORCH, REFERENCES
 from .workloads import WORKLOADS
 
@@ -72,8 +72,9 @@ def write(name, title, result, text, folder=None):
 def suite(results, rounds, out, failures, setting):
     """The table of all workloads, the chart, and what failed."""
     from . import chart
+    clock_used = "Processor time" if os.environ.get(clock.VARIABLE) == "cpu" else "Times"
     note = (
-        f"Times: median of {rounds} rounds (lowest to highest), the contenders taking turns, each in a"
+        f"{clock_used}: median of {rounds} rounds (lowest to highest), the contenders taking turns, each in a"
         f" process of its own; then the {STATISTIC['used']} over that of the others. Numbers agree;"
         f" where a contender did not take part the reason stands in its row. {setting.get('device')},"
         f" {setting.get('dtype')}{', --quick' if setting.get('quick') else ''}"

@@ -1,6 +1,6 @@
 """What single operations cost, in PyTorch's style; by hand in by_hand/small.py."""
 
-import time
+from .clock import now
 
 OPS = 400
 
@@ -32,10 +32,10 @@ class Small:
 
     def measure(self, steps):
         """Seconds of `steps` times ``once()``, over what it does each time."""
-        began = time.perf_counter()
+        began = now()
         for _ in range(steps):
             self.once()
-        return (time.perf_counter() - began) / (steps * self.each)
+        return (now() - began) / (steps * self.each)
 
 
 class Op(Small):
@@ -58,9 +58,9 @@ class Op(Small):
     def measure(self, steps):
         seconds = 0.0
         for _ in range(steps):
-            began = time.perf_counter()
+            began = now()
             z = self.chain()
-            seconds += time.perf_counter() - began
+            seconds += now() - began
             z.sum().item()
         return seconds / (steps * OPS)
 
@@ -85,10 +85,10 @@ class BackwardNode(Op):
             self.x.grad = None
             loss = self.chain().sum()
             loss.item()
-            began = time.perf_counter()
+            began = now()
             loss.backward()
             self.x.grad[0, 0].item()
-            seconds += time.perf_counter() - began
+            seconds += now() - began
         return seconds / (steps * OPS)
 
 
@@ -114,11 +114,11 @@ class Optimizer(Small):
         return [self.parameters[-1].sum().item()]
 
     def measure(self, steps):
-        began = time.perf_counter()
+        began = now()
         for _ in range(steps):
             self.step()
         self.parameters[-1][0, 0].item()
-        return (time.perf_counter() - began) / (steps * self.each)
+        return (now() - began) / (steps * self.each)
 
 
 class Optimizer100(Optimizer):

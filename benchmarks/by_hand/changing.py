@@ -1,13 +1,13 @@
 """Changing shapes, as who knows JAX writes them: padded to a few sizes, each compiled once."""
 
 import itertools
-import time
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from .. import changing
+from ..clock import now
 from ..models import gpt, policy, trees
 from ..models.policy import Cart
 from . import layers
@@ -45,9 +45,9 @@ class ChangingLengths(Training):
         batches = list(itertools.islice(self.batches, steps))
         for _ in range(self.passes):
             self.over(batches)
-        began = time.perf_counter()
+        began = now()
         self.over(batches)
-        return (time.perf_counter() - began) / steps
+        return (now() - began) / steps
 
     def over(self, batches):
         for batch in batches:
@@ -131,7 +131,7 @@ class Generation(Program):
         return [float(jnp.abs(ask(window, length)).mean()) for length in (3, 5, 7)]
 
     def measure(self, steps):
-        began = time.perf_counter()
+        began = now()
         codes, length = self.codes, self.length
         for _ in range(steps):
             if length == codes.shape[1]:
@@ -139,7 +139,7 @@ class Generation(Program):
             codes, code = self.following(codes, length)
             length += 1
             int(code)
-        seconds = time.perf_counter() - began
+        seconds = now() - began
         self.codes, self.length = codes, length
         return seconds / steps
 
@@ -196,11 +196,11 @@ class Reinforcement(Program):
 
     def measure(self, steps):
         moves = list(itertools.islice(self.lengths, steps))
-        began = time.perf_counter()
+        began = now()
         for length in moves:
             loss = self.episode(length, self.choose)
         float(loss)
-        return (time.perf_counter() - began) / sum(moves)
+        return (now() - began) / sum(moves)
 
     def episode(self, length, choose):
         task, cart = self.model.task, Cart()

@@ -1,10 +1,10 @@
 """What single operations cost in JAX: with jnp, or under one `jax.jit`, whichever one would write."""
 
-import time
 
 import jax
 import jax.numpy as jnp
 
+from ..clock import now
 from ..small import OPS, Nothing
 from .optimizers import AdamW
 
@@ -20,11 +20,11 @@ class Small:
         return [float(self.once())]
 
     def measure(self, steps):
-        began = time.perf_counter()
+        began = now()
         for _ in range(steps):
             found = self.once()
         float(found)
-        return (time.perf_counter() - began) / (steps * self.each)
+        return (now() - began) / (steps * self.each)
 
 
 class NoModel:
@@ -68,11 +68,11 @@ class Optimizer(Small):
         return self.p["0"][0, 0]
 
     def measure(self, steps):
-        began = time.perf_counter()
+        began = now()
         for _ in range(steps):
             self.step()
         float(self.p["0"][0, 0])
-        return (time.perf_counter() - began) / (steps * self.each)
+        return (now() - began) / (steps * self.each)
 
 
 class Optimizer100(Optimizer):
