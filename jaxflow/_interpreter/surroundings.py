@@ -39,7 +39,8 @@ class _Threads:
     def __init__(self) -> None:
         self.library = _library()
         self.begin_again()
-        os.register_at_fork(after_in_child=self.begin_again)
+        if hasattr(os, "register_at_fork"):  # not on Windows
+            os.register_at_fork(after_in_child=self.begin_again)
 
     def begin_again(self) -> None:
         """No run is under way: so it is at first, and in a child process."""
