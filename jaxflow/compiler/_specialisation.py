@@ -24,7 +24,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.door import view_value
-from jaxflow._dispatch.doubt import Question, doubt_of
+from jaxflow._dispatch.doubt import Doubt, Question, doubt_of
 
 from ._reach import Item, same
 
@@ -36,8 +36,8 @@ _TENSOR_NAMES = ("its storage", "its shape, dtype or device", "its strides", "th
                  "requires_grad", "its grad_fn", "its hooks", "its tangents")
 
 
-class Miss(Exception):
-    """A guard that only the numbers of an optimizer reveal does not hold."""
+# Runs whose doubts may hang on each other before they are settled together: asking costs as much as a guard.
+_CHAIN = 16
 
 
 class Call:
@@ -94,6 +94,8 @@ class Specialisation:
 
     def __init__(self) -> None:
         self.hits = 0
+        self.last: Doubt | None = None  # the latest run's
+        self.unsettled = 0
 
     # --------------------------------------------------------------------------------------- making it
 
@@ -367,11 +369,30 @@ class Specialisation:
 
     def _doubt(self, values: list, out: list) -> Any:
         """What this run may turn out to have done wrong; see NOTE [Faults found late]."""
+        inherited = any(v.doubt is not None and v.doubt[0].wrong != {} for v in values)
+        if inherited and self.last is not None and self.last.sound():
+            inherited = any(v.doubt is not None and v.doubt[0].wrong != {} for v in values)
+        if not (inherited or self.question_from):
+            return None
         questions = [
             Question(Value(q.flag.aval, out[k]), q.asked, q.victims, q.error, q.line)
             for q, k in self.question_from
         ]
-        return doubt_of(questions, [values[k] for k in self.leaf_at], self.trace)
+        if not inherited:
+            self.last = Doubt(questions, [], self.trace)
+            return self.last
+        leaves = [values[k] for k in self.leaf_at]
+        self.unsettled += 1
+        if self.unsettled < _CHAIN:
+            open_ = [
+                (-1 - i, v.doubt) for i, v in enumerate(leaves)
+                if v.doubt is not None and v.doubt[0].wrong != {}
+            ]
+            self.last = Doubt(questions, open_, self.trace)
+        else:
+            self.unsettled = 0
+            self.last = doubt_of(questions, leaves, self.trace)
+        return self.last
 
 
 class _Holder:

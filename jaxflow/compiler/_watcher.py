@@ -115,7 +115,9 @@ class Watcher:
         if event == "call":
             kind = self.kinds.get(code)
             if kind is None:
-                kind = self.kinds[code] = _kind_of(frame)
+                kind = _kind_of(frame)
+                if kind != ENGINE:  # which may depend on the caller
+                    self.kinds[code] = kind
             if code.co_name == "__init__" and code.co_argcount:
                 me = frame.f_locals.get(code.co_varnames[0])
                 self.born[id(me)] = me
@@ -215,7 +217,7 @@ def _kind_of(frame: Any) -> int:
     name = code.co_filename
     if name.startswith("<"):  # generated: by import, by named tuples and dataclasses
         module = str(frame.f_globals.get("__name__", "")).split(".")[0]
-        if name.startswith("<frozen") or module in ("jaxflow", "jax", "jaxlib", "numpy") or (
+        if name.startswith("<frozen") or module in ("", "jaxflow", "jax", "jaxlib", "numpy") or (
             module.startswith("namedtuple_")
         ):
             return NOTHING
@@ -229,7 +231,11 @@ def _kind_of(frame: Any) -> int:
         return ENGINE
     if name.startswith(_HOME):
         return NOTHING
-    return PASSING if name.startswith(_PASSING) else USER
+    if name.startswith(_PASSING):
+        return PASSING
+    if _is_inner(name) and frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(_HOME):
+        return ENGINE  # Python's library at work for us
+    return USER
 
 
 @functools.cache
