@@ -16,7 +16,8 @@ def weights(shape, seed):
 
 
 def model_of(lib):
-    model = lib.nn.Sequential(lib.nn.Linear(3, 4), lib.nn.BatchNorm1d(4), lib.nn.Tanh(), lib.nn.Linear(4, 2))
+    nn = lib.nn
+    model = nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
     with lib.no_grad():
         for i, p in enumerate(model.parameters()):
             p.copy_(lib.from_numpy(weights(tuple(p.shape), i)))
@@ -49,7 +50,8 @@ def training_step(lib):
     if lib is jaxflow:
         step = lib.compile(step)
     out = [step(lib.from_numpy(weights((5, 3), 10 + i))) for i in range(6)]
-    return [*out, *model.parameters(), *model.buffers(), *average], [schedule.get_last_lr(), schedule.last_epoch]
+    notes = [schedule.get_last_lr(), schedule.last_epoch]
+    return [*out, *model.parameters(), *model.buffers(), *average], notes
 
 
 def aliases(lib):
