@@ -6,6 +6,7 @@ for arrays of no dimensions they are ten times as quick, and no slower on arrays
 
 from __future__ import annotations
 
+import math
 import operator
 from functools import partial
 
@@ -167,6 +168,29 @@ def _not(site):
     return np.logical_not if site.dtype == BOOL else operator.invert
 
 
+#: From so many elements on, choosing between a value and 0 by its bits is quicker than `np.where`.
+MANY = 4096
+
+
+def _is_zero(array) -> bool:
+    return array is not None and np.ndim(array) == 0 and array == 0 and not np.signbit(array)
+
+
+def _kept_or_zero(dtype, kept_if):
+    """``which == kept_if ? x : 0``: x's bits and all ones, or and none. A third of the time of `np.where`."""
+    bits = np.dtype(f"i{dtype.itemsize}")
+
+    def select(which, no, yes):
+        mask = which.astype(bits)
+        if kept_if:
+            np.negative(mask, out=mask)
+        else:
+            mask -= 1
+        return np.bitwise_and((yes if kept_if else no).view(bits), mask).view(dtype)
+
+    return select
+
+
 @rule("select_n", compact=True)
 def _select_n(site):
     if len(site.ins) == 2:
@@ -175,6 +199,11 @@ def _select_n(site):
     if site.ins[0].dtype == BOOL:
         if len(site.ins) == 3 and site.shapes[0] == () and site.shapes[1] == site.shapes[2]:
             return lambda which, no, yes: yes if which else no
+        many = site.shapes[0] != () and math.prod(site.outs[0].shape) >= MANY
+        if many and site.dtype.kind in "fiu" and site.dtype.itemsize >= 4:
+            for case in (1, 2):
+                if _is_zero(site.known[case]):
+                    return _kept_or_zero(site.dtype, case == 1)
         return lambda which, no, yes: where(which, yes, no)
 
     def choose(which, *cases):

@@ -79,7 +79,7 @@ def _erf_inv(site):
 _FIT = (0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418, 0.37409196,
         1.00002368, -1.26551223 + math.log(2.0))
 _COMPLEMENT = tuple(np.float32(c * 2.0**power) for power, c in zip(range(9, -1, -1), _FIT))
-_TWO = np.float32(2)
+_ONE, _TWO = np.float32(1), np.float32(2)
 
 
 def _erfc_block(x, out) -> None:
@@ -90,8 +90,10 @@ def _erfc_block(x, out) -> None:
     power -= x * x
     np.exp(power, power)
     power *= t
-    np.subtract(_TWO, power, out)
-    np.copyto(out, power, where=x >= 0)
+    sign = np.copysign(_ONE, x)  # arithmetic: to choose by a mask takes as long as all the rest
+    np.subtract(_ONE, sign, out)
+    sign *= power
+    out += sign
 
 
 def _blockwise(block):

@@ -503,3 +503,21 @@ def draws(seed):
 @pytest.mark.parametrize("seed", [0, 123456789012345, -1])
 def test_random_numbers_are_the_same(seed):
     assert difference(draws, np.int64(seed)) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_choosing_between_many_numbers_and_zero(dtype):
+    x = np.concatenate([np.arange(-4096, 4096).astype(dtype), edges(dtype)])
+    functions = {
+        "positive": lambda x: jnp.where(x > 0, x, dtype(0)),
+        "others": lambda x: jnp.where(x > 0, dtype(0), x),
+        "a row": lambda x: jnp.where((x > 0).reshape(4, -1), x.reshape(4, -1)[:1], dtype(0)),
+        "minus zero": lambda x: jnp.where(x > 0, x, -dtype(0)),
+        "one mask": lambda x: jnp.where((x > 0).reshape(4, -1)[:, :1], x.reshape(4, -1), dtype(0)),
+        "one answer": lambda x: jnp.where(x[0] > 0, x, dtype(0)),
+        "twice zero": lambda x: jnp.where(x > 0, dtype(0), jnp.zeros_like(x)),
+    }
+    x = x[: len(x) // 4 * 4]
+    assert differences(functions, x) == {}
+    run = lower(jax.make_jaxpr(functions["minus zero"])(x))
+    np.testing.assert_array_equal(np.signbit(run(x)[0]), np.signbit(np.where(x > 0, x, -dtype(0))))
