@@ -133,6 +133,16 @@ def test_nothing_is_interpreted_where_that_is_switched_off(prices, monkeypatch):
     assert counts() == (0, 1, 1)
 
 
+def test_deterministic_programs_are_all_compiled(prices):
+    torch.use_deterministic_algorithms(True)
+    try:
+        counts = Counts()
+        (torch.ones(3) * 2).tolist()
+        assert counts() == (0, 1, 1)
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
 def test_the_interpreter_goes_on_while_the_program_is_compiled(prices, monkeypatch):
     prices(0.1, 0.55)
     go, Real = threading.Event(), executable.Executable

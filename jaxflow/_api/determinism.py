@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from jaxflow._dispatch import policy
 from jaxflow._dispatch.composite import composite
 
-_mode = {"on": False, "warn_only": False}
+_mode = {"warn_only": False}
 
 
 @composite("function")
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Accepted and remembered; XLA's CPU programs always give the same result for the same input.
+    """With ``True``, the same operations on the same values give the same bits, whenever they run.
 
-    On a GPU set ``XLA_FLAGS=--xla_gpu_deterministic_ops=true`` before the program starts.
+    A script run twice prints the same digits anyhow. But on the CPU a program may be interpreted at first
+    and compiled when it has come several times, and the two agree to rounding only: with ``True`` nothing
+    is interpreted. XLA's CPU programs always give the same result for the same input;
+    on a GPU set ``XLA_FLAGS=--xla_gpu_deterministic_ops=true`` before the program starts.
 
     Raises:
         TypeError: for what is no bool.
@@ -21,13 +25,14 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
             "_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not "
             f"{type(mode).__name__}"
         )
-    _mode.update(on=mode, warn_only=warn_only)
+    policy.one_executor = mode
+    _mode["warn_only"] = warn_only
 
 
 @composite("function")
 def are_deterministic_algorithms_enabled() -> bool:
     """What ``use_deterministic_algorithms`` was given last, at first False."""
-    return _mode["on"]
+    return policy.one_executor
 
 
 @composite("function")

@@ -13,7 +13,8 @@ NOTE [When a program is compiled]
       many as the two prices suggest, at most ``AHEAD``. The run after those waits for the executable if
       need be, so here, too, the clock decides nothing.
     What is asked for two or three times is so answered by one executor and the same to the last bit; where
-    that has to hold for longer (a gradient checked for being reproducible), ``pinned`` keeps to it.
+    that has to hold for longer (a gradient checked for being reproducible), ``pinned`` keeps to it; under
+    ``use_deterministic_algorithms(True)`` nothing is interpreted.
     A background compilation that fails is reported once, as a warning, and its trace stays interpreted.
 """
 
@@ -38,6 +39,8 @@ HORIZON = 2000
 AHEAD = 8
 CALL = 3e-5  # seconds: of calling a small compiled program
 BACKGROUND_FROM = 0.5  # seconds of compiling from which on it is done in the background
+
+one_executor = False  # set by use_deterministic_algorithms
 
 FIRST, LOOPING, PAID = "dear to interpret", "a loop", "came again often enough"
 
@@ -72,7 +75,7 @@ class Sightings:
 
 def interprets(device) -> bool:
     """Whether programs of this device may be interpreted."""
-    return device is CPU and flags.INTERPRET
+    return device is CPU and flags.INTERPRET and not one_executor
 
 
 def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executable]]) -> Executable | None:
