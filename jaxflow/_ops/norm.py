@@ -11,6 +11,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+from jax.custom_derivatives import SymbolicZero
 
 from jaxflow._dispatch.op import Scalar, op
 
@@ -121,13 +122,74 @@ def _channelwise(p, ndim):
 @op(name="_batch_norm_train", variants="", grad_name="NativeBatchNormBackward0")
 def batch_norm_train(input, weight=None, bias=None, /, *, eps):
     """Standardised over all dimensions but 1: the result, the batch's mean, its biased variance."""
-    axes = tuple(range(input.ndim - 1))
     x = channels_last(wide(input))  # NOTE [Channels last inside]
-    mean = jax.lax.stop_gradient(jnp.mean(x, axes))
-    var = jax.lax.stop_gradient(jnp.var(x, axes))
-    y = standardize(x, axes, eps)
-    out = _affine(y, weight, bias, input.dtype)
-    return channels_first(out), mean, var
+    weight, bias = (p if p is None else as_dtype(p, x.dtype) for p in (weight, bias))
+    mean, var = _moments(jax.lax.stop_gradient(x))
+    out = _batch_norm(x, weight, bias, eps)
+    return channels_first(as_dtype(out, input.dtype)), mean, var
+
+
+def _moments(x):
+    """Mean and biased variance of each channel, the last dimension."""
+    axes = tuple(range(x.ndim - 1))
+    mean = jnp.mean(x, axes)
+    centred = x - mean
+    return mean, jnp.mean(centred * centred, axes)
+
+
+def _batch_norm(x, weight, bias, eps):
+    """Each channel (the last dimension) standardised, scaled and shifted.
+
+    The result is one product and one sum an element. In the derivative the scale comes before the
+    projection, so that the sums which the gradient of ``x`` needs are those that are the gradients of
+    ``weight`` and ``bias``. XLA hands the two factors of a summed product to a library, as arrays: the
+    centred input would be made in the forward pass and kept until backward. A selection after the product
+    (by a condition that always holds, nan included) stops it, and the product is made where it is summed.
+    """
+    axes = tuple(range(x.ndim - 1))
+    parameters = [p for p in (weight, bias) if p is not None]
+
+    def scaled(x, weight):
+        mean, var = _moments(x)
+        inverse = jax.lax.rsqrt(var + jnp.asarray(eps, x.dtype))
+        return mean, inverse, inverse if weight is None else inverse * weight
+
+    def unpack(parameters):
+        left = list(parameters)
+        return [None if p is None else left.pop(0) for p in (weight, bias)]
+
+    @jax.custom_jvp
+    def normalize(x, *parameters):
+        weight, bias = unpack(parameters)
+        mean, _, scale = scaled(x, weight)
+        shift = -mean * scale
+        return x * scale + (shift if bias is None else shift + bias)
+
+    def tangent(primals, tangents):
+        x, *parameters = primals
+        dx, *changes = tangents
+        mean, inverse, scale = scaled(x, unpack(parameters)[0])
+        out = normalize(*primals)
+        centred = x - mean
+
+        def standardized_times(p):
+            p = jnp.broadcast_to(inverse * p, x.shape)
+            return centred * jax.lax.select(jnp.broadcast_to(inverse != -1, x.shape), p, jnp.zeros_like(p))
+
+        total = jnp.zeros_like(out)
+        if not isinstance(dx, SymbolicZero):
+            t = dx * scale
+            along = inverse * jnp.mean(centred * t, axes)
+            total = t + -jnp.mean(t, axes) + standardized_times(-along)
+        dweight, dbias = unpack(changes)
+        if dweight is not None and not isinstance(dweight, SymbolicZero):
+            total = total + standardized_times(dweight)
+        if dbias is not None and not isinstance(dbias, SymbolicZero):
+            total = total + dbias
+        return out, total
+
+    normalize.defjvp(tangent, symbolic_zeros=True)
+    return normalize(x, *parameters)
 
 
 @op(name="_batch_norm_eval", variants="", grad_name="NativeBatchNormBackward0")
