@@ -13,6 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .numbers import KNOWN
+
 #: Elements of the smallest kernel of an elementwise primitive.
 LEAST = 64
 
@@ -30,7 +32,7 @@ ELEMENTWISE = frozenset("""
 
 def is_key(aval) -> bool:
     """Whether it is an array of random keys."""
-    return jax.dtypes.issubdtype(aval.dtype, jax.dtypes.extended)
+    return aval.dtype not in KNOWN and jax.dtypes.issubdtype(aval.dtype, jax.dtypes.extended)
 
 
 def _frozen(params: dict) -> tuple | None:

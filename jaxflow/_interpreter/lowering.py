@@ -92,13 +92,14 @@ class Builder:
     def emit(self, function: Callable, ins: Sequence[Ref], outs: Sequence[Ref],
              several: bool = False) -> None:
         """A step; or its result, if all that it reads is known and it is small."""
-        small = all(math.prod(out.shape) <= LARGEST_CONSTANT for out in outs)
-        if small and all(ref.value is not None for ref in ins):
-            found = function(*[ref.value for ref in ins])
+        values = [ref.value for ref in ins]
+        if not any(value is None for value in values) and all(
+                math.prod(out.shape) <= LARGEST_CONSTANT for out in outs):
+            found = function(*values)
             for ref, array in zip(outs, found if several else [found]):
                 ref.value = self.constants[ref.number] = array
             return
-        self.steps.append(Step(function, tuple(r.number for r in ins), tuple(r.number for r in outs),
+        self.steps.append(Step(function, tuple([r.number for r in ins]), tuple([r.number for r in outs]),
                                several))
 
     # ------------------------------------------------------------------------------- equations
@@ -129,15 +130,15 @@ class Builder:
             return self.jaxpr(inner, (), ins)
         if name == "broadcast_in_dim" and len(ins) == 1 and not is_key(eqn.outvars[0].aval):
             return [self.broadcast(ins[0], eqn)]
-        avals = tuple(v.aval for v in eqn.outvars)
-        in_avals = tuple(atom.aval for atom in eqn.invars)
+        avals = tuple([v.aval for v in eqn.outvars])
+        in_avals = tuple([atom.aval for atom in eqn.invars])
         rule = RULES.get(name)
         function = None
         if rule is not None and (rule.keys or _all_known(in_avals, avals)):
             if not rule.compact:
                 ins = [self.spread(ref) for ref in ins]
-            site = Site(name, eqn.params, in_avals, avals, tuple(ref.value for ref in ins),
-                        tuple(ref.shape for ref in ins), self.lower)
+            site = Site(name, eqn.params, in_avals, avals, tuple([ref.value for ref in ins]),
+                        tuple([ref.shape for ref in ins]), self.lower)
             function = rule.make(site)
             if function is SAME:
                 return [Ref(ins[0].number, avals[0], ins[0].shape, ins[0].value)]
@@ -182,7 +183,7 @@ class Builder:
 
     def spread(self, ref: Ref) -> Ref:
         """The value with all its elements."""
-        if is_key(ref.aval) or ref.shape == ref.aval.shape:
+        if ref.shape == ref.aval.shape or is_key(ref.aval):
             return ref
         if ref.full is None:
             shape, dtype = ref.aval.shape, ref.aval.dtype
@@ -208,8 +209,11 @@ def _host_array(array, aval):
     return np.asarray(array)
 
 
-def _all_known(*groups) -> bool:
-    return all(aval.dtype in KNOWN for group in groups for aval in group)
+def _all_known(ins: tuple, outs: tuple) -> bool:
+    for aval in (*ins, *outs):
+        if aval.dtype not in KNOWN:
+            return False
+    return True
 
 
 def _spreader(shape: tuple, dtype: np.dtype) -> Callable:
