@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from jaxflow._core import flags
@@ -191,9 +191,15 @@ class Report(dict):
         lines += [f"  {n:6d} x  {reason}" for reason, n in self["closed_because"].items()]
         lines.append("sync points:")
         lines += [f"  {n:6d} x  {line}" for line, n in self["syncs"].items()]
+        if self["functions"]:
+            lines += ["compiled functions:", *(f"  {line}" for line in str(self["functions"]).split("\n"))]
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+# What `jaxflow.compiler`, which lies above, has to say of its functions; it puts itself here.
+of_functions: Callable[[], list] = list
 
 
 def explain() -> Report:
@@ -206,7 +212,8 @@ def explain() -> Report:
     interpreter leaves to XLA), ``eager_ops`` (operations that ran one by one), ``programs`` (of the
     last 1024: name, number of ops, why it was compiled, seconds, runs, source line),
     ``closed_because`` (reason -> how often) and ``syncs`` (source line -> how often it forced a
-    result). With the environment variable ``JAXFLOW_EXPLAIN=1`` it is printed when the process ends.
+    result), ``functions`` (what ``jaxflow.compiler.explain`` says). With the environment variable
+    ``JAXFLOW_EXPLAIN=1`` it is printed when the process ends.
     """
     with _figures.lock:
         return Report(
@@ -223,6 +230,7 @@ def explain() -> Report:
             programs=sorted(map(dict, _figures.programs), key=lambda p: -p["runs"]),
             closed_because=dict(_figures.reasons.most_common()),
             syncs=dict(_figures.syncs.most_common()),
+            functions=of_functions(),
         )
 
 

@@ -85,6 +85,7 @@ class Capture:
     def __init__(self, fullgraph: bool, view_arguments: list) -> None:
         self.fullgraph = fullgraph
         self.reasons: list[str] = []
+        self.lasting = False
         self.break_line: str | None = None
         self.thread = threading.get_ident()
         self.snapshot = Snapshot()
@@ -106,6 +107,8 @@ class Capture:
         for s, value, _ in self.snapshot.storages:
             if value.__class__ is not Value or isinstance(value.array, jax.core.Tracer):
                 continue
+            if value.place is not None:
+                continue  # owed to another thread
             # The counters of an optimizer are one Value in many storages, which is part of its program.
             slot = shared.get(id(value)) if value.aval.ndim == 0 else None
             if slot is None:
@@ -240,8 +243,9 @@ class Capture:
             raise Unsupported(f"fullgraph=True, but {reason} ({explain.user_line()})")
         self.blame(reason)
 
-    def blame(self, reason: str) -> None:
-        """Python has to run at each call, because of ``reason``."""
+    def blame(self, reason: str, lasting: bool = False) -> None:
+        """Python has to run at each call, because of ``reason``; ``lasting`` if it will not go away."""
+        self.lasting = self.lasting or lasting
         if reason not in self.reasons:
             self.reasons.append(reason)
 

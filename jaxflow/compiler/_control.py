@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._dispatch import explain as figures
 from jaxflow._dispatch.state import state
 
 from ._api import BACKENDS
@@ -149,3 +150,6 @@ def explain() -> Report:
     ``skipped``.
     """
     return Report(function.explain() for function in sorted(functions, key=lambda f: f.number))
+
+
+figures.of_functions = explain

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from jaxflow._core.tensor import Tensor, ViewInfo
-from jaxflow._core.value import Storage
+from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch.generator import Generator
 from jaxflow._dispatch.graph import Node
 from jaxflow.optim.lr_scheduler import LRScheduler
@@ -25,7 +25,7 @@ _NODE_SLOTS = ("_inputs", "_guards")
 tensor_state = attrgetter(*TENSOR_SLOTS)
 _view_state, _node_state = attrgetter(*_VIEW_SLOTS), attrgetter(*_NODE_SLOTS)
 
-_KINDS = (Storage, Tensor, ViewInfo, Node, Generator, Optimizer, LRScheduler)
+_KINDS = (Storage, Value, Tensor, ViewInfo, Node, Generator, Optimizer, LRScheduler)
 
 
 def living() -> dict[type, list]:
@@ -51,6 +51,7 @@ class Snapshot:
 
     def __init__(self) -> None:
         found = living()
+        self.values = {id(v) for v in found[Value]}
         self.storages = [(s, s.value, s.epoch) for s in found[Storage]]
         self.tensors = {id(t): (t, tensor_state(t)) for t in found[Tensor]}
         self.views = [(v, _view_state(v)) for v in found[ViewInfo]]

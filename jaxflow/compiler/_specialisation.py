@@ -12,6 +12,7 @@ NOTE [The quick call]
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -25,8 +26,11 @@ from jaxflow._core.value import Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.doubt import Doubt, Question, doubt_of
+from jaxflow._dispatch.watching import WATCHERS
 
 from ._reach import Item, same
+
+COMPILED = "call of a compiled function"
 
 _tensor = attrgetter("_storage", "_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks",
                      "_tangents")
@@ -284,7 +288,10 @@ class Specialisation:
         donated = self.pick_donated(arrays)
         kept = self.pick_kept(arrays)
         del arrays
+        started = time.perf_counter() if WATCHERS else 0.0
         out = self.compiled(list(donated), list(kept), self.float_array, integers, self.complex_array)
+        if WATCHERS:
+            explain.ran(self.executable.entry, COMPILED, time.perf_counter() - started)
         for g, moved, seed in self.drawn:
             with g._lock:
                 g._offset = moved if seed is not None else g._offset + moved

@@ -144,7 +144,7 @@ class Builder:
                 where = line_of(name, self.watcher.codes) if name else None
                 what = "" if x is None else f", a {type(x).__name__}"
                 at = f" ({where})" if where else ""
-                self.blame(f"it may read {shown}{what}, which cannot be guarded{at}")
+                self.capture.blame(f"it may read {shown}{what}, which cannot be guarded{at}", lasting=True)
         for x in self.watcher.met.values():
             if id(x) not in self.reach.seen and id(x) not in self.watcher.born and _has_state(x):
                 self.blame(f"it uses a {type(x).__name__} {_UNKNOWN}")
@@ -237,7 +237,7 @@ class Builder:
                 by_slot[slot] = named[0]
         seen_as = capture.seen_as
         viewed = {seen_as[id(t)]: i for i, t in enumerate(self.arguments) if id(t) in seen_as}
-        known = {id(v) for v in self._known_before()}
+        known = self.capture.snapshot.values
         found: dict[int, tuple] = {}
         used = {x for x in self.program.trace if x.__class__ is int and x < 0}
         for s in self._changed():
@@ -251,20 +251,13 @@ class Builder:
             elif -slot > len(capture.origin):
                 value = capture.placeholders[-1 - slot]
                 if id(value) in known:
-                    self.blame("it reads what a graph recorded before the call has saved")
+                    self.blame("it reads a value that was there before and that no tensor it reached holds")
                 found[slot] = ("constant", None)
             else:
                 shape = list(capture.placeholders[-1 - slot].aval.shape)
                 self.blame(f"it reads a tensor of shape {shape} {_UNKNOWN}")
         if self.capture.reasons:
             raise Unnamed("what was said")
-        return found
-
-    def _known_before(self) -> list[Value]:
-        found = []
-        for _, (inputs, _) in self.capture.snapshot.nodes:
-            found += [x for x in inputs or () if isinstance(x, Value)]
-        found += [saved[0] for _, saved in self.capture.snapshot.views if saved[0] is not None]
         return found
 
     def _order(self, leaves: dict[int, tuple]) -> list[int]:

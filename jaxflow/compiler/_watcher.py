@@ -194,7 +194,7 @@ class Watcher:
 
     def _impure(self, frame: Any, fn: Any) -> None:
         name = getattr(fn, "__qualname__", repr(fn))
-        self.capture.blame(f"{name}() is called at {_line(frame)}")
+        self.capture.blame(f"{name}() is called at {_line(frame)}", lasting=True)
 
 
 def _line(frame: Any) -> str:

@@ -223,6 +223,7 @@ def test_explain_prints(deferred):
     text = str(torch.compiler.explain())
     assert "scaled: 4 calls, 2 of them compiled, by 2 specialisation(s)" in text
     assert "a call missed: argument 1 was 1 and is 2" in text
+    assert text.split("\n", maxsplit=1)[0] in str(torch.explain())
 
 
 def test_the_interface(deferred):
