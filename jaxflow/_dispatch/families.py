@@ -45,7 +45,7 @@ _groups: dict[tuple, Group] = {}
 class Template:
     """A plan with symbolic sizes: what all plans of a family are copies of."""
 
-    __slots__ = ("_instances", "backward", "holds", "jaxpr", "plan", "scope", "shapes")
+    __slots__ = ("_instances", "backward", "holds", "hosts", "jaxpr", "plan", "scope", "shapes")
 
     def __init__(self, plan: Plan, scope: Scope) -> None:
         self.plan = plan
@@ -56,6 +56,7 @@ class Template:
         self.holds = scope.holds(scope.guards)
         shapes = (f"({''.join(source_of(n) + ', ' for n in a.shape)}), " for a in plan.out_avals)
         self.shapes = scope.compiled(f"({''.join(shapes)})")
+        self.hosts: list = []  # see `host.host_of`
         self._instances: Instances | None = None
 
     @property
@@ -105,7 +106,7 @@ class Template:
         return Vjp(copy, vjp.kept, vjp.wanted, vjp.defined, vjp.noted)
 
     def _symbolic_vjp(self, needs: tuple, defined: tuple | None) -> tuple[Vjp, Template] | None:
-        vjp = _attempt(self.scope, lambda: self.plan.vjp(needs, defined))
+        vjp = attempt(self.scope, lambda: self.plan.vjp(needs, defined))
         if vjp is None:
             return None
         return vjp, Template(vjp.plan, self.scope)
@@ -180,7 +181,7 @@ class Group:
                 if type(n) is tuple and n not in symbols:
                     symbols[n] = scope.symbol(n[0])
             sizes = tuple(symbols[n] if type(n) is tuple else n for n in pattern)
-            family = _attempt(scope, lambda sizes=sizes, scope=scope: Family(make(sizes), scope, sizes))
+            family = attempt(scope, lambda sizes=sizes, scope=scope: Family(make(sizes), scope, sizes))
             if family is not None and self._agrees(family, values):
                 self.families.insert(0, family)
                 return
@@ -204,7 +205,7 @@ class Group:
         return True
 
 
-def _attempt(scope: Scope, make: Callable[[], Any]) -> Any:
+def attempt(scope: Scope, make: Callable[[], Any]) -> Any:
     """What ``make`` traces with these symbols; None where that fails.
 
     When jax asks a size for its number it keeps the refusal in a cycle, and with it all frames up to the

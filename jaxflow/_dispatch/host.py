@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .families import Template, attempt
 from .plan import Plan
+from .rebinding import Rebinding
+from .sizes import Scope
 
 
 def host_of(plan: Plan) -> Callable[..., list]:
@@ -16,5 +19,53 @@ def host_of(plan: Plan) -> Callable[..., list]:
     if found is None:
         from jaxflow._interpreter import lower  # loaded where a cold program runs, not at start
 
-        found = plan.host = lower(plan.jaxpr)
+        if plan.member is not None:
+            found = _of_member(*plan.member)
+        plan.host = found = lower(plan.jaxpr) if found is None else found
     return found
+
+
+# How many ways of lowering a family has: the interpreter decides by size what is quickest.
+_MOST = 6
+
+
+def _of_member(template: Template, numbers: tuple) -> Callable | None:
+    """The function of one member of a family, see NOTE [Lowered once]; None where there is none for it."""
+    for host in template.hosts:
+        if host is None:
+            return None  # it cannot be lowered so
+        if host.holds(*numbers):
+            return host(numbers)
+    if len(template.hosts) >= _MOST:
+        return None
+    scope = Scope()
+    host = attempt(scope, lambda: _Host(template, scope, numbers))
+    template.hosts.append(host)
+    return host if host is None else host(numbers)
+
+
+class _Host:
+    """A family's jaxpr lowered, as is right for these numbers of its symbols and all that keep the guards."""
+
+    def __init__(self, template: Template, scope: Scope, numbers: tuple) -> None:
+        from jaxflow._interpreter.symbolic import lower_symbolic
+
+        closed = template.jaxpr_of(tuple(map(scope.symbol, numbers)))
+        run = lower_symbolic(closed, lambda function: bool(Rebinding(function).sources))
+        self.fallbacks, self.steps = run.fallbacks, run.steps
+        self.rebinding = Rebinding(run.bare)
+        self.holds = scope.holds(scope.guards)
+        self.sources = tuple(self.rebinding.sources)
+        self.evaluate = scope.compiled(f"({''.join(s + ', ' for s in self.sources)})")
+
+    def __call__(self, numbers: tuple) -> Callable:
+        from jaxflow._interpreter import interpreting
+
+        bare = self.rebinding(dict(zip(self.sources, self.evaluate(*numbers), strict=True)))
+
+        def run(*arrays):
+            with interpreting():
+                return bare(*arrays)
+
+        run.bare, run.fallbacks, run.steps = bare, self.fallbacks, self.steps
+        return run

@@ -35,8 +35,8 @@ class Instances:
         """What each size is for these numbers of the symbols."""
         return dict(zip(self.sources, self.evaluate(*numbers), strict=True))
 
-    def jaxpr(self, numbers: Sequence[int]) -> ClosedJaxpr:
-        """The jaxpr for these numbers of the symbols."""
+    def jaxpr(self, numbers: Sequence) -> ClosedJaxpr:
+        """The jaxpr for these numbers of the symbols, which may be symbols of another scope."""
         values = self.numbers_of(numbers)
         return _Substitution(lambda size: values[size.source]).closed(self.closed)
 

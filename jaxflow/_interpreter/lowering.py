@@ -22,6 +22,8 @@ import jax
 import numpy as np
 from jax.extend.core import Literal
 
+from jaxflow._core.geometry import broadcast_shapes
+
 from .fallback import is_key, through_xla
 from .numbers import KNOWN
 from .surroundings import interpreting
@@ -200,7 +202,7 @@ def _together(shapes: list[tuple]) -> tuple:
     different = {*shapes} - {()}
     if len(different) <= 1:
         return different.pop() if different else ()
-    return np.broadcast_shapes(*different)
+    return broadcast_shapes(*different)
 
 
 def _host_array(array, aval):
@@ -231,11 +233,12 @@ def _spreader(shape: tuple, dtype: np.dtype) -> Callable:
 # --------------------------------------------------------------------------------- the program
 
 
-def lower(closed: jax.core.ClosedJaxpr) -> Callable:
+def lower(closed: jax.core.ClosedJaxpr, builder: Builder | None = None) -> Callable:
     """Make a jaxpr a function of NumPy arrays.
 
     Args:
         closed: the jaxpr. Any primitive is allowed; those without a rule run through XLA.
+        builder: gathers the steps, if it is to do so in another way than `Builder`.
 
     Returns:
         ``run(*arrays) -> list[np.ndarray]``. It takes and returns arrays of exactly the jaxpr's avals, may
@@ -245,7 +248,7 @@ def lower(closed: jax.core.ClosedJaxpr) -> Callable:
         runs), ``run.fallbacks``, the names of the primitives that go through XLA, and ``run.steps``, how many
         steps a run takes.
     """
-    builder = Builder()
+    builder = Builder() if builder is None else builder
     with np.errstate(all="ignore"):
         args = [builder.value(aval) for aval in closed.in_avals]
         results = [builder.spread(ref) for ref in builder.jaxpr(closed.jaxpr, closed.consts, args)]
