@@ -59,3 +59,28 @@ def test_second_derivatives_with_hooks_and_forward_over_reverse(executor):
         for p, h, d in zip(plain, hooked, pushed, strict=True):
             np.testing.assert_allclose(h.numpy(), p.numpy(), rtol=1e-10, atol=1e-12)
             np.testing.assert_allclose(2 * d.detach().numpy(), p.numpy(), rtol=1e-10, atol=1e-12)
+
+
+def test_layers_of_changing_lengths_are_their_cells_step_by_step(executor):
+    torch.manual_seed(0)
+    for kind, cell_kind in ((torch.nn.LSTM, torch.nn.LSTMCell), (torch.nn.GRU, torch.nn.GRUCell)):
+        net, cell = kind(3, 2).double(), cell_kind(3, 2).double()
+        pairs = list(zip(net.parameters(), cell.parameters(), strict=True))
+        with torch.no_grad():
+            for ours, theirs in pairs:
+                theirs.copy_(ours)
+        for length in (4, 2, 5, 7, 1, 3):
+            x = torch.randn(length, 2, 3, dtype=torch.float64)
+            whole, _ = net(x)
+            state, steps = None, []
+            for row in x:
+                state = cell(row, state)
+                steps.append(state[0] if kind is torch.nn.LSTM else state)
+            by_step = torch.stack(steps)
+            for total, module in ((whole, net), (by_step, cell)):
+                module.zero_grad()
+                (total * total).sum().backward()
+            values = whole.detach().numpy(), by_step.detach().numpy()
+            np.testing.assert_allclose(*values, rtol=1e-10, atol=1e-13)
+            for ours, theirs in pairs:
+                np.testing.assert_allclose(ours.grad.numpy(), theirs.grad.numpy(), rtol=1e-9, atol=1e-12)
