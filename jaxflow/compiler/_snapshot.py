@@ -55,7 +55,8 @@ class Snapshot:
         self.storages = [(s, s.value, s.epoch) for s in found[Storage]]
         self.tensors = {id(t): (t, tensor_state(t)) for t in found[Tensor]}
         self.views = [(v, _view_state(v)) for v in found[ViewInfo]]
-        self.nodes = [(n, _node_state(n)) for n in found[Node] if hasattr(n, "_inputs")]
+        self.nodes = [(n, _node_state(n)) for n in found[Node]
+                      if hasattr(n, "_inputs") and hasattr(n, "_guards")]
         cells = {id(o.version): o.version for kind in (Storage, ViewInfo) for o in found[kind]}
         self.cells = [(cell, list(cell)) for cell in cells.values()]
         self.generators = [(g, g._seed, g._offset) for g in found[Generator]]

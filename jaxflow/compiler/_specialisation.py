@@ -112,6 +112,10 @@ class Specialisation:
         self.tensor_metas = list(map(_tensor, tensors))
         self.graded = [t for t in tensors if t._requires_grad or t._grad is not None]
         self.grad_metas = [None if t._grad is None else _grad_meta(t._grad) for t in self.graded]
+        # Memory of a .grad that is a captured tensor's too; an argument's it may not be.
+        self.grad_fixed = [
+            None if t._grad is None else self.arguments.fixed.get(id(t._grad._storage)) for t in self.graded
+        ]
         self.argument_grads = [(i, None if t._grad is None else _grad_meta(t._grad)) for i, t in
                                enumerate(arguments) if t._requires_grad or t._grad is not None]
         numbers = {id(t): i for i, t in enumerate(arguments)}
@@ -195,7 +199,7 @@ class Specialisation:
             for (holder, key), expected in zip(self.items, self.item_metas):
                 t = holder[key]
                 if not isinstance(t, Tensor) or _grad_meta(t) != expected or (
-                    id(t._storage) in self.arguments.fixed
+                    id(t._storage) in self.arguments.fixed or any(t._storage is a._storage for a in tensors)
                 ):
                     return None
         for storages in self.shared:
@@ -206,12 +210,18 @@ class Specialisation:
         return tensors if not self.dynamic or self._numbers_fit() else None
 
     def _grads_fit(self, tensors: list) -> bool:
-        for grad, expected in zip(map(_grad_of, self.graded), self.grad_metas):
+        fixed = self.arguments.fixed
+        given = {id(t._storage) for t in tensors}
+        for grad, expected, same_as in zip(map(_grad_of, self.graded), self.grad_metas, self.grad_fixed):
             if grad is None:
                 if expected is not None:
                     return False
             elif expected is None or _grad_meta(grad) != expected:
                 return False
+            else:
+                at = id(grad._storage)
+                if fixed.get(at) != same_as or at in given:
+                    return False
         for i, expected in self.argument_grads:
             grad = tensors[i]._grad
             if (grad is None) != (expected is None) or (grad is not None and _grad_meta(grad) != expected):

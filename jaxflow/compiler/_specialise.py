@@ -67,6 +67,8 @@ class Builder:
                 self.grads.append(t)
                 self.places[id(grad._storage)] = ("grad", len(self.grads) - 1)
         for i, t in enumerate(self.arguments):
+            if self.places.get(id(t._storage), ("",))[0] == "grad":
+                self.blame("an argument is the .grad of a tensor it captures")
             if id(t._storage) not in self.fixed:
                 self.places[id(t._storage)] = ("argument", i)
 

@@ -164,6 +164,21 @@ def whether_there_is_a_grad(compiler):
     return [*out, f(ONES)]
 
 
+@case((_specialisation.Specialisation, "_grads_fit", lambda self, tensors: True))
+def whose_memory_a_grad_is(compiler):
+    weight, buffer = torch.ones(2, requires_grad=True), torch.zeros(2)
+
+    @compiler
+    def f(x):
+        (weight * x).sum().backward()
+        return weight.grad + buffer
+
+    weight.grad = buffer
+    out = [f(ONES), f(ONES), buffer.clone()]
+    weight.grad = torch.full((2,), 5.0)
+    return [*out, f(ONES), f(ONES), weight.grad, buffer, f(weight.grad), weight.grad]
+
+
 @case((_specialisation.Specialisation, "_numbers_fit", lambda self: True))
 def a_learning_rate(compiler):
     weight = torch.ones(2, requires_grad=True)
