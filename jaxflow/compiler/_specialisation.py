@@ -87,6 +87,7 @@ class Specialisation:
     grad_makers: list[tuple]
     sinks: list[tuple]
     flags: list[tuple]
+    settings: list[tuple]
     seeds: dict[int, tuple]
     drawn: list[tuple]
     events: list[tuple]
@@ -378,6 +379,8 @@ class Specialisation:
             t._grad = None if maker is None else maker(call)
         for where, maker in self.sinks:
             self.guard.put(where, maker(call))
+        for holder, key, x in self.settings:
+            holder[key] = x
         for owner, flag in self.flags:
             (call.arguments[owner] if owner.__class__ is int else owner)._requires_grad = flag
         for scheduler in self.schedules:

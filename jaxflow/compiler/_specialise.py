@@ -27,6 +27,7 @@ from ._template import Recipes, Unnamed
 from ._watcher import Watcher, line_of
 
 _UNKNOWN = "that it reached in a way that cannot be followed"
+_FLAGS = (bool, str, type(None))
 _GRAD = TENSOR_SLOTS.index("_grad")
 
 
@@ -45,6 +46,7 @@ class Builder:
         self.items: list[Item] = []  # attributes that hold another tensor after each call
         self.flags: list[tuple] = []  # tensors whose requires_grad the call changes
         self.sinks: list[tuple] = []
+        self.settings: list[tuple] = []
         self.undo: list[tuple] = []
         self._find_places()
 
@@ -124,9 +126,16 @@ class Builder:
                 )
 
     def _kept_in_attribute(self, row: Row, key: Any, old: Any, new: Any) -> bool:
-        """Whether an attribute was given a tensor that the call made; then each call gives it a new one."""
-        made = isinstance(new, Tensor) and id(new) not in self.capture.snapshot.tensors
-        if not (made and isinstance(key, str) and row.lister == getattr(row.holder, "values", None)):
+        """Whether an attribute was given a flag, or a tensor that the call made; then each call does so."""
+        if not isinstance(key, str) or row.lister != getattr(row.holder, "values", None):
+            return False
+        if isinstance(old, _FLAGS) and isinstance(new, _FLAGS):
+            # What it is afterwards follows from what it was, which is guarded. A counter is never twice the
+            # same, so for numbers that would be no use.
+            self.settings.append((row.holder, key, new))
+            self.undo.append((row.holder, key, old))
+            return True
+        if not isinstance(new, Tensor) or id(new) in self.capture.snapshot.tensors:
             return False
         if isinstance(old, Tensor):
             times = sum(x is old for other in self.reach.rows for x in other.held)
@@ -202,7 +211,7 @@ class Builder:
         spec.fresh = [slot_of(s.value) for s in recipes.storages]
         spec.recipes, spec.result, spec.grad_makers = recipes.tensors, result, grads
         spec.sinks = [(spec.guard.position(row, key), make) for row, key, make in sinks]
-        spec.flags = self.flags
+        spec.flags, spec.settings = self.flags, self.settings
         self._find_exact(set(leaves), writes, recipes)
         capture.normalise(order)  # nothing is refused from here on
         spec.seeds, spec.drawn = seeds, drawn

@@ -195,6 +195,24 @@ def state_in_an_attribute(compiler):
     return [*out, model.state, model.state is out[-1]]
 
 
+@program(4)
+def modes_switched_inside(compiler):
+    model = nn.Sequential(nn.BatchNorm1d(3), nn.Dropout(0.5))
+
+    @compiler
+    def evaluate(x):
+        model.eval()
+        with torch.no_grad():
+            return model(x)
+
+    out = []
+    for _ in range(3):
+        with torch.no_grad():
+            out.append(model.train()(torch.randn(4, 3)))
+        out += [evaluate(torch.randn(4, 3)), evaluate(torch.randn(4, 3)), model.training]
+    return [*out, *model.buffers()]
+
+
 @program(3)
 def generators(compiler):
     own = torch.Generator().manual_seed(5)
