@@ -1,6 +1,7 @@
-"""LSTM layers by `lax.scan`, the products with the input taken out of it, the gradient written out."""
+"""LSTM layers by `lax.scan`, the products with the input taken out of it, the gradient written out.
 
-import functools
+Unrolling the scan made a training step slower (by 5, 15 and 58 % for 2, 4 and 8 steps).
+"""
 
 import jax
 import jax.numpy as jnp
@@ -9,16 +10,14 @@ from ..models import lstm
 from .layers import linear
 from .programs import Model
 
-UNROLL = 4
 
-
-@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
-def recurrent(inputs, weight, unroll=UNROLL):
+@jax.custom_vjp
+def recurrent(inputs, weight):
     """Hidden states from input products, both (time, batch, ...); `weight` is (width, 4 width)."""
-    return _recurrent_forward(inputs, weight, unroll)[0]
+    return _recurrent_forward(inputs, weight)[0]
 
 
-def _recurrent_forward(inputs, weight, unroll):
+def _recurrent_forward(inputs, weight):
     start = jnp.zeros((inputs.shape[1], weight.shape[0]), inputs.dtype)
 
     def step(state, x):
@@ -29,11 +28,11 @@ def _recurrent_forward(inputs, weight, unroll):
         root = jnp.tanh(new)
         return (o * root, new), (o * root, c, i, f, g, o, root)
 
-    _, kept = jax.lax.scan(step, (start, start), inputs, unroll=unroll)
+    _, kept = jax.lax.scan(step, (start, start), inputs)
     return kept[0], (kept, weight)
 
 
-def _recurrent_backward(unroll, saved, upstream):
+def _recurrent_backward(saved, upstream):
     """Only what depends on the step before is in the loop; the weight's gradient is one product after it."""
     (hidden, *kept), weight = saved
     turned = weight.T
@@ -49,7 +48,7 @@ def _recurrent_backward(unroll, saved, upstream):
         )
         return (dgates @ turned, dc * f), dgates
 
-    _, dgates = jax.lax.scan(step, (start, start), (upstream, tuple(kept)), reverse=True, unroll=unroll)
+    _, dgates = jax.lax.scan(step, (start, start), (upstream, tuple(kept)), reverse=True)
     before = jnp.concatenate((start[None], hidden[:-1]))
     width = before.shape[-1]
     return dgates, before.reshape(-1, width).T @ dgates.reshape(-1, 4 * width)
