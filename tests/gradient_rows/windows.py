@@ -27,6 +27,9 @@ ROWS = {
     "_convolution/groups": row(
         lambda x, w: F.conv1d(x, w, padding="same", groups=2), (1, 2, 3), (2, 1, 3)
     ),
+    "_convolution/pointwise": row(
+        lambda x, w: F.conv2d(x, w, stride=(1, 2), padding=(1, 0)), (1, 2, 2, 3), (2, 2, 1, 1)
+    ),
     "_convolution/3d": row(F.conv3d, (1, 1, 2, 2, 3), (1, 1, 2, 1, 2)),
     "_convolution_complex": row(F.conv1d, (1, 1, 3), (1, 1, 2), (1,), dtype="complex128"),
     "_convolution_transposed": row(
@@ -47,6 +50,9 @@ ROWS = {
     "_max_pool2d/dilated": row(
         lambda x: F.max_pool2d(x, 2, stride=2, dilation=(2, 1), ceil_mode=True), (1, 3, 3)
     ),
+    "_max_pool2d/apart": row(lambda x: F.max_pool2d(x, 2, stride=3, padding=1), (1, 1, 4, 5)),
+    "_max_pool2d/overlapping": row(lambda x: F.max_pool2d(x, 3, stride=2, padding=1), (1, 2, 3, 4)),
+    "_max_pool2d/scattered": row(lambda x: F.max_pool2d(x, 5, stride=1, padding=2), (1, 1, 3, 3)),
     "_max_pool2d/row": row(lambda x: F.max_pool1d(x, 2), (1, 5)),
     **{
         f"_avg_pool{n}d": row(
@@ -57,6 +63,7 @@ ROWS = {
     "_avg_pool2d/uncounted": row(
         lambda x: F.avg_pool2d(x, 2, padding=1, ceil_mode=True, count_include_pad=False), (1, 1, 3, 2)
     ),
+    "_avg_pool2d/tiles": row(lambda x: F.avg_pool2d(x, (1, 2)), (1, 2, 2, 4)),
     "_avg_pool2d/divisor": row(lambda x: F.avg_pool2d(x, 2, divisor_override=3), (1, 1, 2, 4)),
     **{
         f"_adaptive_{kind}_pool{n}d": row(
