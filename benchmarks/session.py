@@ -34,6 +34,9 @@ class Session:
             # XLA's products of float32 are TF32 on a GPU unless asked otherwise.
             self.library.set_float32_matmul_precision("high")
         if by_hand:
+            # Where there is an accelerator JAX takes it unless told otherwise.
+            if (device == "cpu") != (self.library.default_backend() == "cpu"):
+                self.library.config.update("jax_default_device", self.library.devices(device)[0])
             self.program = program(task(), shapes, dtype=dtype)
         else:
             self.program = program(self.library, task, self.contender.compiled, device, dtype)
