@@ -90,7 +90,7 @@ def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: 
         options: accepted without effect.
         name: what ``explain`` calls it.
         disable: return ``model`` as it is.
-        recompile_limit: how many specialisations it may have for one structure of arguments (8).
+        recompile_limit: how many specialisations it may have (8).
 
     Raises:
         RuntimeError: both ``mode`` and ``options``, an unknown mode or back end, or a callable one.

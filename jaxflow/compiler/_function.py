@@ -82,6 +82,8 @@ class CompiledFunction:
         self.scopes: dict[Any, dict] = {}
         self.extra: dict[int, Callable] = {}  # functions met in calls that no walk had found
         self.skipped = 0
+        self.count = 0  # specialisations of all entries
+        self.others = _Entry()  # calls whose structure is new when there may be no more specialisations
         self.warned = False
         functions.add(self)
 
@@ -101,7 +103,13 @@ class CompiledFunction:
         key = structure, *_modes()
         entry = self.entries.get(key)
         if entry is None:
-            entry = self.entries[key] = _Entry()
+            if self.count >= self.limit:
+                if not self.misses:
+                    self.misses.append(["the arguments' structure or the modes are others"])
+                entry = self.others
+                self._give_up(entry)
+            else:
+                entry = self.entries[key] = _Entry()
         entry.calls += 1
         for spec in entry.specialisations:
             tensors = spec.fits(leaves)
@@ -122,7 +130,7 @@ class CompiledFunction:
 
     def explain(self) -> dict:
         """See `jaxflow.compiler.explain`."""
-        entries = list(self.entries.values())
+        entries = [*self.entries.values(), self.others]
         return {
             "name": self.name,
             "calls": sum(e.calls for e in entries) + self.skipped,
@@ -138,6 +146,7 @@ class CompiledFunction:
         """Forget everything that was compiled."""
         self.entries.clear()
         self.misses.clear()
+        self.count, self.others = 0, _Entry()
         self.warned = False
 
     # -------------------------------------------------------------------------------------- compiling
@@ -145,9 +154,9 @@ class CompiledFunction:
     def _specialise(self, entry: _Entry, structure: Any, leaves: list, args: tuple, kwargs: dict) -> Any:
         if entry.specialisations:
             self.misses.append(entry.specialisations[0].misses(structure, leaves))
-            if len(entry.specialisations) >= self.limit:
-                self._give_up(entry)
-                return self.fn(*args, **kwargs)
+        if self.count >= self.limit:
+            self._give_up(entry)
+            return self.fn(*args, **kwargs)
         tensors = [x for x in leaves if isinstance(x, Tensor)]
         views = [(t, view_value(t)) for t in tensors if t._view is not None]
         flush()
@@ -194,6 +203,7 @@ class CompiledFunction:
             return self.fn(*args, **kwargs)
         entry.attempts = 0
         entry.specialisations.insert(0, spec)
+        self.count += 1
         return spec.run(found)
 
     def _built(self, entry: _Entry, builder: Builder) -> Any:
@@ -234,7 +244,7 @@ class CompiledFunction:
         entry.python = [f"more than {self.limit} specialisations"]
         if not self.warned:
             self.warned = True
-            last = "; ".join(self.misses[-1])
+            last = "; ".join(self.misses[-1]) if self.misses else "the arguments' structure"
             warnings.warn(
                 f"{self.name} was compiled {self.limit} times for other values ({last}); from now on Python "
                 "runs at calls that none of them serves. Pass what changes as a tensor, pad shapes to a few "

@@ -277,6 +277,15 @@ def test_nan_is_itself_and_zeros_have_signs():
     assert not _reach.same([1], [1])
 
 
+def test_structures_count_as_specialisations(deferred):
+    f = torch.compile(lambda xs: sum(xs) + 0, recompile_limit=2, name="summed")
+    with pytest.warns(UserWarning, match=r"summed was compiled 2 times .*structure"):
+        for n in (1, 2, 3, 4, 3):
+            assert f([ONES] * n).tolist() == [n, n]
+    report = f.explain()
+    assert (report["specialisations"], report["calls"], len(f.entries)) == (2, 5, 2)
+
+
 def test_too_many_specialisations_warn_once_and_go_on(deferred):
     f = torch.compile(lambda x, k: x * k, recompile_limit=2, name="scaled")
     with pytest.warns(UserWarning, match=r"scaled was compiled 2 times .*argument 1 was .*recompile_limit"):
