@@ -135,6 +135,7 @@ def test_setting_grad_to_none_frees_it():
     assert grad() is None
 
 
+@pytest.mark.usefixtures("compiled")
 def test_a_loop_over_steps_does_not_grow():
     x = leaf()
 
@@ -151,6 +152,7 @@ def test_a_loop_over_steps_does_not_grow():
     assert len(gc.get_objects()) - before < 50
 
 
+@pytest.mark.usefixtures("compiled")
 def test_create_graph_with_grad_reset_does_not_grow(every_warning):
     x = leaf()
 
@@ -185,6 +187,7 @@ def test_create_graph_without_a_reset_keeps_one_graph_a_parameter(every_warning)
     assert all(g() is None for g in graphs)
 
 
+@pytest.mark.usefixtures("compiled")
 def test_hundreds_of_steps_with_create_graph_keep_the_arrays_of_one(every_warning):
     import jax
 
