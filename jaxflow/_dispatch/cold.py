@@ -12,6 +12,7 @@ NOTE [Cold programs]
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,11 +22,11 @@ from jaxflow._core.value import host_array
 
 from . import explain
 from .host import host_of
-from .plan import NUMBER_DTYPES
-from .steps import parse, without_dead
+from .plan import NUMBER_DTYPES, Plan
 
 if TYPE_CHECKING:
     from .program import Program
+
 
 class Schedule:
     """The steps of a trace as functions on NumPy arrays, for the results in ``alive``.
@@ -37,36 +38,56 @@ class Schedule:
 
     __slots__ = ("alive", "bools", "results", "steps")
 
-    def __init__(self, trace: tuple, alive: tuple[int, ...], counts: tuple[int, int, int]) -> None:
-        self.alive = alive
-        steps = parse(trace)
-        last = steps[-1]
-        self.results = last[3] + len(last[0].out_avals)
-        floats, integers, _ = counts
-        vectors = {float: self.results, int: self.results + floats,
-                   complex: self.results + floats + integers}
-        read_later = set(alive)
+    def __init__(self, trace: tuple, alive: tuple[int, ...], results: int, floats: int,
+                 integers: int) -> None:
+        self.alive, self.results = alive, results
         self.bools: set[int] = set()
+        operations = self._read(trace, {float: results, int: results + floats,
+                                        complex: results + floats + integers})
+        read_later = set(alive)
         self.steps = []
-        for plan, slots, numbers, out in reversed(without_dead(steps, set(alive))):
-            where = []
-            slots, numbers = iter(slots), iter(numbers)
-            for kind in plan.kinds:
-                if isinstance(kind, Aval):
-                    where.append(next(slots))
-                elif kind is bool:
-                    where.append(vectors[int] + next(numbers))
-                    self.bools.add(where[-1])
-                else:
-                    where.append(vectors[kind] + next(numbers))
+        for plan, where, out in reversed(operations):
             after = range(out, out + len(plan.out_avals))
-            drop = [i for i in {*where, *after} if 0 <= i < self.results and i not in read_later]
+            if read_later.isdisjoint(after):
+                continue
+            drop = [i for i in where if 0 <= i < results and i not in read_later]
+            if len(after) > 1:
+                drop += [i for i in after if i not in read_later]
             read_later.update(where)
             run = host_of(plan)
             if run.fallbacks:
                 explain.without_rule(plan.name, run.fallbacks)
             self.steps.append((run.bare, where, out, after.stop, drop))
         self.steps.reverse()
+
+    def _read(self, trace: tuple, numbers: dict[type, int]) -> list[tuple]:
+        """The operations of the trace, as plan, where its inputs stand, and where its first result goes."""
+        found = []
+        at = out = 0
+        while at < len(trace):
+            plan = trace[at]
+            end = at + 1 + plan.arrays
+            where = trace[at + 1 : end]
+            if plan.arrays < len(plan.kinds):
+                where = self._with_numbers(plan, iter(where), numbers)
+            found.append((plan, where, out))
+            out += len(plan.out_avals)
+            at = end
+        return found
+
+    def _with_numbers(self, plan: Plan, slots: Iterator[int], numbers: dict[type, int]) -> list[int]:
+        """Where the inputs of a plan stand that takes numbers; ``numbers`` says where the next ones do."""
+        where = []
+        for kind in plan.kinds:
+            if isinstance(kind, Aval):
+                where.append(next(slots))
+                continue
+            vector = int if kind is bool else kind
+            where.append(numbers[vector])
+            if kind is bool:
+                self.bools.add(numbers[vector])
+            numbers[vector] += 1
+        return where
 
     def __call__(self, program: Program) -> list:
         """The arrays of the results in ``alive``."""

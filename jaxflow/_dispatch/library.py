@@ -44,11 +44,11 @@ class Known:
                 return candidate
         return None
 
-    def schedule(self, trace: tuple, alive: tuple[int, ...], counts: tuple[int, int, int]) -> Schedule:
-        """How to interpret the trace for these results."""
+    def schedule(self, trace: tuple, alive: tuple[int, ...], *counts: int) -> Schedule:
+        """How to interpret the trace for these results; ``counts`` as `Schedule` takes them."""
         found = self.schedules.get(alive)
         if found is None:
-            found = self.schedules[alive] = Schedule(trace, alive, counts)
+            found = self.schedules[alive] = Schedule(trace, alive, *counts)
         return found
 
 

@@ -74,6 +74,7 @@ class Plan:
         batched: its plans for batched inputs, see NOTE [Batched values].
         arity: how many cotangents a node of it gets: its results up to the last that may require grad.
         held_results: of several results those that PyTorch's node holds.
+        rent: seconds that interpreting it takes, about; None until `work` was asked.
         origin: op, static arguments, layout and present inputs of a plan that was built from an op.
         view: key and parent of a view op; None for other plans.
         member: template and numbers of a plan that was not traced; see NOTE [Families of plans].
@@ -82,7 +83,7 @@ class Plan:
     __slots__ = ("arity", "arrays", "batched", "device", "diff_outputs", "differentiable", "faces", "fn",
                  "grad_name", "held_results", "holds", "host", "jaxpr", "jitted", "keeps", "kinds",
                  "make_fn", "member", "name", "node", "origin", "out_avals", "preserve", "recomputes",
-                 "returns", "saves", "single", "twice", "view", "vjps")
+                 "rent", "returns", "saves", "single", "twice", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", holds: tuple[int, ...] | None = None,
@@ -147,8 +148,9 @@ class Plan:
             )
         elif name == "fn":
             self.fn = found = self.make_fn()
-        elif name == "host":
-            self.host = found = None  # see `host.host_of`
+        elif name in ("host", "rent"):  # see `host.host_of` and `work`
+            found = None
+            setattr(self, name, found)
         else:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return found

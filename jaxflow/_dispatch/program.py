@@ -217,7 +217,9 @@ class Program:
         executable = entry.serving(alive, donatable) or self._compiled(entry, trace, alive, donatable)
         doubt = doubt_of(self.questions, self.leaves, self.trace)
         if executable is None:
-            schedule = entry.schedule(trace, alive, self._counts())
+            schedule = entry.schedule(
+                trace, alive, len(self.results), len(self.floats), len(self.integers)
+            )
             answers, arrays = alive, schedule(self)
         else:
             answers, arrays = executable.outputs, executable(self)
@@ -238,10 +240,8 @@ class Program:
 
     def signature(self) -> Signature:
         """What an executable of this program is compiled for."""
-        return Signature(self.device, tuple(leaf.aval for leaf in self.leaves), *self._counts())
-
-    def _counts(self) -> tuple[int, int, int]:
-        return len(self.floats), len(self.integers), len(self.complexes)
+        return Signature(self.device, tuple(leaf.aval for leaf in self.leaves), len(self.floats),
+                         len(self.integers), len(self.complexes))
 
     def _compiled(self, entry: library.Known, trace: tuple, alive: tuple[int, ...],
                   donatable: tuple[int, ...]) -> Executable | None:
