@@ -82,7 +82,7 @@ def python_values(lib):
     model = model_of(lib)
     compiled = lib.compile(model, **BACKEND)
 
-    @lib.compile(**BACKEND)
+    @lib.compile(**BACKEND, recompile_limit=20)
     def f(x, k=1, flip=False):
         for s in options["steps"]:
             x = x * options["scale"] + s

@@ -122,6 +122,18 @@ def _i1e(x):
     return jsp.i1e(x)
 
 
+def _normal_hazard(x):
+    """The normal density over its integral. In float64: two large logarithms are subtracted."""
+    wide = x.astype(jnp.float64)
+    slope = jnp.exp(-0.5 * wide * wide - jsp.log_ndtr(wide)) / math.sqrt(2 * math.pi)
+    return jnp.where(wide == -jnp.inf, jnp.inf, slope).astype(x.dtype)
+
+
+@with_partials(lambda out, x: _normal_hazard(x))
+def _log_ndtr(x):
+    return jsp.log_ndtr(x)
+
+
 # name, function, kernel that refuses complex numbers, where published, other names, sentence
 _ROWS = (
     ("erf", _erf, "erf_vml_cpu", "special.erf", "The error function."),
@@ -199,7 +211,7 @@ _SPECIAL_ROWS = (
     ("entr", _entr, "input", "Minus ``x log(x)``, 0 at 0 and minus infinity below."),
     ("ndtr", _ndtr, "own", "The cumulative distribution of the standard normal."),
     ("ndtri", jsp.ndtri, "result", "The inverse of `ndtr`."),
-    ("log_ndtr", jsp.log_ndtr, _BOTH, "The logarithm of `ndtr`, accurate in the tail."),
+    ("log_ndtr", _log_ndtr, _BOTH, "The logarithm of `ndtr`, accurate in the tail."),
     ("i0e", _i0e, _BOTH, "``exp(-|x|)`` times the Bessel function `i0`."),
     ("i1", _i1, _BOTH, "The modified Bessel function of the first kind of order 1."),
     ("i1e", _i1e, _BOTH, "``exp(-|x|)`` times the Bessel function `i1`."),
