@@ -30,6 +30,7 @@ def by_key(averages):
     return {e.key: e for e in averages}
 
 
+@pytest.mark.usefixtures("compiled")
 def test_operations_are_counted_and_timed(executor, work):
     with profile() as prof:
         work()
@@ -71,6 +72,7 @@ def test_nothing_is_watched_outside(executor, work):
     assert nothing is None
 
 
+@pytest.mark.usefixtures("compiled")
 def test_the_table(work):
     with profile(record_shapes=True, with_stack=True) as prof:
         work()
@@ -92,6 +94,7 @@ def test_the_table(work):
         averages.table(time_unit="h")
 
 
+@pytest.mark.usefixtures("compiled")
 def test_the_trace_file_opens(executor, work, tmp_path):
     with profile(with_stack=True) as prof:
         prof.add_metadata("who", "test")

@@ -163,6 +163,7 @@ def train(seed):
     return losses, w.detach().numpy().copy(), b.detach().numpy().copy()
 
 
+@pytest.mark.usefixtures("compiled")
 def test_eight_threads_train_as_one_after_the_other():
     alone = [train(seed) for seed in range(8)]
     together = in_threads(*[lambda seed=seed: train(seed) for seed in range(8)])
