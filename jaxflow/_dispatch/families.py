@@ -209,8 +209,11 @@ def attempt(scope: Scope, make: Callable[[], Any]) -> Any:
     """What ``make`` traces with these symbols; None where that fails.
 
     When jax asks a size for its number it keeps the refusal in a cycle, and with it all frames up to the
-    user's, and the Values in them: who is alive is part of a program's key. So those young cycles go at once.
+    user's, and the Values in them: who is alive is part of a program's key. So those cycles go at once, while
+    they are young: a collection in between would let them grow old.
     """
+    collecting = gc.isenabled()
+    gc.disable()
     try:
         with scope:
             return make()
@@ -218,6 +221,8 @@ def attempt(scope: Scope, make: Callable[[], Any]) -> Any:
         return None
     finally:
         gc.collect(0)
+        if collecting:
+            gc.enable()
 
 
 def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan:
