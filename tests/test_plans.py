@@ -372,3 +372,21 @@ def test_plans_of_a_family_are_those_that_tracing_gives(no_families):
                "_cross_entropy_flat", "bmm", "cat", "gather"} - served
     assert len(served) > 200, len(served)
     assert not missing
+
+
+def test_what_a_failed_trace_leaves_in_cycles_is_gone():
+    """However many objects it makes: a collection halfway would keep them for the next."""
+    found = []
+
+    class Held:
+        pass
+
+    def make():
+        cycle = [Held()]
+        cycle.append(cycle)
+        found.append(weakref.ref(cycle[0]))
+        [[] for _ in range(200_000)]
+        raise ValueError
+
+    assert families.attempt(Scope(), make) is None
+    assert found[0]() is None
