@@ -9,6 +9,8 @@ import pytest
 import jaxflow as torch
 from jaxflow._core import flags
 from jaxflow._dispatch import background, executable, library, policy
+from jaxflow._dispatch import work as pricing
+from jaxflow._dispatch.op import OPS
 
 F = torch.nn.functional
 
@@ -309,3 +311,8 @@ def test_explain_names_what_the_interpreter_leaves_to_xla(prices):
     assert any("qr" in name for name in report["without_rule"])
     assert "has no rule and ran through XLA" in str(report)
     np.testing.assert_allclose((q @ r).numpy(), [[3, 1], [4, 2]], rtol=1e-5)
+
+
+def test_every_word_that_marks_products_names_an_operation():
+    words = {word for name in OPS for word in name.split("_")}
+    assert words >= pricing.PRODUCTS

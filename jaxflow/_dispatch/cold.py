@@ -12,7 +12,7 @@ NOTE [Cold programs]
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,8 @@ from jaxflow._core.value import host_array
 
 from . import explain
 from .host import host_of
-from .plan import NUMBER_DTYPES, Plan
+from .plan import NUMBER_DTYPES
+from .steps import VECTOR, inputs, parse
 
 if TYPE_CHECKING:
     from .program import Program
@@ -38,19 +39,31 @@ class Schedule:
 
     __slots__ = ("alive", "bools", "results", "steps")
 
-    def __init__(self, trace: tuple, alive: tuple[int, ...], results: int, floats: int,
-                 integers: int) -> None:
-        self.alive, self.results = alive, results
+    def __init__(self, trace: tuple, alive: tuple[int, ...]) -> None:
+        self.alive = alive
+        parsed = parse(trace)
+        self.results = parsed[-1].out + len(parsed[-1].plan.out_avals)
         self.bools: set[int] = set()
-        operations = self._read(trace, {float: results, int: results + floats,
-                                        complex: results + floats + integers})
+        taken = Counter(VECTOR[kind] for step in parsed if step.numbers
+                        for kind in step.plan.kinds if not isinstance(kind, Aval))
+        first = {float: self.results, int: self.results + taken[float],
+                 complex: self.results + taken[float] + taken[int]}
+
+        def number(kind: type, position: int) -> int:
+            at = first[VECTOR[kind]] + position
+            if kind is bool:
+                self.bools.add(at)
+            return at
+
         read_later = set(alive)
         self.steps = []
-        for plan, where, out in reversed(operations):
+        for step in reversed(parsed):
+            plan, out = step.plan, step.out
             after = range(out, out + len(plan.out_avals))
             if read_later.isdisjoint(after):
                 continue
-            drop = [i for i in where if 0 <= i < results and i not in read_later]
+            where = inputs(step, int, number) if step.numbers else step.slots
+            drop = [i for i in where if 0 <= i < self.results and i not in read_later]
             if len(after) > 1:
                 drop += [i for i in after if i not in read_later]
             read_later.update(where)
@@ -59,35 +72,6 @@ class Schedule:
                 explain.without_rule(plan.name, run.fallbacks)
             self.steps.append((run.bare, where, out, after.stop, drop))
         self.steps.reverse()
-
-    def _read(self, trace: tuple, numbers: dict[type, int]) -> list[tuple]:
-        """The operations of the trace, as plan, where its inputs stand, and where its first result goes."""
-        found = []
-        at = out = 0
-        while at < len(trace):
-            plan = trace[at]
-            end = at + 1 + plan.arrays
-            where = trace[at + 1 : end]
-            if plan.arrays < len(plan.kinds):
-                where = self._with_numbers(plan, iter(where), numbers)
-            found.append((plan, where, out))
-            out += len(plan.out_avals)
-            at = end
-        return found
-
-    def _with_numbers(self, plan: Plan, slots: Iterator[int], numbers: dict[type, int]) -> list[int]:
-        """Where the inputs of a plan stand that takes numbers; ``numbers`` says where the next ones do."""
-        where = []
-        for kind in plan.kinds:
-            if isinstance(kind, Aval):
-                where.append(next(slots))
-                continue
-            vector = int if kind is bool else kind
-            where.append(numbers[vector])
-            if kind is bool:
-                self.bools.add(numbers[vector])
-            numbers[vector] += 1
-        return where
 
     def __call__(self, program: Program) -> list:
         """The arrays of the results in ``alive``."""

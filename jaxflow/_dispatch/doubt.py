@@ -22,6 +22,8 @@ import numpy as np
 
 from jaxflow._core.value import Value
 
+from .steps import parse
+
 
 class Question:
     """What one result of a Program answers; ``flag`` is [whether, which tensor, its value].
@@ -130,17 +132,12 @@ def _untold(wrong: dict) -> dict:
 def _spread(spoiled: dict, trace: Sequence, questions: list[Question]) -> dict:
     """What was computed from the spoiled slots is spoiled too, and what backward read wrong values for."""
     asked = {s: f for q, f in spoiled.items() if q in questions for s in q.asked}
-    at = out = 0
-    while at < len(trace):
-        plan = trace[at]
-        slots = trace[at + 1 : at + 1 + plan.arrays]
+    for plan, slots, _, out in parse(trace):
         fault = next((spoiled[s] for s in slots if s in spoiled), None)
         if fault is None and plan.name.endswith("_vjp"):
             fault = next((asked[s] for s in slots if s in asked), None)
         for k in range(len(plan.out_avals) if fault else 0):
             spoiled.setdefault(out + k, fault)
-        at += 1 + plan.arrays
-        out += len(plan.out_avals)
     return spoiled
 
 

@@ -13,7 +13,7 @@ from jaxflow._core.device import placed
 
 from . import explain, room
 from .plan import Plan
-from .steps import heirs, parse, without_dead
+from .steps import Step, heirs, inputs, parse, without_dead
 
 if TYPE_CHECKING:
     from .program import Program
@@ -92,7 +92,7 @@ class Executable:
             np.array(program.complexes, np.complex128),
         )
 
-    def _replay(self, steps: list):
+    def _replay(self, steps: list[Step]):
         """The function to compile: the plans of ``steps``, applied in order."""
         outputs, donated, kept = self.outputs, self.donated, self.kept
 
@@ -103,17 +103,14 @@ class Executable:
             for i, x in zip(kept, kept_leaves, strict=True):
                 env[-1 - i] = x
             vectors = {float: floats, int: integers, bool: integers, complex: complexes}
-            for plan, slots, numbers, out in steps:
-                arguments = []
-                slots, numbers = iter(slots), iter(numbers)
-                for kind in plan.kinds:
-                    if isinstance(kind, Aval):
-                        arguments.append(env[next(slots)])
-                    else:
-                        x = vectors[kind][next(numbers)]
-                        arguments.append(x.astype(np.bool_) if kind is bool else x)
-                for k, x in enumerate(plan.jitted(*arguments)):
-                    env[out + k] = x
+
+            def number(kind: type, position: int):
+                x = vectors[kind][position]
+                return x.astype(np.bool_) if kind is bool else x
+
+            for step in steps:
+                for k, x in enumerate(step.plan.jitted(*inputs(step, env.__getitem__, number))):
+                    env[step.out + k] = x
             return [env[i] for i in outputs]
 
         return replay

@@ -9,7 +9,7 @@ from .cold import Schedule
 from .executable import Executable
 from .policy import Sightings
 
-# Traces kept, those that were compiled and those that were not; of each the ones used last.
+# Traces kept: of those that were compiled the last compiled, of the others those met last.
 _MAX_TRACES = 1024
 
 # How often a program may run without donating what it could before a better one is compiled.
@@ -44,11 +44,11 @@ class Known:
                 return candidate
         return None
 
-    def schedule(self, trace: tuple, alive: tuple[int, ...], *counts: int) -> Schedule:
-        """How to interpret the trace for these results; ``counts`` as `Schedule` takes them."""
+    def schedule(self, trace: tuple, alive: tuple[int, ...]) -> Schedule:
+        """How to interpret the trace for these results."""
         found = self.schedules.get(alive)
         if found is None:
-            found = self.schedules[alive] = Schedule(trace, alive, *counts)
+            found = self.schedules[alive] = Schedule(trace, alive)
         return found
 
 

@@ -6,9 +6,9 @@ NOTE [When a program is compiled]
     and prints the same digits. On accelerators, and with ``JAXFLOW_INTERPRET=0``, every trace is compiled
     where it is first met. On the CPU:
     - A trace that costs more to interpret once than to compile is compiled at once.
-    - One met for the ``LOOPS``-th time, each within ``NEAR`` programs of the one before, is taken to be a
-      loop's, and is compiled if ``HORIZON`` more runs pay for it; any other once what was spent on
-      interpreting it would have paid.
+    - One met for the ``LOOPS``-th time, with less than ``NEAR`` other cold programs (none with an
+      executable counts) between a time and the next, is taken to be a loop's, and is compiled if
+      ``HORIZON`` more runs pay for it; any other once what was spent on interpreting it would have paid.
     - What takes long to compile is compiled in the background, while its next runs are interpreted: as
       many as the two prices suggest, at most ``AHEAD``. The run after those waits for the executable if
       need be, so here, too, the clock decides nothing.
@@ -44,7 +44,7 @@ one_executor = False  # set by use_deterministic_algorithms
 
 FIRST, LOOPING, PAID = "dear to interpret", "a loop", "came again often enough"
 
-_closed = 0
+_cold = 0  # programs met without an executable
 _lock = threading.Lock()
 
 
@@ -52,7 +52,7 @@ class Sightings:
     """What is noted of one trace and one set of results.
 
     Attributes:
-        seen: how often it was met; ``last`` is the number of the program that was, counted over all.
+        seen: how often it was met; ``last`` is the number of that program among all cold ones.
         near: how often in a row it was met soon after the time before.
         rent: estimated seconds that interpreting it once takes longer than running it compiled.
         price: estimated seconds to compile it.
@@ -83,13 +83,13 @@ def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executa
 
     ``compiling(why)`` gives the function that compiles it, which may be called in another thread.
     """
-    global _closed
+    global _cold
     with _lock:
-        _closed += 1
+        _cold += 1
         s = sightings
-        s.near = s.near + 1 if s.seen and _closed - s.last <= NEAR else 1
+        s.near = s.near + 1 if s.seen and _cold - s.last <= NEAR else 1
         s.seen += 1
-        s.last = _closed
+        s.last = _cold
         if s.failed:
             return None
         if s.job is not None:

@@ -217,10 +217,7 @@ class Program:
         executable = entry.serving(alive, donatable) or self._compiled(entry, trace, alive, donatable)
         doubt = doubt_of(self.questions, self.leaves, self.trace)
         if executable is None:
-            schedule = entry.schedule(
-                trace, alive, len(self.results), len(self.floats), len(self.integers)
-            )
-            answers, arrays = alive, schedule(self)
+            answers, arrays = alive, entry.schedule(trace, alive)(self)
         else:
             answers, arrays = executable.outputs, executable(self)
             if flags.DEBUG:

@@ -10,29 +10,58 @@ NOTE [Who takes over whose memory]
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
 from jaxflow._core.aval import Aval
 
+from .plan import Plan
 
-def parse(trace: tuple) -> list:
-    """The trace as steps ``(plan, slots, positions of its numbers, first result slot)``."""
-    steps, at, result = [], 0, 0
+# Which of a program's vectors of numbers holds those of a kind.
+VECTOR = {float: float, int: int, bool: int, complex: complex}
+
+
+class Step(NamedTuple):
+    """One operation of a trace: its plan, the slots of its arrays, which of the trace's numbers (of their
+    kind) it takes, and the slot of its first result."""
+
+    plan: Plan
+    slots: tuple[int, ...]
+    numbers: list[int]
+    out: int
+
+
+def parse(trace: Sequence) -> list[Step]:
+    """The operations of a trace, in order."""
+    steps, at, out = [], 0, 0
     counts = {float: 0, int: 0, complex: 0}
     while at < len(trace):
         plan = trace[at]
-        slots = trace[at + 1 : at + 1 + plan.arrays]
+        end = at + 1 + plan.arrays
         numbers = []
-        for kind in plan.kinds:
-            if not isinstance(kind, Aval):
-                vector = int if kind is bool else kind
-                numbers.append(counts[vector])
-                counts[vector] += 1
-        steps.append((plan, slots, numbers, result))
-        result += len(plan.out_avals)
-        at += 1 + plan.arrays
+        if plan.arrays < len(plan.kinds):
+            for kind in plan.kinds:
+                if not isinstance(kind, Aval):
+                    vector = VECTOR[kind]
+                    numbers.append(counts[vector])
+                    counts[vector] += 1
+        steps.append(Step(plan, trace[at + 1 : end], numbers, out))
+        out += len(plan.out_avals)
+        at = end
     return steps
 
 
-def without_dead(steps: list, needed: set[int]) -> list:
+def inputs(step: Step, array: Callable[[int], Any], number: Callable[[type, int], Any]) -> list:
+    """What the plan of ``step`` is called with: ``array`` of a slot, or ``number`` of a kind and position."""
+    if not step.numbers:
+        return [array(slot) for slot in step.slots]
+    slots, numbers = iter(step.slots), iter(step.numbers)
+    return [array(next(slots)) if isinstance(kind, Aval) else number(kind, next(numbers))
+            for kind in step.plan.kinds]
+
+
+def without_dead(steps: list[Step], needed: set[int]) -> list[Step]:
+    """The steps that the results ``needed`` depend on; ``needed`` grows by what they read."""
     live = []
     for step in reversed(steps):
         plan, slots, _, out = step
@@ -43,7 +72,7 @@ def without_dead(steps: list, needed: set[int]) -> list:
     return live
 
 
-def heirs(steps: list, alive: frozenset[int], leaves: dict[int, Aval]) -> list[tuple[int, int]]:
+def heirs(steps: list[Step], alive: frozenset[int], leaves: dict[int, Aval]) -> list[tuple[int, int]]:
     """Pairs of a leaf and the result that takes over its memory; NOTE [Who takes over whose memory]."""
     last_read: dict[int, tuple[int, int]] = {}
     candidates: dict[Aval, list] = {}
