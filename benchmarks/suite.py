@@ -160,11 +160,12 @@ class Runner:
 
     def rounds_of(self, workload, workers, results):
         steps = max(1, workload.steps // 2) if self.quick else workload.steps
+        warm_up = workload.quick_warm_up() if self.quick else workload.warm_up
         samples = {name: [] for name in workers}
         for turn in range(min(self.rounds, workload.rounds) + 1):
             for name, worker in list(workers.items()):
                 try:
-                    taken = steps if turn else min(steps, 3) if workload.cold else workload.warm_up
+                    taken = steps if turn else min(steps, 3) if workload.cold else warm_up
                     seconds = worker.call("do", method="measure", steps=taken)
                 except (Failed, RuntimeError) as error:
                     results[name] = self.excuse(workload, name, error)
