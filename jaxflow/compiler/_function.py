@@ -186,16 +186,21 @@ class CompiledFunction:
             capture.rollback()
             raise
         if spec is None:
+            # What the call has dropped is no result of its program, and what it overwrote can be donated.
+            watcher.forget()
+            del builder, views
             if capture.break_line is None:
                 capture.commit()
-                capture.snapshot = None
-                if capture.program.device is not None:
-                    capture.program.close(explain.ASKED)
+            capture.release()
+            if capture.break_line is None and capture.program.device is not None:
+                capture.program.close(explain.ASKED)
             capture.end()
             return result
         result = builder.result = None
         capture.rollback()
         builder.note(spec, structure, leaves)
+        capture.release()  # its notes of how things were hold the values that the call is to donate
+        del builder, views
         found = spec.fits(leaves)
         if found is None:
             reasons = "; ".join(spec.misses(structure, leaves))

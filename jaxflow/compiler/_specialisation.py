@@ -176,8 +176,6 @@ class Specialisation:
         self.known_groups = [None] * len(self.dynamic)
         self.schedules = [e[1] for e in self.events if e[0] == "schedule"]
         self.seed_list = [(at, g, draw) for at, (g, draw) in self.seeds.items()]
-        self.float_array = self.complex_array = None
-        self.integer_array = None
         self.float_array = self._vector(self.floats, np.float64)
         self.complex_array = self._vector(self.complexes, np.complex128)
         self.integer_array = self._vector(self.integers, np.int64)
@@ -299,6 +297,8 @@ class Specialisation:
         donated = self.pick_donated(arrays)
         kept = self.pick_kept(arrays)
         del arrays
+        for owner, _ in self.grad_makers:  # what it replaces need not live beside what it makes
+            (arguments[owner] if owner.__class__ is int else owner)._grad = None
         started = time.perf_counter() if WATCHERS else 0.0
         out = self.compiled(list(donated), list(kept), self.float_array, integers, self.complex_array)
         if WATCHERS:
