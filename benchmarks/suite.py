@@ -108,7 +108,8 @@ class Runner:
         shapes = shapes_of(workload, {}) if BY_HAND in names else None
         with contextlib.ExitStack() as stack:
             folders = {name: stack.enter_context(tempfile.TemporaryDirectory()) for name in names}
-            for turn in range(min(self.rounds, workload.rounds) + (workload.start == "warm")):
+            rounds = 1 if self.quick else min(self.rounds, workload.rounds)
+            for turn in range(rounds + (workload.start == "warm")):
                 for name in [name for name in names if name not in results]:
                     folder = pathlib.Path(folders[name], "0" if workload.start == "warm" else str(turn))
                     try:

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from .contenders import EAGER, TORCH_COMPILE
+from .contenders import COMPILE, EAGER, TORCH_COMPILE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +32,9 @@ class Workload:
     def quick_for(self, contender):
         """Whether a contender takes part in --quick, whose time goes where much is compiled."""
         if contender == TORCH_COMPILE:
-            return self.name in ("mlp-tiny", "mlp", "start-cold")
+            return self.name in ("mlp-tiny", "mlp")
+        if contender == COMPILE:
+            return not self.cold
         return not (self.fresh and contender == EAGER)
 
     def quick_warm_up(self):
@@ -42,7 +44,7 @@ class Workload:
 
 # Left out of --quick unless asked for: there is a smaller one of each kind.
 LONG = ("resnet18", "resnet18-forward", "gpt-demo-0", "gpt", "gpt-forward", "vit-forward", "lstm-forward",
-        "lstm-lengths-again", "start-warm")  # fmt: skip
+        "generate-again", "lstm-lengths-again", "micro-optimizer-1000", "start-warm")  # fmt: skip
 
 # name, title, network (the same path in models and by_hand), steps of training and of inference in a round
 NETWORKS = (
