@@ -112,10 +112,10 @@ class CompiledFunction:
                 entry = self.entries[key] = _Entry()
         entry.calls += 1
         for spec in entry.specialisations:
-            tensors = spec.fits(leaves)
-            if tensors is not None:
+            found = spec.fits(leaves)
+            if found is not None:
                 spec.hits += 1
-                return spec.run(tensors)
+                return spec.run(*found)
         if entry.python is not None:
             return self.fn(*args, **kwargs)
         if stance.name == "eager_on_recompile":
@@ -209,7 +209,7 @@ class CompiledFunction:
         entry.attempts = 0
         entry.specialisations.insert(0, spec)
         self.count += 1
-        return spec.run(found)
+        return spec.run(*found)
 
     def _built(self, entry: _Entry, builder: Builder) -> Any:
         """The specialisation of a capture that ended well, None where Python has to run."""
