@@ -4,28 +4,42 @@ import itertools
 
 import numpy as np
 
-from .clock import OverBatches, now
+from .clock import now
 from .models.policy import Cart
 from .programs import Program, Training
 
-CHECKED, SHORTEST, LONGEST = (20, 33, 27), 34, 96
+
+def lengths(shortest, longest):
+    """Every length once, in no order."""
+    return np.random.default_rng(4).permutation(np.arange(shortest, longest + 1)).tolist()
 
 
-def of_all_lengths(task):
-    """A batch of every length, as NumPy arrays: those that are ``CHECKED``, then the others in no order."""
-    random = np.random.default_rng(1)
-    others = np.random.default_rng(4).permutation(np.arange(SHORTEST, LONGEST + 1)).tolist()
-    return [task.batch(random, length) for length in (*CHECKED, *others)]
+class ChangingLengths(Training):
+    """A training step on sequences of another length every time.
 
+    A length that was used does not come again, except that with `passes` a round first goes that often
+    over its lengths without being timed.
+    """
 
-class ChangingLengths(OverBatches, Training):
-    """A training step on sequences of another length every time; none comes again, but for `passes`."""
+    passes = 0
+    checked, shortest, longest = (20, 33, 27), 34, 96
 
     def data(self):
-        return [tuple(map(self.tensor, batch)) for batch in of_all_lengths(self.task)]
+        random = np.random.default_rng(1)
+        new = [length for length in lengths(self.shortest, self.longest) if length not in self.checked]
+        batches = (self.task.batch(random, length) for length in (*self.checked, *new))
+        return [tuple(map(self.tensor, batch)) for batch in batches]
 
     def numbers(self):
-        return super().numbers(len(CHECKED))
+        return super().numbers(len(self.checked))
+
+    def measure(self, steps):
+        batches = list(itertools.islice(self.batches, steps))
+        for _ in range(self.passes):
+            self.over(batches)
+        began = now()
+        self.over(batches)
+        return (now() - began) / steps
 
     def over(self, batches):
         for batch in batches:

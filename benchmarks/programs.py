@@ -4,7 +4,7 @@ import gc
 import itertools
 
 from . import peak
-from .clock import repeated
+from .clock import now
 from .models.task import initial
 
 
@@ -76,21 +76,23 @@ class Training(Program):
         """Losses of the first `count` steps."""
         self.prepare(exact=True)
         count = count or self.task.compared
-        losses = [self.once().item() for _ in range(count)]
+        losses = [self.step(*next(self.batches)).item() for _ in range(count)]
         if type(self.task).dropout or self.task.draw:
             self.prepare(exact=False)
         return losses
 
     def measure(self, steps):
-        return repeated(self.once, lambda loss: loss.item(), steps) / steps
+        began = now()
+        for _ in range(steps):
+            loss = self.step(*next(self.batches))
+        loss.item()
+        return (now() - began) / steps
 
-    def once(self):
-        return self.step(*next(self.batches))
 
     def first(self):
         """The first step of all, finished."""
         self.prepare(exact=False)
-        return self.once().item()
+        return self.step(*next(self.batches)).item()
 
     def flat(self, steps, every):
         """What lives and is resident as time goes by."""
@@ -126,8 +128,9 @@ class Inference(Program):
             return [self.task.answer(answer).float().abs().mean().item() for answer in answers]
 
     def measure(self, steps):
-        def number(answer):
-            self.task.answer(answer).reshape(-1)[0].item()
-
         with self.torch.no_grad():
-            return repeated(lambda: self.answer(*next(self.batches)), number, steps) / steps
+            began = now()
+            for _ in range(steps):
+                answer = self.answer(*next(self.batches))
+            self.task.answer(answer).reshape(-1)[0].item()
+        return (now() - began) / steps

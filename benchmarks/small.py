@@ -1,6 +1,6 @@
 """What single operations cost, in PyTorch's style; by hand in by_hand/small.py."""
 
-from .clock import now, repeated
+from .clock import now
 
 OPS = 400
 
@@ -32,7 +32,10 @@ class Small:
 
     def measure(self, steps):
         """Seconds of `steps` times ``once()``, over what it does each time."""
-        return repeated(self.once, float, steps) / (steps * self.each)
+        began = now()
+        for _ in range(steps):
+            self.once()
+        return (now() - began) / (steps * self.each)
 
 
 class Op(Small):
@@ -111,8 +114,11 @@ class Optimizer(Small):
         return [self.parameters[-1].sum().item()]
 
     def measure(self, steps):
-        seconds = repeated(self.step, lambda _: self.parameters[-1][0, 0].item(), steps)
-        return seconds / (steps * self.each)
+        began = now()
+        for _ in range(steps):
+            self.step()
+        self.parameters[-1][0, 0].item()
+        return (now() - began) / (steps * self.each)
 
 
 class Optimizer100(Optimizer):
@@ -135,11 +141,6 @@ class Item(Small):
         return (self.x + 1.0).item()
 
 
-def indexed(x, rows):
-    parts = x[3], x[:, 2], x[1:9, ::2], x[rows], x[..., None, -1], x[4, 5]
-    return sum(part.sum() for part in parts)
-
-
 class Index(Small):
     """Six ways to index a matrix and a sum over each; the last is read."""
 
@@ -150,7 +151,9 @@ class Index(Small):
         self.rows = self.torch.tensor([3, 7, 29], device=self.device)
 
     def once(self):
-        return indexed(self.x, self.rows).item()
+        x = self.x
+        parts = x[3], x[:, 2], x[1:9, ::2], x[self.rows], x[..., None, -1], x[4, 5]
+        return sum(part.sum() for part in parts).item()
 
 
 class Chain(Small):

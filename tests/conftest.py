@@ -14,6 +14,7 @@ import pytest  # noqa: E402
 
 import jaxflow  # noqa: E402
 from jaxflow._core import flags  # noqa: E402
+from jaxflow._dispatch.state import state  # noqa: E402
 
 # An op casts for itself: a promotion left to jnp would follow JAX's table, not PyTorch's.
 jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -43,5 +44,7 @@ def compiled(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _fresh_seed():
-    """Give every test the same random stream, whichever order they run in."""
+    """Give every test the same random stream, whichever order they run in, and no cold programs behind it."""
+    jaxflow.flush()
+    state.streak = 0
     jaxflow.manual_seed(0)

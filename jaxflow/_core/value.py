@@ -30,7 +30,7 @@ _NO_NUMBERS = (
 )
 
 # Larger host arrays become jax arrays at once, so that no compiled program copies them at every call.
-_SMALL = 1 << 16
+SMALL = 1 << 16
 
 
 class Value:
@@ -54,12 +54,13 @@ class Value:
 
     def get(self) -> Any:
         """The jax array; runs the owing Program first if need be. Raises what that did wrong."""
-        array = self._settled()
+        array = self.settled()
         if array.__class__ is np.ndarray:
             array = self.array = device_array(array, resolve(CPU)[1])
         return array
 
-    def _settled(self) -> Any:
+    def settled(self) -> Any:
+        """The array as it is held: `get` without making a jax array of it."""
         place = self.place
         if place is not None:
             place[0].deliver(self)
@@ -71,7 +72,7 @@ class Value:
     def host(self) -> np.ndarray:
         """The elements on the host. Raises jax's error where they are traced, which says what to do."""
         try:
-            return np.asarray(self._settled())
+            return np.asarray(self.settled())
         except jax.errors.TracerArrayConversionError as error:
             error.add_note(_NO_NUMBERS)
             raise
@@ -96,7 +97,7 @@ def _alone(device: jax.Device) -> jax.sharding.Sharding:
 
 def host_array(array: np.ndarray) -> Any:
     """What a CPU Value holds of ``array``, which nobody writes to from now on."""
-    if array.nbytes > _SMALL:
+    if array.nbytes > SMALL:
         return device_array(array, resolve(CPU)[1])
     array = array.view()
     array.flags.writeable = False

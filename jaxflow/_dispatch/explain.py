@@ -20,6 +20,7 @@ OPTIMIZER = "an optimizer was made"
 MODULE = "end of a module call without grad"
 BOUND = "bound on recorded operations"
 ASKED = "jaxflow.flush()"
+DEAR = "an operation too large to run at once"
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -47,6 +48,7 @@ class _Figures:
         self.cold: dict[str, list[int]] = {}  # source line -> [runs, programs met there first]
         self.without_rule: Counter = Counter()
         self.eager_ops = 0
+        self.at_once = 0
         self.reasons: Counter = Counter()
         self.syncs: Counter = Counter()
 
@@ -124,6 +126,13 @@ def ran_eagerly() -> None:
         _figures.eager_ops += 1
 
 
+def ran_at_once(ops: int, reason: str) -> None:
+    """Note operations that were run where they were met, and what ended them."""
+    with _figures.lock:
+        _figures.at_once += ops
+        _note_close(reason, None)
+
+
 def program_name(trace: tuple) -> str:
     """A short name of a trace: its most frequent operations."""
     names = Counter(step.name for step in trace if not isinstance(step, int))
@@ -174,7 +183,7 @@ class Report(dict):
             f"{self['runs']} runs, {self['run_seconds']:.2f} s in closing and dispatch; "
             f"{self['eager_ops']} operations ran by themselves",
             f"interpreted without compiling: {self['interpreted']} runs in "
-            f"{self['interpreted_seconds']:.2f} s",
+            f"{self['interpreted_seconds']:.2f} s; {self['at_once']} operations at once, unrecorded",
         ]
         lines += [f"  {runs:6d} x  {programs:5d} programs  {line}"
                   for line, (runs, programs) in self["cold"].items()]
@@ -209,7 +218,8 @@ def explain() -> Report:
     ``run_seconds`` of compiled programs, ``interpreted`` and ``interpreted_seconds`` of runs by the
     interpreter, ``cold`` (source line -> how many of these were asked for there, and how many programs
     were met there first), ``without_rule`` (primitive -> how many of their operations had one that the
-    interpreter leaves to XLA), ``eager_ops`` (operations that ran one by one), ``programs`` (of the
+    interpreter leaves to XLA), ``at_once`` (operations that were cheap, cold, and run without recording
+    them), ``eager_ops`` (operations that ran one by one), ``programs`` (of the
     last 1024: name, number of ops, why it was compiled, seconds, runs, source line),
     ``closed_because`` (reason -> how often) and ``syncs`` (source line -> how often it forced a
     result), ``functions`` (what ``jaxflow.compiler.explain`` says). With the environment variable
@@ -226,6 +236,7 @@ def explain() -> Report:
             cold={line: tuple(counts) for line, counts in
                   sorted(_figures.cold.items(), key=lambda item: -item[1][0])},
             without_rule=dict(_figures.without_rule.most_common()),
+            at_once=_figures.at_once,
             eager_ops=_figures.eager_ops,
             programs=sorted(map(dict, _figures.programs), key=lambda p: -p["runs"]),
             closed_because=dict(_figures.reasons.most_common()),

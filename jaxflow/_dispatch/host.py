@@ -52,7 +52,7 @@ class _Host:
 
         closed = template.jaxpr_of(tuple(map(scope.symbol, numbers)))
         run = lower_symbolic(closed, lambda function: bool(Rebinding(function).sources))
-        self.fallbacks, self.steps = run.fallbacks, run.steps
+        self.fallbacks, self.products, self.steps = run.fallbacks, run.products, run.steps
         self.rebinding = Rebinding(run.bare)
         self.holds = scope.holds(scope.guards)
         self.sources = tuple(self.rebinding.sources)
@@ -67,5 +67,5 @@ class _Host:
             with interpreting():
                 return bare(*arrays)
 
-        run.bare, run.fallbacks, run.steps = bare, self.fallbacks, self.steps
+        run.bare, run.fallbacks, run.products, run.steps = bare, self.fallbacks, self.products, self.steps
         return run

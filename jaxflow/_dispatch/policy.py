@@ -15,6 +15,7 @@ NOTE [When a program is compiled]
     What is asked for two or three times is so answered by one executor and the same to the last bit; where
     that has to hold for longer (a gradient checked for being reproducible), ``pinned`` keeps to it; under
     ``use_deterministic_algorithms(True)`` nothing is interpreted.
+    A thread whose programs are all cold and made of cheap operations stops recording: NOTE [Run at once].
     A background compilation that fails is reported once, as a warning, and its trace stays interpreted.
 """
 
@@ -30,14 +31,17 @@ from jaxflow._core.device import CPU
 
 from .background import Job, submit
 from .executable import Executable
+from .plan import Plan
 from .state import state
-from .work import seconds_to_compile, seconds_to_interpret
+from .work import seconds_to_compile, seconds_to_interpret, seconds_to_record
 
 NEAR = 8
 LOOPS = 4
-HORIZON = 2000
+HORIZON = 10_000
 AHEAD = 8
-CALL = 3e-5  # seconds: of calling a small compiled program
+CALL = 8e-5  # seconds: of calling a small compiled program, mostly in another thread of XLA's
+CHEAP = 2e-4  # seconds of interpreting an operation of a program that counts for a streak
+AWAY = 1000  # programs recorded before operations are run at once again where that met a loop
 BACKGROUND_FROM = 0.5  # seconds of compiling from which on it is done in the background
 
 one_executor = False  # set by use_deterministic_algorithms
@@ -58,15 +62,18 @@ class Sightings:
         price: estimated seconds to compile it.
         job, due: the compilation under way in the background, and the run that waits for it.
         failed: whether that failed.
+        cheap: whether its operations are, in the mean.
     """
 
-    __slots__ = ("due", "failed", "job", "last", "near", "price", "rent", "seen")
+    __slots__ = ("cheap", "due", "failed", "job", "last", "near", "price", "rent", "seen")
 
     def __init__(self, trace: tuple) -> None:
         self.seen = 0
         self.last = 0
         self.near = 0
-        self.rent = seconds_to_interpret(trace) - CALL
+        seconds = seconds_to_interpret(trace)
+        self.rent = seconds - CALL
+        self.cheap = seconds <= CHEAP * sum(step.__class__ is Plan for step in trace)
         self.price = seconds_to_compile(trace)
         self.job: Job | None = None
         self.due = 0
@@ -99,6 +106,8 @@ def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executa
         else:
             why = _reason(s)
             if why is None:
+                no_loop = s.seen == 1 or s.rent * HORIZON < s.price
+                state.streak = state.streak + 1 if s.cheap and no_loop else min(0, state.streak)
                 return None
             if s.price >= BACKGROUND_FROM and s.price > s.rent:
                 s.job = submit(compiling(f"{why}, in the background"))
@@ -120,6 +129,45 @@ def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executa
         return None
 
 
+class _Stretch:
+    """What is noted of a sequence of plans that ran at once from one boundary to the next."""
+
+    __slots__ = ("last", "near", "pays", "seen")
+
+    def __init__(self) -> None:
+        self.seen = self.last = self.near = 0
+        self.pays: bool | None = None
+
+
+_stretches: dict[int, _Stretch] = {}
+_boundaries = 0
+_MOST_STRETCHES = 1024
+
+
+def loop_at_once(plans: list[Plan]) -> bool:
+    """Whether what ran at once is a loop's, and better recorded and compiled; called at every boundary.
+
+    Recording costs as much for each operation as interpreting a small one, so only sizes count.
+    """
+    global _boundaries
+    key = hash(tuple(plans))
+    with _lock:
+        _boundaries += 1
+        s = _stretches.pop(key, None) or _Stretch()
+        _stretches[key] = s
+        if len(_stretches) > _MOST_STRETCHES:
+            del _stretches[next(iter(_stretches))]
+        s.near = s.near + 1 if s.seen and _boundaries - s.last <= NEAR else 1
+        s.seen += 1
+        s.last = _boundaries
+        if s.near < LOOPS or state.pinned:
+            return False
+        if s.pays is None:
+            rent = seconds_to_interpret(plans) - seconds_to_record(plans) - CALL
+            s.pays = rent * HORIZON >= seconds_to_compile(plans)
+        return s.pays
+
+
 def _reason(s: Sightings) -> str | None:
     """Why the trace is to be compiled now, if it is."""
     if s.rent >= s.price:
@@ -131,6 +179,12 @@ def _reason(s: Sightings) -> str | None:
     if s.rent * (s.seen - 1) >= s.price:
         return PAID
     return None
+
+
+def forget() -> None:
+    """Forget what ran at once."""
+    with _lock:
+        _stretches.clear()
 
 
 @contextlib.contextmanager

@@ -24,18 +24,20 @@ from collections import Counter
 from collections.abc import Callable
 
 import jax
+import numpy as np
 
 from jaxflow._core import flags
 from jaxflow._core.aval import Aval
-from jaxflow._core.value import Value
+from jaxflow._core.value import SMALL, Value
 
 from . import explain, library, policy
 from .batch import Batched
 from .doubt import Question, doubt_of
 from .executable import Executable, Signature
 from .plan import Plan
+from .state import state
 
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
 
 class TracerLeaf(Exception):
@@ -102,7 +104,7 @@ class Program:
                     self._forget_leaves(before)
                     raise BatchedLeaf
                 else:
-                    if kind is int and not _LEAST <= x <= _MOST:
+                    if kind is int and not LEAST <= x <= MOST:
                         self._forget_leaves(before)
                         raise OverflowError("int too big to convert")
                     if numbers is None:
@@ -135,7 +137,11 @@ class Program:
         if value.place is not None:
             self._forget_leaves(before)
             raise ForeignLeaf(value)
-        if isinstance(value.array, jax.core.Tracer):
+        array = value.array
+        if array.__class__ is np.ndarray:
+            if array.nbytes > SMALL:
+                value.get()  # or each run of a compiled program would copy it
+        elif isinstance(array, jax.core.Tracer):
             self._forget_leaves(before)
             raise TracerLeaf
         self.leaves.append(value)
@@ -230,10 +236,11 @@ class Program:
                 value.array = array
                 value.place = None
         seconds = time.perf_counter() - started
-        if executable is None:
-            explain.interpreted(trace, entry.sightings[alive].seen == 1, reason, seconds)
-        else:
+        if executable is not None:
+            state.streak = min(state.streak, 0)
             explain.ran(executable.entry, reason, seconds)
+        else:
+            explain.interpreted(trace, entry.sightings[alive].seen == 1, reason, seconds)
 
     def signature(self) -> Signature:
         """What an executable of this program is compiled for."""

@@ -18,10 +18,11 @@ from jaxflow._core import flags
 from jaxflow._core.value import Value
 
 from . import explain
+from .at_once import opened
 from .batch import Batched, run_batched
 from .op import OPS, Op
 from .plan import Plan
-from .program import BatchedLeaf, ForeignLeaf, Program, TracerLeaf
+from .program import BatchedLeaf, ForeignLeaf, TracerLeaf
 from .state import state
 from .watching import WATCHERS
 
@@ -46,7 +47,7 @@ def run(plan: Plan, inputs: list, watched: bool = False) -> list[Value]:
         try:
             values = None if program is None else program.record(plan, inputs)
             if values is None:  # none yet, or closed
-                program = state.programs[device] = Program(device)
+                program = state.programs[device] = opened(device)
         except ForeignLeaf as leaf:
             leaf.args[0].get()
         except TracerLeaf:

@@ -23,6 +23,7 @@ class ThreadState(threading.local):
     axes: tuple = ()  # of the vmaps under way, outermost first
     captors: tuple = ()  # the reverse transforms whose functions run, outermost first
     pinned = False  # whether what is interpreted stays so (policy.pinned)
+    streak = 0  # how many cold, cheap programs in a row: NOTE [Run at once]
     programs: dict | None = None  # device -> the open Program of this thread
 
     def __init__(self) -> None:

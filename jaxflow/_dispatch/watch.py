@@ -48,7 +48,7 @@ class Watch:
         if not (on_host or state.eager):
             self.owed.append((values, tuple(bounds), error, spared))
         else:
-            arrays = [v.get() for v in values]
+            arrays = [v.settled() for v in values]
             if not any(isinstance(a, jax.core.Tracer) for a in arrays):
                 refuse_outside([np.asarray(a) for a in arrays], bounds, error, spared)
 

@@ -6,6 +6,7 @@ They need only the right order of magnitude: ``policy`` weighs the one against t
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from jaxflow._core.aval import Aval
 
@@ -13,7 +14,7 @@ from .plan import Plan
 
 # Seconds: of interpreting one operation whatever its size; of one element of its largest array, for some
 # ten passes of NumPy over it; of one multiplication with its addition.
-_OPERATION, _ELEMENT, _PRODUCT = 4e-5, 8e-9, 4e-11
+_OPERATION, _ELEMENT, _PRODUCT = 8e-6, 8e-9, 4e-11
 
 # Seconds of tracing, lowering and compiling: a program, each plan of it, each input of a plan (optimizers
 # have many), each operation.
@@ -26,7 +27,7 @@ PRODUCTS = frozenset((
 ))
 
 
-def seconds_to_interpret(trace: tuple) -> float:
+def seconds_to_interpret(trace: Sequence) -> float:
     """What one run by the interpreter takes, about."""
     seconds = 0.0
     for plan in trace:
@@ -37,7 +38,12 @@ def seconds_to_interpret(trace: tuple) -> float:
     return seconds
 
 
-def seconds_to_compile(trace: tuple) -> float:
+def seconds_to_record(plans: list[Plan]) -> float:
+    """What recording these operations takes: about as much as interpreting small ones."""
+    return _OPERATION * len(plans)
+
+
+def seconds_to_compile(trace: Sequence) -> float:
     """What tracing, lowering and compiling it takes, about."""
     plans = [step for step in trace if step.__class__ is Plan]
     different = set(plans)

@@ -12,7 +12,18 @@ from functools import partial
 
 import numpy as np
 
-from .numbers import BFLOAT16, BOOL, COMPLEX, FLOATS, HALVES, INTEGERS, SIGNED, computed_wide, converter
+from .numbers import (
+    BFLOAT16,
+    BOOL,
+    COMPLEX,
+    FLOATS,
+    HALVES,
+    INTEGERS,
+    SIGNED,
+    computed_wide,
+    converter,
+    wide_of,
+)
 from .table import SAME, rows, rule
 
 # ----- arithmetic ---------------------------------------------------------------------------------
@@ -277,10 +288,18 @@ def _logistic(site):
     if site.dtype not in FLOATS:
         return None
     exp = np.exp
+    if site.shapes[0] == ():
+        def logistic(x):
+            one = x.dtype.type(1)
+            return one / (one + exp(-x))
+    else:
+        one = np.array(1, wide_of(site.dtype))  # quicker beside an array than a NumPy scalar is
 
-    def logistic(x):
-        one = x.dtype.type(1)
-        return one / (one + exp(-x))
+        def logistic(x):
+            found = np.negative(x)
+            exp(found, found)
+            np.add(found, one, found)
+            return np.divide(one, found, found)
 
     return computed_wide(logistic, site.dtype)
 

@@ -36,6 +36,8 @@ CALLS = {
     "remat": "jaxpr", "remat2": "jaxpr", "checkpoint": "jaxpr", "composite": "jaxpr",
     "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "custom_vmap_call": "call",
 }
+#: Primitives that BLAS computes, and the size of an operand up to which it uses one thread for them anyway.
+PRODUCTS, ONE_THREAD = frozenset(("dot_general", "conv_general_dilated")), 4096
 #: The most elements of a constant that is computed while lowering.
 LARGEST_CONSTANT = 1 << 16
 
@@ -80,6 +82,7 @@ class Builder:
         self.steps: list[Step] = []
         self.constants: dict[int, Any] = {}
         self.fallbacks: list[str] = []
+        self.products = False  # whether BLAS might use several threads
         self.count = 0
 
     def value(self, aval, shape=None) -> Ref:
@@ -134,6 +137,8 @@ class Builder:
             return [self.broadcast(ins[0], eqn)]
         avals = tuple([v.aval for v in eqn.outvars])
         in_avals = tuple([atom.aval for atom in eqn.invars])
+        if name in PRODUCTS and self.large(in_avals):
+            self.products = True
         rule = RULES.get(name)
         function = None
         if rule is not None and (rule.keys or _all_known(in_avals, avals)):
@@ -156,10 +161,15 @@ class Builder:
         self.emit(function, ins, outs, eqn.primitive.multiple_results)
         return outs
 
+    def large(self, avals: tuple) -> bool:
+        """Whether a product of these is large enough for threads."""
+        return any(math.prod(aval.shape) > ONE_THREAD for aval in avals)
+
     def lower(self, closed) -> Callable:
         """Lower a jaxpr that a loop or a branch runs; its fallbacks are this one's."""
         run = lower(closed)
         self.fallbacks.extend(run.fallbacks)
+        self.products |= run.products
         return run.bare
 
     # -------------------------------------------------------------------------- compact values
@@ -245,8 +255,8 @@ def lower(closed: jax.core.ClosedJaxpr, builder: Builder | None = None) -> Calla
         return inputs, parts of them and views that cannot be written, writes into none of them, and may run
         in several threads at once. Arrays of random keys travel as their uint32 data. Attributes:
         ``run.bare``, the same without `interpreting` around it (for callers that set it around many
-        runs), ``run.fallbacks``, the names of the primitives that go through XLA, and ``run.steps``, how many
-        steps a run takes.
+        runs), ``run.fallbacks``, the names of the primitives that go through XLA, ``run.products``, whether
+        BLAS might use threads in it, and ``run.steps``, how many steps a run takes.
     """
     builder = Builder() if builder is None else builder
     with np.errstate(all="ignore"):
@@ -262,6 +272,7 @@ def lower(closed: jax.core.ClosedJaxpr, builder: Builder | None = None) -> Calla
 
     run.bare = bare
     run.fallbacks = tuple(dict.fromkeys(builder.fallbacks))
+    run.products = builder.products
     run.steps = len(program)
     return run
 

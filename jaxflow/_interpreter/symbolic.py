@@ -25,6 +25,10 @@ class SymbolicBuilder(Builder):
         super().__init__()
         self.symbolic = symbolic
 
+    def large(self, avals: tuple) -> bool:
+        """Of some of the sizes it may be."""
+        return True
+
     def emit(self, function: Callable, ins: Sequence[Ref], outs: Sequence[Ref],
              several: bool = False) -> None:
         """A step, or its result, if all that it reads is known, sizes included."""

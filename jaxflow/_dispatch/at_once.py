@@ -1,0 +1,151 @@
+"""Cold code made of small operations: each is run by NumPy where it is met, and nothing is recorded.
+
+NOTE [Run at once]
+    To record a small operation, to read the trace again, and to find out what is needed of it, takes longer
+    than NumPy takes to do it. So where a thread's programs were cold ``STREAK`` times in a row, and their
+    operations cheap, the next ones are not recorded: an `AtOnce` stands where the open Program would, and
+    runs each plan by the functions that the interpreter has for it, with the same results to the last bit.
+    It counts operations, no seconds, so that a script does the same at the same step every time. It ends
+    - at an operation that is not cheap (that one is recorded, and may be fused with what follows),
+    - where an input is in doubt (NOTE [Faults found late]),
+    - where the sequence of plans from one boundary to the next came again as a loop's does (``policy``) and
+      its operations are large enough for a compiled program to be quicker.
+    What an operation yields is never owed, so asking for a number is no sync point here.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+
+import jax
+import numpy as np
+
+from jaxflow._core import flags
+from jaxflow._core.value import Value
+
+from . import explain, policy
+from .batch import Batched
+from .doubt import doubt_of
+from .host import host_of
+from .plan import Plan
+from .program import LEAST, MOST, BatchedLeaf, ForeignLeaf, Program, TracerLeaf
+from .state import state
+from .work import seconds_to_interpret
+
+STREAK = 8
+# Estimated seconds of an operation that is recorded.
+DEAR = 1e-3
+
+_NUMBERS = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
+
+
+class AtOnce:
+    """What stands for the open Program of a thread and device while operations are run at once."""
+
+    __slots__ = ("closed", "device", "ops", "plans", "run")
+
+    def __init__(self, device) -> None:
+        self.device = device
+        self.closed = False
+        self.ops = 0
+        self.plans: list[Plan] = []
+        self.run = _silent()
+
+    def record(self, plan: Plan, inputs: list) -> list[Value] | None:
+        """Run one operation; its results, or None where it has to be recorded.
+
+        Raises TracerLeaf, BatchedLeaf or ForeignLeaf, and then has done nothing.
+        """
+        if self.closed:
+            return None
+        host = plan.host
+        if host is None or plan.rent is None:
+            if seconds_to_interpret((plan,)) > DEAR:
+                return self._leave()
+            host = host_of(plan)
+            if host.fallbacks:
+                explain.without_rule(plan.name, host.fallbacks)
+        elif plan.rent > DEAR:
+            return self._leave()
+        arrays = []
+        for x in inputs:
+            kind = x.__class__
+            if kind is Value:
+                array = x.array
+                if array.__class__ is not np.ndarray or x.doubt is not None:
+                    array = _array_of(x)
+                    if array is None:
+                        return self._leave()
+                arrays.append(array)
+            elif kind is Batched:
+                raise BatchedLeaf
+            else:
+                if kind is int and not LEAST <= x <= MOST:
+                    raise OverflowError("int too big to convert")
+                arrays.append(_NUMBERS[kind](x))
+        if host.products or host.fallbacks:
+            found = host(*arrays)
+        else:
+            found = self.run(host.bare, *arrays)
+        self.ops += 1
+        self.plans.append(plan)
+        out = []
+        for aval, array in zip(plan.out_avals, found):
+            flags_ = array.flags
+            if not (flags_.owndata and flags_.c_contiguous):
+                array = array.copy()
+                array.flags.writeable = False
+            else:
+                flags_.writeable = False
+            out.append(Value(aval, array))
+        return out
+
+    def _leave(self) -> None:
+        """From here on this thread records."""
+        self.close(explain.DEAR)
+        state.streak = 0
+
+    def close(self, reason: str) -> None:
+        """A boundary: here a loop is recognised."""
+        if self.closed:
+            return
+        self.closed = True
+        if self.ops:
+            explain.ran_at_once(self.ops, reason)
+            if policy.loop_at_once(self.plans):
+                state.streak = -policy.AWAY
+        self.plans = []
+
+
+def opened(device) -> Program | AtOnce:
+    """What the next operations of this thread go to."""
+    if state.streak >= STREAK and policy.interprets(device) and not flags.DEBUG:
+        return AtOnce(device)
+    return Program(device)
+
+
+def _array_of(x: Value) -> np.ndarray | None:
+    """The array of an input that is no NumPy array or is in doubt; None if that has to be recorded."""
+    if x.place is not None:
+        raise ForeignLeaf(x)
+    if isinstance(x.array, jax.core.Tracer):
+        raise TracerLeaf
+    if x.doubt is not None and doubt_of([], [x], ()) is not None:
+        return None
+    return np.asarray(x.array)
+
+
+_of_thread = threading.local()
+
+
+def _silent():
+    """``run(function, *arrays)``, for this thread, within which NumPy does not warn.
+
+    NumPy keeps that setting in a context variable; this takes a tenth of the time of ``np.errstate``.
+    """
+    found = getattr(_of_thread, "run", None)
+    if found is None:
+        with np.errstate(all="ignore"):
+            found = _of_thread.run = contextvars.copy_context().run
+    return found

@@ -1,0 +1,198 @@
+"""Cold, cheap operations that are run where they are met: NOTE [Run at once]."""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+from jaxflow._dispatch import at_once, library, policy
+from jaxflow._dispatch.state import state
+
+F = torch.nn.functional
+
+
+@pytest.fixture(autouse=True)
+def _fresh(deferred):
+    library.forget()
+    policy.forget()
+
+
+def cold(n=at_once.STREAK):
+    """``n`` cold, cheap programs unlike any other here."""
+    for i in range(n):
+        (torch.ones(2 + i, 11).cumsum(0) - 0.25).tolist()
+
+
+def under_way():
+    return any(isinstance(p, at_once.AtOnce) for p in state.programs.values())
+
+
+def count(fn):
+    """What ``fn`` made run: ``(operations at once, interpreted programs, compiled runs)``."""
+    keys = ("at_once", "interpreted", "runs")
+    torch.flush()
+    before = torch.explain()
+    fn()
+    torch.flush()
+    after = torch.explain()
+    return tuple(after[k] - before[k] for k in keys)
+
+
+def step(seed):
+    """One step of a small network with sampling, in-place writes, views and an optimizer; all its numbers."""
+    torch.manual_seed(seed)
+    net = torch.nn.Sequential(torch.nn.Linear(6, 9), torch.nn.Sigmoid(), torch.nn.Linear(9, 3))
+    optimizer = torch.optim.Adam(net.parameters())
+    x = torch.randn(4, 6)
+    x[1:3, ::2] *= 2.5
+    probabilities = F.softmax(net(x), -1)
+    action = torch.multinomial(probabilities, 1)
+    loss = -probabilities.gather(1, action).log().sum() + (x.T @ probabilities).std()
+    loss.backward()
+    grads = [p.grad for p in net.parameters()]
+    optimizer.step()
+    return [t.tolist() for t in (loss, action, *grads, *net.parameters(), x)]
+
+
+def test_cold_and_cheap_programs_are_followed_by_operations_at_once_with_the_same_numbers(monkeypatch):
+    with monkeypatch.context() as m:
+        m.setattr(at_once, "STREAK", 10**9)
+        recorded = step(3)
+        torch.flush()
+    state.streak = 0
+    assert count(cold)[:2] == (0, at_once.STREAK)
+    found = []
+    at, programs, runs = count(lambda: found.append(step(3)))
+    assert at > 30 and programs == runs == 0
+    assert found == [recorded]
+
+
+def test_asking_for_a_number_is_no_sync_point_then():
+    cold()
+    before = torch.explain()["syncs"]
+    for i in range(20):
+        assert (torch.ones(3) * i).sum().item() == 3 * i
+    assert under_way() and torch.explain()["syncs"] == before
+
+
+def test_a_large_operation_is_recorded():
+    cold()
+    x = torch.ones(2, 3) * 2
+    assert under_way()
+    y = torch.ones(1500, 1500)
+    assert not under_way() and state.streak == 0
+    assert (y[0, 0] + x[0, 0]).item() == 3
+
+
+def test_a_loop_is_recorded_if_that_pays(monkeypatch):
+    x = torch.ones(3)
+
+    def loop(n):
+        for _ in range(n):
+            assert (x * 2 + 1).sum().tolist() == 9
+            torch.flush()
+
+    cold()
+    assert count(lambda: loop(20)) == (60, 0, 0)
+    policy.forget()
+    monkeypatch.setattr(policy, "seconds_to_interpret", lambda plans: 0.001)
+    monkeypatch.setattr(policy, "seconds_to_compile", lambda plans: 0.1)
+    n = 3 * policy.LOOPS
+    assert count(lambda: loop(n)) == (3 * policy.LOOPS, policy.LOOPS - 1, n - 2 * policy.LOOPS + 1)
+    assert state.streak < 0
+
+
+def test_a_loop_stays_where_it_is_while_pinned(monkeypatch):
+    cold()
+    monkeypatch.setattr(policy, "seconds_to_interpret", lambda plans: 0.001)
+    monkeypatch.setattr(policy, "seconds_to_compile", lambda plans: 0.1)
+    with policy.pinned():
+        for _ in range(2 * policy.LOOPS):
+            torch.ones(3).sum()
+            torch.flush()
+    assert state.streak >= at_once.STREAK
+
+
+def test_compiled_programs_between_end_a_streak(monkeypatch):
+    cold(at_once.STREAK - 1)
+    with monkeypatch.context() as m:
+        m.setattr(policy, "one_executor", True)
+        (torch.ones(5, 5) - 7).tolist()
+    assert state.streak == 0
+
+
+def test_faults_are_found_at_the_call_and_doubt_is_recorded():
+    table = torch.ones(5, 2)
+    torch.flush()
+    codes = torch.tensor([1, 2]) * 3
+    rows = F.embedding(codes, table)  # recorded: nobody knows the codes yet
+    torch.flush()
+    cold()
+    (table + 0).sum()
+    assert under_way()
+    with pytest.raises(IndexError):
+        F.embedding(torch.tensor([1, 2]) * 3, table)
+    assert under_way()
+    spoiled = rows + 1
+    assert not under_way()
+    with pytest.raises(IndexError):
+        spoiled.tolist()
+
+
+def test_errors_and_settings_are_pytorch_s_and_the_user_s():
+    cold()
+    with pytest.raises(OverflowError, match="int too big to convert"):
+        torch.ones(2, dtype=torch.int64) * (1 << 64)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert torch.tensor([1.0, 0.0]).log().tolist() == [0.0, -float("inf")]
+        assert not caught
+        np.log(np.zeros(3))
+        assert len(caught) == 1
+    assert under_way()
+
+
+def test_results_have_memory_of_their_own():
+    cold()
+    x = torch.arange(12.0).reshape(3, 4)
+    y, z = x.T.clone(), x[1]
+    held = z.numpy()
+    x += 1
+    assert held.tolist() == [4, 5, 6, 7] and not held.flags.writeable
+    assert y.tolist() == np.arange(12.0).reshape(3, 4).T.tolist() and z.tolist() == [5, 6, 7, 8]
+
+
+def test_large_results_are_no_copied_leaves_of_what_is_recorded_later():
+    cold()
+    x = torch.ones(150, 150) * 3
+    assert under_way() and x._storage.value.array.__class__ is np.ndarray
+    torch.flush()
+    state.streak = 0
+    y = x + 1
+    assert x._storage.value.array.__class__ is not np.ndarray
+    assert y[0, 0].item() == 4
+
+
+def test_threads_have_streaks_of_their_own():
+    cold()
+    failures = []
+
+    def work(k):
+        try:
+            assert state.streak == 0
+            for i in range(4 * at_once.STREAK):
+                assert ((torch.ones(k + 2, 3) * i) @ torch.ones(3, 2)).tolist() == [[3.0 * i] * 2] * (k + 2)
+            assert under_way()
+        except Exception as error:  # noqa: BLE001 - told to the test's own thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not failures
+    x = torch.ones(2) * 2
+    assert under_way() and x.tolist() == [2, 2]
