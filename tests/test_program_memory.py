@@ -40,6 +40,39 @@ def test_an_activation_keeps_no_more_than_its_input_and_its_result(name):
     assert memory_plan(step).temp_size_in_bytes <= 2 * LAYERS * activation
 
 
+def test_a_layer_norm_keeps_no_standardised_input():
+    """Beside the residual stream, the products' operands and what `gelu` reads, nothing is held."""
+    ones = torch.ones(WIDTH, requires_grad=True)
+    weights = [torch.randn(WIDTH, WIDTH, requires_grad=True) for _ in range(LAYERS)]
+    x = torch.randn(ROWS, WIDTH)
+
+    def step():
+        y = x
+        for weight in weights:
+            y = y + F.layer_norm(y, (WIDTH,), ones, ones) @ weight
+        y.sum().backward()
+
+    activation = ROWS * WIDTH * 4
+    assert memory_plan(step).temp_size_in_bytes <= (2 * LAYERS + 4) * activation
+
+
+@pytest.mark.parametrize("causal, length", [(False, 128), (True, 256)])
+def test_attention_keeps_neither_scores_nor_weights(causal, length):
+    """One layer's weights are there at a time; kept, they would be as many as there are layers."""
+    weights = [torch.randn(32, 32, requires_grad=True) for _ in range(LAYERS)]
+    x = torch.randn(4, 4, length, 32)
+
+    def step():
+        y = x
+        for weight in weights:
+            z = y @ weight
+            y = y + F.scaled_dot_product_attention(z, z, z, is_causal=causal)
+        y.sum().backward()
+
+    scores, activation = 4 * 4 * length * length * 4, 4 * 4 * length * 32 * 4
+    assert memory_plan(step).temp_size_in_bytes <= 3 * scores + 4 * LAYERS * activation
+
+
 def test_new_parameters_take_the_place_of_the_old_without_a_copy():
     """NOTE [Who takes over whose memory]: gradients have the parameters' shapes and are outputs too."""
     params = [torch.randn(WIDTH, WIDTH, requires_grad=True) for _ in range(LAYERS)]

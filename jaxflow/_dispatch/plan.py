@@ -8,8 +8,9 @@ NOTE [What backward keeps]
     only the inputs the rest still reads are kept by the graph: ``add`` keeps nothing, ``mul`` the other
     factor, ``relu`` its input. A cheap forward is computed again from the kept inputs; inside one
     Program XLA finds that it has it already, and so keeps its intermediate results until then. Where
-    those are as large as the input and cheap (``gelu``, the norms), the op ``recomputes``: a barrier ties
-    the kept inputs to the cotangents, and nothing of the body runs again before these are there.
+    those are as large as the input and cheap (``gelu``, ``layer_norm``), the op ``recomputes``: its
+    backward gets the kept inputs through a selection that seems to depend on the last cotangent, so that
+    nothing of the body runs again before that is there, nor is taken over from the first time.
     Of loops XLA does not find out that it has them. So where the forward is one, the op ``keeps`` results for
     its backward: the node holds all inputs, then these results, and the backward is traced with the results
     in the place of what computes them.
@@ -39,6 +40,7 @@ from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.cast import cast
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.threefry import key_of
+from jaxflow._ops._window import not_before, on_cpu
 
 from . import room
 from .graph import node_class
@@ -623,13 +625,28 @@ def function_of(closed: ClosedJaxpr, late: bool = False) -> Callable:
 
     def fn(*inputs):
         if late:
-            inputs = jax.lax.optimization_barrier(inputs)
+            inputs = _held_back(inputs)
         return tuple(run(*(
             jnp.asarray(x, d) if isinstance(x, (bool, int, float, complex)) else x
             for x, d in zip(inputs, in_dtypes, strict=True)
         )))
 
     return fn
+
+
+def _held_back(inputs: tuple) -> tuple:
+    """The inputs of a backward that runs its forward again; the last of them is a cotangent.
+
+    On the CPU what was computed from the inputs before cannot stand for what is computed from these, and
+    nothing is computed before the cotangent is there.
+    """
+    if not on_cpu():
+        return jax.lax.optimization_barrier(inputs)
+    *kept, last = inputs
+    return (*(
+        not_before(x, last) if getattr(x, "ndim", 0) and jnp.issubdtype(x.dtype, np.inexact) else x
+        for x in kept
+    ), last)
 
 
 def _varying(jaxpr) -> list[bool]:

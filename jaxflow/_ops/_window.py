@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax.experimental.xla_metadata import set_xla_metadata
 
+from jaxflow._core.cast import cast
+
 
 def taps(kernel):
     """Every offset inside a window, in row-major order."""
@@ -63,6 +65,18 @@ def materialized(x):
     """
     with set_xla_metadata(inlineable="false"):
         return jax.jit(_same)(x)
+
+
+def not_before(x, other):
+    """``x``, which XLA must take for another value, that it cannot know before ``other`` is there.
+
+    An ``optimization_barrier`` alone is gone on the CPU before XLA looks for what is computed twice. A
+    predicate behind one stays unknown, and so does which of the two it selects. The gradient is ``x``'s.
+    """
+    if not other.size:
+        return x
+    never = jax.lax.optimization_barrier(jnp.zeros((), bool))
+    return jnp.where(never, jax.lax.stop_gradient(cast(other.reshape(-1)[0], x.dtype)), x)
 
 
 def on_cpu() -> bool:

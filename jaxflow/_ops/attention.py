@@ -30,7 +30,7 @@ _LONG = 256  # queries; with fewer, the scores of all at once are quicker
 _PARTS = 4  # of causal attention
 
 
-@op(name="_scaled_dot_product_attention", variants="", differentiable=True,
+@op(name="_scaled_dot_product_attention", variants="", differentiable=True, recomputes=True,
     grad_name="ScaledDotProductFlashAttentionForCpuBackward0")
 def attention(query, key_, value, mask=None, noise=None, /, *, is_causal, scale, enable_gqa):
     """``softmax(query @ key.T * scale + mask) @ value``, the scores in at least float32.
@@ -47,7 +47,7 @@ def attention(query, key_, value, mask=None, noise=None, /, *, is_causal, scale,
     return _in_blocks(rows, query, mask, noise, key_.shape[-2], is_causal)
 
 
-@op(name="_scaled_dot_product_attention_dropped", variants="", random=True,
+@op(name="_scaled_dot_product_attention_dropped", variants="", random=True, recomputes=True,
     grad_name="ScaledDotProductFlashAttentionForCpuBackward0")
 def attention_dropped(query, key_, value, mask=None, /, *, keep: Scalar, factor: Scalar,
                       is_causal, scale, enable_gqa, key):
@@ -99,16 +99,28 @@ def _rows_of(query, key_, value, is_causal, scale):
                 scores = scores + mask.astype(wide)
         if keep is not None:
             scores = jnp.where(keep, scores, -jnp.inf)
-        top = jnp.max(scores, -1, keepdims=True, initial=-jnp.inf)  # there may be no keys
-        top = jax.lax.stop_gradient(jnp.where(jnp.isfinite(top), top, 0))
-        weights = jnp.exp(scores - top)
-        total = jnp.sum(weights, -1, keepdims=True)
-        weights = weights / jnp.where(total == 0, 1, total)
+        weights = _shares(scores)
         if noise is not None:
             weights = weights * noise.astype(wide)
         return jnp.matmul(weights, value[..., :cols, :].astype(wide)).astype(dtype)
 
     return rows
+
+
+@jax.custom_jvp
+def _shares(scores):
+    """The softmax over the last dimension; 0 in rows where every score is -inf."""
+    top = jnp.max(scores, -1, keepdims=True, initial=-jnp.inf)  # there may be no keys
+    weights = jnp.exp(scores - jnp.where(jnp.isfinite(top), top, 0))
+    total = jnp.sum(weights, -1, keepdims=True)
+    return weights / jnp.where(total == 0, 1, total)
+
+
+@_shares.defjvp
+def _shares_jvp(primals, tangents):
+    """In terms of the result alone: derived by jax, backward would keep the exponentials beside it."""
+    (weights,), (change,) = (_shares(*primals),), tangents
+    return weights, weights * (change - jnp.sum(weights * change, -1, keepdims=True))
 
 
 def _in_blocks(rows, query, mask, noise, source, is_causal):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import jax
 import jax.numpy as jnp
 
 from jaxflow._core import dtype as dtypes
@@ -10,7 +9,8 @@ from jaxflow._core.cast import cast
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import Scalar, op
 
-from ._support import as_dtype, numbered
+from . import _window
+from ._support import numbered
 
 
 @op(variants="", saves="none", layout="preserve")
@@ -21,15 +21,8 @@ def clone(input, /):
 
 @op(variants="", name="_not_before", differentiable=False)
 def not_before(input, other, /):
-    """``input``, which XLA must take for another value that it cannot know before ``other`` is there.
-
-    An ``optimization_barrier`` alone is gone on the CPU before XLA looks for what is computed twice. A
-    predicate behind one stays unknown, and so does which of the two it selects.
-    """
-    if not other.size:
-        return input
-    never = jax.lax.optimization_barrier(jnp.zeros((), bool))
-    return jnp.where(never, as_dtype(other.reshape(-1)[0], input.dtype), input)
+    """``input``, which XLA takes for another value that it cannot know before ``other`` is there."""
+    return _window.not_before(input, other)
 
 
 @op(variants="", name="_unsafe_view", saves="none")

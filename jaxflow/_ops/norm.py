@@ -70,7 +70,7 @@ def _check_normalized(name, input, normalized_shape, *parameters):
     return tuple(range(input.ndim - n, input.ndim))
 
 
-@op(name="_layer_norm", variants="", grad_name="NativeLayerNormBackward0",
+@op(name="_layer_norm", variants="", grad_name="NativeLayerNormBackward0", recomputes=True,
     saves=("input", "weight", "bias"))
 def layer_norm(input, weight=None, bias=None, /, *, normalized_shape, eps):
     """Standardised over the last dimensions (``normalized_shape``), then scaled and shifted."""
