@@ -4,42 +4,28 @@ import itertools
 
 import numpy as np
 
-from .clock import now
+from .clock import OverBatches, now
 from .models.policy import Cart
 from .programs import Program, Training
 
-
-def lengths(shortest, longest):
-    """Every length once, in no order."""
-    return np.random.default_rng(4).permutation(np.arange(shortest, longest + 1)).tolist()
+CHECKED, SHORTEST, LONGEST = (20, 33, 27), 34, 96
 
 
-class ChangingLengths(Training):
-    """A training step on sequences of another length every time.
+def of_all_lengths(task):
+    """A batch of every length, as NumPy arrays: those that are ``CHECKED``, then the others in no order."""
+    random = np.random.default_rng(1)
+    others = np.random.default_rng(4).permutation(np.arange(SHORTEST, LONGEST + 1)).tolist()
+    return [task.batch(random, length) for length in (*CHECKED, *others)]
 
-    A length that was used does not come again, except that with `passes` a round first goes that often
-    over its lengths without being timed.
-    """
 
-    passes = 0
-    checked, shortest, longest = (20, 33, 27), 34, 96
+class ChangingLengths(OverBatches, Training):
+    """A training step on sequences of another length every time; none comes again, but for `passes`."""
 
     def data(self):
-        random = np.random.default_rng(1)
-        new = [length for length in lengths(self.shortest, self.longest) if length not in self.checked]
-        batches = (self.task.batch(random, length) for length in (*self.checked, *new))
-        return [tuple(map(self.tensor, batch)) for batch in batches]
+        return [tuple(map(self.tensor, batch)) for batch in of_all_lengths(self.task)]
 
     def numbers(self):
-        return super().numbers(len(self.checked))
-
-    def measure(self, steps):
-        batches = list(itertools.islice(self.batches, steps))
-        for _ in range(self.passes):
-            self.over(batches)
-        began = now()
-        self.over(batches)
-        return (now() - began) / steps
+        return super().numbers(len(CHECKED))
 
     def over(self, batches):
         for batch in batches:

@@ -4,7 +4,7 @@ import gc
 import itertools
 
 from . import peak
-from .clock import now
+from .clock import repeated
 from .models.task import initial
 
 
@@ -76,23 +76,21 @@ class Training(Program):
         """Losses of the first `count` steps."""
         self.prepare(exact=True)
         count = count or self.task.compared
-        losses = [self.step(*next(self.batches)).item() for _ in range(count)]
+        losses = [self.once().item() for _ in range(count)]
         if type(self.task).dropout or self.task.draw:
             self.prepare(exact=False)
         return losses
 
     def measure(self, steps):
-        began = now()
-        for _ in range(steps):
-            loss = self.step(*next(self.batches))
-        loss.item()
-        return (now() - began) / steps
+        return repeated(self.once, lambda loss: loss.item(), steps) / steps
 
+    def once(self):
+        return self.step(*next(self.batches))
 
     def first(self):
         """The first step of all, finished."""
         self.prepare(exact=False)
-        return self.step(*next(self.batches)).item()
+        return self.once().item()
 
     def flat(self, steps, every):
         """What lives and is resident as time goes by."""
@@ -128,9 +126,8 @@ class Inference(Program):
             return [self.task.answer(answer).float().abs().mean().item() for answer in answers]
 
     def measure(self, steps):
-        with self.torch.no_grad():
-            began = now()
-            for _ in range(steps):
-                answer = self.answer(*next(self.batches))
+        def number(answer):
             self.task.answer(answer).reshape(-1)[0].item()
-        return (now() - began) / steps
+
+        with self.torch.no_grad():
+            return repeated(lambda: self.answer(*next(self.batches)), number, steps) / steps

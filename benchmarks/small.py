@@ -1,6 +1,6 @@
 """What single operations cost, in PyTorch's style; by hand in by_hand/small.py."""
 
-from .clock import now
+from .clock import now, repeated
 
 OPS = 400
 
@@ -32,10 +32,7 @@ class Small:
 
     def measure(self, steps):
         """Seconds of `steps` times ``once()``, over what it does each time."""
-        began = now()
-        for _ in range(steps):
-            self.once()
-        return (now() - began) / (steps * self.each)
+        return repeated(self.once, float, steps) / (steps * self.each)
 
 
 class Op(Small):
@@ -114,11 +111,8 @@ class Optimizer(Small):
         return [self.parameters[-1].sum().item()]
 
     def measure(self, steps):
-        began = now()
-        for _ in range(steps):
-            self.step()
-        self.parameters[-1][0, 0].item()
-        return (now() - began) / (steps * self.each)
+        seconds = repeated(self.step, lambda _: self.parameters[-1][0, 0].item(), steps)
+        return seconds / (steps * self.each)
 
 
 class Optimizer100(Optimizer):
@@ -141,6 +135,11 @@ class Item(Small):
         return (self.x + 1.0).item()
 
 
+def indexed(x, rows):
+    parts = x[3], x[:, 2], x[1:9, ::2], x[rows], x[..., None, -1], x[4, 5]
+    return sum(part.sum() for part in parts)
+
+
 class Index(Small):
     """Six ways to index a matrix and a sum over each; the last is read."""
 
@@ -151,9 +150,7 @@ class Index(Small):
         self.rows = self.torch.tensor([3, 7, 29], device=self.device)
 
     def once(self):
-        x = self.x
-        parts = x[3], x[:, 2], x[1:9, ::2], x[self.rows], x[..., None, -1], x[4, 5]
-        return sum(part.sum() for part in parts).item()
+        return indexed(self.x, self.rows).item()
 
 
 class Chain(Small):

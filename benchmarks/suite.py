@@ -108,7 +108,8 @@ class Runner:
         shapes = shapes_of(workload, {}) if BY_HAND in names else None
         with contextlib.ExitStack() as stack:
             folders = {name: stack.enter_context(tempfile.TemporaryDirectory()) for name in names}
-            for turn in range(min(self.rounds, workload.rounds) + (workload.start == "warm")):
+            rounds = 1 if self.quick else min(self.rounds, workload.rounds)
+            for turn in range(rounds + (workload.start == "warm")):
                 for name in [name for name in names if name not in results]:
                     folder = pathlib.Path(folders[name], "0" if workload.start == "warm" else str(turn))
                     try:
@@ -160,11 +161,12 @@ class Runner:
 
     def rounds_of(self, workload, workers, results):
         steps = max(1, workload.steps // 2) if self.quick else workload.steps
+        warm_up = workload.quick_warm_up() if self.quick else workload.warm_up
         samples = {name: [] for name in workers}
         for turn in range(min(self.rounds, workload.rounds) + 1):
             for name, worker in list(workers.items()):
                 try:
-                    taken = steps if turn else min(steps, 3) if workload.cold else workload.warm_up
+                    taken = steps if turn else min(steps, 3) if workload.cold else warm_up
                     seconds = worker.call("do", method="measure", steps=taken)
                 except (Failed, RuntimeError) as error:
                     results[name] = self.excuse(workload, name, error)

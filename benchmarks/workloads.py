@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from .contenders import EAGER, TORCH_COMPILE
+from .contenders import COMPILE, EAGER, TORCH_COMPILE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,11 +30,21 @@ class Workload:
     cold: bool = False  # on-disk caches start empty
 
     def quick_for(self, contender):
-        """Whether a contender takes part in --quick: compiling takes torch.compile most of the time."""
+        """Whether a contender takes part in --quick, whose time goes where much is compiled."""
         if contender == TORCH_COMPILE:
-            return self.name in ("mlp-tiny", "mlp", "gpt-demo", "start-cold")
+            return self.name in ("mlp-tiny", "mlp")
+        if contender == COMPILE:
+            return not self.cold
         return not (self.fresh and contender == EAGER)
 
+    def quick_warm_up(self):
+        """As `warm_up`; what takes long is compiled when first met, and once more if it can donate."""
+        return min(self.warm_up, 14 if self.steps >= 10 else 4)
+
+
+# Left out of --quick unless asked for: there is a smaller one of each kind.
+LONG = ("resnet18", "resnet18-forward", "gpt-demo-0", "gpt", "gpt-forward", "vit-forward", "lstm-forward",
+        "generate-again", "lstm-lengths-again", "micro-optimizer-1000", "start-warm")  # fmt: skip
 
 # name, title, network (the same path in models and by_hand), steps of training and of inference in a round
 NETWORKS = (

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import changing
-from ..clock import now
+from ..clock import OverBatches, now
 from ..models import gpt, policy, trees
 from ..models.policy import Cart
 from . import layers
@@ -22,32 +22,20 @@ def padded(array, size, value=0):
     return np.pad(array, room, constant_values=value)
 
 
-class ChangingLengths(Training):
+class ChangingLengths(OverBatches, Training):
     """Lengths are rounded up to multiples of 16; targets of the added places do not count."""
 
-    passes, bucket = 0, 16
+    bucket = 16
 
     def data(self):
-        random = np.random.default_rng(1)
-        program = changing.ChangingLengths
-        new = [n for n in changing.lengths(program.shortest, program.longest) if n not in program.checked]
         batches = []
-        for length in (*program.checked, *new):
-            words, targets = self.model.task.batch(random, length)
-            size = -(-length // self.bucket) * self.bucket
+        for words, targets in changing.of_all_lengths(self.model.task):
+            size = -(-words.shape[-1] // self.bucket) * self.bucket
             batches.append((self.array(padded(words, size)), self.array(padded(targets, size, -1))))
         return batches
 
     def numbers(self):
-        return super().numbers(len(changing.ChangingLengths.checked))
-
-    def measure(self, steps):
-        batches = list(itertools.islice(self.batches, steps))
-        for _ in range(self.passes):
-            self.over(batches)
-        began = now()
-        self.over(batches)
-        return (now() - began) / steps
+        return super().numbers(len(changing.CHECKED))
 
     def over(self, batches):
         for batch in batches:

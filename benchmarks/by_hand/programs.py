@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import peak
-from ..clock import now
+from ..clock import repeated
 from ..models.task import initial
 from . import optimizers
 
@@ -103,11 +103,7 @@ class Training(Program):
         return loss
 
     def measure(self, steps):
-        began = now()
-        for _ in range(steps):
-            loss = self.once()
-        float(loss)
-        return (now() - began) / steps
+        return repeated(self.once, float, steps) / steps
 
 
 class Inference(Program):
@@ -121,8 +117,7 @@ class Inference(Program):
         return [float(jnp.abs(self.answer(*inputs).astype(jnp.float32)).mean()) for inputs in data]
 
     def measure(self, steps):
-        began = now()
-        for _ in range(steps):
-            answer = self.answer(*next(self.batches))
-        float(answer.reshape(-1)[0])
-        return (now() - began) / steps
+        def number(answer):
+            float(answer.reshape(-1)[0])
+
+        return repeated(lambda: self.answer(*next(self.batches)), number, steps) / steps

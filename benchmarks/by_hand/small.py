@@ -1,11 +1,10 @@
 """What single operations cost in JAX: with jnp, or under one `jax.jit`, whichever one would write."""
 
-
 import jax
 import jax.numpy as jnp
 
-from ..clock import now
-from ..small import OPS, Nothing
+from ..clock import repeated
+from ..small import OPS, Nothing, indexed
 from .optimizers import AdamW
 
 
@@ -20,11 +19,7 @@ class Small:
         return [float(self.once())]
 
     def measure(self, steps):
-        began = now()
-        for _ in range(steps):
-            found = self.once()
-        float(found)
-        return (now() - began) / (steps * self.each)
+        return repeated(self.once, float, steps) / (steps * self.each)
 
 
 class NoModel:
@@ -68,11 +63,8 @@ class Optimizer(Small):
         return self.p["0"][0, 0]
 
     def measure(self, steps):
-        began = now()
-        for _ in range(steps):
-            self.step()
-        float(self.p["0"][0, 0])
-        return (now() - began) / (steps * self.each)
+        seconds = repeated(self.step, lambda _: float(self.p["0"][0, 0]), steps)
+        return seconds / (steps * self.each)
 
 
 class Optimizer100(Optimizer):
@@ -99,9 +91,7 @@ class Index(Small):
         self.rows = jnp.array([3, 7, 29])
 
     def once(self):
-        x = self.x
-        parts = x[3], x[:, 2], x[1:9, ::2], x[self.rows], x[..., None, -1], x[4, 5]
-        return float(sum(part.sum() for part in parts))
+        return float(indexed(self.x, self.rows))
 
 
 class Chain(Small):

@@ -55,20 +55,26 @@ _lock = threading.RLock()
 class Doubt:
     """What a run may turn out to have done wrong.
 
-    ``inherited`` are the leaves in doubt: (slot, their doubt and slot there). ``wrong`` maps what a
+    ``inherited`` are the leaves in doubt: (slot, their doubt and slot there); ``chain`` is a shorter way to
+    say it, (the doubt they are all in, (slot, slot there) of each). ``wrong`` maps what a
     fault has spoiled to (question, value, which tensor), and each question whose answer is bad to the
     same; it is None while that is open.
     """
 
-    __slots__ = ("inherited", "questions", "trace", "wrong")
+    __slots__ = ("chain", "inherited", "questions", "trace", "wrong")
 
-    def __init__(self, questions: list[Question], inherited: list, trace: Sequence) -> None:
-        self.questions, self.inherited, self.trace = questions, inherited, trace
+    def __init__(self, questions: list[Question], inherited: list, trace: Sequence,
+                 chain: tuple[Doubt, list] | None = None) -> None:
+        self.questions, self.inherited, self.trace, self.chain = questions, inherited, trace, chain
         self.wrong: dict | None = None
 
     def settle(self, *, wait: bool) -> dict | None:
         """What is spoiled; None where that takes waiting and ``wait`` forbids it."""
         with _lock:
+            if self.wrong is None and self.chain is not None:
+                before, pairs = self.chain
+                self.inherited = [(slot, (before, there)) for slot, there in pairs]
+                self.chain = None
             if self.wrong is None and self._ready(wait):
                 spoiled = self._spoiled()
                 self.wrong = _spread(spoiled, self.trace, self.questions) if spoiled else spoiled
@@ -77,13 +83,13 @@ class Doubt:
 
     def sound(self) -> bool:
         """Whether it is known, without waiting, that nothing went wrong: `settle`'s usual end, at once."""
-        if self.wrong is None and not self.inherited:
+        if self.wrong is None and not self.inherited and (self.chain is None or self.chain[0].wrong == {}):
             for q in self.questions:
                 if not _ready(q.flag.array) or np.asarray(q.flag.array)[0]:
                     return False
             with _lock:
                 if self.wrong is None:
-                    self.wrong, self.questions, self.trace = {}, [], ()
+                    self.wrong, self.questions, self.trace, self.chain = {}, [], (), None
         return self.wrong == {}
 
     def _ready(self, wait: bool) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxflow._core.aval import Aval
 from jaxflow._core.device import placed
 
-from . import explain, room
+from . import explain, options, room
 from .plan import Plan
 from .steps import Step, heirs, inputs, parse, without_dead
 
@@ -69,7 +69,7 @@ class Executable:
                 jax.ShapeDtypeStruct((signature.integers,), np.int64),
                 jax.ShapeDtypeStruct((signature.complexes,), np.complex128),
             )
-            self.compiled = lowered.compile()
+            self.compiled = options.compiled(lowered, signature.device)
         self.entry = explain.compiled(
             explain.program_name(trace), sum(isinstance(t, Plan) for t in trace), why,
             time.perf_counter() - started, line,

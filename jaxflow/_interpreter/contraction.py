@@ -39,24 +39,14 @@ def _free(aval, *taken):
     return tuple(d for d in range(len(aval.shape)) if d not in used)
 
 
-def _rhs(aval, batch, contracted, free):
-    """The right operand as (batch, inner, columns): a transposed view of rows where the inner lies behind."""
-    if (*batch, *free, *contracted) == tuple(range(len(aval.shape))) and contracted and free:
-        rows = _arranged(aval, *_batch_group(batch), free, contracted)
-        if rows is None:
+def _operand(aval, batch, rows, columns):
+    """An operand as (batch, rows, columns): a transposed view where the columns lie in front of the rows."""
+    if (*batch, *columns, *rows) == tuple(range(len(aval.shape))) and rows and columns:
+        turned = _arranged(aval, *_batch_group(batch), columns, rows)
+        if turned is None:
             return lambda x: x.swapaxes(-1, -2)
-        return lambda x: rows(x).swapaxes(-1, -2)
-    return _arranged(aval, *_batch_group(batch), contracted, free)
-
-
-def _lhs(aval, batch, contracted, free):
-    """The left operand as (batch, rows, inner): a transposed view where the inner lies in front."""
-    if (*batch, *contracted, *free) == tuple(range(len(aval.shape))) and contracted and free:
-        columns = _arranged(aval, *_batch_group(batch), contracted, free)
-        if columns is None:
-            return lambda x: x.swapaxes(-1, -2)
-        return lambda x: columns(x).swapaxes(-1, -2)
-    return _arranged(aval, *_batch_group(batch), free, contracted)
+        return lambda x: turned(x).swapaxes(-1, -2)
+    return _arranged(aval, *_batch_group(batch), rows, columns)
 
 
 def _batch_group(batch):
@@ -77,8 +67,8 @@ def _dot_general(site):
     # layout.
     order = sorted(range(len(rhs_inner)), key=lambda i: rhs_inner[i])
     lhs_inner, rhs_inner = tuple(lhs_inner[i] for i in order), tuple(rhs_inner[i] for i in order)
-    left = _lhs(lhs, tuple(lhs_batch), lhs_inner, lhs_free)
-    right = _rhs(rhs, tuple(rhs_batch), rhs_inner, rhs_free)
+    left = _operand(lhs, tuple(lhs_batch), lhs_free, lhs_inner)
+    right = _operand(rhs, tuple(rhs_batch), rhs_inner, rhs_free)
     rows = math.prod(lhs.shape[d] for d in lhs_free)
     columns = math.prod(rhs.shape[d] for d in rhs_free)
     product = (*((math.prod(lhs.shape[d] for d in lhs_batch),) if lhs_batch else ()), rows, columns)

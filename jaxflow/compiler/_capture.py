@@ -180,6 +180,11 @@ class Capture:
         self._real_numbers()
         self.end()
 
+    def release(self) -> None:
+        """Refer no more to how things were: what nobody else holds is gone."""
+        self.snapshot = None
+        self.placeholders, self.origin, self.held, self.view_arguments = [], [], {}, []
+
     # ------------------------------------------------------------------------------- what was recorded
 
     def first_uses(self) -> dict[int, int]:

@@ -112,10 +112,10 @@ class CompiledFunction:
                 entry = self.entries[key] = _Entry()
         entry.calls += 1
         for spec in entry.specialisations:
-            tensors = spec.fits(leaves)
-            if tensors is not None:
+            found = spec.fits(leaves)
+            if found is not None:
                 spec.hits += 1
-                return spec.run(tensors)
+                return spec.run(*found)
         if entry.python is not None:
             return self.fn(*args, **kwargs)
         if stance.name == "eager_on_recompile":
@@ -186,16 +186,21 @@ class CompiledFunction:
             capture.rollback()
             raise
         if spec is None:
+            # What the call has dropped is no result of its program, and what it overwrote can be donated.
+            watcher.forget()
+            del builder, views
             if capture.break_line is None:
                 capture.commit()
-                capture.snapshot = None
-                if capture.program.device is not None:
-                    capture.program.close(explain.ASKED)
+            capture.release()
+            if capture.break_line is None and capture.program.device is not None:
+                capture.program.close(explain.ASKED)
             capture.end()
             return result
         result = builder.result = None
         capture.rollback()
         builder.note(spec, structure, leaves)
+        capture.release()  # its notes of how things were hold the values that the call is to donate
+        del builder, views
         found = spec.fits(leaves)
         if found is None:
             reasons = "; ".join(spec.misses(structure, leaves))
@@ -204,7 +209,7 @@ class CompiledFunction:
         entry.attempts = 0
         entry.specialisations.insert(0, spec)
         self.count += 1
-        return spec.run(found)
+        return spec.run(*found)
 
     def _built(self, entry: _Entry, builder: Builder) -> Any:
         """The specialisation of a capture that ended well, None where Python has to run."""

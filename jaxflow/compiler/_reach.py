@@ -86,7 +86,7 @@ class Row:
         if key is LENGTH:
             return f"the length of {self.shown}"
         named = isinstance(key, str) and key.isidentifier()
-        return f"{self.shown}.{key}" if named else f"{self.shown}[{key!r}]"
+        return f"{self.shown}.{key}" if named else f"{self.shown}[{shorten(key)}]"
 
 
 def same(a: Any, b: Any) -> bool:

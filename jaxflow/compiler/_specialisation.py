@@ -5,8 +5,9 @@ NOTE [The quick call]
     it returns to where the captured call wrote it: the storages get new values, and version and epoch go up
     by what they went up then, so that views and aliases see the write. An old value that only its storage
     refers to is donated and its Value goes on with the new array, which nobody can tell from a new Value;
-    one that somebody else holds (a clone, a graph) is copied first. Numbers are found anew at each call:
-    seeds and offsets come from the generators, an optimizer's from its groups.
+    one that somebody else holds (a clone, a graph) is copied first. An old .grad that the call replaces is
+    gone before the program runs, or goes on as the new one where nobody else refers to it. Numbers are found
+    anew at each call: seeds and offsets come from the generators, an optimizer's from its groups.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import time
 from collections.abc import Callable
 from operator import attrgetter, itemgetter
 from typing import Any
+from weakref import getweakrefcount
 
 import jax
 import numpy as np
@@ -28,19 +30,17 @@ from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.doubt import Doubt, Question, doubt_of
 from jaxflow._dispatch.watching import WATCHERS
 
-from ._reach import Item, same
+from ._conditions import PLAIN, Conditions
+from ._reach import Item
 
 COMPILED = "call of a compiled function"
 
-_tensor = attrgetter("_storage", "_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks",
-                     "_tangents")
-_grad_meta = attrgetter("_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks")
-_grad_of, _array_of, _shared = attrgetter("_grad"), attrgetter("array"), attrgetter("shared")
-_TENSOR_NAMES = ("its storage", "its shape, dtype or device", "its strides", "the base it is a view of",
-                 "requires_grad", "its grad_fn", "its hooks", "its tangents")
+_value_of, _array_of, _place_of = attrgetter("value"), attrgetter("array"), attrgetter("place")
+_doubt_of, _shared = attrgetter("doubt"), attrgetter("shared")
+_grad_of, _storage_of = attrgetter("_grad"), attrgetter("_storage")
 
 
-# Runs whose doubts may hang on each other before they are settled together: asking costs as much as a guard.
+# Runs whose doubts hang on each other before they are settled together: asking costs as much as a guard.
 _CHAIN = 16
 
 
@@ -72,26 +72,24 @@ def _pick(indices: list[int]) -> Callable[[list], Any]:
     return itemgetter(*indices) if indices else lambda values: ()
 
 
-class Specialisation:
+class Specialisation(Conditions):
     """See NOTE [The quick call]; `_specialise.Builder` fills it in."""
 
-    arguments: Any
-    guard: Any
     leaves: list[tuple]
     constants: list
-    shared: list[list]
     writes: list[tuple]
     fresh: list[int]
     recipes: list[Callable]
     result: Callable
     grad_makers: list[tuple]
+    plain_grads: list[tuple] | None
+    viewed: set[tuple]
     sinks: list[tuple]
     flags: list[tuple]
     settings: list[tuple]
     seeds: dict[int, tuple]
     drawn: list[tuple]
     events: list[tuple]
-    floats: list
     integers: list
     complexes: list
     questions: list
@@ -100,28 +98,10 @@ class Specialisation:
     def __init__(self) -> None:
         self.hits = 0
         self.last: Doubt | None = None  # the latest run's
-        self.unsettled = 0
+        self.left: list | None = None  # what of it is in the doubts of the values that were written
+        self.pending: list[Doubt] = []  # runs nobody has asked about yet, the oldest first
 
     # --------------------------------------------------------------------------------------- making it
-
-    def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
-                      items: list[Item]) -> None:
-        """Note what captured tensors are like, and whose ``.grad`` is there."""
-        self.items = [(item.row.holder, item.key) for item in items]
-        self.item_metas = [_grad_meta(item.tensor) for item in items]
-        self.tensors = tensors
-        self.tensor_metas = list(map(_tensor, tensors))
-        self.graded = [t for t in tensors if t._requires_grad or t._grad is not None]
-        self.grad_metas = [None if t._grad is None else _grad_meta(t._grad) for t in self.graded]
-        # Memory of a .grad that is a captured tensor's too; an argument's it may not be.
-        self.grad_fixed = [
-            None if t._grad is None else self.arguments.fixed.get(id(t._grad._storage)) for t in self.graded
-        ]
-        self.argument_grads = [(i, None if t._grad is None else _grad_meta(t._grad)) for i, t in
-                               enumerate(arguments) if t._requires_grad or t._grad is not None]
-        numbers = {id(t): i for i, t in enumerate(arguments)}
-        fixed = {id(t) for t in tensors}
-        self.grad_owners = [t if id(t) in fixed else numbers[id(t)] for t in grads]
 
     def load(self, executable: Any) -> None:
         """Arrange everything for a quick call of ``executable``."""
@@ -141,10 +121,11 @@ class Specialisation:
         self.from_grads = [self.leaves[i][1] for i in groups["grad"]]
         self.from_constants = [self.constants[i] for i in groups["constant"]]
         self.from_items = [self.leaves[i][1] for i in groups["item"]]
-        places = {place[0] for place in (*self.leaves, *(w[0] for w in self.writes))}
+        places = {place[0] for place in (*self.leaves, *(w[0] for w in self.writes), *self.viewed)}
         self.plain = places <= {"fixed", "argument"}
         self.leaf_at = [at[i] for i in range(len(self.leaves))]
         self.donated = [at[i] for i in executable.donated]
+        self.sole = tuple([count] * len(self.donated) for count in _SOLE)
         self.pick_donated, self.pick_kept = _pick(self.donated), _pick([at[i] for i in executable.kept])
         out = {slot: k for k, slot in enumerate(executable.outputs)}
         self.outputs = executable.outputs
@@ -163,114 +144,69 @@ class Specialisation:
             results[slot] = results.get(slot, 0) + 1
         for slot in self.fresh:
             results[slot] = results.get(slot, 0) + 1
+        self.left_slots: list[int | None] = [None] * len(gathered)
+        read_at = {self.leaves[i]: at[i] for i in range(len(self.leaves)) if self.leaves[i][0] == "fixed"}
         for place, slot, epoch, bump in self.writes:
             k = donated_by.get(place)
+            if slot >= 0 and place in read_at:
+                self.left_slots[read_at[place]] = slot
             if k is not None and slot >= 0 and results[slot] == 1 and place[0] == "fixed":
                 self.reused.append((place[1], k, out[slot], epoch, bump))
             else:
                 rest.append((place, slot if slot < 0 else out[slot], slot, epoch, bump))
         self.rest = rest
-        self.fresh_from = [(slot if slot < 0 else out[slot], slot) for slot in self.fresh]
+        self.left_pairs = [(-1 - i, self.left_slots[at[i]]) for i in range(len(self.leaves))
+                           if self.left_slots[at[i]] is not None]
+        self.fresh_from = [(n, slot if slot < 0 else out[slot], slot) for n, slot in enumerate(self.fresh)]
+        self.makers = list(enumerate(self.recipes))
+        self._load_grads(out, results)
         self.question_from = [(q, out[q.flag.place[1]]) for q in self.questions]
         self.dynamic = [e for e in self.events if e[0] == "numbers"]
         self.known_groups = [None] * len(self.dynamic)
         self.schedules = [e[1] for e in self.events if e[0] == "schedule"]
         self.seed_list = [(at, g, draw) for at, (g, draw) in self.seeds.items()]
-        self.float_array = self.complex_array = None
-        self.integer_array = None
         self.float_array = self._vector(self.floats, np.float64)
         self.complex_array = self._vector(self.complexes, np.complex128)
         self.integer_array = self._vector(self.integers, np.int64)
         if any(x.__class__ is not Value for x in self.from_constants):
             raise TypeError("a constant has to be a Value")
 
+    def _load_grads(self, out: dict[int, int], results: dict[int, int]) -> None:
+        """Find out whether old gradients can go on as the new ones."""
+        self.renewed: list[tuple] = []
+        self.renewed_owners: list[Tensor] = []
+        grads = self.plain_grads
+        if not grads or not self.plain:
+            return
+        slots = [self.fresh[n] for _, n, *_ in grads]
+        if any(slot < 0 or results[slot] > 1 for slot in slots):
+            return
+        self.renewed = [(out[slot], slot, *since) for slot, (_, _, _, *since) in zip(slots, grads)]
+        self.renewed_owners = [owner for owner, *_ in grads]
+        numbers = {n for _, n, *_ in grads}
+        made = {number for _, _, number, *_ in grads}
+        self.sole_grads = tuple([count] * len(grads) for count in _SOLE_GRAD)
+        self.other_fresh = [f for f in self.fresh_from if f[0] not in numbers]
+        self.other_makers = [m for m in self.makers if m[0] not in made]
+
+    def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
+                      items: list[Item]) -> None:
+        """Note what captured tensors are like, and whose ``.grad`` is there."""
+        super().watch_tensors(tensors, grads, arguments, items)
+        before = {id(t): m for t, m in zip(self.graded, self.grad_metas)}
+        for owner, (_, slot, _, _) in zip(self.renewed_owners, self.renewed):
+            if before.get(id(owner)) != (self.avals[slot], *PLAIN):
+                self.renewed, self.renewed_owners = [], []
+                return
+
     def _vector(self, numbers: list, dtype: Any) -> Any:
         return jax.device_put(np.array(numbers, dtype), self.device)
 
-    # ------------------------------------------------------------------------------------------ guards
-
-    def fits(self, leaves: list) -> list | None:
-        """The tensors among the arguments if every guard holds, else None."""
-        tensors = self.arguments.match(leaves)
-        if tensors is None or not self.guard.holds():
-            return None
-        if list(map(_tensor, self.tensors)) != self.tensor_metas or not self._grads_fit(tensors):
-            return None
-        if self.items:
-            for (holder, key), expected in zip(self.items, self.item_metas):
-                t = holder[key]
-                if not isinstance(t, Tensor) or _grad_meta(t) != expected or (
-                    id(t._storage) in self.arguments.fixed or any(t._storage is a._storage for a in tensors)
-                ):
-                    return None
-        for storages in self.shared:
-            first = storages[0].value
-            for s in storages:
-                if s.value is not first:
-                    return None
-        return tensors if not self.dynamic or self._numbers_fit() else None
-
-    def _grads_fit(self, tensors: list) -> bool:
-        fixed = self.arguments.fixed
-        given = {id(t._storage) for t in tensors}
-        for grad, expected, same_as in zip(map(_grad_of, self.graded), self.grad_metas, self.grad_fixed):
-            if grad is None:
-                if expected is not None:
-                    return False
-            elif expected is None or _grad_meta(grad) != expected:
-                return False
-            else:
-                at = id(grad._storage)
-                if fixed.get(at) != same_as or at in given:
-                    return False
-        for i, expected in self.argument_grads:
-            grad = tensors[i]._grad
-            if (grad is None) != (expected is None) or (grad is not None and _grad_meta(grad) != expected):
-                return False
-        return True
-
-    def _numbers_fit(self) -> bool:
-        """Bring the optimizers' numbers up to date; whether their rules and options are the same."""
-        changed = None
-        for k, (_, owner, group, fresh, rule, static, first, names) in enumerate(self.dynamic):
-            values = list(group.values())
-            known = self.known_groups[k]
-            if known is not None and len(known) == len(values) and all(map(same, known, values)):
-                continue
-            found, hypers, options = owner._rule(group, fresh)
-            if found is not rule or options != static:
-                return False
-            if changed is None:
-                changed = list(self.floats)
-            for i, name in enumerate(names):
-                if isinstance(hypers[name], Tensor):
-                    return False
-                changed[first + i] = float(hypers[name])
-            self.known_groups[k] = values
-        if changed is not None and changed != self.floats:
-            self.floats = changed
-            self.float_array = self._vector(changed, np.float64)
-        return True
-
-    def misses(self, structure: Any, leaves: list) -> list[str]:
-        """Which guards do not hold, in words."""
-        tensors = self.arguments.match(leaves) if structure == self.arguments.structure else None
-        if tensors is None:
-            return self.arguments.misses(structure, leaves)
-        found = self.guard.misses()
-        for t, old in zip(self.tensors, self.tensor_metas):
-            for name, a, b in zip(_TENSOR_NAMES, old, _tensor(t)):
-                if a is not b and (name == "its storage" or a != b):
-                    found.append(f"a captured tensor of shape {list(t._aval.shape)}: {name} changed")
-        if not self._grads_fit(tensors):
-            found.append("whether a captured tensor has a .grad, or what it is like, changed")
-        return found or ["options of an optimizer changed, or which tensors share memory"]
-
     # -------------------------------------------------------------------------------------------- call
 
-    def run(self, arguments: list) -> Any:
-        """The quick call. All guards hold."""
-        values = [s.value for s in self.storages]
+    def run(self, arguments: list, plain: bool) -> Any:
+        """The quick call. All guards hold; ``plain`` if there is nothing special about any .grad."""
+        values = list(map(_value_of, self.storages))
         for i in self.from_arguments:
             values.append(arguments[i]._storage.value)
         grads: Any = ()
@@ -282,25 +218,32 @@ class Specialisation:
             values += [grads[i]._storage.value for i in self.from_grads]
             values += [items[i]._storage.value for i in self.from_items]
             values += self.from_constants
-        doubtful = bool(self.question_from)
-        for v in values:
-            if v.place is not None:
-                v.place[0].close(explain.ASKED)  # but not waited for
-                if v.array is None:
-                    v.get()  # says what went wrong
-            if v.doubt is not None:
-                doubtful = True
-            if v.array.__class__ is np.ndarray:
-                v.get()  # the device's from now on
-        v = None  # `_exclusive` counts who refers to it
+        if any(map(_place_of, values)):
+            for i in range(len(values)):
+                if values[i].place is not None:
+                    values[i].place[0].close(explain.ASKED)  # but not waited for
+                if values[i].array is None:
+                    values[i].get()  # says what went wrong
         arrays = list(map(_array_of, values))
+        if np.ndarray in map(type, arrays):
+            arrays = [values[i].get() if arrays[i].__class__ is np.ndarray else arrays[i]
+                      for i in range(len(arrays))]  # the device's from now on
         exclusive = self._exclusive(values, arrays)
         integers = self._integers() if self.seed_list else self.integer_array
-        donated = self.pick_donated(arrays)
-        kept = self.pick_kept(arrays)
+        donated = list(self.pick_donated(arrays))
+        kept = list(self.pick_kept(arrays))
         del arrays
+        renewed = self._renewed() if plain and self.renewed else None
+        if renewed is None:
+            for owner, _ in self.grad_makers:  # what it replaces need not live beside what it makes
+                (arguments[owner] if owner.__class__ is int else owner)._grad = None
         started = time.perf_counter() if WATCHERS else 0.0
-        out = self.compiled(list(donated), list(kept), self.float_array, integers, self.complex_array)
+        try:
+            out = self.compiled(donated, kept, self.float_array, integers, self.complex_array)
+        except BaseException:
+            for owner in self.renewed_owners:
+                owner._grad = None
+            raise
         if WATCHERS:
             explain.ran(self.executable.entry, COMPILED, time.perf_counter() - started)
         for g, moved, seed in self.drawn:
@@ -308,26 +251,36 @@ class Specialisation:
                 g._offset = moved if seed is not None else g._offset + moved
                 if seed is not None:
                     g._seed = seed
-        return self._deliver(values, exclusive, out, Call(arguments, grads, items), doubtful)
+        return self._deliver(values, exclusive, out, Call(arguments, grads, items), renewed)
 
     def _exclusive(self, values: list, arrays: list) -> list | None:
         """None if all that is donated is nobody else's; otherwise copies are made, and which were not."""
-        donated = self.donated
-        for k in donated:
-            v = values[k]
-            if sys.getrefcount(v) != _VALUE or v.shared or sys.getrefcount(arrays[k]) != _ARRAY:
-                break
-        else:
+        counts = _counts(self.pick_donated(values), self.pick_donated(arrays))
+        if counts == self.sole and not any(map(_shared, self.pick_donated(values))):
             return None
         alone = []
-        v = None
-        for k in donated:
-            v = values[k]
-            if sys.getrefcount(v) != _VALUE or v.shared or sys.getrefcount(arrays[k]) != _ARRAY:
+        for n, k in enumerate(self.donated):
+            if (counts[0][n], counts[1][n]) != _SOLE or values[k].shared:
                 arrays[k] = arrays[k].copy()
             else:
                 alone.append(k)
         return alone
+
+    def _renewed(self) -> list | None:
+        """The (Value, storage) of each old gradient that is nobody else's, its array gone; None if one is.
+
+        They go on with the new arrays, which nobody can tell from new tensors.
+        """
+        grads = list(map(_grad_of, self.renewed_owners))
+        if _grad_counts(grads) != self.sole_grads or any(map(getweakrefcount, grads)):
+            return None
+        storages = list(map(_storage_of, grads))
+        values = list(map(_value_of, storages))
+        if any(map(_place_of, values)) or any(map(_shared, values)):
+            return None
+        for v in values:
+            v.array = None
+        return list(zip(values, storages))
 
     def _integers(self) -> Any:
         numbers = list(self.integers)
@@ -336,8 +289,10 @@ class Specialisation:
             numbers[at] = x - (1 << 64) if x >= 1 << 63 else x
         return np.array(numbers, np.int64)
 
-    def _deliver(self, values: list, exclusive: list | None, out: list, call: Call, doubtful: bool) -> Any:
-        doubt = self._doubt(values, out) if doubtful else None
+    def _deliver(self, values: list, exclusive: list | None, out: list, call: Call,
+                 renewed: list | None) -> Any:
+        doubt = self._doubt(values, out)
+        left = self.left
         made: dict[int, Value] = {}
 
         def value(k: int, slot: int) -> Value:
@@ -354,7 +309,7 @@ class Specialisation:
             for s, k, o, epoch, bump in self.reused:
                 v = values[k]
                 v.array = out[o]
-                v.doubt = None if doubt is None else (doubt, self.outputs[o])
+                v.doubt = None if doubt is None else left[k]
                 s.epoch += epoch
                 s.version[0] += bump
         else:
@@ -362,21 +317,31 @@ class Specialisation:
                 s.value = value(o, self.outputs[o])
                 s.epoch += epoch
                 s.version[0] += bump
-        call.fresh = [value(k, slot) for k, slot in self.fresh_from]
-        call.storages = [None] * len(call.fresh)
+        fresh: list = [None] * len(self.fresh)
+        for n, k, slot in self.fresh_from if renewed is None else self.other_fresh:
+            fresh[n] = value(k, slot)
+        call.fresh = fresh
+        call.storages = [None] * len(fresh)
         for place, k, slot, epoch, bump in self.rest:
             s = place[1] if place[0] == "fixed" else call.place(place)
             s.value = value(k, slot)
             s.epoch += epoch
             s.version[0] += bump
-        return self._results(call)
-
-    def _results(self, call: Call) -> Any:
-        for recipe in self.recipes:
-            call.made.append(recipe(call))
-        for owner, maker in self.grad_makers:
-            t = owner if owner.__class__ is not int else call.arguments[owner]
-            t._grad = None if maker is None else maker(call)
+        call.made = [None] * len(self.recipes)
+        if renewed is None:
+            for number, recipe in self.makers:
+                call.made[number] = recipe(call)
+            for owner, maker in self.grad_makers:
+                t = owner if owner.__class__ is not int else call.arguments[owner]
+                t._grad = None if maker is None else maker(call)
+        else:
+            for (v, s), (o, slot, version, epoch) in zip(renewed, self.renewed):
+                v.array = out[o]
+                v.doubt = None if doubt is None else (doubt, slot)
+                s.epoch = epoch
+                s.version[0] = version
+            for number, recipe in self.other_makers:
+                call.made[number] = recipe(call)
         for where, maker in self.sinks:
             self.guard.put(where, maker(call))
         for holder, key, x in self.settings:
@@ -387,53 +352,74 @@ class Specialisation:
             scheduler.step()
         return self.result(call)
 
-    def _doubt(self, values: list, out: list) -> Any:
+    def _doubt(self, values: list, out: list) -> Doubt | None:
         """What this run may turn out to have done wrong; see NOTE [Faults found late]."""
-        inherited = any(v.doubt is not None and v.doubt[0].wrong != {} for v in values)
-        if inherited and self.last is not None and self.last.sound():
-            inherited = any(v.doubt is not None and v.doubt[0].wrong != {} for v in values)
-        if not (inherited or self.question_from):
+        doubts = list(map(_doubt_of, values))
+        if not self.question_from and not any(doubts):
             return None
         questions = [
             Question(Value(q.flag.aval, out[k]), q.asked, q.victims, q.error, q.line)
             for q, k in self.question_from
         ]
-        if not inherited:
-            self.last = Doubt(questions, [], self.trace)
-            return self.last
-        leaves = [values[k] for k in self.leaf_at]
-        self.unsettled += 1
-        if self.unsettled < _CHAIN:
-            open_ = [
-                (-1 - i, v.doubt) for i, v in enumerate(leaves)
-                if v.doubt is not None and v.doubt[0].wrong != {}
-            ]
-            self.last = Doubt(questions, open_, self.trace)
+        last = self.last
+        if questions and (doubts == self.left if last is not None else not any(doubts)):
+            # What is read is as the run before left it, or in no doubt.
+            if len(self.pending) >= _CHAIN:
+                self._settle()
+            chain = None if last is None or last.wrong == {} else (last, self.left_pairs)
+            doubt = Doubt(questions, [], self.trace, chain)
+            self.pending.append(doubt)
         else:
-            self.unsettled = 0
-            self.last = doubt_of(questions, leaves, self.trace)
-        return self.last
+            self.pending.clear()
+            doubt = doubt_of(questions, [values[k] for k in self.leaf_at], self.trace)
+        self.last = doubt
+        if doubt is None:
+            self.left = None
+        else:
+            self.left = [None if slot is None else (doubt, slot) for slot in self.left_slots]
+        return doubt
+
+    def _settle(self) -> None:
+        """Forget the runs that are known to have gone well."""
+        for n, doubt in enumerate(self.pending):
+            if not doubt.sound():
+                del self.pending[:n]
+                return
+        self.pending.clear()
+
+
+def _counts(values: tuple, arrays: tuple) -> tuple[list[int], list[int]]:
+    return list(map(sys.getrefcount, values)), list(map(sys.getrefcount, arrays))
+
+
+def _grad_counts(grads: list) -> tuple[list[int], list[int], list[int]]:
+    storages = list(map(_storage_of, grads))
+    return (
+        list(map(sys.getrefcount, grads)), list(map(sys.getrefcount, storages)),
+        list(map(sys.getrefcount, list(map(_value_of, storages)))),
+    )
 
 
 class _Holder:
-    __slots__ = ("array", "value")
+    __slots__ = ("_grad", "_storage", "array", "value")
 
 
-def _calibrate() -> tuple[int, int]:
-    """What ``sys.getrefcount`` says, in `_exclusive`, of a Value that one storage holds and of its array."""
+def _calibrate() -> tuple[tuple[int, int], tuple[int, int, int]]:
+    """What `_counts` says of a Value that one storage holds and of its array, `_grad_counts` of a .grad."""
     holder = _Holder()
-    holder.value = _Holder()
-    holder.value.array = object()
-
-    def look(values: list, arrays: list) -> tuple[int, int]:
-        for k in range(1):
-            v = values[k]
-            return sys.getrefcount(v), sys.getrefcount(arrays[k])
-        raise AssertionError
-
+    holder.value, holder._grad = _Holder(), _Holder()
+    holder.value.array, holder._grad._storage = object(), _Holder()
+    holder._grad._storage.value = object()
     values = [holder.value]
-    return look(values, [v.array for v in values])
+    arrays = list(map(_array_of, values))
+    first = itemgetter(0, 0)
+    counts = _counts(first(values), first(arrays))
+    of_grad = _grad_counts(list(map(_grad_of, [holder])))
+    # The second mention in the tuples is of this function alone.
+    return (counts[0][0] - 1, counts[1][0] - 1), tuple(c[0] for c in of_grad)
 
 
 # A free-threaded build has no reliable count: there, everything is copied.
-_VALUE, _ARRAY = _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else (-1, -1)
+_SOLE, _SOLE_GRAD = (
+    _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else ((-1, -1), (-1, -1, -1))
+)

@@ -48,6 +48,7 @@ class Builder:
         self.sinks: list[tuple] = []
         self.settings: list[tuple] = []
         self.undo: list[tuple] = []
+        self.new_grads: list[tuple] = []
         self._find_places()
 
     def blame(self, reason: str) -> None:
@@ -212,6 +213,7 @@ class Builder:
         spec.recipes, spec.result, spec.grad_makers = recipes.tensors, result, grads
         spec.sinks = [(spec.guard.position(row, key), make) for row, key, make in sinks]
         spec.flags, spec.settings = self.flags, self.settings
+        spec.plain_grads, spec.viewed = self._plain_grads(recipes), recipes.used
         self._find_exact(set(leaves), writes, recipes)
         capture.normalise(order)  # nothing is refused from here on
         spec.seeds, spec.drawn = seeds, drawn
@@ -318,6 +320,7 @@ class Builder:
         """(place of a tensor, recipe of its new .grad or None) of each .grad that is another object now."""
         found = []
         argument = {id(t): i for i, t in enumerate(self.arguments)}
+        self.new_grads = []
         for t, before in self.capture.snapshot.tensors.values():
             now = tensor_state(t)
             if all(map(operator.is_, now, before)):
@@ -338,6 +341,17 @@ class Builder:
                 else:
                     made = None if new is None else recipes.tensor(new)
                     found.append((t if id(t) not in argument else argument[id(t)], made))
+                    self.new_grads.append((found[-1][0], new))
+        return found
+
+    def _plain_grads(self, recipes: Recipes) -> list[tuple] | None:
+        """(owner, number of storage, of tensor, version, epoch) of each new .grad, if all are plain."""
+        found = []
+        for owner, new in self.new_grads:
+            numbers = None if new is None or owner.__class__ is int else recipes.plain(new)
+            if numbers is None:
+                return None
+            found.append((owner, numbers[1], numbers[0], new._storage.version[0], new._storage.epoch))
         return found
 
     def _donatable(self, order: list[int], writes: list[tuple], recipes: Recipes) -> tuple[int, ...]:

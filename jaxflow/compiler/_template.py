@@ -33,6 +33,8 @@ class Recipes:
         self.place_of = place_of
         self.storages: list[Storage] = []
         self.numbers: dict[int, int] = {}
+        self.uses: dict[int, int] = {}  # number of a fresh tensor -> how often it is mentioned
+        self.storage_uses: dict[int, int] = {}  # the same of storages
         self.tensors: list[Callable] = []
         self.tensor_numbers: dict[int, int] = {}
         self.kept: list[Any] = []
@@ -44,6 +46,7 @@ class Recipes:
         if number is None:
             number = self.numbers[id(s)] = len(self.storages)
             self.storages.append(s)
+        self.storage_uses[number] = self.storage_uses.get(number, 0) + 1
         return number
 
     def tensor(self, t: Tensor) -> Callable:
@@ -61,7 +64,19 @@ class Recipes:
             number = self.tensor_numbers[id(t)] = len(self.tensors)
             self.tensors.append(maker)
             self.kept.append(t)
+        self.uses[number] = self.uses.get(number, 0) + 1
         return lambda call: call.made[number]
+
+    def plain(self, t: Tensor) -> tuple[int, int] | None:
+        """The numbers of a fresh tensor and its storage, if it is mentioned once and nothing special."""
+        number, at = self.tensor_numbers.get(id(t)), self.numbers.get(id(t._storage))
+        if (
+            number is None or at is None or self.uses[number] > 1 or self.storage_uses[at] > 1
+            or type(t) is not Tensor or isinstance(t._storage.version, Untracked) or t._requires_grad
+            or t._grad_fn is not None or t._view is not None or t._stride is not None
+        ):
+            return None
+        return number, at
 
     def _maker(self, t: Tensor) -> Callable:
         if t._hooks or t._tangents or t.__dict__ or t._grad is not None:

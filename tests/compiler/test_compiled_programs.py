@@ -1,6 +1,7 @@
 """Programs that read and write all kinds of state, compiled and as they are."""
 
 import copy
+import weakref
 
 import numpy as np
 import pytest
@@ -236,6 +237,39 @@ def what_others_hold_is_not_donated(compiler):
         held += [model.weight.detach().clone(), model.weight.grad]
         step(torch.randn(4, 3))
     return [[h for h in held if h is not None], *model.parameters()]
+
+
+@program(11)
+def gradients_that_somebody_holds(compiler):
+    model = nn.Linear(3, 2, bias=False)
+    opt = torch.optim.SGD(model.parameters(), 0.1)
+
+    @compiler
+    def step(x):
+        opt.zero_grad()
+        model(x).pow(2).sum().backward()
+        opt.step()
+
+    def write(grad):
+        grad.mul_(2.0)
+
+    def read(grad):
+        kept.append(grad.numpy().copy())
+
+    def mark(grad):
+        grad.mark = "marked"
+
+    kept, marks = [], []
+    for act in (read, kept.append, lambda g: kept.append(g[0]), lambda g: kept.append(g.detach()), write,
+                mark, read, lambda g: kept.append(weakref.ref(g)), read, lambda g: kept.append(g * 2),
+                lambda g: kept.append(g.numpy()), kept.append, read):
+        step(torch.randn(4, 3))
+        grad = model.weight.grad
+        marks += [grad._version, hasattr(grad, "mark"), grad.is_leaf]
+        act(grad)
+        del grad
+    gone = [k() is None for k in kept if isinstance(k, weakref.ref)]
+    return [*marks, *gone, *[k for k in kept if not isinstance(k, weakref.ref)], model.weight.grad]
 
 
 @program(6)

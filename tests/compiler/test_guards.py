@@ -5,7 +5,7 @@ import pytest
 
 import jaxflow as torch
 from jaxflow import nn
-from jaxflow.compiler import _arguments, _function, _reach, _specialisation
+from jaxflow.compiler import _arguments, _conditions, _function, _reach, _specialisation
 
 CASES = []
 
@@ -93,7 +93,7 @@ def change_power(layer):
 
 for change, guard in (
     (Layer.eval, PYTHON), (replace_parameter, PYTHON), (add_hook, PYTHON), (change_power, PYTHON),
-    (replace_data, (_specialisation, "_tensor", lambda t: t._aval)),
+    (replace_data, (_conditions, "_tensor", lambda t: t._aval)),
 ):
     fn = layer_after(change)
     fn.__name__ = f"module_after_{change.__name__}"

@@ -10,8 +10,8 @@ import jaxflow
 F = jaxflow.nn.functional
 
 
-def test_arrays_of_the_first_call_are_let_go():
-    # The check of the targets' range is part of the program, and refers to the recording it was made in.
+def training():
+    """A compiled step of a layer whose weight has a shape that nothing else has."""
     layer = jaxflow.nn.Linear(201, 203)
     optimizer = jaxflow.optim.Adam(layer.parameters())
     inputs = jaxflow.from_numpy(np.ones((4, 201), np.float32))
@@ -25,8 +25,34 @@ def test_arrays_of_the_first_call_are_let_go():
         optimizer.step()
         return loss.detach()
 
+    return step
+
+
+def test_arrays_of_the_first_call_are_let_go():
+    # The check of the targets' range is part of the program, and refers to the recording it was made in.
+    step = training()
     for _ in range(4):
         step().item()
     gc.collect()
-    matrices = sum(array.shape == (203, 201) for array in jax.live_arrays())
-    assert matrices == 4  # the weight, its gradient, and Adam's two averages
+    assert matrices() == 4  # the weight, its gradient, and Adam's two averages
+
+
+def matrices():
+    return sum(array.shape == (203, 201) for array in jax.live_arrays())
+
+
+def test_what_a_step_replaces_is_gone_before_it_runs(deferred, compiled, monkeypatch):
+    before, call = [], jax.stages.Compiled.__call__
+
+    def watched(program, *arguments):
+        before.append((matrices(), len(jax.tree.leaves(program.out_tree.unflatten(
+            range(program.out_tree.num_leaves))))))
+        return call(program, *arguments)
+
+    step = training()
+    monkeypatch.setattr(jax.stages.Compiled, "__call__", watched)
+    for _ in range(4):
+        gc.collect()
+        step().item()
+    # The first call makes the averages; nothing of its forward and backward outlives it either.
+    assert before == [(3, 11)] * 4

@@ -55,3 +55,42 @@ def test_the_numbers_are_those_of_the_plain_function(layers, optimizer, executor
     assert (found_versions, found_state) == (versions, random_state)
     assert run.explain()["hits"] == 6  # the first call makes the optimizer's state, the second is captured
     assert run.explain()["specialisations"] == 1
+
+
+def outcomes(compiler, bad):
+    """What losses and weight say when they are read after all steps, of which some had a wrong class."""
+    torch.manual_seed(0)
+    layer = nn.Linear(3, 4)
+    optimizer = torch.optim.SGD(layer.parameters(), 0.1)
+    running = torch.zeros(())
+
+    @compiler
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(layer(x), y + 1)  # not known where it is recorded
+        loss.backward()
+        optimizer.step()
+        running.add_(loss.detach())
+        return loss.detach()
+
+    def read(x):
+        try:
+            return x.sum().item()
+        except IndexError as error:
+            return str(error)
+
+    found = []
+    for i in range(40):
+        found.append(step(torch.randn(2, 3), torch.tensor([0, 9 if i in bad else 1])))
+        if i == 22:
+            found.append(layer.weight.detach().clone())
+    return [read(x) for x in (layer.weight, *found, running)], step  # the first tells of all
+
+
+@pytest.mark.parametrize("bad", [(), (25,), (3, 30)])
+def test_a_wrong_value_is_told_of_when_numbers_are_read(bad, deferred):
+    expected, _ = outcomes(lambda f: f, bad)
+    found, step = outcomes(torch.compile, bad)
+    for a, b in zip(found, expected, strict=True):
+        assert a == pytest.approx(b, rel=1e-5) if isinstance(b, float) else a == b
+    assert step.explain()["hits"] >= 38 and any(isinstance(b, str) for b in expected) == bool(bad)

@@ -1,0 +1,164 @@
+"""What has to hold for a specialisation to serve a call; NOTE [What is guarded] says it of Python."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from operator import attrgetter, is_
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core.tensor import Tensor
+
+from ._reach import Item, same
+
+_tensor = attrgetter("_storage", "_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks",
+                     "_tangents")
+_grad_meta = attrgetter("_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks")
+#: What it says of a .grad besides its aval, where there is nothing to say.
+PLAIN = (None, None, False, None, None)
+# All there is about a .grad but its value and its versions.
+_whole = attrgetter("_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks", "_tangents", "_grad",
+                    "_output_nr", "__dict__", "__class__")
+_grad_of, _storage_of = attrgetter("_grad"), attrgetter("_storage")
+_TENSOR_NAMES = ("its storage", "its shape, dtype or device", "its strides", "the base it is a view of",
+                 "requires_grad", "its grad_fn", "its hooks", "its tangents")
+
+
+class Conditions:
+    """The guards of a specialisation."""
+
+    arguments: Any
+    guard: Any
+    shared: list[list]
+    dynamic: list[tuple]
+    known_groups: list
+    floats: list
+    float_array: Any
+
+    def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
+                      items: list[Item]) -> None:
+        """Note what captured tensors are like, and whose ``.grad`` is there."""
+        self.items = [(item.row.holder, item.key) for item in items]
+        self.item_metas = [_grad_meta(item.tensor) for item in items]
+        self.tensors = tensors
+        self.tensor_metas = list(map(_tensor, tensors))
+        self.graded = [t for t in tensors if t._requires_grad or t._grad is not None]
+        self.grad_metas = [None if t._grad is None else _grad_meta(t._grad) for t in self.graded]
+        # Memory of a .grad that is a captured tensor's too; an argument's it may not be.
+        self.grad_fixed = [
+            None if t._grad is None else self.arguments.fixed.get(id(t._grad._storage)) for t in self.graded
+        ]
+        self.ungraded = [t for t in self.graded if t._grad is None]
+        self.having = [t for t in self.graded if t._grad is not None]
+        self.whole_metas = [(*m, None, None, 0, {}, Tensor) for m in self.grad_metas if m is not None]
+        self.argument_grads = [(i, None if t._grad is None else _grad_meta(t._grad)) for i, t in
+                               enumerate(arguments) if t._requires_grad or t._grad is not None]
+        self.grads_apart = not self.argument_grads and all(same_as is None for same_as in self.grad_fixed)
+        numbers = {id(t): i for i, t in enumerate(arguments)}
+        fixed = {id(t) for t in tensors}
+        self.grad_owners = [t if id(t) in fixed else numbers[id(t)] for t in grads]
+
+    def fits(self, leaves: list) -> tuple[list, bool] | None:
+        """If every guard holds: the tensors among the arguments, and whether each .grad is a plain one."""
+        tensors = self.arguments.match(leaves)
+        if tensors is None or not self.guard.holds():
+            return None
+        if list(map(_tensor, self.tensors)) != self.tensor_metas:
+            return None
+        plain = self._grads_plain(tensors)
+        if not plain and not self._grads_fit(tensors):
+            return None
+        if self.items:
+            for (holder, key), expected in zip(self.items, self.item_metas):
+                t = holder[key]
+                if not isinstance(t, Tensor) or _grad_meta(t) != expected or (
+                    id(t._storage) in self.arguments.fixed or any(t._storage is a._storage for a in tensors)
+                ):
+                    return None
+        for storages in self.shared:
+            first = storages[0].value
+            for s in storages:
+                if s.value is not first:
+                    return None
+        return (tensors, plain) if not self.dynamic or self._numbers_fit() else None
+
+    def _grads_plain(self, tensors: list) -> bool:
+        """`_grads_fit`, asked quickly, and whether there is nothing more to any .grad than it asks.
+
+        False where they have to be looked at one by one.
+        """
+        if not self.grads_apart:
+            return False
+        grads = list(map(_grad_of, self.having))
+        ungraded = map(is_, map(_grad_of, self.ungraded), repeat(None))
+        if any(map(is_, grads, repeat(None))) or not all(ungraded):
+            return False
+        if not grads:
+            return True
+        memory = set(map(id, map(_storage_of, grads)))
+        return (
+            list(map(_whole, grads)) == self.whole_metas and memory.isdisjoint(self.arguments.fixed)
+            and memory.isdisjoint(map(id, map(_storage_of, tensors)))
+        )
+
+    def _grads_fit(self, tensors: list) -> bool:
+        fixed = self.arguments.fixed
+        given = {id(t._storage) for t in tensors}
+        for grad, expected, same_as in zip(map(_grad_of, self.graded), self.grad_metas, self.grad_fixed):
+            if grad is None:
+                if expected is not None:
+                    return False
+            elif expected is None or _grad_meta(grad) != expected:
+                return False
+            else:
+                at = id(grad._storage)
+                if fixed.get(at) != same_as or at in given:
+                    return False
+        for i, expected in self.argument_grads:
+            grad = tensors[i]._grad
+            if (grad is None) != (expected is None) or (grad is not None and _grad_meta(grad) != expected):
+                return False
+        return True
+
+    def _numbers_fit(self) -> bool:
+        """Bring the optimizers' numbers up to date; whether their rules and options are the same."""
+        changed = None
+        for k, (_, owner, group, fresh, rule, static, first, names) in enumerate(self.dynamic):
+            values = list(group.values())
+            known = self.known_groups[k]
+            if known is not None and len(known) == len(values) and (
+                all(map(is_, known, values)) or all(map(same, known, values))
+            ):
+                continue
+            found, hypers, options = owner._rule(group, fresh)
+            if found is not rule or options != static:
+                return False
+            if changed is None:
+                changed = list(self.floats)
+            for i, name in enumerate(names):
+                if isinstance(hypers[name], Tensor):
+                    return False
+                changed[first + i] = float(hypers[name])
+            self.known_groups[k] = values
+        if changed is not None and changed != self.floats:
+            self.floats = changed
+            self.float_array = np.array(changed, np.float64)  # for this call
+        elif self.float_array.__class__ is np.ndarray:
+            self.float_array = self._vector(self.floats, np.float64)  # for many
+        return True
+
+    def misses(self, structure: Any, leaves: list) -> list[str]:
+        """Which guards do not hold, in words."""
+        tensors = self.arguments.match(leaves) if structure == self.arguments.structure else None
+        if tensors is None:
+            return self.arguments.misses(structure, leaves)
+        found = self.guard.misses()
+        for t, old in zip(self.tensors, self.tensor_metas):
+            for name, a, b in zip(_TENSOR_NAMES, old, _tensor(t)):
+                if a is not b and (name == "its storage" or a != b):
+                    found.append(f"a captured tensor of shape {list(t._aval.shape)}: {name} changed")
+        if not self._grads_fit(tensors):
+            found.append("whether a captured tensor has a .grad, or what it is like, changed")
+        return found or ["options of an optimizer changed, or which tensors share memory"]
+
