@@ -86,6 +86,7 @@ class Capture:
         self.fullgraph = fullgraph
         self.reasons: list[str] = []
         self.lasting = False
+        self.outside = False  # whether all that stands in the way is a backward() after the call
         self.break_line: str | None = None
         self.thread = threading.get_ident()
         self.snapshot = Snapshot()

@@ -235,7 +235,8 @@ class CompiledFunction:
         if spec is None:
             capture.lasting = capture.lasting or capture.break_line is not None
             last = entry.attempts >= (2 if capture.lasting else _ATTEMPTS)
-            if self.fullgraph and (last or capture.lasting or (not unknown and entry.attempts > 1)):
+            refused = self.fullgraph and not capture.outside
+            if refused and (last or capture.lasting or (not unknown and entry.attempts > 1)):
                 raise Unsupported(
                     f"fullgraph=True, but Python has to run at each call of {self.name}: "
                     + "; ".join(capture.reasons)

@@ -23,7 +23,7 @@ from ._capture import Capture
 from ._reach import Guard, Item, Reach, Row, shorten
 from ._snapshot import TENSOR_SLOTS, living, tensor_state
 from ._specialisation import Specialisation
-from ._template import Recipes, Unnamed
+from ._template import Recipes, Unnamed, Unwalked
 from ._watcher import Watcher, line_of
 
 _UNKNOWN = "that it reached in a way that cannot be followed"
@@ -111,7 +111,8 @@ class Builder:
             return self._build()
         except Unnamed as unnamed:
             if not self.capture.reasons:
-                self.blame(f"it returns or keeps {unnamed}")
+                self.capture.outside = isinstance(unnamed, Unwalked)
+                self.capture.blame(f"it returns or keeps {unnamed}", lasting=self.capture.outside)
             return None
 
     def _effects(self) -> None:

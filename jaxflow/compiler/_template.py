@@ -20,6 +20,10 @@ class Unnamed(Exception):
     """Something in a result that cannot be made again; the argument says what."""
 
 
+class Unwalked(Unnamed):
+    """A graph that somebody outside is to walk: the call is recorded with what comes after it."""
+
+
 class Recipes:
     """How to make the fresh tensors of a call.
 
@@ -192,5 +196,5 @@ def check_freed(node: Any) -> None:
         seen.add(id(n))
         if n.__class__ is not AccumulateGrad:
             if n._is_python or any(isinstance(x, (Value, Tensor)) for x in n._inputs or ()):
-                raise Unnamed("a tensor whose graph is still to be walked")
+                raise Unwalked("a tensor whose backward() comes after the call")
         stack += [edge[0] for edge in n._edges if edge is not None]

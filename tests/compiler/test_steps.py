@@ -1,9 +1,13 @@
 """Whole training steps compiled: the same numbers as without, and no Python from the third call on."""
 
+import functools
+
 import pytest
 
 import jaxflow as torch
 from jaxflow import nn
+from jaxflow._dispatch import library
+from jaxflow.compiler._function import CompiledFunction
 
 LAYERS = {
     "plain": lambda: [nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3)],
@@ -87,6 +91,7 @@ def outcomes(compiler, bad):
     return [read(x) for x in (layer.weight, *found, running)], step  # the first tells of all
 
 
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("bad", [(), (25,), (3, 30)])
 def test_a_wrong_value_is_told_of_when_numbers_are_read(bad, deferred):
     expected, _ = outcomes(lambda f: f, bad)
@@ -94,3 +99,23 @@ def test_a_wrong_value_is_told_of_when_numbers_are_read(bad, deferred):
     for a, b in zip(found, expected, strict=True):
         assert a == pytest.approx(b, rel=1e-5) if isinstance(b, float) else a == b
     assert step.explain()["hits"] >= 38 and any(isinstance(b, str) for b in expected) == bool(bad)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_a_module_whose_backward_comes_after_the_call_is_one_program_a_step(deferred, monkeypatch):
+    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+    model.compile(fullgraph=True)
+    optimizer = torch.optim.Adam(model.parameters())
+    captured = []
+    monkeypatch.setattr(CompiledFunction, "_specialise", functools.partialmethod(
+        lambda self, before, *rest: captured.append(self) or before(self, *rest), CompiledFunction._specialise
+    ))
+    compilations = []
+    for _ in range(7):
+        optimizer.zero_grad()
+        model(torch.randn(2, 3)).sum().backward()
+        optimizer.step()
+        compilations.append(len(library.executables()))
+    assert len(captured) == 2 and len(set(compilations[3:])) == 1
+    (reason,) = model._compiled_call_impl.explain()["python"]
+    assert "backward() comes after the call" in reason
