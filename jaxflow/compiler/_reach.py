@@ -15,6 +15,7 @@ from __future__ import annotations
 import collections
 import enum
 import functools
+import itertools
 import operator
 import re
 import types
@@ -41,6 +42,7 @@ _FIXED = (*SCALARS, type(...), type(NotImplemented), range, slice, re.Pattern, e
           Generator, types.CodeType, types.GenericAlias, property, weakref.ref)
 _LISTS = (list, tuple, collections.deque)
 _DICTS = (dict, collections.OrderedDict, collections.defaultdict, types.MappingProxyType)
+_PLAIN = (list, collections.deque, *_DICTS)  # whose truth is their length
 # Where dtypes, devices, layouts, grad modes and arrays come from: they do not change.
 _UNCHANGING = ("jaxflow._core", "jaxflow._dispatch", "jaxflow._ops", "jaxflow.autograd", "jax.", "jaxlib")
 
@@ -51,6 +53,7 @@ _OF_SCHEDULES = frozenset(("get_last_lr", "last_epoch", "get_lr", "state_dict", 
 
 LENGTH = object()
 _MISSING = object()
+_MISSINGS = itertools.repeat(_MISSING)
 _END = object()
 
 # More places than this are not looked at before each call; Python runs instead.
@@ -176,7 +179,7 @@ class Reach:
             else:
                 self._row(x, x.__iter__, lambda: range(len(x)), shown, inside=name)
         elif isinstance(x, types.CellType):
-            self._row(x, lambda: _cell(x), lambda: [name], shown)
+            self._row(x, functools.partial(_cell, x), lambda: [name], shown)
         elif isinstance(x, Module):
             self._module(x, shown)
         elif isinstance(x, Optimizer):
@@ -209,8 +212,7 @@ class Reach:
         """Rows for some names of a namespace, present or not."""
         names = tuple(names)
         if names:
-            lookup = functools.partial(_lookup, x)
-            self._row(x, functools.partial(map, lookup, names), lambda: names, shown)
+            self._row(x, functools.partial(map, x.get, names, _MISSINGS), lambda: names, shown)
 
     def _scope(self, globals_: dict, code: types.CodeType) -> None:
         if is_library(code):
@@ -311,10 +313,6 @@ def _cell(cell: types.CellType) -> tuple:
         return (_MISSING,)
 
 
-def _lookup(namespace: Any, name: str) -> Any:
-    return namespace.get(name, _MISSING)
-
-
 _STDLIB = frozenset(__import__("sys").stdlib_module_names) - {"__main__"}
 
 
@@ -338,7 +336,8 @@ class Guard:
         # What was empty is told by its size.
         self.listers = [row.lister for row in self.rows if row.held]
         whole = [row.holder for row in self.rows if getattr(row.lister, "__self__", None) is row.holder]
-        self.sized = [x for x in whole if hasattr(x, "__len__")]
+        self.empty = [x for x in whole if type(x) in _PLAIN and not x]
+        self.sized = [x for x in whole if hasattr(x, "__len__") and (len(x) or type(x) not in _PLAIN)]
         self.sizes = list(map(len, self.sized))
         self.flat = [x for row in self.rows for x in row.held]
         self.flat.append(_END)
@@ -347,7 +346,8 @@ class Guard:
         """Whether everything is as it was."""
         now = chain(chain.from_iterable(map(operator.call, self.listers)), _ENDS)
         return (
-            all(map(operator.is_, now, self.flat)) and list(map(len, self.sized)) == self.sizes
+            all(map(operator.is_, now, self.flat)) and not any(self.empty)
+            and list(map(len, self.sized)) == self.sizes
         ) or self._holds_by_value()
 
     def _holds_by_value(self) -> bool:

@@ -221,17 +221,25 @@ def generators(compiler):
     return [*[draw(torch.ones(3)) for _ in range(4)], own.get_state(), torch.get_rng_state()]
 
 
-@program(3)
-def what_others_hold_is_not_donated(compiler):
-    model = nn.Linear(3, 2)
-    opt = torch.optim.SGD(model.parameters(), 0.1)
+def descent(compiler, model=None, opt=None):
+    """A module and a step of it."""
+    model = model or nn.Linear(3, 2)
+    opt = opt or torch.optim.SGD(model.parameters(), 0.1)
 
     @compiler
     def step(x):
         opt.zero_grad()
-        model(x).pow(2).sum().backward()
+        loss = model(x).pow(2).sum()
+        loss.backward()
         opt.step()
+        return loss
 
+    return model, step
+
+
+@program(3)
+def what_others_hold_is_not_donated(compiler):
+    model, step = descent(compiler)
     held = []
     for _ in range(5):
         held += [model.weight.detach().clone(), model.weight.grad]
@@ -241,20 +249,14 @@ def what_others_hold_is_not_donated(compiler):
 
 @program(11)
 def gradients_that_somebody_holds(compiler):
-    model = nn.Linear(3, 2, bias=False)
-    opt = torch.optim.SGD(model.parameters(), 0.1)
-
-    @compiler
-    def step(x):
-        opt.zero_grad()
-        model(x).pow(2).sum().backward()
-        opt.step()
+    model, step = descent(compiler)
 
     def write(grad):
         grad.mul_(2.0)
 
     def read(grad):
         kept.append(grad.numpy().copy())
+        marks.extend(k() is None for k in kept if isinstance(k, weakref.ref))
 
     def mark(grad):
         grad.mark = "marked"
@@ -268,23 +270,14 @@ def gradients_that_somebody_holds(compiler):
         marks += [grad._version, hasattr(grad, "mark"), grad.is_leaf]
         act(grad)
         del grad
-    gone = [k() is None for k in kept if isinstance(k, weakref.ref)]
-    return [*marks, *gone, *[k for k in kept if not isinstance(k, weakref.ref)], model.weight.grad]
+    return [*marks, *[k for k in kept if not isinstance(k, weakref.ref)], model.weight.grad]
 
 
 @program(6)
 def loaded_state(compiler):
     model = nn.Linear(3, 2)
     opt = torch.optim.Adam(model.parameters(), 0.1)
-
-    @compiler
-    def step(x):
-        opt.zero_grad()
-        loss = model(x).pow(2).sum()
-        loss.backward()
-        opt.step()
-        return loss
-
+    _, step = descent(compiler, model, opt)
     x = torch.randn(4, 3)
     out = [step(x) for _ in range(4)]
     saved = copy.deepcopy((model.state_dict(), opt.state_dict()))

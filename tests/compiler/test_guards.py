@@ -179,17 +179,22 @@ def whose_memory_a_grad_is(compiler):
     return [*out, f(ONES), f(ONES), weight.grad, buffer, f(weight.grad), weight.grad]
 
 
-@case((_specialisation.Specialisation, "_numbers_fit", lambda self: True))
-def a_learning_rate(compiler):
+def descent(compiler):
     weight = torch.ones(2, requires_grad=True)
     opt = torch.optim.SGD([weight], lr=0.5)
 
     @compiler
-    def f(x):
+    def step(x):
         opt.zero_grad()
         (weight * x).sum().backward()
         opt.step()
 
+    return weight, opt, step
+
+
+@case((_specialisation.Specialisation, "_numbers_fit", lambda self: True))
+def a_learning_rate(compiler):
+    weight, opt, f = descent(compiler)
     out = []
     for rate in (0.5, 0.5, 0.25, 0.125):
         opt.param_groups[0]["lr"] = rate
@@ -200,15 +205,7 @@ def a_learning_rate(compiler):
 
 @case((_specialisation.Specialisation, "_numbers_fit", lambda self: True))
 def options_of_an_optimizer(compiler):
-    weight = torch.ones(2, requires_grad=True)
-    opt = torch.optim.SGD([weight], lr=0.5)
-
-    @compiler
-    def f(x):
-        opt.zero_grad()
-        (weight * x).sum().backward()
-        opt.step()
-
+    weight, opt, f = descent(compiler)
     for i in range(4):
         opt.param_groups[0]["maximize"] = i == 3
         f(ONES)
