@@ -81,3 +81,16 @@ def test_the_last_nan_of_a_window_is_its_maximum_and_gets_the_gradient():
     assert np.isnan(pooled.detach().numpy()[0, 0]).tolist() == [[True, False]]
     assert where.tolist() == [[[[4, 2]]]]
     assert x.grad.nonzero().tolist() == [[0, 0, 1, 0]]
+
+
+@pytest.mark.usefixtures("executor")
+def test_gradients_of_large_weights():
+    """They are turned in blocks: every element must arrive, in the backward of a backward too."""
+    x, g = torch.randn(1, 512, 3, 3), torch.randn(64)
+    weight = torch.zeros(64, 512, 3, 3, requires_grad=True)
+    factor = torch.ones((), requires_grad=True)
+    out = F.conv2d(x * factor, weight).flatten()
+    (found,) = torch.autograd.grad(out, weight, g, create_graph=True)
+    assert np.allclose(found.detach().numpy(), g.numpy()[:, None, None, None] * x.numpy(), atol=1e-6)
+    (slope,) = torch.autograd.grad(found[3, 5:7, 1].sum(), factor)
+    assert np.isclose(slope.item(), (g[3] * x[0, 5:7, 1].sum()).item(), rtol=1e-5, atol=1e-5)

@@ -94,20 +94,39 @@ def _channels_last_conv(x, w, stride, pads, dilation):
 
     @jax.custom_jvp
     def plain(x, w):
-        return product(x, w)
+        return product(x, _outputs_last(w))
 
     def tangent(primals, tangents):
         (x, w), (dx, dw) = primals, tangents
         total = []
         if not isinstance(dx, SymbolicZero):
-            total.append(product(dx, w))
+            total.append(product(dx, _outputs_last(w)))
         if not isinstance(dw, SymbolicZero):
-            total.append(product(materialized(x), dw))
+            total.append(product(materialized(x), _outputs_last_in_blocks(dw)))
         out = plain(x, w)
         return out, sum(total[1:], total[0]) if total else jnp.zeros_like(out)
 
     plain.defjvp(tangent, symbolic_zeros=True)
-    return channels_first(plain(channels_last(x), w.transpose(*range(2, w.ndim), 1, 0)))
+    return channels_first(plain(channels_last(x), w))
+
+
+def _outputs_last(w):
+    """``(O, I, ...)`` as ``(..., I, O)``."""
+    return w.transpose(*range(2, w.ndim), 1, 0)
+
+
+def _outputs_last_in_blocks(w, block=16):
+    """The same through a finished array of blocks, a cache line wide; for its transpose.
+
+    The gradient of the weight comes with the outputs last and leaves with them first. In one pass each
+    element is fetched from another cache line, thousands apart, and the lines are gone before their next
+    elements are wanted. Small weights stay in the cache.
+    """
+    outputs, inputs, *kernel = w.shape
+    if outputs % block or w.size < 1 << 18:
+        return _outputs_last(w)
+    w = materialized(w.reshape(outputs // block, block, -1).transpose(0, 2, 1))
+    return _outputs_last(w.transpose(0, 2, 1).reshape(outputs, inputs, *kernel))
 
 
 def _out_sizes(x, w, stride, pads, dilation):
