@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
+from collections.abc import Callable
 
 import jax
 import numpy as np
@@ -59,14 +60,8 @@ class AtOnce:
         """
         if self.closed:
             return None
-        host = plan.host
-        if host is None or plan.rent is None:
-            if seconds_to_interpret((plan,)) > DEAR:
-                return self._leave()
-            host = host_of(plan)
-            if host.fallbacks:
-                explain.without_rule(plan.name, host.fallbacks)
-        elif plan.rent > DEAR:
+        quick = plan.quick or self._prepared(plan)
+        if quick is None:
             return self._leave()
         arrays = []
         for x in inputs:
@@ -84,22 +79,26 @@ class AtOnce:
                 if kind is int and not LEAST <= x <= MOST:
                     raise OverflowError("int too big to convert")
                 arrays.append(_NUMBERS[kind](x))
-        if host.products or host.fallbacks:
-            found = host(*arrays)
-        else:
-            found = self.run(host.bare, *arrays)
+        found = self.run(quick, *arrays) if plan.quick is quick else quick(*arrays)
         self.ops += 1
         self.plans.append(plan)
-        out = []
-        for aval, array in zip(plan.out_avals, found):
-            flags_ = array.flags
-            if not (flags_.owndata and flags_.c_contiguous):
-                array = array.copy()
-                array.flags.writeable = False
-            else:
-                flags_.writeable = False
-            out.append(Value(aval, array))
-        return out
+        return [Value(aval, _own(array)) for aval, array in zip(plan.out_avals, found)]
+
+    def _prepared(self, plan: Plan) -> Callable[..., list] | None:
+        """The function that runs a plan; None for one that is dear.
+
+        It is noted as ``quick`` if it is no more than NumPy.
+        """
+        if seconds_to_interpret((plan,)) > DEAR:
+            return None
+        first = plan.host is None
+        host = host_of(plan)
+        if host.fallbacks and first:
+            explain.without_rule(plan.name, host.fallbacks)
+        if host.products or host.fallbacks:
+            return host
+        plan.quick = host.bare
+        return host.bare
 
     def _leave(self) -> None:
         """From here on this thread records."""
@@ -116,6 +115,16 @@ class AtOnce:
             if policy.loop_at_once(self.plans):
                 state.streak = -policy.AWAY
         self.plans = []
+
+
+def _own(array: np.ndarray) -> np.ndarray:
+    """``array`` in memory of its own, which nobody writes to from now on."""
+    about = array.flags
+    if not (about.owndata and about.c_contiguous):
+        array = array.copy()
+        about = array.flags
+    about.writeable = False
+    return array
 
 
 def opened(device) -> Program | AtOnce:

@@ -76,6 +76,7 @@ class Plan:
         batched: its plans for batched inputs, see NOTE [Batched values].
         arity: how many cotangents a node of it gets: its results up to the last that may require grad.
         held_results: of several results those that PyTorch's node holds.
+        quick: what runs it at once, if that needs nothing around it; None until `at_once` found out.
         rent: seconds that interpreting it takes, about; None until `work` was asked.
         origin: op, static arguments, layout and present inputs of a plan that was built from an op.
         view: key and parent of a view op; None for other plans.
@@ -84,8 +85,8 @@ class Plan:
 
     __slots__ = ("arity", "arrays", "batched", "device", "diff_outputs", "differentiable", "faces", "fn",
                  "grad_name", "held_results", "holds", "host", "jaxpr", "jitted", "keeps", "kinds",
-                 "make_fn", "member", "name", "node", "origin", "out_avals", "preserve", "recomputes",
-                 "rent", "returns", "saves", "single", "twice", "view", "vjps")
+                 "make_fn", "member", "name", "node", "origin", "out_avals", "preserve", "quick",
+                 "recomputes", "rent", "returns", "saves", "single", "twice", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", holds: tuple[int, ...] | None = None,
@@ -150,7 +151,7 @@ class Plan:
             )
         elif name == "fn":
             self.fn = found = self.make_fn()
-        elif name in ("host", "rent"):  # see `host.host_of` and `work`
+        elif name in ("host", "quick", "rent"):  # see `host.host_of`, `at_once` and `work`
             found = None
             setattr(self, name, found)
         else:

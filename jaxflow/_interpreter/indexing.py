@@ -193,7 +193,7 @@ def _take(site, numbers, sizes, limits, fill):
         found = x.take(i, axis, None, "clip")
         if moved:
             found = found.transpose(target)
-        if inside is not None and not inside.all():
+        if inside is not None and np.count_nonzero(inside) != inside.size:
             found = np.where(inside.reshape(batch_in_out), found, fill)
         return found
 

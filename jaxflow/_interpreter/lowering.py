@@ -333,6 +333,10 @@ def _allocate(steps: list[Step], constants: dict[int, Any], inputs: int, results
 
 def _runner(program: list, template: list, inputs: int, results: list[int], scalars: list[int]) -> Callable:
     """The loop over the steps."""
+    if len(program) == 1 and len(results) == 1 and not scalars:
+        alone = _alone(*program[0], template, inputs, results[0])
+        if alone is not None:
+            return alone
 
     def bare(*arrays):
         env = template.copy()
@@ -356,3 +360,18 @@ def _runner(program: list, template: list, inputs: int, results: list[int], scal
         return found
 
     return bare
+
+
+def _alone(arity: int, function: Callable, a, b, out: int, dead, template: list, inputs: int,
+           result: int) -> Callable | None:
+    """One step without the loop, in the usual cases: what is elementwise is mostly no more than that."""
+    if out != result or arity not in (1, 2):
+        return None
+    if arity == inputs == 1 and a == 0:
+        return lambda x: [function(x)]
+    if arity == 2 and inputs == 2 and (a, b) == (0, 1):
+        return lambda x, y: [function(x, y)]
+    if arity == 2 and inputs == 1 and a == 0 and b != 0:
+        constant = template[b]
+        return lambda x: [function(x, constant)]
+    return None

@@ -5,7 +5,9 @@ An array of keys is an array of uint32 with one more axis, of two words.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Sequence
 
 import jax
 import numpy as np
@@ -15,8 +17,9 @@ from .table import rule
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
-#: Up to this many counters are hashed in Python, 8 us each; NumPy's hundred calls cost as much as ten.
-FEW = 8
+#: Up to this many counters are hashed as lanes of one Python integer; NumPy's hundred calls cost as much as
+#: hashing some tens so.
+FEW = 32
 #: Counters hashed at a time: the two words and the scratch stay in the second cache.
 BLOCK = 16384
 
@@ -25,10 +28,8 @@ def threefry2x32(key0, key1, x0, x1):
     """The hash of counters (x0, x1), arrays of one shape, under one key of two words."""
     shape = np.shape(x0)
     if math.prod(shape) <= FEW:
-        words = [_hash_one(int(key0), int(key1), a, b)
-                 for a, b in zip(np.ravel(x0).tolist(), np.ravel(x1).tolist())]
-        words = np.array(words, np.uint32).reshape(-1, 2)
-        return words[:, 0].reshape(shape), words[:, 1].reshape(shape)
+        x0, x1 = _hash_few(int(key0), int(key1), np.ravel(x0).tolist(), np.ravel(x1).tolist())
+        return x0.reshape(shape), x1.reshape(shape)
     x0, x1 = (np.array(x, np.uint32).reshape(-1) for x in (x0, x1))
     keys = (key0, key1, key0 ^ key1 ^ _PARITY)
     for start in range(0, x0.size, BLOCK):
@@ -53,16 +54,44 @@ def _hash(keys, x0, x1) -> None:
         add(x1, keys[(i + 2) % 3] + np.uint32(i + 1), x1)
 
 
-def _hash_one(key0: int, key1: int, x0: int, x1: int) -> tuple[int, int]:
-    """The same for one counter."""
-    keys, mask = (key0, key1, key0 ^ key1 ^ int(_PARITY)), 0xFFFFFFFF
-    x0, x1 = (x0 + key0) & mask, (x1 + key1) & mask
+def _hash_lanes(key0: int, key1: int, x0: int, x1: int, ones: int) -> tuple[int, int]:
+    """The same for counters that lie as lanes of 64 bits in two integers; ``ones`` has a 1 in every lane.
+
+    What is shifted or carried out of a lane's lower half ends in an upper half and is masked away.
+    """
+    mask = ones * 0xFFFFFFFF
+    keys = (key0 * ones, key1 * ones, (key0 ^ key1 ^ int(_PARITY)) * ones)
+    x0, x1 = (x0 + keys[0]) & mask, (x1 + keys[1]) & mask
     for i in range(5):
-        for r in _ROTATIONS[i % 2]:
+        for r in _ROTATIONS[i & 1]:
             x0 = (x0 + x1) & mask
-            x1 = ((x1 << r) & mask | x1 >> (32 - r)) ^ x0
-        x0, x1 = (x0 + keys[(i + 1) % 3]) & mask, (x1 + keys[(i + 2) % 3] + i + 1) & mask
+            x1 = ((x1 << r | x1 >> 32 - r) & mask) ^ x0
+        x0, x1 = (x0 + keys[(i + 1) % 3]) & mask, (x1 + keys[(i + 2) % 3] + (i + 1) * ones) & mask
     return x0, x1
+
+
+def _hash_few(key0: int, key1: int, x0: list[int], x1: list[int]) -> list[np.ndarray]:
+    """The two words of the hashes of a few counters."""
+    ones = _ones(len(x0))
+    found = _hash_lanes(key0, key1, _packed(x0), _packed(x1), ones)
+    return [np.frombuffer(x.to_bytes(8 * len(x0), "little"), np.uint32)[::2] for x in found]
+
+
+def _packed(words: Sequence[int]) -> int:
+    packed = 0
+    for word in reversed(words):
+        packed = packed << 64 | word
+    return packed
+
+
+@functools.cache
+def _first(lanes: int) -> int:
+    return _packed(range(lanes))
+
+
+@functools.cache
+def _ones(lanes: int) -> int:
+    return _packed([1] * lanes)
 
 
 def _is_threefry(aval) -> bool:
@@ -97,6 +126,10 @@ def _random_bits(site):
     dtype = site.dtype
 
     def bits(key):
+        size = math.prod(shape)
+        if size <= FEW and width == 32:
+            x0, x1 = _hash_lanes(int(key[0]), int(key[1]), 0, _first(size), _ones(size))
+            return np.frombuffer((x0 ^ x1).to_bytes(8 * size, "little"), np.uint32)[::2].reshape(shape)
         high, low = threefry2x32(*_words(key), *_counters(shape))
         if width == 64:
             found = (high.astype(np.uint64) << np.uint64(32)) | low
@@ -127,7 +160,7 @@ def _high(number: int, size: int) -> int:
 
 def fold_in(key, number: int):
     """The key of ``number`` under ``key``."""
-    return np.array(_hash_one(int(key[0]), int(key[1]), 0, number & 0xFFFFFFFF), np.uint32)
+    return np.array(_hash_lanes(int(key[0]), int(key[1]), 0, number & 0xFFFFFFFF, 1), np.uint32)
 
 
 @rule("random_fold_in", keys=True)

@@ -20,6 +20,9 @@ def _reducer(ufunc, site, **more):
     dtype, axes = site.dtype, site.params["axes"]
     if not axes:
         return SAME
+    if all(site.ins[0].shape[axis] == 1 for axis in axes) and not more and site.ins[0].dtype == dtype:
+        shape = site.outs[0].shape
+        return lambda x: x.reshape(shape)
     axis, wide, reduce = _axis(axes, len(site.ins[0].shape)), wide_of(dtype), ufunc.reduce
     if more:
         return lambda x: reduce(x, axis, wide, **more).astype(dtype)

@@ -72,15 +72,16 @@ def _scatter(site):
     unique = site.params.get("unique_indices", False)
 
     def scatter(x, index, update):
-        index = index.astype(np.int64)
+        index = index.astype(np.int64, copy=False)
         inside = None
         if clips:
             index = np.minimum(np.maximum(index, 0), tops)
         elif not inside_known:
-            inside = ((index >= 0) & (index <= tops)).all(-1)
-            if inside.all():
+            inside = (index >= 0) & (index <= tops)
+            if np.count_nonzero(inside) == inside.size:
                 inside = None
             else:
+                inside = inside.all(-1)
                 index = np.where(inside[..., None], index, 0)
         # The flat number, among the indexed axes, of each element written to.
         key = dict(fixed)
