@@ -2,10 +2,10 @@
 
 NOTE [Library kernels]
     XLA's CPU compiler hands products, reductions and convolutions to libraries. The one it prefers for
-    convolutions divides no more than the output's channels among threads: with 64 of them a whole convolution
-    stays in one thread, and the other cores wait. The older kernels divide all of the output. So
-    convolutions are taken off the preferred library's list; products and reductions stay on it, they would be
-    up to twice as slow without. Whoever sets the list in ``XLA_FLAGS`` decides for himself.
+    convolutions leaves those of few channels (64, for one) in one thread, and the
+    other cores wait; the older kernels divide them among all. So convolutions are taken off the preferred
+    library's list; products and reductions stay on it, they would be up to twice as slow without. Whoever
+    sets the list in ``XLA_FLAGS`` decides for himself.
 """
 
 from __future__ import annotations
