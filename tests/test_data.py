@@ -7,10 +7,14 @@ import threading
 import time
 import weakref
 
+import jax
 import numpy as np
 import pytest
 
 import jaxflow
+from jaxflow._core import flags
+from jaxflow._dispatch import run
+from jaxflow._dispatch.state import making_data
 from jaxflow.utils import data as D
 
 
@@ -410,3 +414,55 @@ def test_loader_can_be_pickled():
     assert numbers(loader) == [[0, 1], [2, 3], [4]]
     with pytest.raises(ValueError, match="batch_size attribute should not be set"):
         loader.batch_size = 3
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+def test_small_samples_are_made_without_xla(num_workers, monkeypatch):
+    class Cut(D.Dataset):
+        def __len__(self):
+            return 12
+
+        def __getitem__(self, i):
+            x = jaxflow.zeros(16)
+            x[i : i + 3] = jaxflow.tensor([1.0, 2.0, 3.0])[: 16 - i]
+            return (x * (i + 1)).reshape(4, 4).T
+
+    def batches():
+        return [b.tolist() for b in D.DataLoader(Cut(), batch_size=5, num_workers=num_workers)]
+
+    with monkeypatch.context() as m:
+        m.setattr(flags, "INTERPRET", False)
+        expected = batches()
+
+    through_xla = run._run_concrete
+
+    def by_xla(plan, arrays):
+        if plan.name == "_randint":  # the loader's seed
+            return through_xla(plan, arrays)
+        raise AssertionError(f"{plan.name} went to XLA")
+
+    monkeypatch.setattr(run, "_run_concrete", by_xla)
+    assert batches() == expected
+    with pytest.raises(AssertionError, match="_full went to XLA"), jaxflow.execution("eager"):
+        jaxflow.ones(1)
+
+
+def test_samples_with_large_operations_tracers_or_vmap_are_made_as_elsewhere():
+    class Odd(D.Dataset):
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, i):
+            x = jaxflow.arange(3.0)
+            if i == 0:
+                return (jaxflow.ones(700, 700) + 1).sum()
+            if i == 1:
+                return jaxflow.vmap(lambda r: r * r)(x).sum()
+            return jaxflow.func.grad(lambda t: (t * t * t).sum())(x).sum()
+
+    assert next(iter(D.DataLoader(Odd(), batch_size=3))).tolist() == [980000.0, 5.0, 15.0]
+    with making_data(), pytest.raises(OverflowError, match="int too big to convert"):
+        jaxflow.arange(3) + 2**70
+    with making_data():
+        traced = jax.jit(lambda a: (jaxflow.from_jax(a) * 2 + 1).jax())(np.ones(2, np.float32))
+    assert traced.tolist() == [3.0, 3.0]

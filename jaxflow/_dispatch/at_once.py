@@ -11,6 +11,10 @@ NOTE [Run at once]
     - where the sequence of plans from one boundary to the next came again as a loop's does (``policy``) and
       its operations are large enough for a compiled program to be quicker.
     What an operation yields is never owed, so asking for a number is no sync point here.
+
+    Where data is made (``making_data``: a dataset cuts its samples to ever other sizes, operation by
+    operation), the eager executor does the same with every cheap operation from the first on. Elsewhere it
+    always uses XLA: who switches it on wants to see what each kernel does.
 """
 
 from __future__ import annotations
@@ -44,14 +48,14 @@ _NUMBERS = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.comple
 class AtOnce:
     """What stands for the open Program of a thread and device while operations are run at once."""
 
-    __slots__ = ("closed", "device", "ops", "plans", "run")
+    __slots__ = ("closed", "device", "ops", "plans", "within")
 
     def __init__(self, device) -> None:
         self.device = device
         self.closed = False
         self.ops = 0
         self.plans: list[Plan] = []
-        self.run = _silent()
+        self.within = _silent()
 
     def record(self, plan: Plan, inputs: list) -> list[Value] | None:
         """Run one operation; its results, or None where it has to be recorded.
@@ -60,50 +64,14 @@ class AtOnce:
         """
         if self.closed:
             return None
-        quick = plan.quick or self._prepared(plan)
-        if quick is None:
-            return self._leave()
-        arrays = []
-        for x in inputs:
-            kind = x.__class__
-            if kind is Value:
-                array = x.array
-                if array.__class__ is not np.ndarray or x.doubt is not None:
-                    array = _array_of(x)
-                    if array is None:
-                        return self._leave()
-                arrays.append(array)
-            elif kind is Batched:
-                raise BatchedLeaf
-            else:
-                if kind is int and not LEAST <= x <= MOST:
-                    raise OverflowError("int too big to convert")
-                arrays.append(_NUMBERS[kind](x))
-        found = self.run(quick, *arrays) if plan.quick is quick else quick(*arrays)
+        values = interpret(plan, inputs, self.within)
+        if values is None:  # from here on this thread records
+            self.close(explain.DEAR)
+            state.streak = 0
+            return None
         self.ops += 1
         self.plans.append(plan)
-        return [Value(aval, _own(array)) for aval, array in zip(plan.out_avals, found)]
-
-    def _prepared(self, plan: Plan) -> Callable[..., list] | None:
-        """The function that runs a plan; None for one that is dear.
-
-        It is noted as ``quick`` if it is no more than NumPy.
-        """
-        if seconds_to_interpret((plan,)) > DEAR:
-            return None
-        first = plan.host is None
-        host = host_of(plan)
-        if host.fallbacks and first:
-            explain.without_rule(plan.name, host.fallbacks)
-        if host.products or host.fallbacks:
-            return host
-        plan.quick = host.bare
-        return host.bare
-
-    def _leave(self) -> None:
-        """From here on this thread records."""
-        self.close(explain.DEAR)
-        state.streak = 0
+        return values
 
     def close(self, reason: str) -> None:
         """A boundary: here a loop is recognised."""
@@ -132,6 +100,51 @@ def opened(device) -> Program | AtOnce:
     if state.streak >= STREAK and policy.interprets(device) and not flags.DEBUG:
         return AtOnce(device)
     return Program(device)
+
+
+def interpret(plan: Plan, inputs: list, within: Callable | None = None) -> list[Value] | None:
+    """The results of one operation by NumPy; None where it is not cheap, or an input is in doubt.
+
+    ``within`` is what `_silent` gives. Raises as `AtOnce.record` does.
+    """
+    quick = plan.quick or _prepared(plan)
+    if quick is None:
+        return None
+    arrays = []
+    for x in inputs:
+        kind = x.__class__
+        if kind is Value:
+            array = x.array
+            if array.__class__ is not np.ndarray or x.doubt is not None:
+                array = _array_of(x)
+                if array is None:
+                    return None
+            arrays.append(array)
+        elif kind is Batched:
+            raise BatchedLeaf
+        else:
+            if kind is int and not LEAST <= x <= MOST:
+                raise OverflowError("int too big to convert")
+            arrays.append(_NUMBERS[kind](x))
+    found = (within or _silent())(quick, *arrays) if plan.quick is quick else quick(*arrays)
+    return [Value(aval, _own(array)) for aval, array in zip(plan.out_avals, found)]
+
+
+def _prepared(plan: Plan) -> Callable[..., list] | None:
+    """The function that runs a plan; None for one that is dear.
+
+    It is noted as ``quick`` if it is no more than NumPy.
+    """
+    if seconds_to_interpret((plan,)) > DEAR:
+        return None
+    first = plan.host is None
+    host = host_of(plan)
+    if host.fallbacks and first:
+        explain.without_rule(plan.name, host.fallbacks)
+    if host.products or host.fallbacks:
+        return host
+    plan.quick = host.bare
+    return host.bare
 
 
 def _array_of(x: Value) -> np.ndarray | None:

@@ -15,6 +15,7 @@ class ThreadState(threading.local):
     inference = False
     constant = False  # whether the user switched grad off: NOTE [What jax may not differentiate]
     eager = flags.default_executor() == "eager"
+    on_host = False  # whether what runs eagerly and is small runs in NumPy (making_data)
     saving = None  # the saved-tensor hooks in force (saving.Hooks)
     multithreading = True  # what set_multithreading_enabled says
     mutation = False  # inside allow_mutation_on_saved_tensors
@@ -65,3 +66,21 @@ class execution:
                 return fn(*args, **kwargs)
 
         return wrapped
+
+
+class making_data(execution):  # noqa: N801 - reads like the context manager that it extends
+    """The eager executor for small and ever changing work: see NOTE [Run at once]."""
+
+    def __init__(self) -> None:
+        super().__init__("eager")
+        self._before_on_host: list[bool] = []
+
+    def __enter__(self) -> making_data:
+        super().__enter__()
+        self._before_on_host.append(state.on_host)
+        state.on_host = True
+        return self
+
+    def __exit__(self, *exc) -> None:
+        state.on_host = self._before_on_host.pop()
+        super().__exit__(*exc)

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from jaxflow._core.device import accelerator
-from jaxflow._dispatch.state import execution
+from jaxflow._dispatch.state import making_data
 
 from ._utils.fetch import IterableFetcher, MapFetcher
 from ._utils.worker import ENDED, RESTART, Failure, Worker
@@ -84,12 +84,12 @@ class SingleThreadIterator(_Iterator):
         super().__init__(loader)
         if self._timeout != 0:
             raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
-        with execution("eager"):  # NOTE [Data is made eagerly]
+        with making_data():  # NOTE [Data is made eagerly]
             self._fetcher = self._make_fetcher(self._dataset)
 
     def _next_data(self) -> Any:
         index = next(self._sampler_iter)
-        with execution("eager"):
+        with making_data():
             return self._fetcher.fetch(index)
 
 

@@ -7,7 +7,8 @@ what it sets on it (``worker_init_fn`` may) stays its own; the arrays inside are
 NOTE [Data is made eagerly]
     A dataset's ``__getitem__`` and a collate function run with the eager executor, in workers and in the
     calling thread. Samples differ in their sizes, so a Program of a whole batch would be a new one, to be
-    compiled, at nearly every batch; its operations one by one are soon all known.
+    compiled, at nearly every batch. On the CPU the small operations do not even need XLA:
+    NOTE [Run at once].
 
 NOTE [Workers end before the interpreter]
     A thread that the interpreter's end finds inside XLA aborts the process. So at exit the workers are
@@ -30,6 +31,7 @@ from typing import Any
 import numpy as np
 
 import jaxflow
+from jaxflow._dispatch.state import making_data
 
 _local = threading.local()
 
@@ -144,7 +146,7 @@ class Worker(threading.Thread):
         """Fetch until told to stop."""
         _local.info = self._info
         number, own = self._info.id, self._info.dataset
-        with jaxflow.execution("eager"):  # NOTE [Data is made eagerly]
+        with making_data():  # NOTE [Data is made eagerly]
             fetcher, failure = _guarded(number, lambda: self._first_fetcher(own))
             while (task := self.tasks.get()) is not None and not self._stopping:
                 at, index = task
