@@ -1,5 +1,7 @@
 """How much memory a training step's program needs beside its arguments, by XLA's own plan."""
 
+import re
+
 import pytest
 
 import jaxflow as torch
@@ -99,6 +101,29 @@ def test_new_parameters_take_the_place_of_the_old_without_a_copy():
     plan = memory_plan(step)
     assert where() == before
     assert plan.temp_size_in_bytes < LAYERS * WIDTH * WIDTH * 4
+
+
+@pytest.mark.parametrize("make", [torch.optim.SGD, torch.optim.AdamW, torch.optim.RMSprop])
+def test_an_update_needs_no_copy_of_the_old_weight(make):
+    """NOTE [Updates come last]: each weight is read by its layer's backward and then overwritten."""
+    params = [torch.randn(WIDTH, WIDTH, requires_grad=True) for _ in range(LAYERS)]
+    optimizer = make(params, lr=0.1)
+    x = torch.randn(4, WIDTH)
+
+    def step():
+        optimizer.zero_grad()
+        y = x
+        for p in params:
+            y = torch.relu(y @ p)
+        y.square().sum().backward()
+        optimizer.step()
+
+    with torch.execution("deferred"):
+        step()
+    memory_plan(step)
+    texts = [e.compiled.as_text() for e in library.executables()]
+    assert any("dot_general" in text for text in texts)
+    assert not any(re.search(rf"f32\[{WIDTH},{WIDTH}\]\S* copy\(", text) for text in texts)
 
 
 @pytest.mark.parametrize("reentrant", [False, True])

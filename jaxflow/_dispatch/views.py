@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import jax
+
 from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.geometry import contiguous_strides, has_internal_overlap
 from jaxflow._core.tensor import Tensor
@@ -275,20 +277,32 @@ def _bound(step: Step) -> Callable:
     return lambda x: step.read(x, *step.numbers)
 
 
+def _joint_reader(children: tuple[ViewPlan, ...]) -> Callable:
+    """The function to the pieces. Of few, its gradient is one concatenation, not a padded array for each."""
+    name, dim = children[0].name, children[0].key[1][0]
+    if len(children) > _FEW or name == "slice":
+        reads = tuple(_bound(c.step_fns) for c in children)
+        return lambda x: tuple(read(x) for read in reads)
+    if name == "select":
+        ones = (1,) * len(children)
+        return lambda x: tuple(jax.lax.squeeze(part, (dim,)) for part in jax.lax.split(x, ones, dim))
+    sizes = tuple(stop - start for _, start, stop in (c.key[1] for c in children))
+    return lambda x: tuple(jax.lax.split(x, sizes, dim))
+
+
+# Of more pieces than this one may be all that is used, and its gradient is better off alone.
+_FEW = 8
+
+
 def joint_plan(children: tuple[ViewPlan, ...], grad_name: str) -> Plan:
     """One plan with the steps of several sibling views as its outputs: split, chunk, unbind."""
     parent = children[0].parent
     key = ("joint", children, grad_name)
     found = parent.children.get(key)
     if found is None:
-        reads = tuple(_bound(c.step_fns) for c in children)
-
-        def fn(x):
-            return tuple(read(x) for read in reads)
-
         found = parent.children.setdefault(key, Plan(
-            "split", fn, [parent.aval], [c.aval for c in children], device=parent.aval.device,
-            grad_name=grad_name, saves="none", single=False,
+            "split", _joint_reader(children), [parent.aval], [c.aval for c in children],
+            device=parent.aval.device, grad_name=grad_name, saves="none", single=False,
         ))
         found.view = (("joint", children[0].key[1][:1]), parent.aval)
     return found

@@ -21,6 +21,8 @@ import jax.numpy as jnp
 
 from jaxflow._dispatch.op import Scalar, op
 
+from ._window import materialized, on_cpu
+
 
 class Layout(NamedTuple):
     """How the flat list of an update divides; hashable, a static argument of every op here."""
@@ -47,11 +49,31 @@ def _update(rule, schedule, tensors, layout, hypers, *, maximize, **static):
         new, schedules = schedule(*map(_f64, unit), **hypers)
         advanced += [value.astype(old.dtype) for value, old in zip(new, unit)]
         coefficients.append(schedules)
+    if on_cpu():
+        coefficients = _after_all([row[1] for row in rows], coefficients)
     static = (("maximize", maximize), *static.items())
     new_rows = [
         _one(rule, static, row, coefficients[unit]) for row, unit in zip(rows, layout.unit_of)
     ]
     return (*advanced, *(array for column in zip(*new_rows) for array in column))
+
+
+def _after_all(grads, coefficients):
+    """Each unit's coefficients, the first such that it is not there before all of ``grads`` are.
+
+    NOTE [Updates come last]
+        A weight's old value is read by the backward of its layer. If nothing says that its update comes
+        later, XLA gives the update a copy of the weight, made when the step begins, of all weights. So the
+        coefficient that every new parameter is computed from depends on one element of each gradient, by
+        a selection that never takes it: of that XLA knows nothing. It is a number made once: fused into
+        every update, it would give each all gradients to read.
+    """
+    heads = [jnp.real(g.reshape(-1)[:1]).astype(jnp.float32) for g in grads if g.size]
+    if not heads:
+        return coefficients
+    number = materialized(jnp.max(jnp.concatenate(heads)))
+    never = (number < 0) & (number > 0)
+    return [(jnp.where(never, number.astype(first.dtype), first), *rest) for first, *rest in coefficients]
 
 
 def _f64(x):
