@@ -62,6 +62,14 @@ def test_a_program_met_once_is_not_compiled(prices):
     assert counts() == (5, 0, 0)
 
 
+def test_how_to_interpret_a_trace_is_kept_from_its_second_run_on(prices):
+    kept = []
+    for _ in range(3):
+        (torch.ones(3) * 2).tolist()
+        kept.append(sum(len(entry.schedules) for entry in library._cold.values()))
+    assert kept == [0, 1, 1]
+
+
 def test_a_loop_is_compiled_after_a_few_runs(prices):
     counts = Counts()
     x = torch.tensor([1.0, 1.0, 1.0])

@@ -45,10 +45,12 @@ class Known:
         return None
 
     def schedule(self, trace: tuple, alive: tuple[int, ...]) -> Schedule:
-        """How to interpret the trace for these results."""
+        """How to interpret the trace for these results; kept if it came again, for most never do."""
         found = self.schedules.get(alive)
         if found is None:
-            found = self.schedules[alive] = Schedule(trace, alive)
+            found = Schedule(trace, alive)
+            if self.sightings[alive].seen > 1:
+                self.schedules[alive] = found
         return found
 
 
