@@ -9,11 +9,11 @@ import jax
 import numpy as np
 
 from jaxflow._core.aval import Aval
-from jaxflow._core.device import CPU, placed
+from jaxflow._core.device import placed
 
 from . import explain, options, room
 from .plan import Plan
-from .steps import Step, after, heirs, inputs, parse, read_before, without_dead
+from .steps import Step, heirs, inputs, parse, without_dead
 
 if TYPE_CHECKING:
     from .program import Program
@@ -56,13 +56,12 @@ class Executable:
         self.donated_set = frozenset(self.donated)
         inherited = [result for _, result in pairs]
         self.outputs = (*inherited, *(i for i in alive if i not in set(inherited)))
-        waits = read_before(steps, self.alive_set, pairs) if signature.device is CPU else {}
         self.kept = tuple(i for i in range(len(leaves)) if i not in self.donated_set)
         self.offered = len(donatable)
         self.wasted = 0
         started = time.perf_counter()
         with placed(signature.device):
-            jitted = jax.jit(self._replay(steps, waits), donate_argnums=0)
+            jitted = jax.jit(self._replay(steps), donate_argnums=0)
             lowered = jitted.lower(
                 [leaves[i].struct for i in self.donated],
                 [leaves[i].struct for i in self.kept],
@@ -93,8 +92,8 @@ class Executable:
             np.array(program.complexes, np.complex128),
         )
 
-    def _replay(self, steps: list[Step], waits: dict):
-        """The function to compile: the plans of ``steps`` in order; ``waits`` as `read_before` says."""
+    def _replay(self, steps: list[Step]):
+        """The function to compile: the plans of ``steps``, applied in order."""
         outputs, donated, kept = self.outputs, self.donated, self.kept
 
         def replay(donated_leaves: list, kept_leaves: list, floats, integers, complexes) -> list:
@@ -110,9 +109,6 @@ class Executable:
                 return x.astype(np.bool_) if kind is bool else x
 
             for step in steps:
-                for slot in set(step.slots) if waits else ():
-                    if (step.out, slot) in waits:
-                        env[slot] = after(env[slot], [env[r] for r in waits[step.out, slot]])
                 for k, x in enumerate(step.plan.jitted(*inputs(step, env.__getitem__, number))):
                     env[step.out + k] = x
             return [env[i] for i in outputs]

@@ -6,11 +6,6 @@ NOTE [Who takes over whose memory]
     in which they stand, so they are put in the order that the trace suggests: the latest output with the
     leaf read last, if that is not later. So a new parameter takes the place of the old one, and not of a
     gradient that happens to have its shape.
-
-    XLA also copies where it does not see that a leaf is read before it is overwritten: a weight that backward
-    multiplies by and the optimizer updates, which are independent of each other. So the update takes the
-    leaf behind a condition on a number of what the other reader returned; it always holds, but XLA has to
-    wait for it (`after`). It costs a scalar, and the copies of an MLP's weights were a tenth of its step.
 """
 
 from __future__ import annotations
@@ -18,21 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
-
 from jaxflow._core.aval import Aval
 
 from .plan import Plan
 
 # Which of a program's vectors of numbers holds those of a kind.
 VECTOR = {float: float, int: int, bool: int, complex: complex}
-
-
-# Copies of smaller leaves cost less than the operations that avoid them.
-_LARGE = 4096
-
-_BITS = {2: jnp.uint16, 4: jnp.uint32, 8: jnp.uint64}
 
 
 class Step(NamedTuple):
@@ -103,36 +89,3 @@ def heirs(steps: list[Step], alive: frozenset[int], leaves: dict[int, Aval]) -> 
         if results and read <= results[-1][0]:
             pairs.append((leaf, results.pop()[1]))
     return pairs
-
-
-def read_before(steps: list[Step], alive: frozenset[int], pairs: list[tuple[int, int]]) -> dict:
-    """Which results must be there before a large leaf is overwritten: (``out`` of a step, slot) -> slots."""
-    used = alive.union(*(step.slots for step in steps))
-    readers: dict[int, list[Step]] = {}
-    for step in steps:
-        for slot in set(step.slots):
-            if slot < 0:
-                readers.setdefault(slot, []).append(step)
-    found = {}
-    for leaf, result in pairs:
-        slot = -1 - leaf
-        before = None
-        for step in readers.get(slot, ()):
-            if step.out <= result < step.out + len(step.plan.out_avals):
-                avals = () if before is None else before.plan.out_avals
-                results = [before.out + k for k, aval in enumerate(avals) if before.out + k in used]
-                if results and step.plan.out_avals[result - step.out].numel >= _LARGE:
-                    found[step.out, slot] = results
-                break
-            before = step
-    return found
-
-
-def after(x: jax.Array, results: list[jax.Array]) -> jax.Array:
-    """``x``, once all of ``results`` are there; NOTE [Who takes over whose memory]."""
-    for r in results:
-        if r.size and jnp.issubdtype(r.dtype, jnp.floating) and r.dtype.itemsize in _BITS:
-            first = jax.lax.slice(r, (0,) * r.ndim, (1,) * r.ndim).reshape(())
-            bits = jax.lax.bitcast_convert_type(first, _BITS[r.dtype.itemsize])
-            x = jnp.where((bits | bits.dtype.type(1)) != 0, x, jnp.zeros((), x.dtype))
-    return x
