@@ -1,10 +1,11 @@
 """The interpreter's machinery: inlining, slots, constants, aliases, calls from several threads."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import contextvars
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import ThreadPoolExecutor
 
 from jaxflow._interpreter import interpreting, lower, surroundings
 
@@ -93,7 +94,7 @@ def test_products_use_one_thread_and_leave_the_number_as_it_was():
     before = get()
     put(2)
     usual = get()  # fewer than two where the machine has one
-    try:
+    def overlapping():
         outer, inner = interpreting(), interpreting()
         outer.__enter__()
         inner.__enter__()
@@ -102,5 +103,8 @@ def test_products_use_one_thread_and_leave_the_number_as_it_was():
         assert get() == 1
         inner.__exit__()
         assert get() == usual
+
+    try:
+        contextvars.copy_context().run(overlapping)  # they end as in two threads, each with its own settings
     finally:
         put(before)
