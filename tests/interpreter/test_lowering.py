@@ -1,11 +1,11 @@
 """The interpreter's machinery: inlining, slots, constants, aliases, calls from several threads."""
 
-from concurrent.futures import contextvars
+import contextvars
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import ThreadPoolExecutor
 
 from jaxflow._interpreter import interpreting, lower, surroundings
 
