@@ -39,7 +39,7 @@ class Workload:
 
     def quick_warm_up(self):
         """As `warm_up`; what takes long is compiled when first met, and once more if it can donate."""
-        return min(self.warm_up, 14 if self.steps >= 10 else 4)
+        return min(self.warm_up, 14 if self.steps >= 10 else 7)
 
 
 # Left out of --quick unless asked for: there is a smaller one of each kind.
