@@ -1,10 +1,10 @@
 """Cold, cheap operations that are run where they are met: NOTE [Run at once]."""
 
-import threading
 import warnings
 
 import numpy as np
 import pytest
+from running import in_threads
 
 import jaxflow as torch
 from jaxflow._dispatch import at_once, library, policy
@@ -177,22 +177,13 @@ def test_large_results_are_no_copied_leaves_of_what_is_recorded_later():
 
 def test_threads_have_streaks_of_their_own():
     cold()
-    failures = []
 
     def work(k):
-        try:
-            assert state.streak == 0
-            for i in range(4 * at_once.STREAK):
-                assert ((torch.ones(k + 2, 3) * i) @ torch.ones(3, 2)).tolist() == [[3.0 * i] * 2] * (k + 2)
-            assert under_way()
-        except Exception as error:  # noqa: BLE001 - told to the test's own thread
-            failures.append(error)
+        assert state.streak == 0
+        for i in range(4 * at_once.STREAK):
+            assert ((torch.ones(k + 2, 3) * i) @ torch.ones(3, 2)).tolist() == [[3.0 * i] * 2] * (k + 2)
+        assert under_way()
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert not failures
+    in_threads(work, 3)
     x = torch.ones(2) * 2
     assert under_way() and x.tolist() == [2, 2]

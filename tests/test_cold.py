@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from running import in_threads
 
 import jaxflow as torch
 from jaxflow._core import flags
@@ -206,23 +207,14 @@ def test_jobs_raise_what_they_did_and_run_in_order():
 
 def test_two_threads_meet_the_same_program(prices):
     prices(0.01, 0.6)
-    failures = []
 
     def work(k):
-        try:
-            with torch.execution("deferred"):
-                x = torch.full((4,), float(k))
-                for i in range(30):
-                    assert (x * 2 + i).tolist() == [2.0 * k + i] * 4
-        except Exception as error:  # noqa: BLE001 - told to the test's own thread
-            failures.append(error)
+        with torch.execution("deferred"):
+            x = torch.full((4,), float(k))
+            for i in range(30):
+                assert (x * 2 + i).tolist() == [2.0 * k + i] * 4
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert not failures
+    in_threads(work, 4)
 
 
 # ----- what the interpreter yields ----------------------------------------------------------------

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from running import executables_of
 
 import jaxflow as torch
 from jaxflow._dispatch import library, options
@@ -10,12 +11,7 @@ from jaxflow._dispatch import library, options
 
 def entries_of(run):
     """What each program of ``run`` does, fusions apart."""
-    with torch.execution("deferred"):
-        torch.flush()
-        library.forget()
-        run()
-        torch.flush()
-    texts = [executable.compiled.as_text() for executable in library.executables()]
+    texts = [executable.compiled.as_text() for executable in executables_of(run)]
     return [text[text.index("\nENTRY"):] for text in texts]
 
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from running import executables_of
 
 import jaxflow as torch
 from jaxflow._dispatch import library
@@ -17,12 +18,7 @@ RECOMPUTING = "gelu silu mish softplus elu selu celu logsigmoid".split()
 
 def memory_plan(run):
     """XLA's memory plan of the largest program that ``run`` needs."""
-    with torch.execution("deferred"):
-        torch.flush()
-        library.forget()
-        run()
-        torch.flush()
-    new = [e.compiled.memory_analysis() for e in library.executables()]
+    new = [e.compiled.memory_analysis() for e in executables_of(run)]
     return max(new, key=lambda plan: plan.temp_size_in_bytes)
 
 

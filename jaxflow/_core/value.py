@@ -104,6 +104,16 @@ def host_array(array: np.ndarray) -> Any:
     return array
 
 
+def owned(array: np.ndarray) -> np.ndarray:
+    """``array`` in contiguous memory of its own, which nobody writes to from now on."""
+    about = array.flags
+    if not (about.owndata and about.c_contiguous):
+        array = array.copy()
+        about = array.flags
+    about.writeable = False
+    return array
+
+
 class Untracked(list):
     """The version cell of a tensor made in inference mode: PyTorch lets nobody ask for its version."""
 

@@ -20,20 +20,19 @@ NOTE [Run at once]
 from __future__ import annotations
 
 import contextvars
-import threading
 from collections.abc import Callable
 
 import jax
 import numpy as np
 
 from jaxflow._core import flags
-from jaxflow._core.value import Value
+from jaxflow._core.value import Value, owned
 
 from . import explain, policy
 from .batch import Batched
 from .doubt import doubt_of
 from .host import host_of
-from .plan import Plan
+from .plan import NUMBER_DTYPES, Plan
 from .program import LEAST, MOST, BatchedLeaf, ForeignLeaf, Program, TracerLeaf
 from .state import state
 from .work import seconds_to_interpret
@@ -42,20 +41,22 @@ STREAK = 8
 # Estimated seconds of an operation that is recorded.
 DEAR = 1e-3
 
-_NUMBERS = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
+# NumPy keeps its error settings in a context variable. To run a function in a copy of a context in which they
+# are silent takes a tenth of the time of ``np.errstate``; any thread may enter a copy of its own.
+with np.errstate(all="ignore"):
+    _SILENT = contextvars.copy_context()
 
 
 class AtOnce:
     """What stands for the open Program of a thread and device while operations are run at once."""
 
-    __slots__ = ("closed", "device", "ops", "plans", "within")
+    __slots__ = ("closed", "device", "ops", "plans")
 
     def __init__(self, device) -> None:
         self.device = device
         self.closed = False
         self.ops = 0
         self.plans: list[Plan] = []
-        self.within = _silent()
 
     def record(self, plan: Plan, inputs: list) -> list[Value] | None:
         """Run one operation; its results, or None where it has to be recorded.
@@ -64,7 +65,7 @@ class AtOnce:
         """
         if self.closed:
             return None
-        values = interpret(plan, inputs, self.within)
+        values = interpret(plan, inputs)
         if values is None:  # from here on this thread records
             self.close(explain.DEAR)
             state.streak = 0
@@ -85,16 +86,6 @@ class AtOnce:
         self.plans = []
 
 
-def _own(array: np.ndarray) -> np.ndarray:
-    """``array`` in memory of its own, which nobody writes to from now on."""
-    about = array.flags
-    if not (about.owndata and about.c_contiguous):
-        array = array.copy()
-        about = array.flags
-    about.writeable = False
-    return array
-
-
 def opened(device) -> Program | AtOnce:
     """What the next operations of this thread go to."""
     if state.streak >= STREAK and policy.interprets(device) and not flags.DEBUG:
@@ -102,10 +93,10 @@ def opened(device) -> Program | AtOnce:
     return Program(device)
 
 
-def interpret(plan: Plan, inputs: list, within: Callable | None = None) -> list[Value] | None:
+def interpret(plan: Plan, inputs: list) -> list[Value] | None:
     """The results of one operation by NumPy; None where it is not cheap, or an input is in doubt.
 
-    ``within`` is what `_silent` gives. Raises as `AtOnce.record` does.
+    Raises as `AtOnce.record` does.
     """
     quick = plan.quick or _prepared(plan)
     if quick is None:
@@ -125,9 +116,9 @@ def interpret(plan: Plan, inputs: list, within: Callable | None = None) -> list[
         else:
             if kind is int and not LEAST <= x <= MOST:
                 raise OverflowError("int too big to convert")
-            arrays.append(_NUMBERS[kind](x))
-    found = (within or _silent())(quick, *arrays) if plan.quick is quick else quick(*arrays)
-    return [Value(aval, _own(array)) for aval, array in zip(plan.out_avals, found)]
+            arrays.append(NUMBER_DTYPES[kind](x))
+    found = _SILENT.copy().run(quick, *arrays) if plan.quick is quick else quick(*arrays)
+    return [Value(aval, owned(array)) for aval, array in zip(plan.out_avals, found)]
 
 
 def _prepared(plan: Plan) -> Callable[..., list] | None:
@@ -156,18 +147,3 @@ def _array_of(x: Value) -> np.ndarray | None:
     if x.doubt is not None and doubt_of([], [x], ()) is not None:
         return None
     return np.asarray(x.array)
-
-
-_of_thread = threading.local()
-
-
-def _silent():
-    """``run(function, *arrays)``, for this thread, within which NumPy does not warn.
-
-    NumPy keeps that setting in a context variable; this takes a tenth of the time of ``np.errstate``.
-    """
-    found = getattr(_of_thread, "run", None)
-    if found is None:
-        with np.errstate(all="ignore"):
-            found = _of_thread.run = contextvars.copy_context().run
-    return found

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxflow._core.aval import Aval
-from jaxflow._core.value import host_array
+from jaxflow._core.value import host_array, owned
 
 from . import explain
 from .host import host_of
@@ -91,11 +91,4 @@ class Schedule:
                 env[out:stop] = run(*[env[i] for i in where])
                 for i in drop:
                     env[i] = None
-        return [_own(env[i]) for i in self.alive]
-
-
-def _own(array: np.ndarray):
-    """``array`` in memory of its own, as a Value holds it."""
-    if not (array.flags.owndata and array.flags.c_contiguous):
-        array = array.copy()
-    return host_array(array)
+        return [host_array(owned(env[i])) for i in self.alive]

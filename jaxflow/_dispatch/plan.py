@@ -40,7 +40,7 @@ from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.cast import cast
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.threefry import key_of
-from jaxflow._ops._window import not_before, on_cpu
+from jaxflow._ops._xla import not_before, on_cpu
 
 from . import room
 from .graph import node_class

@@ -52,12 +52,27 @@ _cold = 0  # programs met without an executable
 _lock = threading.Lock()
 
 
-class Sightings:
-    """What is noted of one trace and one set of results.
+class _Recurrence:
+    """How often something was met (``seen``), and in a row soon after the time before (``near``).
+
+    ``last`` is the number it had then among all of its kind.
+    """
+
+    __slots__ = ("last", "near", "seen")
+
+    def __init__(self) -> None:
+        self.seen = self.last = self.near = 0
+
+    def met(self, now: int) -> None:
+        self.near = self.near + 1 if self.seen and now - self.last <= NEAR else 1
+        self.seen += 1
+        self.last = now
+
+
+class Sightings(_Recurrence):
+    """What is noted of one trace and one set of results, counted among all cold programs.
 
     Attributes:
-        seen: how often it was met; ``last`` is the number of that program among all cold ones.
-        near: how often in a row it was met soon after the time before.
         rent: estimated seconds that interpreting it once takes longer than running it compiled.
         price: estimated seconds to compile it.
         job, due: the compilation under way in the background, and the run that waits for it.
@@ -65,12 +80,10 @@ class Sightings:
         cheap: whether its operations are, in the mean.
     """
 
-    __slots__ = ("cheap", "due", "failed", "job", "last", "near", "price", "rent", "seen")
+    __slots__ = ("cheap", "due", "failed", "job", "price", "rent")
 
     def __init__(self, trace: tuple) -> None:
-        self.seen = 0
-        self.last = 0
-        self.near = 0
+        super().__init__()
         seconds = seconds_to_interpret(trace)
         self.rent = seconds - CALL
         self.cheap = seconds <= CHEAP * sum(step.__class__ is Plan for step in trace)
@@ -94,9 +107,7 @@ def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executa
     with _lock:
         _cold += 1
         s = sightings
-        s.near = s.near + 1 if s.seen and _cold - s.last <= NEAR else 1
-        s.seen += 1
-        s.last = _cold
+        s.met(_cold)
         if s.failed:
             return None
         if s.job is not None:
@@ -129,13 +140,13 @@ def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executa
         return None
 
 
-class _Stretch:
+class _Stretch(_Recurrence):
     """What is noted of a sequence of plans that ran at once from one boundary to the next."""
 
-    __slots__ = ("last", "near", "pays", "seen")
+    __slots__ = ("pays",)
 
     def __init__(self) -> None:
-        self.seen = self.last = self.near = 0
+        super().__init__()
         self.pays: bool | None = None
 
 
@@ -157,9 +168,7 @@ def loop_at_once(plans: list[Plan]) -> bool:
         _stretches[key] = s
         if len(_stretches) > _MOST_STRETCHES:
             del _stretches[next(iter(_stretches))]
-        s.near = s.near + 1 if s.seen and _boundaries - s.last <= NEAR else 1
-        s.seen += 1
-        s.last = _boundaries
+        s.met(_boundaries)
         if s.near < LOOPS or state.pinned:
             return False
         if s.pays is None:

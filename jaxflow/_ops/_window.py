@@ -6,9 +6,6 @@ import itertools
 
 import jax
 import jax.numpy as jnp
-from jax.experimental.xla_metadata import set_xla_metadata
-
-from jaxflow._core.cast import cast
 
 
 def taps(kernel):
@@ -51,34 +48,3 @@ def channels_last(x):
 def channels_first(x):
     """``(N, ..., C)`` as ``(N, C, ...)``."""
     return jnp.moveaxis(x, -1, 1)
-
-
-def _same(x):
-    return x.reshape(-1).reshape(x.shape)  # jax forwards a plain argument past the call
-
-
-def materialized(x):
-    """``x``, as an array that XLA does not compute again inside the operations that read it.
-
-    An optimization barrier is gone before the CPU's compiler fuses operations; a call that may not be inlined
-    is not.
-    """
-    with set_xla_metadata(inlineable="false"):
-        return jax.jit(_same)(x)
-
-
-def not_before(x, other):
-    """``x``, which XLA must take for another value, that it cannot know before ``other`` is there.
-
-    An ``optimization_barrier`` alone is gone on the CPU before XLA looks for what is computed twice. A
-    predicate behind one stays unknown, and so does which of the two it selects. The gradient is ``x``'s.
-    """
-    if not other.size:
-        return x
-    never = jax.lax.optimization_barrier(jnp.zeros((), bool))
-    return jnp.where(never, jax.lax.stop_gradient(cast(other.reshape(-1)[0], x.dtype)), x)
-
-
-def on_cpu() -> bool:
-    """Whether to use what was measured on the CPU; elsewhere XLA has kernels for everything."""
-    return jax.default_backend() == "cpu"

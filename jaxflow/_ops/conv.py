@@ -45,7 +45,8 @@ from jaxflow._core.dtype import BOOL
 from jaxflow._dispatch.op import op
 
 from ._support import is_complex, is_float, refuse, scalar_name, wide
-from ._window import channels_first, channels_last, materialized, on_cpu, pad_at, pad_last, shifted, taps
+from ._window import channels_first, channels_last, pad_at, pad_last, shifted, taps
+from ._xla import materialized, on_cpu
 from .matmul import c_name, contract
 
 _LAST = {1: ("NHC", "HIO", "NHC"), 2: ("NHWC", "HWIO", "NHWC")}

@@ -9,7 +9,7 @@ from jaxflow._core.cast import cast
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import Scalar, op
 
-from . import _window
+from . import _xla
 from ._support import numbered
 
 
@@ -22,7 +22,7 @@ def clone(input, /):
 @op(variants="", name="_not_before", differentiable=False)
 def not_before(input, other, /):
     """``input``, which XLA takes for another value that it cannot know before ``other`` is there."""
-    return _window.not_before(input, other)
+    return _xla.not_before(input, other)
 
 
 @op(variants="", name="_unsafe_view", saves="none")

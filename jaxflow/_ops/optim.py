@@ -21,7 +21,7 @@ import jax.numpy as jnp
 
 from jaxflow._dispatch.op import Scalar, op
 
-from ._window import materialized, on_cpu
+from ._xla import materialized, on_cpu
 
 
 class Layout(NamedTuple):

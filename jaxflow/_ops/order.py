@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._support import is_bool, is_float
-from ._window import on_cpu
+from ._xla import on_cpu
 
 
 def _sortable(x):

@@ -23,7 +23,8 @@ from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import op
 
 from ._support import is_float, is_integral, refuse
-from ._window import channels_first, channels_last, on_cpu, pad_at, shifted, taps
+from ._window import channels_first, channels_last, pad_at, shifted, taps
+from ._xla import on_cpu
 from .matmul import HIGHEST
 
 # --------------------------------------------------------------------------------------- maximum

@@ -24,7 +24,7 @@ from jax.custom_derivatives import SymbolicZero
 from jaxflow._dispatch.op import op
 
 from ._support import wide
-from ._window import on_cpu
+from ._xla import on_cpu
 from .matmul import contract
 
 _HELD = ("input", "hidden", "weight_ih", "weight_hh", "bias_ih", "bias_hh", "result")

@@ -23,7 +23,7 @@ from ._support import (
     wide,
     wrap_dim,
 )
-from ._window import on_cpu
+from ._xla import on_cpu
 from .binary import log_add_exp
 
 

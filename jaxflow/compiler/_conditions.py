@@ -161,4 +161,3 @@ class Conditions:
         if not self._grads_fit(tensors):
             found.append("whether a captured tensor has a .grad, or what it is like, changed")
         return found or ["options of an optimizer changed, or which tensors share memory"]
-
