@@ -1,6 +1,8 @@
-"""Running things for tests: the programs that something compiles, and work in several threads."""
+"""Running things for tests: what something compiles, work in several threads, results compared."""
 
 import threading
+
+import numpy as np
 
 import jaxflow
 from jaxflow._dispatch import library
@@ -32,3 +34,24 @@ def in_threads(work, count):
     for t in threads:
         t.join()
     assert not failures, failures
+
+
+def numbers(x):
+    """What a program returned, tensors as arrays of their own."""
+    if isinstance(x, jaxflow.Tensor):
+        return x.detach().numpy().copy()
+    if isinstance(x, (list, tuple)):
+        return [numbers(y) for y in x]
+    return x
+
+
+def check_same(a, b):
+    """That two results of `numbers` are the same, arrays up to rounding."""
+    if isinstance(a, list):
+        assert len(a) == len(b)
+        for x, y in zip(a, b):
+            check_same(x, y)
+    elif isinstance(a, np.ndarray):
+        assert a.shape == b.shape and np.allclose(a, b, rtol=1e-5, atol=1e-6)
+    else:
+        assert a == b

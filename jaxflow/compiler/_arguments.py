@@ -32,9 +32,30 @@ def flatten(tree: Any, leaves: list) -> Any:
         return (kind, tuple(tree), *[flatten(x, leaves) for x in tree.values()])
     if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
         names = tuple(f.name for f in dataclasses.fields(tree))
-        return (kind, names, *[flatten(getattr(tree, n), leaves) for n in names])
+        if _is_record(tree, names):
+            return (kind, names, *[flatten(getattr(tree, n), leaves) for n in names])
     leaves.append(tree)
     return None
+
+
+def _is_record(x: Any, names: tuple) -> bool:
+    """Whether all that a dataclass holds are its fields."""
+    held = getattr(x, "__dict__", None)
+    return all(hasattr(x, n) for n in names) if held is None else held.keys() == set(names)
+
+
+def records(tree: Any) -> list:
+    """The dataclasses that `flatten` takes apart, which are known by their fields."""
+    kind = type(tree)
+    if kind in _DICTS:
+        return [r for x in tree.values() for r in records(x)]
+    if isinstance(tree, (tuple, list)):
+        return [r for x in tree for r in records(x)]
+    if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
+        names = tuple(f.name for f in dataclasses.fields(tree))
+        if _is_record(tree, names):
+            return [tree, *(r for n in names for r in records(getattr(tree, n)))]
+    return []
 
 
 class Arguments:

@@ -21,8 +21,18 @@ PLAIN = (None, None, False, None, None)
 _whole = attrgetter("_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks", "_tangents", "_grad",
                     "_output_nr", "__dict__", "__class__")
 _grad_of, _storage_of = attrgetter("_grad"), attrgetter("_storage")
+# What may be asked of a tensor that is replaced without being read.
+_outline = attrgetter("__class__", "_aval", "_stride", "_requires_grad", "_hooks")
 _TENSOR_NAMES = ("its storage", "its shape, dtype or device", "its strides", "the base it is a view of",
                  "requires_grad", "its grad_fn", "its hooks", "its tangents")
+
+
+
+
+def _item_meta(t: Tensor) -> tuple:
+    view = t._view
+    shown = None if view is None else (view.constant, view.plan, view.base is None)
+    return t._aval, t._stride, shown, t._requires_grad, t._grad_fn is None, t._hooks, t.__class__
 
 
 class Conditions:
@@ -40,7 +50,7 @@ class Conditions:
                       items: list[Item]) -> None:
         """Note what captured tensors are like, and whose ``.grad`` is there."""
         self.items = [(item.row.holder, item.key) for item in items]
-        self.item_metas = [_grad_meta(item.tensor) for item in items]
+        self.item_metas = [_item_meta(item.tensor) for item in items]
         self.tensors = tensors
         self.tensor_metas = list(map(_tensor, tensors))
         self.graded = [t for t in tensors if t._requires_grad or t._grad is not None]
@@ -59,23 +69,25 @@ class Conditions:
         fixed = {id(t) for t in tensors}
         self.grad_owners = [t if id(t) in fixed else numbers[id(t)] for t in grads]
 
+    def watch_dropped(self, items: list[Item]) -> None:
+        """Note what tensors are like that the call replaces without having read them."""
+        self.dropped = [(item.row.holder, item.key) for item in items]
+        self.outlines = [_outline(item.tensor) for item in items]
+
     def fits(self, leaves: list) -> tuple[list, bool] | None:
         """If every guard holds: the tensors among the arguments, and whether each .grad is a plain one."""
         tensors = self.arguments.match(leaves)
         if tensors is None or not self.guard.holds():
+            return None
+        if self.dropped and not self._dropped_fit():
             return None
         if list(map(_tensor, self.tensors)) != self.tensor_metas:
             return None
         plain = self._grads_plain(tensors)
         if not plain and not self._grads_fit(tensors):
             return None
-        if self.items:
-            for (holder, key), expected in zip(self.items, self.item_metas):
-                t = holder[key]
-                if not isinstance(t, Tensor) or _grad_meta(t) != expected or (
-                    id(t._storage) in self.arguments.fixed or any(t._storage is a._storage for a in tensors)
-                ):
-                    return None
+        if self.items and not self._items_fit(tensors):
+            return None
         for storages in self.shared:
             first = storages[0].value
             for s in storages:
@@ -119,6 +131,23 @@ class Conditions:
             grad = tensors[i]._grad
             if (grad is None) != (expected is None) or (grad is not None and _grad_meta(grad) != expected):
                 return False
+        return True
+
+    def _dropped_fit(self) -> bool:
+        now = [holder[key] for holder, key in self.dropped]
+        return all(isinstance(t, Tensor) for t in now) and list(map(_outline, now)) == self.outlines
+
+    def _items_fit(self, tensors: list) -> bool:
+        """Whether attributes that are replaced hold tensors like those then, on memory of their own."""
+        memory = {id(t._storage) for t in tensors}
+        for (holder, key), expected in zip(self.items, self.item_metas):
+            t = holder[key]
+            if not isinstance(t, Tensor) or _item_meta(t) != expected:
+                return False
+            at = id(t._storage)
+            if at in self.arguments.fixed or at in memory:
+                return False
+            memory.add(at)
         return True
 
     def _numbers_fit(self) -> bool:

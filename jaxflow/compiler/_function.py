@@ -23,9 +23,9 @@ from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET
 
-from ._arguments import flatten
+from ._arguments import flatten, records
 from ._capture import Capture, Programs, Unsupported
-from ._reach import Reach
+from ._reach import Reach, Wrapped
 from ._specialise import Builder
 from ._watcher import Watcher
 
@@ -62,7 +62,7 @@ class _Entry:
         self.python: list[str] | None = None  # why Python runs at each call
 
 
-class CompiledFunction:
+class CompiledFunction(Wrapped):
     """A function whose calls are served by compiled programs wherever that is sure to be the same.
 
     Attributes:
@@ -162,9 +162,12 @@ class CompiledFunction:
         flush()
         roots: list = [(self.fn, self.name), *((f, f.__qualname__) for f in self.extra.values())]
         roots += [(x, "argument") for x in leaves if not isinstance(x, Tensor)]
+        given = records((args, kwargs))
+        roots += [(type(x), type(x).__qualname__) for x in given]
         reach = Reach(self.names).walk(roots, [(scope, code) for code, scope in self.scopes.items()])
         capture = Capture(self.fullgraph, views)
         watcher = Watcher(capture)
+        walked, marks = _histories(reach)
         modes = _modes()
         capture.begin()
         try:
@@ -180,11 +183,14 @@ class CompiledFunction:
                 capture.blame("it changes a container or an object among its arguments")
             if _modes() != modes:
                 capture.blame("it leaves another grad mode or default dtype behind")
-            builder = Builder(capture, watcher, reach, tensors, result)
+            builder = Builder(capture, watcher, reach, tensors, result, {id(x) for x in given}, walked)
             spec = self._built(entry, builder)
         except BaseException:
             capture.rollback()
             raise
+        finally:
+            for mark in marks:
+                mark.remove()
         if spec is None:
             # What the call has dropped is no result of its program, and what it overwrote can be donated.
             watcher.forget()
@@ -257,6 +263,14 @@ class CompiledFunction:
                 "sizes, or raise recompile_limit. jaxflow.compiler.explain() lists all the reasons.",
                 stacklevel=4,
             )
+
+
+def _histories(reach: Reach) -> tuple[set[int], list]:
+    """Ids of the nodes, at captured tensors, that a backward will have come to; handles to end that."""
+    walked: set[int] = set()
+    nodes = {id(t._grad_fn): t._grad_fn for t, _ in reach.tensors.values() if t._grad_fn is not None}
+    marks = [node.register_prehook(lambda grads, at=at: walked.add(at)) for at, node in nodes.items()]
+    return walked, marks
 
 
 class _Stance(threading.local):

@@ -60,6 +60,12 @@ _END = object()
 MOST_PLACES = 20_000
 
 
+class Wrapped:
+    """Base of compiled functions, which run ``fn`` as it is where another one is captured."""
+
+    fn: Callable
+
+
 class Row:
     """A place: a container, how to list what it holds, and what that was.
 
@@ -184,6 +190,8 @@ class Reach:
             self._module(x, shown)
         elif isinstance(x, Optimizer):
             self._optimizer(x, shown)
+        elif isinstance(x, Wrapped):
+            self.work.append((x.fn, shown, name))
         elif isinstance(x, LRScheduler):
             if not self.names.isdisjoint(_OF_SCHEDULES):
                 self._dict(x.__dict__, shown)
@@ -269,7 +277,8 @@ class Reach:
             if isinstance(o, RuleOptimizer) and "param_groups" not in self.names:
                 # Its numbers are found anew at each call; where the user reads them they are guarded.
                 self.seen[id(group)] = group
-                self._row(group, lambda g=group: (g["params"],), lambda: ("params",), f"{shown}.param_groups")
+                tensors = (k for k, x in group.items() if isinstance(x, Tensor))
+                self._named(group, ("params", *tensors), f"{shown}.param_groups")
         self.work.append((type(o), type(o).__qualname__, ""))
 
     def _object(self, x: Any, shown: str) -> None:
@@ -317,12 +326,15 @@ _STDLIB = frozenset(__import__("sys").stdlib_module_names) - {"__main__"}
 
 
 class Item:
-    """An attribute that holds another tensor after each call: where it is, and the tensor now."""
+    """An attribute that holds another tensor after each call: where it is, and the tensor now.
 
-    __slots__ = ("key", "row", "tensor")
+    ``alone`` says whether no other tensor that was found has its memory.
+    """
 
-    def __init__(self, row: Row, key: str, tensor: Tensor) -> None:
-        self.row, self.key, self.tensor = row, key, tensor
+    __slots__ = ("alone", "key", "row", "tensor")
+
+    def __init__(self, row: Row, key: Any, tensor: Tensor, alone: bool) -> None:
+        self.row, self.key, self.tensor, self.alone = row, key, tensor, alone
 
 
 class Guard:

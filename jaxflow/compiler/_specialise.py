@@ -7,6 +7,7 @@ a tensor in an attribute; calls may make both anew.
 
 from __future__ import annotations
 
+import enum
 import functools
 import gc
 import operator
@@ -23,7 +24,7 @@ from ._capture import Capture
 from ._reach import Guard, Item, Reach, Row, shorten
 from ._snapshot import TENSOR_SLOTS, living, tensor_state
 from ._specialisation import Specialisation
-from ._template import Recipes, Unnamed, Unwalked
+from ._template import Recipes, Unnamed, Unwalked, let_go
 from ._watcher import Watcher, line_of
 
 _UNKNOWN = "that it reached in a way that cannot be followed"
@@ -34,7 +35,10 @@ _GRAD = TENSOR_SLOTS.index("_grad")
 class Builder:
     """Reads one capture. ``build`` returns a Specialisation, or None with the reasons in the capture."""
 
-    def __init__(self, capture: Capture, watcher: Watcher, reach: Reach, tensors: list, result: Any) -> None:
+    def __init__(self, capture: Capture, watcher: Watcher, reach: Reach, tensors: list, result: Any,
+                 known: set[int], walked: set[int]) -> None:
+        self.known = known  # ids of arguments that are known by what they hold
+        self.walked = walked  # ids of nodes of histories from before the call that a backward came to
         self.capture, self.watcher, self.reach = capture, watcher, reach
         self.arguments, self.result = tensors, result
         self.program = capture.program
@@ -44,6 +48,7 @@ class Builder:
         self.grads: list[Tensor] = []  # whose .grad was there before
         self.exact: list[int] = []  # views among the arguments that must be the very same part
         self.items: list[Item] = []  # attributes that hold another tensor after each call
+        self.dropped: list[Item] = []  # those whose tensor the call does not read
         self.flags: list[tuple] = []  # tensors whose requires_grad the call changes
         self.sinks: list[tuple] = []
         self.settings: list[tuple] = []
@@ -76,10 +81,25 @@ class Builder:
                 self.places[id(t._storage)] = ("argument", i)
 
     def _place_items(self) -> None:
-        for i, item in enumerate(self.items):
-            s = item.tensor._storage
-            del self.fixed[id(s)]
-            self.places[id(s)] = ("item", i)
+        """Tell the attributes whose old tensor is read, which is an input then, from those that drop it."""
+        read = {x for x in self.program.trace if x.__class__ is int and x < 0}
+        changed = {id(s) for s in self._changed()}
+        candidates, self.items = self.items, []
+        for item in candidates:
+            t = item.tensor
+            s = t._storage
+            _, slot = self.capture.held.get(id(s), (None, None))
+            if slot is not None and slot not in read and id(s) not in changed and t._grad is None:
+                self.dropped.append(item)
+            elif not item.alone or t._grad is not None or id(t._grad_fn) in self.walked or not _whole(t):
+                raise Unnamed(f"another tensor in {item.row.describe(item.key)}, having read the old one")
+            else:
+                self.places[id(s)] = ("item", len(self.items))
+                self.items.append(item)
+            if item.alone:
+                del self.fixed[id(s)]
+                if item in self.dropped:
+                    del self.places[id(s)]
 
     def _find_exact(self, leaves: set, writes: list[tuple], recipes: Recipes) -> None:
         """Views among the arguments whose base is used by itself: there it counts which part they are."""
@@ -128,22 +148,30 @@ class Builder:
                 )
 
     def _kept_in_attribute(self, row: Row, key: Any, old: Any, new: Any) -> bool:
-        """Whether an attribute was given a flag, or a tensor that the call made; then each call does so."""
-        if not isinstance(key, str) or row.lister != getattr(row.holder, "values", None):
+        """Whether an attribute was given a flag, or a tensor that the call made; then each call does so.
+
+        An entry of a list counts as an attribute.
+        """
+        named = isinstance(key, str) and row.lister == getattr(row.holder, "values", None)
+        if not named and not (type(row.holder) is list and isinstance(key, int)):
             return False
-        if isinstance(old, _FLAGS) and isinstance(new, _FLAGS):
+        if named and isinstance(old, _FLAGS) and isinstance(new, _FLAGS):
             # What it is afterwards follows from what it was, which is guarded. A counter is never twice the
             # same, so for numbers that would be no use.
             self.settings.append((row.holder, key, new))
             self.undo.append((row.holder, key, old))
             return True
-        if not isinstance(new, Tensor) or id(new) in self.capture.snapshot.tensors:
+        if not isinstance(new, Tensor) or (
+            id(new) in self.capture.snapshot.tensors and not any(new is a for a in self.arguments)
+        ):
             return False
         if isinstance(old, Tensor):
             times = sum(x is old for other in self.reach.rows for x in other.held)
-            if times > 1 or old._view is not None or old._grad_fn is not None or old._requires_grad:
+            if times > 1 or any(old._storage is a._storage for a in self.arguments):
                 return False
-            self.items.append(Item(row, key, old))
+            others = (t for t, _ in self.reach.tensors.values() if t is not old)
+            alone = not any(t._storage is old._storage for t in others)
+            self.items.append(Item(row, key, old, alone))
         elif old is not None:
             return False
         self.sinks.append((row, key, new))
@@ -158,8 +186,9 @@ class Builder:
                 what = "" if x is None else f", a {type(x).__name__}"
                 at = f" ({where})" if where else ""
                 self.capture.blame(f"it may read {shown}{what}, which cannot be guarded{at}", lasting=True)
+        known = self.known.union(self.reach.seen, self.watcher.born)
         for x in self.watcher.met.values():
-            if id(x) not in self.reach.seen and id(x) not in self.watcher.born and _has_state(x):
+            if id(x) not in known and _has_state(x):
                 self.blame(f"it uses a {type(x).__name__} {_UNKNOWN}")
 
     def note(self, spec: Specialisation, structure: Any, leaves: list) -> None:
@@ -168,16 +197,19 @@ class Builder:
             holder[key] = old
         spec.arguments = Arguments(structure, leaves, self.fixed)
         spec.arguments.exact = self.exact
-        items = {id(item.tensor) for item in self.items}
+        items = {id(item.tensor) for item in (*self.items, *self.dropped)}
         tensors = [t for t, _ in self.reach.tensors.values() if id(t) not in items]
         spec.watch_tensors(tensors, self.grads, self.arguments, self.items)
+        spec.watch_dropped(self.dropped)
 
     def _build(self) -> Specialisation:
         program, capture = self.program, self.capture
         self._place_items()
         leaves = self._leaves()
-        recipes = Recipes(program, capture.snapshot.tensors, {id(t): i for i, t in enumerate(self.arguments)},
-                          self.reach, self.place_of)
+        numbers = {id(t): i for i, t in enumerate(self.arguments)}
+        items = {id(item.tensor): i for i, item in enumerate(self.items)}
+        recipes = Recipes(program, capture.snapshot.tensors, numbers, items, self.reach, self.place_of)
+        recipes.dropped = frozenset(id(item.tensor) for item in self.dropped)
         recipes.old_storages = frozenset(self.old)
         result = recipes.result(self.result)
         grads = self._new_grads(recipes)
@@ -185,6 +217,7 @@ class Builder:
         self.sinks.clear()
         writes = self._writes()
         self.watcher.forget()
+        let_go(recipes.nodes, {*capture.snapshot.tensors, *recipes.tensor_numbers})
         self._survivors(recipes)
         if capture.reasons:
             raise Unnamed("what was said")
@@ -391,11 +424,17 @@ class Builder:
 
 
 _STATELESS = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType,
-              functools.partial)
+              functools.partial, enum.Enum)
 
 
 def _like(value: Value) -> Value:
     return Value(value.aval, value.array)
+
+
+def _whole(t: Tensor) -> bool:
+    """Whether a tensor shows all of its memory, and any other like it could stand there."""
+    view, leaf = t._view, t._requires_grad and t._grad_fn is None
+    return not leaf and (view is None or (view.constant and view.base is None and view.plan.identity))
 
 
 def _has_state(x: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from jaxflow._core.tensor import Tensor, ViewInfo, make
 from jaxflow._core.value import Storage, Untracked, Value
 from jaxflow._dispatch.graph import AccumulateGrad
+from jaxflow.autograd.function_node import BackwardCFunction
 
 from ._reach import SCALARS, Reach
 
@@ -28,12 +30,14 @@ class Recipes:
     """How to make the fresh tensors of a call.
 
     ``storages`` are the fresh storages in order, ``known`` finds the place of a storage that was there
-    before, ``argument`` the number of a tensor among the arguments.
+    before, ``argument`` the number of a tensor among the arguments, ``items`` of one that an attribute
+    held before the call.
     """
 
-    def __init__(self, program: Any, old: dict[int, Any], argument: dict[int, int], reach: Reach,
-                 place_of: Callable[[Storage], Any]) -> None:
+    def __init__(self, program: Any, old: dict[int, Any], argument: dict[int, int], items: dict[int, int],
+                 reach: Reach, place_of: Callable[[Storage], Any]) -> None:
         self.program, self.old, self.argument, self.reach = program, old, argument, reach
+        self.items = items
         self.place_of = place_of
         self.storages: list[Storage] = []
         self.numbers: dict[int, int] = {}
@@ -42,7 +46,8 @@ class Recipes:
         self.tensors: list[Callable] = []
         self.tensor_numbers: dict[int, int] = {}
         self.kept: list[Any] = []
-        self.used: set[tuple] = set()  # places of which it makes views
+        self.used: set[tuple] = set()  # places of which it makes views, or whose tensor it returns
+        self.nodes: list[Any] = []  # where the histories of the fresh tensors begin
 
     def storage(self, s: Storage) -> int:
         """The number of a fresh storage."""
@@ -58,8 +63,12 @@ class Recipes:
         if id(t) in self.argument:
             i = self.argument[id(t)]
             return lambda call: call.arguments[i]
+        if id(t) in self.items:
+            i = self.items[id(t)]
+            self.used.add(("item", i))
+            return lambda call: call.items[i]
         if id(t) in self.old:
-            if id(t) not in self.reach.tensors:
+            if id(t) not in self.reach.tensors or id(t) in self.dropped:
                 raise Unnamed("a tensor that it reached in a way that cannot be followed")
             return lambda call: t
         number = self.tensor_numbers.get(id(t))
@@ -89,6 +98,7 @@ class Recipes:
         node, version, epoch = t._grad_fn, t._storage.version[0], t._storage.epoch
         if node is not None:
             check_freed(node)
+            self.nodes.append(node)
         if t._view is None:
             if id(t._storage) in self.old_storages:
                 raise Unnamed("a tensor that took over the memory of another")
@@ -150,6 +160,7 @@ class Recipes:
         return made_view
 
     old_storages: frozenset[int] = frozenset()
+    dropped: frozenset[int] = frozenset()  # tensors that the call replaces and does not read
 
     # ---------------------------------------------------------------------------------------- results
 
@@ -157,7 +168,7 @@ class Recipes:
         """A function of a `Call` that gives what the captured call returned."""
         if isinstance(x, Tensor):
             return self.tensor(x)
-        if isinstance(x, SCALARS) or id(x) in self.reach.seen or callable(x):
+        if isinstance(x, (*SCALARS, enum.Enum)) or id(x) in self.reach.seen or callable(x):
             return lambda call: x
         kind = type(x)
         if kind is tuple or kind is list:
@@ -186,6 +197,12 @@ class Recipes:
         raise Unnamed(f"an object of type {kind.__name__}")
 
 
+def _to_be_walked(n: Any) -> bool:
+    if isinstance(n, BackwardCFunction):  # once freed it has what the user put on it
+        return not n._freed or any(isinstance(x, (Value, Tensor)) for x in vars(n).values())
+    return n._is_python or any(isinstance(x, (Value, Tensor)) for x in n._inputs or ())
+
+
 def check_freed(node: Any) -> None:
     """Raise Unnamed if a graph still holds values: those belong to the call that made them."""
     seen, stack = set(), [node]
@@ -195,6 +212,36 @@ def check_freed(node: Any) -> None:
             continue
         seen.add(id(n))
         if n.__class__ is not AccumulateGrad:
-            if n._is_python or any(isinstance(x, (Value, Tensor)) for x in n._inputs or ()):
+            if _to_be_walked(n):
                 raise Unwalked("a tensor whose backward() comes after the call")
+        stack += [edge[0] for edge in n._edges if edge is not None]
+
+
+class _Gone:
+    """In the place of the Program that owes a value: nobody does."""
+
+    def deliver(self, value: Value) -> None:
+        """RuntimeError, always."""
+        raise RuntimeError(
+            "this tensor was made inside a call of a compiled function, which does not return it: of such a "
+            "leaf the graph knows shape and dtype alone. Return the tensor, or a result that was detached"
+        )
+
+    def close(self, reason: str) -> None:
+        """The same."""
+        self.deliver(None)
+
+
+def let_go(roots: list, known: Any) -> None:
+    """Let graphs keep no memory of leaves that the call made: only ``known`` ones can be reached again."""
+    seen, stack = set(), list(roots)
+    while stack:
+        n = stack.pop()
+        if id(n) in seen:
+            continue
+        seen.add(id(n))
+        if n.__class__ is AccumulateGrad and id(n._variable) not in known:
+            leaf = make(Value(n._variable._aval, None, (_Gone(), 0)))
+            leaf._requires_grad = True
+            n._variable = leaf
         stack += [edge[0] for edge in n._edges if edge is not None]

@@ -3,8 +3,8 @@
 import copy
 import weakref
 
-import numpy as np
 import pytest
+from running import check_same, numbers
 
 import jaxflow as torch
 from jaxflow import nn
@@ -21,25 +21,6 @@ def program(hits, **options):
         return fn
 
     return add
-
-
-def numbers(x):
-    if isinstance(x, torch.Tensor):
-        return x.detach().numpy().copy()
-    if isinstance(x, (list, tuple)):
-        return [numbers(y) for y in x]
-    return x
-
-
-def check_same(a, b):
-    if isinstance(a, list):
-        assert len(a) == len(b)
-        for x, y in zip(a, b):
-            check_same(x, y)
-    elif isinstance(a, np.ndarray):
-        assert a.shape == b.shape and np.allclose(a, b, rtol=1e-5, atol=1e-6)
-    else:
-        assert a == b
 
 
 @program(6)

@@ -1,0 +1,254 @@
+"""Tensors that a compiled call keeps in attributes and lists, and what it is given besides tensors."""
+
+import dataclasses
+import enum
+import types
+
+import pytest
+from running import check_same, numbers
+
+import jaxflow as torch
+from jaxflow import nn
+
+PROGRAMS = []
+
+
+def program(hits):
+    """A function of a compiler that returns what it computed; ``hits`` calls need no Python."""
+
+    def add(fn):
+        PROGRAMS.append(pytest.param(fn, hits, id=fn.__name__))
+        return fn
+
+    return add
+
+
+def inputs(count, *shape):
+    return [torch.randn(*shape) for _ in range(count)]
+
+
+@program(5)
+def the_old_state_is_returned(compiler):
+    held = types.SimpleNamespace(state=torch.zeros(2))
+
+    @compiler
+    def f(x):
+        old, held.state = held.state, held.state * 0.5 + x
+        return old, old * 2
+
+    return [f(x) for x in inputs(6, 2)], held.state
+
+
+@program(5)
+def states_in_a_list(compiler):
+    states = [torch.zeros(2), torch.ones(2)]
+
+    @compiler
+    def f(x):
+        states[0] = states[0] * 0.9 + x
+        states[1] = states[1] + 1
+        return states[0] / states[1]
+
+    return [f(x) for x in inputs(6, 2)], states
+
+
+@program(5)
+def a_hidden_state_and_a_loss_without_history(compiler):
+    cell, held = nn.RNNCell(2, 2), types.SimpleNamespace(h=torch.zeros(3, 2), loss=None)
+
+    @compiler
+    def f(x):
+        h = cell(x, held.h)
+        loss = h.pow(2).sum()
+        cell.zero_grad()
+        loss.backward()
+        held.h, held.loss = h.detach(), loss.detach()
+        return loss
+
+    return [(f(x), held.h, held.loss) for x in inputs(7, 3, 2)], *cell.parameters()
+
+
+@program(5)
+def attributes_with_history(compiler):
+    """The tensors of two networks that play against each other, all of them attributes."""
+    g, d = nn.Linear(2, 3), nn.Linear(3, 1)
+    to_g, to_d = (torch.optim.SGD(m.parameters(), 0.1) for m in (g, d))
+    at = types.SimpleNamespace(fake=None, real=None, loss_d=None, loss_g=None)
+
+    @compiler
+    def step(real, z):
+        at.real, at.fake = real, g(z)
+        to_d.zero_grad()
+        at.loss_d = d(at.fake.detach()).mean() - d(at.real).mean()
+        at.loss_d.backward()
+        to_d.step()
+        to_g.zero_grad()
+        at.loss_g = -d(at.fake).mean()
+        at.loss_g.backward()
+        to_g.step()
+
+    out = []
+    for real in inputs(7, 4, 3):
+        step(real, torch.randn(4, 2))
+        out += [at.loss_d, at.loss_g, at.fake, at.real is real]
+    return [*out, *g.parameters(), *d.parameters()]
+
+
+@program(0)
+def a_history_that_goes_on_over_calls(compiler):
+    """Nothing is saved in it, so that each backward goes through all calls before."""
+    weight = torch.ones(2, requires_grad=True)
+    held = types.SimpleNamespace(h=weight + 0)
+
+    @compiler
+    def f(x):
+        held.h = held.h + weight + x
+        held.h.sum().backward()
+        return weight.grad.clone()
+
+    return [f(x) for x in inputs(7, 2)]
+
+
+@program(4)
+def what_was_given_before_is_read(compiler):
+    held = types.SimpleNamespace(x=torch.zeros(2))
+
+    @compiler
+    def f(x):
+        y, held.x = held.x + x, x
+        return y
+
+    a, b = torch.ones(2), torch.full((2,), 2.0)
+    return [f(x) for x in (a, a, b, b, a, a, b)]
+
+
+@program(3)
+def a_gradient_penalty(compiler):
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+    opt = torch.optim.SGD(model.parameters(), 0.1)
+
+    @compiler
+    def step(x):
+        x = x.clone().requires_grad_()
+        y = model(x).sum()
+        (slope,) = torch.autograd.grad(y, x, create_graph=True)
+        loss = y + (slope.norm(dim=1) - 1).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        return loss
+
+    return [step(x) for x in inputs(5, 4, 3)], *model.parameters()
+
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        ctx.factor = 3
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.factor * ctx.saved_tensors[0].pow(2)
+
+
+@program(4)
+def a_function_of_the_users(compiler):
+    weight = torch.ones(2, requires_grad=True)
+
+    @compiler
+    def step(x):
+        weight.grad = None
+        loss = Cube.apply(weight * x).sum()
+        loss.backward()
+        return loss, weight.grad
+
+    return [step(x) for x in inputs(6, 2)]
+
+
+@program(3)
+def compiled_functions_inside(compiler):
+    layer, twice = compiler(nn.Linear(2, 2)), compiler(lambda x: x * 2)
+    run = compiler(lambda x: twice(layer(x)).sum())
+    with torch.no_grad():
+        out = [run(x) for x in inputs(3, 3, 2)]
+        layer.weight.mul_(2)
+        return [*out, run(torch.ones(3, 2)), twice(torch.ones(2))]
+
+
+class Kind(enum.Enum):
+    SUM = 1
+    MEAN = 2
+
+
+@dataclasses.dataclass
+class Batch:
+    x: torch.Tensor
+    kind: Kind
+    scale: float = 2.0
+
+    def reduced(self):
+        return (self.x.sum() if self.kind is Kind.SUM else self.x.mean()) * self.scale
+
+
+@program(5)
+def a_dataclass_and_an_enumeration(compiler):
+    f = compiler(lambda batch: Batch(batch.x + batch.reduced(), batch.kind))
+    out = []
+    for i, x in enumerate(inputs(10, 3)):
+        batch = Batch(x, Kind.MEAN if i % 3 == 2 else Kind.SUM, 3.0 if i == 7 else 2.0)
+        if i == 8:
+            batch.reduced = lambda: 10.0  # no field, so that the object itself is looked at
+        out.append(f(batch))
+    return [(b.x, b.kind is Kind.MEAN) for b in out]
+
+
+@program(4)
+def a_rate_that_is_a_tensor(compiler):
+    weight, rate = torch.ones(2, requires_grad=True), torch.tensor(0.1)
+    opt = torch.optim.SGD([weight], lr=rate)
+
+    @compiler
+    def step(x):
+        opt.zero_grad()
+        (weight * x).sum().backward()
+        opt.step()
+
+    for x in inputs(6, 2):
+        step(x)
+        rate.mul_(0.5)
+    return [weight]
+
+
+@pytest.mark.parametrize(("make", "hits"), PROGRAMS)
+def test_what_is_kept_is_the_same(make, hits, executor):
+    torch.manual_seed(0)
+    expected = numbers(make(lambda f: f))
+    functions = []
+    torch.manual_seed(0)
+    found = numbers(make(lambda f: functions.append(torch.compile(f)) or functions[-1]))
+    check_same(found, expected)
+    report = functions[-1].explain()
+    assert report["hits"] == hits, report
+
+
+def test_a_leaf_of_a_call_that_is_gone_says_so(deferred):
+    weight = torch.ones(2, requires_grad=True)
+
+    @torch.compile
+    def f(x):
+        inner = x.clone().requires_grad_()
+        loss = (inner * weight).sum()
+        loss.backward()
+        return loss
+
+    for _ in range(4):
+        loss = f(torch.ones(2))
+    leaves = [edge[0].variable for edge in loss.grad_fn.next_functions[0][0].next_functions]
+    assert leaves[1] is weight and leaves[0].shape == (2,) and leaves[0].requires_grad
+    with pytest.raises(RuntimeError, match="made inside a call of a compiled function"):
+        leaves[0].tolist()
+    with pytest.raises(RuntimeError, match="made inside a call of a compiled function"):
+        (leaves[0] + 1).tolist()
+    assert f.explain()["hits"] == 2
