@@ -300,11 +300,19 @@ def joint_plan(children: tuple[ViewPlan, ...], grad_name: str) -> Plan:
     key = ("joint", children, grad_name)
     found = parent.children.get(key)
     if found is None:
-        found = parent.children.setdefault(key, Plan(
-            "split", _joint_reader(children), [parent.aval], [c.aval for c in children],
-            device=parent.aval.device, grad_name=grad_name, saves="none", single=False,
-        ))
-        found.view = (("joint", children[0].key[1][:1]), parent.aval)
+        found = parent.children.setdefault(key, _joint_of(children, parent.aval, grad_name))
     return found
 
 
+def _joint_of(children: tuple[ViewPlan, ...], aval: Aval, grad_name: str) -> Plan:
+    """As steps read their parent's array and nothing else, parents of one aval have one plan in common."""
+    plans = root_of(aval, None).plans
+    key = ("joint", grad_name, *((c.key, c.step_fns.numbers) for c in children))
+    found = plans.get(key)
+    if found is None:
+        found = plans.setdefault(key, Plan(
+            "split", _joint_reader(children), [aval], [c.aval for c in children],
+            device=aval.device, grad_name=grad_name, saves="none", single=False,
+        ))
+        found.view = (("joint", children[0].key[1][:1]), aval)
+    return found
