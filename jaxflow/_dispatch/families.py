@@ -22,6 +22,7 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
 
+from . import moving
 from . import plan as plans
 from .instance import Instances
 from .op import Op
@@ -103,7 +104,7 @@ class Template:
             return plans.function_of(closed or template.jaxpr_of(numbers), plan.recomputes)
 
         copy = template.member(numbers, kinds, tuple(plan.kinds[i] for i in vjp.wanted), function)
-        return Vjp(copy, vjp.kept, vjp.wanted, vjp.defined, vjp.noted)
+        return Vjp(copy, vjp.kept, vjp.wanted, vjp.defined, vjp.noted).of(plan)
 
     def _symbolic_vjp(self, needs: tuple, defined: tuple | None) -> tuple[Vjp, Template] | None:
         vjp = attempt(self.scope, lambda: self.plan.vjp(needs, defined))
@@ -226,7 +227,11 @@ def attempt(scope: Scope, make: Callable[[], Any]) -> Any:
 
 
 def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan:
-    """`plan.build`, without tracing where these sizes belong to a family."""
+    """`plan.build`, without tracing where these sizes belong to a family, or elements are only moved."""
+    if op.moves is not None and into is None:
+        plan = moving.build(op, kinds, static)
+        if plan is not None:
+            return plan
     head: list = [op, dtypes.get_default_dtype()]
     values: list[int] = []
     for kind in (into, *kinds):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .families import Template, attempt
-from .plan import Plan
+from .plan import Plan, struct_of
 from .rebinding import Rebinding
 from .sizes import Scope
 
@@ -19,10 +19,41 @@ def host_of(plan: Plan) -> Callable[..., list]:
     if found is None:
         from jaxflow._interpreter import lower  # loaded where a cold program runs, not at start
 
-        if plan.member is not None:
+        found = whole_of(plan)
+        if found is None and plan.member is not None:
             found = _of_member(*plan.member)
         plan.host = found = lower(plan.jaxpr) if found is None else found
     return found
+
+
+def whole_of(plan: Plan) -> Callable[..., list] | None:
+    """The same by the kernel of the whole operation, if it has one: NOTE [Whole operations]."""
+    call = _call_of(plan)
+    if call is None:
+        return None
+    from jaxflow._interpreter import whole
+
+    return whole(plan.name, call)
+
+
+def _call_of(plan: Plan):
+    from jaxflow._interpreter import Call, lower
+
+    forward = kept = wanted = defined = ()
+    if plan.backs is not None:
+        owner, vjp = plan.backs
+        forward = _call_of(owner)
+        if forward is None:
+            return None
+        static, kept, wanted, defined = {}, vjp.kept, vjp.wanted, vjp.defined
+    elif plan.origin is not None:
+        static = dict(zip(plan.origin[0].static_names, plan.origin[1], strict=True))
+    elif plan.view is not None and plan.view[0][0] == "joint":
+        static = {"pieces": plan.view[0][2]}
+    else:
+        return None
+    return Call(static, tuple(map(struct_of, plan.kinds)), tuple(a.struct for a in plan.out_avals),
+                lambda: lower(plan.jaxpr).bare, forward or None, kept, wanted, defined)
 
 
 # How many ways of lowering a family has: the interpreter decides by size what is quickest.

@@ -111,6 +111,7 @@ class Op:
         "keeps",
         "layout",
         "method_name",
+        "moves",
         "name",
         "namespace",
         "numbers",
@@ -168,6 +169,7 @@ def op(
     numbers: str = "",
     out: str = "",
     apart: bool = False,
+    moves: Callable[..., tuple[int, ...] | None] | None = None,
 ) -> Callable[[Callable], Op]:
     """Declare an op.
 
@@ -250,6 +252,7 @@ def op(
             numbers=frozenset(numbers.split()),
             out=out,
             apart=apart,
+            moves=moves,
             layout=layout or ("preserve" if pointwise else "contiguous"),
             view=None,
         )

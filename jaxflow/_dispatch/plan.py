@@ -81,21 +81,24 @@ class Plan:
         origin: op, static arguments, layout and present inputs of a plan that was built from an op.
         view: key and parent of a view op; None for other plans.
         member: template and numbers of a plan that was not traced; see NOTE [Families of plans].
+        backs: of the plan of a backward, the plan it belongs to and its Vjp.
+        untraced: what makes a Vjp without a trace (``moving``); None for most.
     """
 
-    __slots__ = ("arity", "arrays", "batched", "device", "diff_outputs", "differentiable", "faces", "fn",
-                 "grad_name", "held_results", "holds", "host", "jaxpr", "jitted", "keeps", "kinds",
+    __slots__ = ("arity", "arrays", "backs", "batched", "device", "diff_outputs", "differentiable", "faces",
+                 "fn", "grad_name", "held_results", "holds", "host", "jaxpr", "jitted", "keeps", "kinds",
                  "make_fn", "member", "name", "node", "origin", "out_avals", "preserve", "quick",
-                 "recomputes", "rent", "returns", "saves", "single", "twice", "view", "vjps")
+                 "recomputes", "rent", "returns", "saves", "single", "twice", "untraced", "view", "vjps")
 
-    def __init__(self, name: str, fn: Callable, kinds: Sequence, out_avals: Sequence[Aval], *,
+    def __init__(self, name: str, fn: Callable | None, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", holds: tuple[int, ...] | None = None,
                  differentiable: bool | Sequence[bool] = True,
                  preserve: bool = False, recomputes: bool = False, returns: Any = None, single: bool = True,
                  faces: tuple[int, ...] | None = None, twice: bool | None = None,
                  traced: Traced | None = None, jaxpr: ClosedJaxpr | None = None) -> None:
         self.name = name
-        self.fn = fn
+        if fn is not None:  # else ``make_fn`` is still to be set
+            self.fn = fn
         if traced is not None:
             self.jitted, self.jaxpr = traced.jitted, traced.jaxpr
         elif jaxpr is not None:
@@ -128,6 +131,8 @@ class Plan:
         self.origin: tuple | None = None
         self.view: tuple | None = None
         self.member: tuple | None = None
+        self.backs: tuple | None = None
+        self.untraced: Callable | None = None
 
     def copied(self, kinds: Sequence, out_avals: tuple, fn: Callable[[], Callable],
                origin: tuple | None = None) -> Plan:
@@ -137,7 +142,7 @@ class Plan:
             setattr(new, name, getattr(self, name))
         new.kinds, new.out_avals, new.make_fn, new.origin = kinds, out_avals, fn, origin
         new.vjps = {}
-        new.batched = new.view = new.member = None
+        new.batched = new.view = new.member = new.backs = new.untraced = None
         return new
 
     def __getattr__(self, name: str):
@@ -168,7 +173,9 @@ class Plan:
         if found is None:
             with _build_lock:
                 found = self.vjps.get(key)
-                if found is None and self.member is not None:
+                if found is None and self.untraced is not None:
+                    found = self.untraced(self, needs, defined or self.diff_outputs)
+                elif found is None and self.member is not None:
                     template, numbers = self.member
                     found = template.vjp(self, numbers, needs, defined)
                 if found is None:
@@ -196,6 +203,11 @@ class Vjp:
     def __init__(self, plan: Plan, kept, wanted, defined, noted) -> None:
         self.plan, self.kept, self.wanted, self.defined = plan, kept, wanted, defined
         self.noted = noted
+
+    def of(self, plan: Plan) -> Vjp:
+        """This, as a backward of ``plan``; noted where the interpreter looks for it."""
+        self.plan.backs = plan, self
+        return self
 
 
 def _kind_name(kind) -> str:
@@ -233,18 +245,20 @@ class Traced:
 # ---------------------------------------------------------------------------------- from an op record
 
 
-def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan:
+def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
+          told: Aval | None = None) -> Plan:
     """The Plan of ``op`` for these dynamic kinds (None-kinds included) and static arguments.
 
-    With ``into`` the result is cast to that aval's dtype and must have its shape: the in-place form.
+    With ``into`` the result is cast to that aval's dtype and must have its shape: the in-place form. Where
+    the result is ``told``, nothing is traced.
 
     Raises:
         RuntimeError: for devices or dtypes that do not go together, and whatever the body raises.
     """
     with _build_lock:
         flat, single, live, device, layout, present = _assembled(op, kinds, static, into)
-        traced = Traced(op.name, flat, live, device)
-        out_avals = traced.out_avals
+        traced = Traced(op.name, flat, live, device) if told is None else None
+        out_avals = traced.out_avals if told is None else (told,)
         if into is not None and out_avals[0].shape != into.shape:
             raise RuntimeError(
                 f"Bad in-place call: input tensor size {list(into.shape)} and output tensor size "
@@ -258,7 +272,8 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
         plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=saves, holds=holds, differentiable=op.differentiable,
                     preserve=op.layout == "preserve", recomputes=op.recomputes, returns=op.returns,
-                    single=single[0], faces=_faces(op, kinds, layout, present, wrapped), traced=traced)
+                    single=told is not None or single[0], traced=traced,
+                    faces=_faces(op, kinds, layout, present, wrapped))
         plan.origin = (op, static, layout, present)
         plan.keeps = op.keeps
         if not plan.single:
@@ -610,10 +625,10 @@ def finish_vjp(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, w
     out_avals = [plan.kinds[i] for i in wanted]
     fn = function_of(closed, plan.recomputes)
     vjp_plan = Plan(name, fn, [*(kinds[i] for i in kept), *(plan.out_avals[i] for i in with_ct)], out_avals,
-                    device=plan.device, grad_name=_backward_name(plan.grad_name), single=False,
+                    device=plan.device, grad_name=backward_name(plan.grad_name), single=False,
                     differentiable=_varying(closed.jaxpr) if plan.twice is None else plan.twice, jaxpr=closed)
     numbers = {i for i, kind in enumerate(plan.kinds) if not isinstance(kind, Aval)}
-    return Vjp(vjp_plan, kept, wanted, with_ct, tuple(sorted({*kept, *numbers})))
+    return Vjp(vjp_plan, kept, wanted, with_ct, tuple(sorted({*kept, *numbers}))).of(plan)
 
 
 def function_of(closed: ClosedJaxpr, late: bool = False) -> Callable:
@@ -670,5 +685,6 @@ def _conj(x):
     return jnp.conj(x) if jnp.issubdtype(x.dtype, np.complexfloating) else x
 
 
-def _backward_name(grad_name: str) -> str:
+def backward_name(grad_name: str) -> str:
+    """PyTorch's name of the node of a node's backward."""
     return grad_name[:-1] + "Backward0" if grad_name.endswith("0") else grad_name + "Backward0"

@@ -22,6 +22,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._ops.views import VIEWS, Geometry, Step, by_position, capacity, repeats_itself
 
 from .families import flatten, of_family, renewed
+from .moving import backward
 from .plan import Plan
 from .sizes import Size
 
@@ -314,5 +315,6 @@ def _joint_of(children: tuple[ViewPlan, ...], aval: Aval, grad_name: str) -> Pla
             "split", _joint_reader(children), [aval], [c.aval for c in children],
             device=aval.device, grad_name=grad_name, saves="none", single=False,
         ))
-        found.view = (("joint", children[0].key[1][:1]), aval)
+        found.view = (("joint", children[0].key[1][:1], tuple(c.key for c in children)), aval)
+        found.untraced = backward
     return found

@@ -19,10 +19,11 @@ from . import (
     special,
     windows,
 )
+from .kernels import Call, whole
 from .lowering import lower
 from .surroundings import interpreting
 
-__all__ = ["interpreting", "lower"]
+__all__ = ["Call", "interpreting", "lower", "whole"]
 
 # Imported for the rules that they enter.
 _FAMILIES = (contraction, control, elementwise, fourier, indexing, randomness, reductions, scattering,

@@ -60,7 +60,7 @@ def _hash_lanes(key0: int, key1: int, x0: int, x1: int, ones: int) -> tuple[int,
     What is shifted or carried out of a lane's lower half ends in an upper half and is masked away.
     """
     mask = ones * 0xFFFFFFFF
-    keys = (key0 * ones, key1 * ones, (key0 ^ key1 ^ int(_PARITY)) * ones)
+    keys = (key0 * ones, key1 * ones, (key0 ^ key1 ^ 0x1BD11BDA) * ones)
     x0, x1 = (x0 + keys[0]) & mask, (x1 + keys[1]) & mask
     for i in range(5):
         for r in _ROTATIONS[i & 1]:
@@ -118,6 +118,12 @@ def _counters(shape):
     return high, low.astype(np.uint32)
 
 
+def few_words(size: int, key) -> np.ndarray:
+    """``size`` random words of 32 bits, no more than `FEW`."""
+    x0, x1 = _hash_lanes(int(key[0]), int(key[1]), 0, _first(size), _ones(size))
+    return np.frombuffer((x0 ^ x1).to_bytes(8 * size, "little"), np.uint32)[::2]
+
+
 @rule("random_bits", keys=True)
 def _random_bits(site):
     shape, width = tuple(site.params["shape"]), site.params["bit_width"]
@@ -128,8 +134,7 @@ def _random_bits(site):
     def bits(key):
         size = math.prod(shape)
         if size <= FEW and width == 32:
-            x0, x1 = _hash_lanes(int(key[0]), int(key[1]), 0, _first(size), _ones(size))
-            return np.frombuffer((x0 ^ x1).to_bytes(8 * size, "little"), np.uint32)[::2].reshape(shape)
+            return few_words(size, key).reshape(shape)
         high, low = threefry2x32(*_words(key), *_counters(shape))
         if width == 64:
             found = (high.astype(np.uint64) << np.uint64(32)) | low
@@ -146,28 +151,27 @@ def _random_seed(site):
         return None
 
     def seed(number):
-        number = int(number)
-        return np.array([_high(number, size), number & 0xFFFFFFFF], np.uint32)
+        return np.array(words_of(int(number), size), np.uint32)
 
     size = site.ins[0].dtype.itemsize
     return seed
 
 
-def _high(number: int, size: int) -> int:
-    """The upper word of a seed; seeds of 32 bits and less have none."""
-    return (number >> 32) & 0xFFFFFFFF if size == 8 else 0
+def words_of(number: int, size: int = 8) -> tuple[int, int]:
+    """The key of a seed; those of 32 bits and less have no upper word."""
+    return (number >> 32) & 0xFFFFFFFF if size == 8 else 0, number & 0xFFFFFFFF
 
 
-def fold_in(key, number: int):
+def fold_in(key, number: int) -> tuple[int, int]:
     """The key of ``number`` under ``key``."""
-    return np.array(_hash_lanes(int(key[0]), int(key[1]), 0, number & 0xFFFFFFFF, 1), np.uint32)
+    return _hash_lanes(int(key[0]), int(key[1]), 0, number & 0xFFFFFFFF, 1)
 
 
 @rule("random_fold_in", keys=True)
 def _random_fold_in(site):
     if not _is_threefry(site.ins[0]) or site.ins[0].shape != () or site.ins[1].shape != ():
         return None
-    return lambda key, number: fold_in(key, int(number))
+    return lambda key, number: np.array(fold_in(key, int(number)), np.uint32)
 
 
 @rule("random_split", keys=True)

@@ -50,14 +50,35 @@ def concatenate(tensors, dim):
     return jnp.concatenate([t for _, t in counted], axis)
 
 
-@op(**_JOIN, aliases=("concat", "concatenate"),
+def _cat_shape(shapes, dim):
+    first = shapes[0]
+    if not -len(first) <= dim < len(first):
+        return None
+    axis = dim % len(first)
+    before, after = first[:axis], first[axis + 1:]
+    total = 0
+    for shape in shapes:
+        if len(shape) != len(first) or shape[:axis] != before or shape[axis + 1:] != after or shape == (0,):
+            return None
+        total += shape[axis]
+    return (*before, total, *after)
+
+
+def _stack_shape(shapes, dim):
+    first, ndim = shapes[0], len(shapes[0]) + 1
+    if not -ndim <= dim < ndim or any(shape != first for shape in shapes):
+        return None
+    return (*first[:dim % ndim], len(shapes), *first[dim % ndim:])
+
+
+@op(**_JOIN, aliases=("concat", "concatenate"), moves=_cat_shape,
     check=_some(ValueError, "torch.cat(): expected a non-empty list of Tensors"))
 def cat(*tensors, dim=0):
     """The tensors joined along ``dim``; all other extents must agree."""
     return concatenate(tensors, dim)
 
 
-@op(**_JOIN, check=_some(RuntimeError, "stack expects a non-empty TensorList"))
+@op(**_JOIN, moves=_stack_shape, check=_some(RuntimeError, "stack expects a non-empty TensorList"))
 def stack(*tensors, dim=0):
     """Tensors of one shape joined along a new dimension ``dim``."""
     first = tensors[0].shape

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 
 from jaxflow._dispatch import run as running
+from jaxflow._dispatch.host import whole_of
 from jaxflow._dispatch.plan import Plan
 from jaxflow._interpreter import lower
 
@@ -85,6 +86,7 @@ class Held:
 
     Attributes:
         plans: how many plans were compared.
+        whole: names of those that have a kernel of their own beside the primitives'.
         misfits: per plan that differed, in words.
         fallbacks: which primitives ran through XLA, and in which plan first.
     """
@@ -92,6 +94,7 @@ class Held:
     def __init__(self):
         self.seen = {}
         self.plans = 0
+        self.whole = set()
         self.misfits = []
         self.fallbacks = {}
 
@@ -104,17 +107,25 @@ class Held:
     def compare(self, plan, arrays, want):
         lowered = self.seen.get(plan)
         if lowered is None:
-            lowered = self.seen[plan] = lower(plan.jaxpr), [aval.dtype for aval in plan.jaxpr.in_avals]
+            lowered = self.seen[plan] = (
+                [lower(plan.jaxpr), whole_of(plan)], [aval.dtype for aval in plan.jaxpr.in_avals]
+            )
             self.plans += 1
-            for name in lowered[0].fallbacks:
+            if lowered[0][1] is not None:
+                self.whole.add(plan.name)
+            for name in lowered[0][0].fallbacks:
                 self.fallbacks.setdefault(name, repr(plan))
-        function, dtypes = lowered
-        try:
-            got = function(*[np.asarray(x, dtype) for x, dtype in zip(arrays, dtypes)])
-        except Exception as error:  # whatever it is, it is a misfit, and the sweep goes on
-            self.misfits.append(f"{plan!r}: {type(error).__name__}: {error}")
-            return
-        for g, w in zip(got, want):
+        functions, dtypes = lowered
+        for function in filter(None, functions):
+            try:
+                got = function(*[np.asarray(x, dtype) for x, dtype in zip(arrays, dtypes)])
+            except Exception as error:  # whatever it is, it is a misfit, and the sweep goes on
+                self.misfits.append(f"{plan!r}: {type(error).__name__}: {error}")
+                return
+            self.differ(plan, arrays, got, want)
+
+    def differ(self, plan, arrays, got, want):
+        for g, w in zip(got, want, strict=True):
             found = misfit(g, w, size_of(arrays))
             if found and not self.ill_conditioned(plan, arrays, got, want):
                 self.misfits.append(f"{plan!r}: {found}")
