@@ -26,9 +26,11 @@ class ThreadState(threading.local):
     pinned = False  # whether what is interpreted stays so (policy.pinned)
     streak = 0  # how many cold, cheap programs in a row: NOTE [Run at once]
     programs: dict | None = None  # device -> the open Program of this thread
+    spares: list | None = None  # NOTE [Spare arrays]
 
     def __init__(self) -> None:
         self.programs = {}
+        self.spares = []
 
 
 state = ThreadState()

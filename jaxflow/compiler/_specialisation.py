@@ -28,6 +28,7 @@ from jaxflow._core.value import Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.doubt import Doubt, Question, doubt_of
+from jaxflow._dispatch.spares import chosen, large
 from jaxflow._dispatch.watching import WATCHERS
 
 from ._conditions import PLAIN, Conditions
@@ -183,6 +184,8 @@ class Specialisation(Conditions):
             return
         self.renewed = [(out[slot], slot, *since) for slot, (_, _, _, *since) in zip(slots, grads)]
         self.renewed_owners = [owner for owner, *_ in grads]
+        self.large_grads = [k for k, (_, slot, *_) in enumerate(self.renewed)
+                            if self.executable.spares and large(self.avals[slot])]
         numbers = {n for _, n, *_ in grads}
         made = {number for _, _, number, *_ in grads}
         self.sole_grads = tuple([count] * len(grads) for count in _SOLE_GRAD)
@@ -233,10 +236,13 @@ class Specialisation(Conditions):
         donated = list(self.pick_donated(arrays))
         kept = list(self.pick_kept(arrays))
         del arrays
-        renewed = self._renewed() if plain and self.renewed else None
+        spare: list = []
+        renewed = self._renewed(spare) if plain and self.renewed else None
         if renewed is None:
             for owner, _ in self.grad_makers:  # what it replaces need not live beside what it makes
                 (arguments[owner] if owner.__class__ is int else owner)._grad = None
+        if self.executable.spares:
+            donated += chosen(self.executable.spares, spare)
         started = time.perf_counter() if WATCHERS else 0.0
         try:
             out = self.compiled(donated, kept, self.float_array, integers, self.complex_array)
@@ -266,10 +272,11 @@ class Specialisation(Conditions):
                 alone.append(k)
         return alone
 
-    def _renewed(self) -> list | None:
+    def _renewed(self, spare: list) -> list | None:
         """The (Value, storage) of each old gradient that is nobody else's, its array gone; None if one is.
 
-        They go on with the new arrays, which nobody can tell from new tensors.
+        They go on with the new arrays, which nobody can tell from new tensors. Large arrays that were theirs
+        alone are added to ``spare``, each with its aval: NOTE [Spare arrays].
         """
         grads = list(map(_grad_of, self.renewed_owners))
         if _grad_counts(grads) != self.sole_grads or any(map(getweakrefcount, grads)):
@@ -278,6 +285,10 @@ class Specialisation(Conditions):
         values = list(map(_value_of, storages))
         if any(map(_place_of, values)) or any(map(_shared, values)):
             return None
+        for k in self.large_grads:
+            v = values[k]
+            if isinstance(v.array, jax.Array) and _array_count(v) == _SOLE_ARRAY:
+                spare.append((v.aval, v.array))
         for v in values:
             v.array = None
         return list(zip(values, storages))
@@ -388,6 +399,10 @@ class Specialisation(Conditions):
         self.pending.clear()
 
 
+def _array_count(v: Any) -> int:
+    return sys.getrefcount(v.array)
+
+
 def _counts(values: tuple, arrays: tuple) -> tuple[list[int], list[int]]:
     return list(map(sys.getrefcount, values)), list(map(sys.getrefcount, arrays))
 
@@ -404,11 +419,15 @@ class _Holder:
     __slots__ = ("_grad", "_storage", "array", "value")
 
 
-def _calibrate() -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """What `_counts` says of a Value that one storage holds and of its array, `_grad_counts` of a .grad."""
+def _calibrate() -> tuple[tuple[int, int], tuple[int, int, int], int]:
+    """What `_counts` says of a Value that one storage holds and of its array, `_grad_counts` of a .grad.
+
+    And `_array_count` of the Value.
+    """
     holder = _Holder()
     holder.value, holder._grad = _Holder(), _Holder()
     holder.value.array, holder._grad._storage = object(), _Holder()
+    of_array = _array_count(holder.value)
     holder._grad._storage.value = object()
     values = [holder.value]
     arrays = list(map(_array_of, values))
@@ -416,10 +435,10 @@ def _calibrate() -> tuple[tuple[int, int], tuple[int, int, int]]:
     counts = _counts(first(values), first(arrays))
     of_grad = _grad_counts(list(map(_grad_of, [holder])))
     # The second mention in the tuples is of this function alone.
-    return (counts[0][0] - 1, counts[1][0] - 1), tuple(c[0] for c in of_grad)
+    return (counts[0][0] - 1, counts[1][0] - 1), tuple(c[0] for c in of_grad), of_array
 
 
 # A free-threaded build has no reliable count: there, everything is copied.
-_SOLE, _SOLE_GRAD = (
-    _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else ((-1, -1), (-1, -1, -1))
+_SOLE, _SOLE_GRAD, _SOLE_ARRAY = (
+    _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else ((-1, -1), (-1, -1, -1), -1)
 )
