@@ -36,6 +36,7 @@ from .doubt import Question, doubt_of
 from .executable import Executable, Signature
 from .plan import Plan
 from .state import state
+from .tracked import Tracked
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
@@ -161,6 +162,8 @@ class Program:
                 self.floats.append(x)
             elif kind is complex:
                 self.complexes.append(x)
+            elif kind is Tracked:
+                self._keep_numbers([x.value])
             else:
                 self.integers.append(x)
 

@@ -48,10 +48,10 @@ _CHAIN = 16
 class Call:
     """One quick call under way: what recipes of results refer to."""
 
-    __slots__ = ("arguments", "fresh", "grads", "items", "made", "storages")
+    __slots__ = ("arguments", "entries", "fresh", "grads", "items", "made", "storages")
 
-    def __init__(self, arguments: list, grads: list, items: list) -> None:
-        self.arguments, self.grads, self.items = arguments, grads, items
+    def __init__(self, arguments: list, grads: list, items: list, entries: list | None) -> None:
+        self.arguments, self.grads, self.items, self.entries = arguments, grads, items, entries
         self.fresh: list = []
         self.storages: list = []
         self.made: list = []
@@ -100,6 +100,7 @@ class Specialisation(Conditions):
         self.hits = 0
         self.last: Doubt | None = None  # the latest run's
         self.left: list | None = None  # what of it is in the doubts of the values that were written
+        self.entries: list | None = None
         self.pending: list[Doubt] = []  # runs nobody has asked about yet, the oldest first
 
     # --------------------------------------------------------------------------------------- making it
@@ -257,7 +258,7 @@ class Specialisation(Conditions):
                 g._offset = moved if seed is not None else g._offset + moved
                 if seed is not None:
                     g._seed = seed
-        return self._deliver(values, exclusive, out, Call(arguments, grads, items), renewed)
+        return self._deliver(values, exclusive, out, Call(arguments, grads, items, self.entries), renewed)
 
     def _exclusive(self, values: list, arrays: list) -> list | None:
         """None if all that is donated is nobody else's; otherwise copies are made, and which were not."""

@@ -198,7 +198,7 @@ class Builder:
         """Let the guards ask for tensors as they are now: after the rollback, so as before the call."""
         for holder, key, old in self.undo:
             holder[key] = old
-        spec.arguments = Arguments(structure, leaves, self.fixed)
+        spec.arguments = Arguments(structure, leaves, self.fixed, self.capture.tape.leaves)
         spec.arguments.exact = self.exact
         items = {id(item.tensor) for item in (*self.items, *self.dropped)}
         tensors = [t for t, _ in self.reach.tensors.values() if id(t) not in items]
@@ -257,6 +257,7 @@ class Builder:
         spec.events = self.watcher.events
         spec.floats, spec.integers, spec.complexes = program.floats, program.integers, program.complexes
         spec.questions = program.questions
+        spec.tape = capture.tape if capture.tape.leaves else None
         trace = spec.trace = tuple(program.trace)
         program.leaves = [_like(self._original(slot)) for slot in order]
         alive = tuple(sorted(needed))
