@@ -154,8 +154,9 @@ def test_deterministic_programs_are_all_compiled(prices):
         torch.use_deterministic_algorithms(False)
 
 
-def test_the_interpreter_goes_on_while_the_program_is_compiled(prices, monkeypatch):
-    prices(0.1, 0.55)
+@pytest.mark.parametrize(("rent", "more"), [(0.1, 5), (1e-3, 0.55 / policy.TURN)])
+def test_the_interpreter_goes_on_while_the_program_is_compiled(prices, monkeypatch, rent, more):
+    prices(rent, 0.55)
     go, Real = threading.Event(), executable.Executable
     threads = []
 
@@ -167,7 +168,7 @@ def test_the_interpreter_goes_on_while_the_program_is_compiled(prices, monkeypat
     monkeypatch.setattr("jaxflow._dispatch.program.Executable", slow)
     x = torch.tensor([1.0, 1.0, 1.0])
     counts = Counts()
-    before = policy.LOOPS + 5  # the last of LOOPS starts it; its price is that of five more
+    before = policy.LOOPS + int(more)  # the last of LOOPS starts it; its price is that of so many more
     for _ in range(before):
         assert (x * 2).tolist() == [2.0, 2.0, 2.0]
     assert counts() == (before, 0, 0)

@@ -423,7 +423,7 @@ def addr(input, vec1, vec2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
 # layers agree.
 
 
-def _linear(input, weight, bias):
+def linear_product(input, weight, bias):
     """``input @ weight.T + bias`` over the last dimension."""
     if weight.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {weight.ndim}D")
@@ -453,13 +453,13 @@ def _linear(input, weight, bias):
 def _linear_op(dims, grad_name, *, biased):
     """One of the `LINEAR` ops: the same body, under PyTorch's node name for these dimensions."""
     def body(bias, input, weight, /):  # the order of addmm, which next_functions shows
-        return _linear(input, weight, bias)
+        return linear_product(input, weight, bias)
 
     def unbiased(input, weight, /):
-        return _linear(input, weight, None)
+        return linear_product(input, weight, None)
 
     fn = body if biased else unbiased
-    fn.__doc__ = _linear.__doc__
+    fn.__doc__ = linear_product.__doc__
     return op(name=f"_linear_{dims}" + "_bias" * biased, variants="", grad_name=grad_name)(fn)
 
 

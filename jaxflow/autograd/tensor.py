@@ -14,7 +14,6 @@ from jaxflow._dispatch.door import plan_of, value_of
 from jaxflow._dispatch.graph import hook_into
 from jaxflow._dispatch.history import Invalid
 from jaxflow._dispatch.history import refreshed as _refreshed
-from jaxflow._dispatch.spares import drop_grad
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET, refuse_leak
 from jaxflow._dispatch.viewing import alias, show
@@ -118,7 +117,7 @@ def _get_grad(self):
 
 def _set_grad(self, new: Any) -> None:
     if new is None:
-        drop_grad(self)
+        self._grad = None
         return
     if not isinstance(new, Tensor):
         raise TypeError(
@@ -154,7 +153,7 @@ def _set_grad(self, new: Any) -> None:
 
 
 def _del_grad(self) -> None:
-    drop_grad(self)
+    self._grad = None
 
 
 Tensor.grad = property(_get_grad, _set_grad, _del_grad, doc="The accumulated gradient, or None.")

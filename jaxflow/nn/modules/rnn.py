@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jaxflow
 from jaxflow import Tensor
-from jaxflow.nn import functional as F
 from jaxflow.nn.modules._recurrent import GRU as GRU
 from jaxflow.nn.modules._recurrent import LSTM as LSTM
 from jaxflow.nn.modules._recurrent import RNN as RNN
@@ -52,25 +52,36 @@ class RNNCellBase(Recurrent):
             shown += f", nonlinearity={self.nonlinearity}"
         return shown
 
-    def _from_input(self, input: Tensor) -> Tensor:
-        return F.linear(input, self.weight_ih, self.bias_ih)
-
-    def _from_state(self, state: Tensor) -> Tensor:
-        return F.linear(state, self.weight_hh, self.bias_hh)
-
     def _check(self, input: Tensor, states: Any) -> None:
         name = type(self).__name__
         if input.dim() not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
-        for i, state in enumerate(states or ()):
+        for i, state in enumerate(() if states is None else states):
             if state is not None and state.dim() not in (1, 2):
                 which = f"hx[{i}]" if len(states) > 1 else "hidden"
                 raise ValueError(
                     f"{name}: Expected {which} to be 1D or 2D, got {state.dim()}D instead"
                 )
 
-    def _zeros(self, input: Tensor) -> Tensor:
-        return input.new_zeros((*input.shape[:-1], self.hidden_size))
+    def _step(self, cell: Callable, input: Tensor, *states: Tensor | None) -> Any:
+        """What the function ``cell`` makes of input and states, with or without a batch; None is zeros."""
+        batched = input.dim() == 2
+        if not batched:
+            input = input.unsqueeze(0)
+        given = []
+        for state in states:
+            if state is None:
+                state = input.new_zeros(input.size(0), self.hidden_size)
+            elif not batched:
+                state = state.unsqueeze(0)
+            given.append(state)
+        found = cell(
+            input, given[0] if len(given) == 1 else given,
+            self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh,
+        )
+        if batched:
+            return found
+        return found.squeeze(0) if len(given) == 1 else tuple(state.squeeze(0) for state in found)
 
 
 class RNNCell(RNNCellBase):
@@ -102,15 +113,13 @@ class RNNCell(RNNCellBase):
 
         Raises:
             ValueError: for other numbers of dimensions.
-            RuntimeError: for an unknown nonlinearity.
+            RuntimeError: for an unknown nonlinearity, and sizes that do not fit.
         """
         self._check(input, (hx,))
-        if hx is None:
-            hx = self._zeros(input)
-        if self.nonlinearity not in ("tanh", "relu"):
+        cells = {"tanh": jaxflow.rnn_tanh_cell, "relu": jaxflow.rnn_relu_cell}
+        if self.nonlinearity not in cells:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        total = self._from_input(input) + self._from_state(hx)
-        return total.tanh() if self.nonlinearity == "tanh" else total.relu()
+        return self._step(cells[self.nonlinearity], input, hx)
 
 
 class LSTMCell(RNNCellBase):
@@ -137,15 +146,10 @@ class LSTMCell(RNNCellBase):
 
         Raises:
             ValueError: for other numbers of dimensions.
+            RuntimeError: for sizes that do not fit.
         """
         self._check(input, hx)
-        if hx is None:
-            hx = (self._zeros(input), self._zeros(input))
-        hidden, memory = hx
-        gates = self._from_input(input) + self._from_state(hidden)
-        write, forget, new, show = gates.chunk(4, -1)
-        memory = forget.sigmoid() * memory + write.sigmoid() * new.tanh()
-        return show.sigmoid() * memory.tanh(), memory
+        return self._step(jaxflow.lstm_cell, input, *((None, None) if hx is None else hx))
 
 
 class GRUCell(RNNCellBase):
@@ -169,12 +173,7 @@ class GRUCell(RNNCellBase):
 
         Raises:
             ValueError: for other numbers of dimensions.
+            RuntimeError: for sizes that do not fit.
         """
         self._check(input, (hx,))
-        if hx is None:
-            hx = self._zeros(input)
-        in_reset, in_mix, in_new = self._from_input(input).chunk(3, -1)
-        reset, mix, new = self._from_state(hx).chunk(3, -1)
-        reset, mix = (in_reset + reset).sigmoid(), (in_mix + mix).sigmoid()
-        new = (in_new + reset * new).tanh()
-        return new + mix * (hx - new)
+        return self._step(jaxflow.gru_cell, input, hx)
