@@ -24,7 +24,7 @@ from jaxflow._dispatch.op import op
 
 from ._support import is_float, is_integral, refuse
 from ._window import channels_first, channels_last, pad_at, shifted, taps
-from ._xla import on_cpu
+from ._xla import materialized, on_cpu
 from .matmul import HIGHEST
 
 # --------------------------------------------------------------------------------------- maximum
@@ -172,6 +172,9 @@ def _chosen_of(x, chosen, kernel, stride, padding, dilation, out, at):
     x = x.reshape(*lead, *(v for n, s in zip(size, stride) for v in (n // s, s)), *rest)
     inner = tuple(range(at + 1, at + 2 * dims, 2))
     chosen = jnp.expand_dims(chosen, inner)
+    if math.prod(blocks) > 1:
+        # Else XLA looks for the maximum again in each block.
+        chosen = materialized(chosen)
     total = 0
     for block in taps(blocks):
         part = x
