@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from running import executables_of
 
 import jaxflow as torch
 from jaxflow._dispatch import library
@@ -94,3 +95,14 @@ def test_gradients_of_large_weights():
     assert np.allclose(found.detach().numpy(), g.numpy()[:, None, None, None] * x.numpy(), atol=1e-6)
     (slope,) = torch.autograd.grad(found[3, 5:7, 1].sum(), factor)
     assert np.isclose(slope.item(), (g[3] * x[0, 5:7, 1].sum()).item(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_overlapping_windows_are_searched_once():
+    """Backward reads which element of a window was the largest; it does not look for it in each neighbour."""
+    x = torch.randn(2, 8, 32, 32, requires_grad=True)
+    programs = executables_of(lambda: F.max_pool2d(x, 3, 2, 1).sum().backward())
+    bodies = "".join(e.compiled.as_text() for e in programs).split("\n}\n")
+    searching = ["direction=GT" in body for body in bodies]
+    spreading = ["direction=EQ" in body for body in bodies]
+    assert any(searching) and any(spreading) and not any(map(min, searching, spreading))

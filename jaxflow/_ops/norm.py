@@ -109,10 +109,62 @@ def group_norm(input, weight=None, bias=None, /, *, num_groups, eps):
                 "but "
                 f"got {word} of shape {list(p.shape)} and input of shape {list(input.shape)}"
             )
-    inner = math.prod(input.shape[2:]) * channels // num_groups
-    grouped = wide(input).reshape(input.shape[0], num_groups, inner)
-    y = standardize(grouped, (2,), eps).reshape(input.shape)
-    return _affine(y, _channelwise(weight, input.ndim), _channelwise(bias, input.ndim), input.dtype)
+    x = wide(input)
+    grouped = x.reshape(x.shape[0], num_groups, channels // num_groups, math.prod(x.shape[2:]))
+    weight, bias = (
+        p if p is None else as_dtype(p, x.dtype).reshape(num_groups, -1, 1) for p in (weight, bias)
+    )
+    return as_dtype(_normalize_groups(grouped, weight, bias, eps).reshape(input.shape), input.dtype)
+
+
+def _normalize_groups(x, weight, bias, eps):
+    """``(N, groups, channels, positions)`` standardised over the last two, each channel scaled and shifted.
+
+    The derivative meets the large arrays in one product and one sum an element and channel, so that its
+    transpose needs two sums over the positions; all else has one element a channel or group.
+    """
+
+    def statistics(x):
+        mean = jnp.mean(x, (2, 3), keepdims=True)
+        centred = x - mean
+        var = jnp.mean(centred * centred, (2, 3), keepdims=True)
+        return mean, jax.lax.rsqrt(var + jnp.asarray(eps, x.dtype))
+
+    def unpack(parameters):
+        left = list(parameters)
+        return [None if p is None else left.pop(0) for p in (weight, bias)]
+
+    @jax.custom_jvp
+    def normalize(x, *parameters):
+        weight, bias = unpack(parameters)
+        mean, inverse = statistics(x)
+        out = (x - mean) * (inverse if weight is None else inverse * weight)
+        return out if bias is None else out + bias
+
+    def tangent(primals, tangents):
+        x, *parameters = primals
+        dx, *changes = tangents
+        weight = unpack(parameters)[0]
+        dweight, dbias = (None if isinstance(p, SymbolicZero) else p for p in unpack(changes))
+        mean, inverse = statistics(x)
+        factor = inverse if weight is None else inverse * weight
+        centred = x - mean
+        out = normalize(*primals)
+        total, change, shift = jnp.zeros_like(out), None, dbias
+        if not isinstance(dx, SymbolicZero):
+            total = dx * factor
+            moved = jnp.mean(dx, (2, 3), keepdims=True) * factor
+            shift = -moved if shift is None else shift - moved
+            along = jnp.mean(centred * dx, (2, 3), keepdims=True)
+            change = -(inverse * inverse) * along * factor
+        if dweight is not None:
+            change = inverse * dweight if change is None else change + inverse * dweight
+        if change is not None:
+            total = total + centred * change
+        return out, total if shift is None else total + shift
+
+    normalize.defjvp(tangent, symbolic_zeros=True)
+    return normalize(x, *(p for p in (weight, bias) if p is not None))
 
 
 def _channelwise(p, ndim):
