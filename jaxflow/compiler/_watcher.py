@@ -165,6 +165,8 @@ class Watcher:
             return
         _, caller, given, first = self.rule
         self.rule = None
+        if self.capture.break_line is not None:
+            return  # Python runs anyhow, and what is recorded now is another Program
         rule = given["rule"]
         names = [
             p.name for p in rule.params

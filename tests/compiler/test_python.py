@@ -110,6 +110,23 @@ def an_item_of_an_argument(compiler):
     return called(f)
 
 
+@effect(r"a number of a tensor is needed at .*test_python.py:\d+")
+def a_loss_read_before_the_update(compiler):
+    weight = torch.ones(2, requires_grad=True)
+    opt = torch.optim.SGD([weight], lr=0.1)
+
+    @compiler
+    def step(x):
+        opt.zero_grad()
+        loss = (weight * x).sum()
+        loss.backward()
+        if loss.item() > 0:
+            opt.step()
+        return weight.detach().clone()
+
+    return called(step)
+
+
 @effect(r"changes a container or an object among its arguments")
 def an_argument_that_grows(compiler):
     f = compiler(lambda x, held: held.append(x) or x + 1)
@@ -171,6 +188,7 @@ def test_effects_are_kept_and_explained(make, reason, deferred, capsys):
     report = functions[0].explain()
     assert report["hits"] == 0
     assert any(re.search(reason, said) for said in report["python"]), report
+    assert not any("in a way of its own" in said for said in report["python"]), report
 
 
 @pytest.mark.parametrize(("make", "reason"), EFFECTS)
