@@ -466,3 +466,26 @@ def test_samples_with_large_operations_tracers_or_vmap_are_made_as_elsewhere():
     with making_data():
         traced = jax.jit(lambda a: (jaxflow.from_jax(a) * 2 + 1).jax())(np.ones(2, np.float32))
     assert traced.tolist() == [3.0, 3.0]
+
+
+def test_collating_what_lies_on_the_host_makes_no_jax_array(monkeypatch):
+    from jaxflow._core import value
+
+    class Rows(D.Dataset):
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, i):
+            x = jaxflow.zeros(6, dtype=jaxflow.long)
+            x[1:3] = jaxflow.tensor([i, i + 1])
+            return x, x.gather(0, jaxflow.tensor([2, 1]))
+
+    loader = D.DataLoader(Rows(), batch_size=2, sampler=range(4))
+    expected = [[t.tolist() for t in batch] for batch in loader]
+
+    def refuse(*_):
+        raise AssertionError("made a jax array")
+
+    monkeypatch.setattr(value, "device_array", refuse)
+    assert [[t.tolist() for t in batch] for batch in loader] == expected
+    assert expected[1][1] == [[3, 2], [4, 3]]

@@ -47,3 +47,12 @@ def test_few_pieces_have_one_concatenation_for_a_gradient():
         jaxpr = str(part.grad_fn._plan.vjp((True,)).plan.jaxpr)
         assert "concatenate" in jaxpr
         assert "pad[" not in jaxpr
+
+
+def test_rows_of_one_shape_share_the_plan_of_their_pieces():
+    x = torch.ones(5, 6, requires_grad=True)
+    plans = [row.chunk(2)[0].grad_fn._plan for row in (*x, torch.ones(6, requires_grad=True))]
+    assert len({*plans}) == 1
+    row = x[0]
+    others = row.chunk(3), row.split([2, 4]), row.unbind(), x.chunk(2)
+    assert len({plans[0], *(pieces[0].grad_fn._plan for pieces in others)}) == 5

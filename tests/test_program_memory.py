@@ -147,3 +147,18 @@ def test_what_was_checkpointed_is_not_kept(reentrant):
 
     plain = memory_plan(lambda: step(lambda f, y: f(y))).temp_size_in_bytes
     assert memory_plan(lambda: step(again)).temp_size_in_bytes <= 0.6 * plain
+
+
+def test_weights_of_convolutions_are_turned_for_backward_when_it_comes():
+    """NOTE [What backward keeps]: they depend on nothing, so XLA would turn all of them when it begins."""
+    weights = [torch.randn(128, 128, 3, 3) for _ in range(LAYERS)]
+    x = torch.randn(2, 128, 6, 6, requires_grad=True)
+
+    def step():
+        y = x
+        for weight in weights:
+            y = torch.relu(F.conv2d(y, weight, padding=1))
+        y.sum().backward()
+
+    turned = 128 * 128 * 9 * 4
+    assert memory_plan(step).temp_size_in_bytes < (LAYERS + 1) * turned  # once for each, for forward

@@ -1,14 +1,16 @@
 """Recurrent layers: what backward takes from forward, also under hooks and in forward mode."""
 
+import itertools
+
 import numpy as np
 
 import jaxflow as torch
 from jaxflow._dispatch.op import OPS
 
 
-def layer(name, states, gates):
+def layer(name, states, gates, steps=3):
     """A call of one layer of size 2, and its operands with a gradient."""
-    shapes = ((3, 1, 2), *((1, 2),) * states, (2 * gates, 2), (2 * gates, 2))
+    shapes = ((steps, 1, 2), *((1, 2),) * states, (2 * gates, 2), (2 * gates, 2))
     numbers = np.random.RandomState(3)
     given = [torch.tensor(numbers.uniform(-1, 1, shape)).requires_grad_() for shape in shapes]
     static = (True, False) if states == 2 else (True,)
@@ -24,8 +26,8 @@ LAYERS = [("_lstm_layer", 2, 4), ("_gru_layer", 1, 3), ("_rnn_tanh_layer", 1, 1)
 
 
 def test_backward_does_not_run_the_layer_again(executor):
-    for name, states, gates in LAYERS:
-        call, given = layer(name, states, gates)
+    for (name, states, gates), steps in itertools.product(LAYERS, (3, 17)):
+        call, given = layer(name, states, gates, steps)
         every, *_ = call(*given)
         node = every.grad_fn
         (every * every).sum().backward()
@@ -33,7 +35,7 @@ def test_backward_does_not_run_the_layer_again(executor):
             eqn.params["reverse"] for vjp in node._plan.vjps.values() for eqn in vjp.plan.jaxpr.jaxpr.eqns
             if eqn.primitive.name == "scan"
         ]
-        assert scans == [False], name  # the layer runs from the end, its backward from the start
+        assert scans == [False], (name, steps)  # the layer runs from the end, its backward from the start
         assert all(t.grad is not None for t in given)
 
 
@@ -69,7 +71,7 @@ def test_layers_of_changing_lengths_are_their_cells_step_by_step(executor):
         with torch.no_grad():
             for ours, theirs in pairs:
                 theirs.copy_(ours)
-        for length in (4, 2, 5, 7, 1, 3):
+        for length in (4, 2, 5, 7, 17, 1, 20, 3, 16):
             x = torch.randn(length, 2, 3, dtype=torch.float64)
             whole, _ = net(x)
             state, steps = None, []

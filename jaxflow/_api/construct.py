@@ -113,7 +113,7 @@ def _host_array(data: Any, dtype: Any) -> np.ndarray:
 
 def _check_range(array: np.ndarray, dtype: dtypes.dtype) -> None:
     """Refuse Python numbers that an integer type cannot hold (arrays wrap around instead)."""
-    if dtype.category != dtypes.INTEGER or array.dtype.kind == "c":
+    if dtype.category != dtypes.INTEGER or array.dtype == dtype.np or array.dtype.kind == "c":
         return
     limits = np.iinfo(dtype.np)
     if array.dtype.kind == "f":

@@ -8,7 +8,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
@@ -45,7 +44,7 @@ def _set_state(self: Generator, state: Tensor) -> None:
     """Go where ``get_state`` was taken. Raises TypeError or RuntimeError for other data."""
     if not isinstance(state, Tensor):
         raise TypeError(f"expected a torch.ByteTensor, but got {type(state).__name__}")
-    self.set_state_array(np.asarray(value_of(state).get()))
+    self.set_state_array(value_of(state).host())
 
 
 def _from_key(key: Any) -> Generator:

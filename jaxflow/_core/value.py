@@ -104,10 +104,14 @@ def host_array(array: np.ndarray) -> Any:
     return array
 
 
+# The bits of an array's flags that say that its memory is its own, and contiguous: asked for at once.
+_OWN = np.empty(0).flags.num & 5
+
+
 def owned(array: np.ndarray) -> np.ndarray:
     """``array`` in contiguous memory of its own, which nobody writes to from now on."""
     about = array.flags
-    if not (about.owndata and about.c_contiguous):
+    if about.num & _OWN != _OWN:
         array = array.copy()
         about = array.flags
     about.writeable = False

@@ -14,6 +14,7 @@ from .generator import Generator, default_generator, drawing
 from .mapped import draw_inside
 from .op import SCALAR, STATIC, TENSOR, TENSORS, Op
 from .state import state
+from .tracked import Tracked
 
 # NumPy's spellings that PyTorch accepts wherever its own parameter exists.
 _ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input",
@@ -25,7 +26,7 @@ _SPREAD = frozenset(("size", "dims", "repeats", "sizes", "shape", "reps"))
 
 def freeze(x: Any) -> Any:
     """A static argument in hashable form: lists become tuples, 0-d integer tensors numbers."""
-    if x.__class__ in (int, bool, float, str, type(None)):
+    if type(x) in (int, bool, float, str, type(None)):
         return x
     if isinstance(x, (list, tuple)):
         return tuple(map(freeze, x))
@@ -36,7 +37,7 @@ def freeze(x: Any) -> Any:
             raise TypeError(f"expected a number, but got a tensor of shape {x._aval.shape}")
         value: Value = value_of(x)
         return value.host().item()
-    return x
+    return x.plain() if type(x) is Tracked else x
 
 
 class Binder:

@@ -19,7 +19,7 @@ from jaxflow._core.value import Untracked, Value
 
 from .families import build
 from .graph import RESULT, HeldResult, Node
-from .history import edge_of, guard_of, refresh_history
+from .history import edge_of, guard_of, own_edge, refresh_history
 from .op import SCALAR, Op
 from .plan import NoneKind, Plan
 from .run import run
@@ -175,11 +175,12 @@ def _record(plan: Plan, args, values: list, outs: list) -> Node | None:
     """The Node of a plan just run. ``values`` are the present inputs, aligned with ``plan.kinds``."""
     edges = []
     needs = []
+    axes = state.axes
     for a in args:
         if a is None:
             continue
         if isinstance(a, Tensor) and a._requires_grad and a._aval.dtype.category >= 2:
-            edge = edge_of(a)
+            edge = edge_of(a) if axes else own_edge(a)
             edges.append(edge)
             # Where a gradient goes nowhere, a node of several operands saves nothing for it.
             needs.append(edge is not None or len(plan.faces) < 2)
@@ -198,7 +199,7 @@ def _record(plan: Plan, args, values: list, outs: list) -> Node | None:
     guards: Any = None
     if saves == "input" or saves == "both":  # noqa: PLR1714 - quicker than building a tuple
         guards = [] if saves == "input" else _WithResult()
-        present = [a for a in args if a is not None]
+        present = args if len(args) == len(edges) else [a for a in args if a is not None]
         for i in noted:
             inputs[i] = values[i]
         for i in held:
@@ -321,4 +322,4 @@ def known(t: Any, *, owed: bool = False) -> np.ndarray | None:
         value.array, jax.core.Tracer
     ):
         return None
-    return np.asarray(value.get())
+    return np.asarray(value.settled())

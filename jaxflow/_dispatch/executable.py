@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -11,12 +13,15 @@ import numpy as np
 from jaxflow._core.aval import Aval
 from jaxflow._core.device import placed
 
-from . import explain, options, room
+from . import explain, options, room, spares
 from .plan import Plan
-from .steps import Step, heirs, inputs, parse, without_dead
+from .steps import Step, heirs, inputs, parse, takers, without_dead
 
 if TYPE_CHECKING:
     from .program import Program
+
+
+_NONE: Mapping[Aval, int] = MappingProxyType({})
 
 
 class Signature(NamedTuple):
@@ -36,16 +41,17 @@ class Executable:
         alive: the results it returns, in the order of the trace.
         outputs: the same, in the order in which it returns them.
         donated: leaves whose memory the first outputs take over, one each (see the NOTE).
+        spares: what the next outputs take the memory of: NOTE [Spare arrays].
         kept: the other leaves.
         offered: how many leaves could have been donated.
         wasted: how often more than that could have been.
     """
 
     __slots__ = ("alive", "alive_set", "compiled", "donated", "donated_set", "entry", "kept", "offered",
-                 "outputs", "wasted")
+                 "outputs", "spares", "wasted")
 
     def __init__(self, trace: tuple, alive: tuple[int, ...], donatable: tuple[int, ...],
-                 signature: Signature, why: str, line: str) -> None:
+                 signature: Signature, why: str, line: str, spare: Mapping[Aval, int] = _NONE) -> None:
         room.made()
         self.alive = alive
         self.alive_set = frozenset(alive)
@@ -55,15 +61,18 @@ class Executable:
         self.donated = tuple(leaf for leaf, _ in pairs)
         self.donated_set = frozenset(self.donated)
         inherited = [result for _, result in pairs]
+        placed_in = takers(steps, self.alive_set.difference(inherited), spare)
+        self.spares = tuple(aval for aval, _ in placed_in)
+        inherited += [result for _, result in placed_in]
         self.outputs = (*inherited, *(i for i in alive if i not in set(inherited)))
         self.kept = tuple(i for i in range(len(leaves)) if i not in self.donated_set)
         self.offered = len(donatable)
         self.wasted = 0
         started = time.perf_counter()
         with placed(signature.device):
-            jitted = jax.jit(self._replay(steps), donate_argnums=0)
+            jitted = jax.jit(self._replay(steps), donate_argnums=0, keep_unused=bool(self.spares))
             lowered = jitted.lower(
-                [leaves[i].struct for i in self.donated],
+                [*(leaves[i].struct for i in self.donated), *(aval.struct for aval in self.spares)],
                 [leaves[i].struct for i in self.kept],
                 jax.ShapeDtypeStruct((signature.floats,), np.float64),
                 jax.ShapeDtypeStruct((signature.integers,), np.int64),
@@ -81,11 +90,14 @@ class Executable:
             self.donated_set.issubset(donatable)
         )
 
-    def __call__(self, program: Program) -> list:
-        """The arrays of ``outputs``, not waited for; what is ``donated`` is gone afterwards."""
+    def __call__(self, program: Program, offered: list) -> list:
+        """The arrays of ``outputs``, not waited for; what is ``donated`` is gone afterwards.
+
+        What is ``offered`` and not wanted is gone before it starts.
+        """
         leaves = program.leaves
         return self.compiled(
-            [leaves[i].array for i in self.donated],
+            [*(leaves[i].array for i in self.donated), *spares.chosen(self.spares, offered)],
             [leaves[i].array for i in self.kept],
             np.array(program.floats, np.float64),
             np.array(program.integers, np.int64),
@@ -98,7 +110,7 @@ class Executable:
 
         def replay(donated_leaves: list, kept_leaves: list, floats, integers, complexes) -> list:
             env: dict[int, Any] = {}
-            for i, x in zip(donated, donated_leaves, strict=True):
+            for i, x in zip(donated, donated_leaves, strict=False):  # spare arrays are not read
                 env[-1 - i] = x
             for i, x in zip(kept, kept_leaves, strict=True):
                 env[-1 - i] = x

@@ -101,7 +101,7 @@ class Template:
 
         def function() -> Callable:
             closed = plans.backward_jaxpr(plan, vjp.wanted, vjp.defined, vjp.kept)
-            return plans.function_of(closed or template.jaxpr_of(numbers), plan.recomputes)
+            return plans.function_of(closed or template.jaxpr_of(numbers), plans.late_inputs(plan, vjp.kept))
 
         copy = template.member(numbers, kinds, tuple(plan.kinds[i] for i in vjp.wanted), function)
         return Vjp(copy, vjp.kept, vjp.wanted, vjp.defined, vjp.noted).of(plan)

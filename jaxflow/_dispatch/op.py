@@ -161,7 +161,7 @@ def op(
     saves: str | tuple[str, ...] | Callable[..., str | tuple[str, ...]] = "input",
     returns: Sequence[str] = (),
     random: bool = False,
-    recomputes: bool = False,
+    recomputes: bool | tuple[str, ...] = False,
     keeps: tuple[int, ...] = (),
     layout: str | None = None,
     check: Callable[..., None] | None = None,
@@ -195,7 +195,7 @@ def op(
         returns: field names where the public result is a named tuple.
         random: the body takes a ``key`` keyword, given by the Generator.
         recomputes: backward computes the forward's intermediate results again, late, rather than sharing
-            them; see NOTE [What backward keeps].
+            them; or the names of the operands from which it computes late; see NOTE [What backward keeps].
         keeps: numbers of the results that backward reads instead of computing them again: of ops whose
             forward is costly, such as scans. The body returns them as they come out of what computes them.
             With them ``saves`` names the operands that PyTorch keeps.

@@ -11,6 +11,8 @@ NOTE [What backward keeps]
     those are as large as the input and cheap (``gelu``, ``layer_norm``), the op ``recomputes``: its
     backward gets the kept inputs through a selection that seems to depend on the last cotangent, so that
     nothing of the body runs again before that is there, nor is taken over from the first time.
+    It may name the operands that this is for: a convolution's weight is turned round for backward, which
+    depends on nothing but the weight, so that XLA would do it for all layers when the program begins.
     Of loops XLA does not find out that it has them. So where the forward is one, the op ``keeps`` results for
     its backward: the node holds all inputs, then these results, and the backward is traced with the results
     in the place of what computes them.
@@ -40,7 +42,7 @@ from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.cast import cast
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.threefry import key_of
-from jaxflow._ops._xla import not_before, on_cpu
+from jaxflow._ops._xla import held_back
 
 from . import room
 from .graph import node_class
@@ -93,8 +95,8 @@ class Plan:
     def __init__(self, name: str, fn: Callable | None, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", holds: tuple[int, ...] | None = None,
                  differentiable: bool | Sequence[bool] = True,
-                 preserve: bool = False, recomputes: bool = False, returns: Any = None, single: bool = True,
-                 faces: tuple[int, ...] | None = None, twice: bool | None = None,
+                 preserve: bool = False, recomputes: bool | tuple = False, returns: Any = None,
+                 single: bool = True, faces: tuple[int, ...] | None = None, twice: bool | None = None,
                  traced: Traced | None = None, jaxpr: ClosedJaxpr | None = None) -> None:
         self.name = name
         if fn is not None:  # else ``make_fn`` is still to be set
@@ -271,8 +273,8 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
         saves, holds = _saves(op, static, layout, present)
         plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=saves, holds=holds, differentiable=op.differentiable,
-                    preserve=op.layout == "preserve", recomputes=op.recomputes, returns=op.returns,
-                    single=told is not None or single[0], traced=traced,
+                    preserve=op.layout == "preserve", recomputes=_late(op, layout, present),
+                    returns=op.returns, single=told is not None or single[0], traced=traced,
                     faces=_faces(op, kinds, layout, present, wrapped))
         plan.origin = (op, static, layout, present)
         plan.keeps = op.keeps
@@ -357,9 +359,17 @@ def _saves(op: Op, static: tuple, layout: list,
         saves = saves(**dict(zip(op.static_names, static, strict=True)))
     if isinstance(saves, str):
         return saves, None
-    holds = sorted(present.index(i) for p, at, count in layout if p.name in saves
-                   for i in range(at, at + count) if i in present)
-    return "both" if "result" in saves else "input", tuple(holds)
+    return "both" if "result" in saves else "input", _named(saves, layout, present)
+
+
+def _late(op: Op, layout: list, present: list) -> bool | tuple[int, ...]:
+    """The op's ``recomputes``, with names as numbers of inputs."""
+    return op.recomputes if isinstance(op.recomputes, bool) else _named(op.recomputes, layout, present)
+
+
+def _named(names: Sequence[str], layout: list, present: list) -> tuple[int, ...]:
+    return tuple(sorted(present.index(i) for p, at, count in layout if p.name in names
+                        for i in range(at, at + count) if i in present))
 
 
 def _faces(op: Op, kinds: tuple, layout: list, present: list, wrapped: bool) -> tuple[int, ...]:
@@ -623,7 +633,7 @@ def finish_vjp(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, w
     closed, kept = _live(plan, backward, kinds, wanted, with_ct)
     name = plan.name + "_vjp"
     out_avals = [plan.kinds[i] for i in wanted]
-    fn = function_of(closed, plan.recomputes)
+    fn = function_of(closed, late_inputs(plan, kept))
     vjp_plan = Plan(name, fn, [*(kinds[i] for i in kept), *(plan.out_avals[i] for i in with_ct)], out_avals,
                     device=plan.device, grad_name=backward_name(plan.grad_name), single=False,
                     differentiable=_varying(closed.jaxpr) if plan.twice is None else plan.twice, jaxpr=closed)
@@ -631,38 +641,32 @@ def finish_vjp(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, w
     return Vjp(vjp_plan, kept, wanted, with_ct, tuple(sorted({*kept, *numbers}))).of(plan)
 
 
-def function_of(closed: ClosedJaxpr, late: bool = False) -> Callable:
+def late_inputs(plan: Plan, kept: tuple[int, ...]) -> tuple[int, ...]:
+    """Which inputs of a backward, that keeps these of its forward's, nothing is computed from early."""
+    late = plan.recomputes
+    if late is True:
+        return tuple(range(len(kept)))
+    return tuple(kept.index(i) for i in late or () if i in kept)
+
+
+def function_of(closed: ClosedJaxpr, late: tuple[int, ...] = ()) -> Callable:
     """The function of a jaxpr, which takes numbers for 0-d inputs.
 
-    With ``late`` nothing is computed before all inputs are there: NOTE [What backward keeps].
+    Nothing is computed from the inputs of these numbers before the last one is there: NOTE [What backward
+    keeps].
     """
     run = jaxpr_as_fun(closed)
     in_dtypes = tuple(a.dtype for a in closed.in_avals)
 
     def fn(*inputs):
         if late:
-            inputs = _held_back(inputs)
+            inputs = held_back(inputs, late)
         return tuple(run(*(
             jnp.asarray(x, d) if isinstance(x, (bool, int, float, complex)) else x
             for x, d in zip(inputs, in_dtypes, strict=True)
         )))
 
     return fn
-
-
-def _held_back(inputs: tuple) -> tuple:
-    """The inputs of a backward that runs its forward again; the last of them is a cotangent.
-
-    On the CPU what was computed from the inputs before cannot stand for what is computed from these, and
-    nothing is computed before the cotangent is there.
-    """
-    if not on_cpu():
-        return jax.lax.optimization_barrier(inputs)
-    *kept, last = inputs
-    return (*(
-        not_before(x, last) if getattr(x, "ndim", 0) and jnp.issubdtype(x.dtype, np.inexact) else x
-        for x in kept
-    ), last)
 
 
 def _varying(jaxpr) -> list[bool]:

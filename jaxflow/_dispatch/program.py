@@ -30,12 +30,13 @@ from jaxflow._core import flags
 from jaxflow._core.aval import Aval
 from jaxflow._core.value import SMALL, Value
 
-from . import explain, library, policy
+from . import explain, library, policy, spares
 from .batch import Batched
 from .doubt import Question, doubt_of
 from .executable import Executable, Signature
 from .plan import Plan
 from .state import state
+from .tracked import Tracked
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
@@ -58,8 +59,8 @@ class ForeignLeaf(Exception):
 class Program:
     """The operations one thread has recorded on one device and not yet run."""
 
-    __slots__ = ("closed", "complexes", "device", "error", "floats", "integers", "leaf_slots",
-                 "leaves", "lines", "lock", "ops", "questions", "results", "trace")
+    __slots__ = ("closed", "complexes", "device", "error", "floats", "gradients", "integers",
+                 "leaf_slots", "leaves", "lines", "lock", "ops", "questions", "results", "trace")
 
     def __init__(self, device) -> None:
         self.device = device
@@ -73,6 +74,7 @@ class Program:
         self.results: list[weakref.ref] = []
         self.questions: list[Question] = []
         self.lines: list[str] = []
+        self.gradients: list[int] = []  # slots of large ones: NOTE [Spare arrays]
         self.ops = 0
         self.closed = False
         self.error: BaseException | None = None
@@ -160,6 +162,8 @@ class Program:
                 self.floats.append(x)
             elif kind is complex:
                 self.complexes.append(x)
+            elif kind is Tracked:
+                self._keep_numbers([x.value])
             else:
                 self.integers.append(x)
 
@@ -219,13 +223,16 @@ class Program:
         outputs = [results[i] for i in alive]
         del results
         donatable = self._donatable(outputs)
+        offered = spares.take()
         entry = library.known(trace)
-        executable = entry.serving(alive, donatable) or self._compiled(entry, trace, alive, donatable)
+        executable = (entry.serving(alive, donatable)
+                      or self._compiled(entry, trace, alive, donatable, self._spare(offered)))
         doubt = doubt_of(self.questions, self.leaves, self.trace)
         if executable is None:
+            offered.clear()
             answers, arrays = alive, entry.schedule(trace, alive)(self)
         else:
-            answers, arrays = executable.outputs, executable(self)
+            answers, arrays = executable.outputs, executable(self, offered)
             if flags.DEBUG:
                 jax.block_until_ready(arrays)  # an error belongs to this program, not to a later one
         for i, array in zip(answers, arrays, strict=True):
@@ -242,13 +249,18 @@ class Program:
         else:
             explain.interpreted(trace, entry.sightings[alive].seen == 1, reason, seconds)
 
+    def _spare(self, offered: list) -> Counter:
+        """For how many arrays of an aval spare ones are there, or will be as long as this program recurs."""
+        gradients = [ref() for ref in map(self.results.__getitem__, set(self.gradients))]
+        return Counter(aval for aval, _ in offered) | Counter(v.aval for v in gradients if v is not None)
+
     def signature(self) -> Signature:
         """What an executable of this program is compiled for."""
         return Signature(self.device, tuple(leaf.aval for leaf in self.leaves), len(self.floats),
                          len(self.integers), len(self.complexes))
 
     def _compiled(self, entry: library.Known, trace: tuple, alive: tuple[int, ...],
-                  donatable: tuple[int, ...]) -> Executable | None:
+                  donatable: tuple[int, ...], spare: Counter) -> Executable | None:
         """An executable for a trace that none serves yet; None where it is to be interpreted."""
         signature = self.signature()
 
@@ -257,7 +269,7 @@ class Program:
             if reason:
                 why = f"{why}; {reason}"
             line = explain.user_line()
-            return functools.partial(Executable, trace, alive, donatable, signature, why, line)
+            return functools.partial(Executable, trace, alive, donatable, signature, why, line, spare)
 
         executable = None
         if policy.interprets(self.device):

@@ -108,6 +108,7 @@ def flush(reason: str = explain.ASKED) -> None:
     for program in list(state.programs.values()):
         program.close(reason)
     state.programs.clear()
+    state.spares.clear()
 
 
 # Plans made under another default dtype: what a Python number means is part of them.

@@ -26,9 +26,11 @@ class ThreadState(threading.local):
     pinned = False  # whether what is interpreted stays so (policy.pinned)
     streak = 0  # how many cold, cheap programs in a row: NOTE [Run at once]
     programs: dict | None = None  # device -> the open Program of this thread
+    spares: list | None = None  # NOTE [Spare arrays]
 
     def __init__(self) -> None:
         self.programs = {}
+        self.spares = []
 
 
 state = ThreadState()
@@ -39,7 +41,8 @@ class execution:
 
     ``deferred`` records operations and runs them as compiled programs when somebody needs a number;
     ``eager`` runs each at once, one kernel an operation. The environment variable
-    ``JAXFLOW_EXECUTION`` chooses what a thread starts with. Results are the same.
+    ``JAXFLOW_EXECUTION`` chooses what a thread starts with. Results are the same. Inside a call that
+    :func:`jaxflow.compile` captures it changes nothing.
 
     Raises:
         ValueError: for any other name.
@@ -53,7 +56,8 @@ class execution:
 
     def __enter__(self) -> execution:
         self._before.append(state.eager)
-        state.eager = self.eager
+        # A call that is captured has to record all of it: the numbers drawn now would be those of every call.
+        state.eager = self.eager and state.programs.__class__ is dict
         return self
 
     def __exit__(self, *exc) -> None:

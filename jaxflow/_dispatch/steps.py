@@ -10,7 +10,8 @@ NOTE [Who takes over whose memory]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jaxflow._core.aval import Aval
@@ -89,3 +90,15 @@ def heirs(steps: list[Step], alive: frozenset[int], leaves: dict[int, Aval]) -> 
         if results and read <= results[-1][0]:
             pairs.append((leaf, results.pop()[1]))
     return pairs
+
+
+def takers(steps: list[Step], results: frozenset[int], spare: Mapping[Aval, int]) -> list[tuple[Aval, int]]:
+    """Which of the ``results`` are to lie in the memory of spare arrays, and its aval; the last first."""
+    free = Counter(spare)
+    found = []
+    for plan, _, _, out in reversed(steps):
+        for k, aval in enumerate(plan.out_avals):
+            if out + k in results and free[aval]:
+                free[aval] -= 1
+                found.append((aval, out + k))
+    return found

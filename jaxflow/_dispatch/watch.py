@@ -81,7 +81,7 @@ def _record(made: list[Value], values: list[Value], bounds: tuple, error: Callab
     place = made[0].place
     if place is None or not _ask(place[0], plan, values, made, error):
         # Another thread has run the program meanwhile: the values are there.
-        refuse_outside([np.asarray(v.get()) for v in values], bounds, error, spared)
+        refuse_outside([np.asarray(v.settled()) for v in values], bounds, error, spared)
 
 
 def _ask(program, plan: Plan, values: list[Value], made: list[Value], error: Callable) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.experimental.xla_metadata import set_xla_metadata
 
 from jaxflow._core.cast import cast
@@ -33,6 +34,25 @@ def not_before(x, other):
         return x
     never = jax.lax.optimization_barrier(jnp.zeros((), bool))
     return jnp.where(never, jax.lax.stop_gradient(cast(other.reshape(-1)[0], x.dtype)), x)
+
+
+def held_back(inputs: tuple, late: tuple[int, ...]) -> tuple:
+    """``inputs``, those of the numbers in ``late`` as values that are known only when the last one is.
+
+    On the CPU what was computed from them before cannot stand for what is computed from these, and
+    nothing is computed before the last input is there.
+    """
+    held = list(inputs)
+    if on_cpu():
+        for i in late:
+            x = inputs[i]
+            if getattr(x, "ndim", 0) and jnp.issubdtype(x.dtype, np.inexact):
+                held[i] = not_before(x, inputs[-1])
+    else:
+        which = (*late, len(inputs) - 1)
+        for i, x in zip(which, jax.lax.optimization_barrier(tuple(inputs[i] for i in which))):
+            held[i] = x
+    return tuple(held)
 
 
 def on_cpu() -> bool:

@@ -5,6 +5,8 @@ Static numbers (slopes, thresholds) are traced, so two layers that differ only i
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 
@@ -103,11 +105,17 @@ def celu(input, /, alpha: Scalar = 1.0):
 
 @op(**_F, recomputes=True)
 def gelu(input, /, *, approximate="none"):
-    """``input`` times the standard normal distribution of ``input``; ``"tanh"`` approximates it."""
+    """``input`` times the standard normal distribution of ``input``; ``"tanh"`` approximates it.
+
+    The distribution by ``1 + erf``, as precise as PyTorch's: ``erfc``, which is also precise where the
+    result is next to nothing, takes twice the time on the CPU.
+    """
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
     refuse("GeluKernelImpl", input, BOOL, INTEGER, COMPLEX)
-    return jax.nn.gelu(input, approximate=approximate == "tanh")
+    if approximate == "tanh":
+        return jax.nn.gelu(input, approximate=True)
+    return input * (0.5 * (1 + jax.lax.erf(input * math.sqrt(0.5))))
 
 
 @op(**_PLAIN, recomputes=True)

@@ -11,6 +11,12 @@ NOTE [Recurrent gradients]
 
     What the slopes are made of, the gates and memories of every step, are results of the ops (``keeps`` in
     `_dispatch/op.py`), so that backward need not run the layer again.
+
+NOTE [Steps of a loop]
+    On the CPU a step of a loop is a handful of kernels, each short. What it takes beside the product is
+    to start them, and to hand work to a second thread and wait for it. So a weight is turned round once
+    before the loop, not in the product of every step, and what waits for no step (an LSTM's states, given
+    gates and memories) is computed for all of them after it.
 """
 
 from __future__ import annotations
@@ -48,6 +54,17 @@ def _product_jvp(primals, tangents):
         moved = _moved(x, dw)
         total = moved if total is None else total + moved
     return out, jnp.zeros_like(out) if total is None else total
+
+
+def _steps_product(weight, steps):
+    """``h -> h @ weight.T`` for a loop of that many steps; see NOTE [Steps of a loop].
+
+    Turning round a weight of 1024 x 256 takes as long as it saves in some ten steps.
+    """
+    if steps < 16 or not on_cpu():
+        return lambda h: _product(h, weight)
+    turned = jax.lax.optimization_barrier(weight.T)
+    return lambda h: contract(h, turned, (1,), (0,))
 
 
 def _moved(x, dw):
@@ -98,8 +115,10 @@ def _plain_layer(name, activation, slope):
 
     @functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
     def states(x, hidden, weight, reverse):
+        product = _steps_product(weight, x.shape[0])
+
         def step(h, x):
-            h = activation(x + _product(h, weight))
+            h = activation(x + product(h))
             return h, h
 
         return jax.lax.scan(step, hidden, x, reverse=reverse)[1]
@@ -136,10 +155,11 @@ def _plain_layer(name, activation, slope):
 @functools.partial(jax.custom_jvp, nondiff_argnums=(4,))
 def _gru(x, hidden, weight, bias, reverse):
     """All states, and the gates of all steps: reset, mix, new, and what of ``new`` came from the state."""
+    product = _steps_product(weight, x.shape[0])
 
     def step(h, x):
         in_reset, in_mix, in_new = jnp.split(x, 3, -1)
-        reset, mix, turned = jnp.split(_product(h, weight) + bias, 3, -1)
+        reset, mix, turned = jnp.split(product(h) + bias, 3, -1)
         reset, mix = jax.nn.sigmoid(in_reset + reset), jax.nn.sigmoid(in_mix + mix)
         new = jnp.tanh(in_new + reset * turned)
         h = new + mix * (h - new)
@@ -226,18 +246,22 @@ def activated(sums):
 @functools.partial(jax.custom_jvp, nondiff_argnums=(5,))
 def _lstm(x, hidden, memory, weight, project, reverse):
     """States, memories and gates of all steps; ``project`` is the weight of the projection or None."""
+    product = _steps_product(weight, x.shape[0])
+
+    def shown(c, gates):
+        h = jnp.split(gates, 4, -1)[3] * jnp.tanh(c)
+        return h if project is None else _product(h, project)
 
     def step(state, x):
         h, c = state
-        gates = activated(x + _product(h, weight))
-        write, forget, new, show = jnp.split(gates, 4, -1)
+        gates = activated(x + product(h))
+        write, forget, new, _ = jnp.split(gates, 4, -1)
         c = forget * c + write * new
-        h = show * jnp.tanh(c)
-        if project is not None:
-            h = _product(h, project)
-        return (h, c), (h, c, gates)
+        h = shown(c, gates)
+        return (h, c), ((c, gates) if project is None else (h, c, gates))
 
-    return jax.lax.scan(step, (hidden, memory), x, reverse=reverse)[1]
+    every = jax.lax.scan(step, (hidden, memory), x, reverse=reverse)[1]
+    return (shown(*every), *every) if project is None else every
 
 
 @functools.partial(_lstm.defjvp, symbolic_zeros=True)

@@ -11,6 +11,7 @@ from jaxflow._dispatch.batch import axes_of
 from jaxflow._dispatch.door import apply, share, strides_of, value_of
 from jaxflow._dispatch.inplace import apply_inplace, write
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.spares import expect
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET, refuse_leak
 from jaxflow._dispatch.viewing import is_inference
@@ -65,6 +66,7 @@ def _add_to_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
             refuse_leak(variable, value_of(grad), "the .grad of a tensor")
         if not (create_graph and grad._requires_grad) and variable._stride is None:
             variable._grad = without_history(grad)  # the usual case, in the usual layout
+            expect(variable._grad)
             return
         new = grad if create_graph and grad._requires_grad else without_history(grad)
         stride = _contract(variable)

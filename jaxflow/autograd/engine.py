@@ -378,7 +378,11 @@ def _leading_to(nodes: list, targets: set[int], *, run_targets: bool) -> set:
 def _deposit(arrived: dict, node, number: int, cotangent: Tensor) -> None:
     slots = arrived.get(node)
     if slots is None:
-        slots = arrived[node] = [None] * node._num_outputs
+        outputs = node._num_outputs
+        if outputs == 1:
+            arrived[node] = [cotangent]
+            return
+        slots = arrived[node] = [None] * outputs
     before = slots[number]
     slots[number] = cotangent if before is None else add(before, cotangent)
 

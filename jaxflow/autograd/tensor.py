@@ -14,6 +14,7 @@ from jaxflow._dispatch.door import plan_of, value_of
 from jaxflow._dispatch.graph import hook_into
 from jaxflow._dispatch.history import Invalid
 from jaxflow._dispatch.history import refreshed as _refreshed
+from jaxflow._dispatch.spares import drop_grad
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET, refuse_leak
 from jaxflow._dispatch.viewing import alias, show
@@ -117,7 +118,7 @@ def _get_grad(self):
 
 def _set_grad(self, new: Any) -> None:
     if new is None:
-        self._grad = None
+        drop_grad(self)
         return
     if not isinstance(new, Tensor):
         raise TypeError(
@@ -153,7 +154,7 @@ def _set_grad(self, new: Any) -> None:
 
 
 def _del_grad(self) -> None:
-    self._grad = None
+    drop_grad(self)
 
 
 Tensor.grad = property(_get_grad, _set_grad, _del_grad, doc="The accumulated gradient, or None.")

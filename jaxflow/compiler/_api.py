@@ -33,7 +33,7 @@ class OptimizedModule(Module):
     def __reduce__(self) -> tuple:
         # A copy is compiled for itself: what was found out is about the tensors of this module.
         call = self.__dict__["_compiled"]
-        return _optimized, (self._orig_mod, call.fullgraph, call.limit, call.name)
+        return _optimized, (self._orig_mod, call.fullgraph, call.limit, call.name, call.dynamic)
 
     def __getattr__(self, name: str) -> Any:
         if name == "_orig_mod":
@@ -65,8 +65,9 @@ class OptimizedModule(Module):
         return self
 
 
-def _optimized(module: Module, fullgraph: bool, limit: int, name: str) -> OptimizedModule:
-    call = CompiledFunction(module.__call__, fullgraph=fullgraph, limit=limit, name=name)
+def _optimized(module: Module, fullgraph: bool, limit: int, name: str,
+               dynamic: bool | None) -> OptimizedModule:
+    call = CompiledFunction(module.__call__, fullgraph=fullgraph, limit=limit, name=name, dynamic=dynamic)
     return OptimizedModule(module, call)
 
 
@@ -84,7 +85,9 @@ def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: 
     Args:
         model: a function or a module; None to decorate with arguments.
         fullgraph: refuse what Python would have to run for at each call.
-        dynamic, isolate_recompiles, shapes_spec: accepted; a program is for exact shapes.
+        dynamic: whether a number among the arguments may be another at each call: from the first call on
+            (True), once it has been another (None), or never (False). Programs are for exact shapes.
+        isolate_recompiles, shapes_spec: accepted without effect.
         backend: accepted names change nothing, XLA compiles.
         mode: accepted names change nothing.
         options: accepted without effect.
@@ -121,10 +124,10 @@ def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: 
         return model
     limit = RECOMPILE_LIMIT if recompile_limit is None else recompile_limit
     if isinstance(model, Module):
-        return _optimized(model, fullgraph, limit, name or type(model).__name__)
+        return _optimized(model, fullgraph, limit, name or type(model).__name__, dynamic)
     if isinstance(model, CompiledFunction):
         model = model.fn
-    return CompiledFunction(model, fullgraph=fullgraph, limit=limit, name=name)
+    return CompiledFunction(model, fullgraph=fullgraph, limit=limit, name=name, dynamic=dynamic)
 
 
 def _check_backend(backend: Any) -> None:

@@ -19,6 +19,7 @@ from jaxflow._core.value import Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.program import Program
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.tracked import Tape, Tracked
 
 from ._snapshot import Snapshot
 
@@ -59,6 +60,14 @@ class Programs(dict):
 class _Recorder(Program):
     __slots__ = ("capture",)
 
+    def _keep_numbers(self, numbers: list) -> None:
+        for x in numbers:
+            if type(x) is Tracked and x.tape.open:
+                kind = type(x.value)
+                known = self.floats if kind is float else self.integers
+                x.tape.uses.append((kind, len(known), x.tape.keep(x)))
+            super()._keep_numbers([x])
+
     def close(self, reason: str) -> None:
         """Only who asks for a number ends the recording."""
         capture = self.capture
@@ -80,9 +89,11 @@ class Capture:
         held: storage -> its placeholder's slot.
         reasons: why Python has to run at each call; none if it need not.
         break_line: where a number was asked for.
+        tape: what was done with numbers among the arguments, NOTE [Tracked numbers].
     """
 
-    def __init__(self, fullgraph: bool, view_arguments: list) -> None:
+    def __init__(self, fullgraph: bool, view_arguments: list, tape: Tape) -> None:
+        self.tape = tape
         self.fullgraph = fullgraph
         self.reasons: list[str] = []
         self.lasting = False
@@ -142,6 +153,7 @@ class Capture:
     def rollback(self) -> None:
         """Leave everything as it was before."""
         self.end()
+        self.tape.open = False
         self.program.capture, self.program.closed = None, True
         # The specialisation's questions refer to the program; the arrays of its first call are let go.
         self.program.leaves = []
@@ -166,6 +178,7 @@ class Capture:
         """Turn the recording into an ordinary Program, which runs on the real arrays when it is closed."""
         program = self.program
         program.capture = None
+        self.tape.open = False
         for ph, value in zip(self.placeholders, self.origin):
             ph.array, ph.doubt, ph.place = value.array, value.doubt, None
             ph.shared = value.shared

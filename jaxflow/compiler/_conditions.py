@@ -45,6 +45,10 @@ class Conditions:
     known_groups: list
     floats: list
     float_array: Any
+    integers: list
+    integer_array: Any
+    tape: Any  # None where no numbers are tracked
+    entries: list | None
 
     def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
                       items: list[Item]) -> None:
@@ -93,7 +97,9 @@ class Conditions:
             for s in storages:
                 if s.value is not first:
                     return None
-        return (tensors, plain) if not self.dynamic or self._numbers_fit() else None
+        if self.dynamic and not self._numbers_fit():
+            return None
+        return (tensors, plain) if self.tape is None or self._arithmetic_fits(leaves) else None
 
     def _grads_plain(self, tensors: list) -> bool:
         """`_grads_fit`, asked quickly, and whether there is nothing more to any .grad than it asks.
@@ -173,8 +179,23 @@ class Conditions:
         if changed is not None and changed != self.floats:
             self.floats = changed
             self.float_array = np.array(changed, np.float64)  # for this call
-        elif self.float_array.__class__ is np.ndarray:
+        elif self.float_array.__class__ is np.ndarray and self.tape is None:
             self.float_array = self._vector(self.floats, np.float64)  # for many
+        return True
+
+    def _arithmetic_fits(self, leaves: list) -> bool:
+        """Do again what was done with the numbers among the arguments; whether Python took the same way."""
+        entries = self.entries = self.tape.evaluate(leaves)
+        if entries is None:
+            return False
+        floats, integers = list(self.floats), list(self.integers)
+        for kind, position, entry in self.tape.uses:
+            (floats if kind is float else integers)[position] = entries[entry]
+        if integers != self.integers:
+            self.integers = integers
+            self.integer_array = np.array(integers, np.int64)
+        self.floats = floats
+        self.float_array = np.array(floats, np.float64)
         return True
 
     def misses(self, structure: Any, leaves: list) -> list[str]:
@@ -189,4 +210,6 @@ class Conditions:
                     found.append(f"a captured tensor of shape {list(t._aval.shape)}: {name} changed")
         if not self._grads_fit(tensors):
             found.append("whether a captured tensor has a .grad, or what it is like, changed")
+        if self.tape is not None and self.tape.evaluate(leaves) is None:
+            found.append("what Python decided by the numbers among the arguments changed")
         return found or ["options of an optimizer changed, or which tensors share memory"]

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-import jax
+from jax.extend.core import get_opaque_trace_state
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.levels import LEVELS
@@ -22,10 +22,11 @@ from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET
+from jaxflow._dispatch.tracked import Tape, Tracked, settled
 
-from ._arguments import flatten, records
+from ._arguments import flatten, numbers_at, records
 from ._capture import Capture, Programs, Unsupported
-from ._reach import Reach, Wrapped
+from ._reach import Reach, Wrapped, same
 from ._specialise import Builder
 from ._watcher import Watcher
 
@@ -33,6 +34,9 @@ RECOMPILE_LIMIT = 8
 
 # Captures of a function that may fail before Python runs at each call: the first ones may create state.
 _ATTEMPTS = 3
+
+# What jax says of itself outside all of its transformations.
+_UNTRACED = get_opaque_trace_state()
 
 # One capture at a time: it makes every storage of the process unknown.
 _capturing = threading.RLock()
@@ -49,10 +53,14 @@ def _modes() -> tuple:
 _numbers = itertools.count()
 
 
+class Disguised(Exception):
+    """A call has to be captured again, with its numbers as they are."""
+
+
 class _Entry:
     """The specialisations for one structure of arguments and one set of modes."""
 
-    __slots__ = ("attempts", "calls", "python", "reasons", "specialisations")
+    __slots__ = ("attempts", "calls", "python", "reasons", "specialisations", "tracked")
 
     def __init__(self) -> None:
         self.specialisations: list = []
@@ -60,6 +68,7 @@ class _Entry:
         self.calls = 0
         self.reasons: list[str] = []
         self.python: list[str] | None = None  # why Python runs at each call
+        self.tracked: set | None = set()  # arguments that are tracked numbers; None if none may be
 
 
 class CompiledFunction(Wrapped):
@@ -71,9 +80,10 @@ class CompiledFunction(Wrapped):
         skipped: calls that ran as they are, inside a transformation or another capture.
     """
 
-    def __init__(self, fn: Callable, *, fullgraph: bool, limit: int, name: str | None) -> None:
+    def __init__(self, fn: Callable, *, fullgraph: bool, limit: int, name: str | None,
+                 dynamic: bool | None = None) -> None:
         functools.update_wrapper(self, fn, updated=())
-        self.fn, self.fullgraph, self.limit = fn, fullgraph, limit
+        self.fn, self.fullgraph, self.limit, self.dynamic = fn, fullgraph, limit, dynamic
         self.number = next(_numbers)
         self.name = name or getattr(fn, "__qualname__", type(fn).__name__)
         self.entries: dict[Any, _Entry] = {}
@@ -94,7 +104,7 @@ class CompiledFunction(Wrapped):
         if (
             LEVELS or state.axes or state.captors or state.saving is not None or stance.disabled
             or stance.name == "force_eager" or state.programs.__class__ is Programs
-            or (MET and not jax.core.trace_state_clean())
+            or (MET and get_opaque_trace_state() != _UNTRACED)
         ):
             self.skipped += 1
             return self.fn(*args, **kwargs)
@@ -123,7 +133,14 @@ class CompiledFunction(Wrapped):
         if stance.name == "fail_on_recompile":
             raise RuntimeError(f"{self.name} has to be compiled anew, and the stance is 'fail_on_recompile'")
         with _capturing:
-            return self._specialise(entry, structure, leaves, args, kwargs)
+            tracked = self._to_track(entry, leaves, args, kwargs)
+            try:
+                return self._specialise(entry, structure, leaves, args, kwargs, tracked)
+            except Disguised:
+                entry.tracked = None
+                if entry.specialisations:
+                    self.misses.pop()  # it will be said again
+                return self._specialise(entry, structure, leaves, args, kwargs, {})
 
     def __deepcopy__(self, memo: dict) -> CompiledFunction:
         return self  # as a function is
@@ -151,7 +168,21 @@ class CompiledFunction(Wrapped):
 
     # -------------------------------------------------------------------------------------- compiling
 
-    def _specialise(self, entry: _Entry, structure: Any, leaves: list, args: tuple, kwargs: dict) -> Any:
+    def _to_track(self, entry: _Entry, leaves: list, args: tuple, kwargs: dict) -> dict:
+        """Arguments whose number is followed through the call: those that were another number before."""
+        if self.dynamic is False or entry.tracked is None:
+            return {}
+        at = numbers_at(args, kwargs)
+        for name, leaf in at.items():
+            if self.dynamic or any(
+                i == leaf and not same(x, leaves[leaf])
+                for spec in entry.specialisations for i, x in spec.arguments.other
+            ):
+                entry.tracked.add(name)
+        return {name: leaf for name, leaf in at.items() if name in entry.tracked}
+
+    def _specialise(self, entry: _Entry, structure: Any, leaves: list, args: tuple, kwargs: dict,
+                    tracked: dict) -> Any:
         if entry.specialisations:
             self.misses.append(entry.specialisations[0].misses(structure, leaves))
         if self.count >= self.limit:
@@ -165,7 +196,11 @@ class CompiledFunction(Wrapped):
         given = records((args, kwargs))
         roots += [(type(x), type(x).__qualname__) for x in given]
         reach = Reach(self.names).walk(roots, [(scope, code) for code, scope in self.scopes.items()])
-        capture = Capture(self.fullgraph, views)
+        tape = Tape(list(tracked.values()))
+        given_args, given_kwargs = list(args), dict(kwargs)
+        for name, x in zip(tracked, tape.start([leaves[i] for i in tape.leaves])):
+            (given_kwargs if isinstance(name, str) else given_args)[name] = x
+        capture = Capture(self.fullgraph, views, tape)
         watcher = Watcher(capture)
         walked, marks = _histories(reach)
         modes = _modes()
@@ -173,7 +208,7 @@ class CompiledFunction(Wrapped):
         try:
             watcher.start()
             try:
-                result = self.fn(*args, **kwargs)
+                result = self.fn(*given_args, **given_kwargs)
             finally:
                 watcher.stop()
             again: list = []
@@ -185,8 +220,10 @@ class CompiledFunction(Wrapped):
                 capture.blame("it leaves another grad mode or default dtype behind")
             builder = Builder(capture, watcher, reach, tensors, result, {id(x) for x in given}, walked)
             spec = self._built(entry, builder)
-        except BaseException:
+        except BaseException as error:
             capture.rollback()
+            if tracked and isinstance(error, TypeError) and capture.break_line is None:
+                raise Disguised from error  # something looked closer at a number than it can bear
             raise
         finally:
             for mark in marks:
@@ -201,7 +238,9 @@ class CompiledFunction(Wrapped):
             if capture.break_line is None and capture.program.device is not None:
                 capture.program.close(explain.ASKED)
             capture.end()
-            return result
+            if tracked:
+                _settle(tape, reach)
+            return settled(result)
         result = builder.result = None
         capture.rollback()
         builder.note(spec, structure, leaves)
@@ -263,6 +302,19 @@ class CompiledFunction(Wrapped):
                 "sizes, or raise recompile_limit. jaxflow.compiler.explain() lists all the reasons.",
                 stacklevel=4,
             )
+
+
+def _settle(tape: Tape, reach: Reach) -> None:
+    """Leave plain numbers where a call that is not repeated left tracked ones."""
+    tape.open = False
+    for holder in [row.holder for row in reach.rows]:
+        if isinstance(holder, types.CellType):
+            if type(holder.cell_contents) is Tracked:
+                holder.cell_contents = holder.cell_contents.value
+        elif type(holder) in (dict, list):
+            for key, x in list(holder.items() if type(holder) is dict else enumerate(holder)):
+                if type(x) is Tracked:
+                    holder[key] = x.value
 
 
 def _histories(reach: Reach) -> tuple[set[int], list]:

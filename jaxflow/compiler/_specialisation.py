@@ -28,6 +28,7 @@ from jaxflow._core.value import Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.doubt import Doubt, Question, doubt_of
+from jaxflow._dispatch.spares import chosen, large
 from jaxflow._dispatch.watching import WATCHERS
 
 from ._conditions import PLAIN, Conditions
@@ -47,10 +48,10 @@ _CHAIN = 16
 class Call:
     """One quick call under way: what recipes of results refer to."""
 
-    __slots__ = ("arguments", "fresh", "grads", "items", "made", "storages")
+    __slots__ = ("arguments", "entries", "fresh", "grads", "items", "made", "storages")
 
-    def __init__(self, arguments: list, grads: list, items: list) -> None:
-        self.arguments, self.grads, self.items = arguments, grads, items
+    def __init__(self, arguments: list, grads: list, items: list, entries: list | None) -> None:
+        self.arguments, self.grads, self.items, self.entries = arguments, grads, items, entries
         self.fresh: list = []
         self.storages: list = []
         self.made: list = []
@@ -99,6 +100,7 @@ class Specialisation(Conditions):
         self.hits = 0
         self.last: Doubt | None = None  # the latest run's
         self.left: list | None = None  # what of it is in the doubts of the values that were written
+        self.entries: list | None = None
         self.pending: list[Doubt] = []  # runs nobody has asked about yet, the oldest first
 
     # --------------------------------------------------------------------------------------- making it
@@ -183,6 +185,8 @@ class Specialisation(Conditions):
             return
         self.renewed = [(out[slot], slot, *since) for slot, (_, _, _, *since) in zip(slots, grads)]
         self.renewed_owners = [owner for owner, *_ in grads]
+        self.large_grads = [k for k, (_, slot, *_) in enumerate(self.renewed)
+                            if self.executable.spares and large(self.avals[slot])]
         numbers = {n for _, n, *_ in grads}
         made = {number for _, _, number, *_ in grads}
         self.sole_grads = tuple([count] * len(grads) for count in _SOLE_GRAD)
@@ -233,10 +237,13 @@ class Specialisation(Conditions):
         donated = list(self.pick_donated(arrays))
         kept = list(self.pick_kept(arrays))
         del arrays
-        renewed = self._renewed() if plain and self.renewed else None
+        spare: list = []
+        renewed = self._renewed(spare) if plain and self.renewed else None
         if renewed is None:
             for owner, _ in self.grad_makers:  # what it replaces need not live beside what it makes
                 (arguments[owner] if owner.__class__ is int else owner)._grad = None
+        if self.executable.spares:
+            donated += chosen(self.executable.spares, spare)
         started = time.perf_counter() if WATCHERS else 0.0
         try:
             out = self.compiled(donated, kept, self.float_array, integers, self.complex_array)
@@ -251,7 +258,7 @@ class Specialisation(Conditions):
                 g._offset = moved if seed is not None else g._offset + moved
                 if seed is not None:
                     g._seed = seed
-        return self._deliver(values, exclusive, out, Call(arguments, grads, items), renewed)
+        return self._deliver(values, exclusive, out, Call(arguments, grads, items, self.entries), renewed)
 
     def _exclusive(self, values: list, arrays: list) -> list | None:
         """None if all that is donated is nobody else's; otherwise copies are made, and which were not."""
@@ -266,10 +273,11 @@ class Specialisation(Conditions):
                 alone.append(k)
         return alone
 
-    def _renewed(self) -> list | None:
+    def _renewed(self, spare: list) -> list | None:
         """The (Value, storage) of each old gradient that is nobody else's, its array gone; None if one is.
 
-        They go on with the new arrays, which nobody can tell from new tensors.
+        They go on with the new arrays, which nobody can tell from new tensors. Large arrays that were theirs
+        alone are added to ``spare``, each with its aval: NOTE [Spare arrays].
         """
         grads = list(map(_grad_of, self.renewed_owners))
         if _grad_counts(grads) != self.sole_grads or any(map(getweakrefcount, grads)):
@@ -278,6 +286,10 @@ class Specialisation(Conditions):
         values = list(map(_value_of, storages))
         if any(map(_place_of, values)) or any(map(_shared, values)):
             return None
+        for k in self.large_grads:
+            v = values[k]
+            if isinstance(v.array, jax.Array) and _array_count(v) == _SOLE_ARRAY:
+                spare.append((v.aval, v.array))
         for v in values:
             v.array = None
         return list(zip(values, storages))
@@ -388,6 +400,10 @@ class Specialisation(Conditions):
         self.pending.clear()
 
 
+def _array_count(v: Any) -> int:
+    return sys.getrefcount(v.array)
+
+
 def _counts(values: tuple, arrays: tuple) -> tuple[list[int], list[int]]:
     return list(map(sys.getrefcount, values)), list(map(sys.getrefcount, arrays))
 
@@ -404,11 +420,15 @@ class _Holder:
     __slots__ = ("_grad", "_storage", "array", "value")
 
 
-def _calibrate() -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """What `_counts` says of a Value that one storage holds and of its array, `_grad_counts` of a .grad."""
+def _calibrate() -> tuple[tuple[int, int], tuple[int, int, int], int]:
+    """What `_counts` says of a Value that one storage holds and of its array, `_grad_counts` of a .grad.
+
+    And `_array_count` of the Value.
+    """
     holder = _Holder()
     holder.value, holder._grad = _Holder(), _Holder()
     holder.value.array, holder._grad._storage = object(), _Holder()
+    of_array = _array_count(holder.value)
     holder._grad._storage.value = object()
     values = [holder.value]
     arrays = list(map(_array_of, values))
@@ -416,10 +436,10 @@ def _calibrate() -> tuple[tuple[int, int], tuple[int, int, int]]:
     counts = _counts(first(values), first(arrays))
     of_grad = _grad_counts(list(map(_grad_of, [holder])))
     # The second mention in the tuples is of this function alone.
-    return (counts[0][0] - 1, counts[1][0] - 1), tuple(c[0] for c in of_grad)
+    return (counts[0][0] - 1, counts[1][0] - 1), tuple(c[0] for c in of_grad), of_array
 
 
 # A free-threaded build has no reliable count: there, everything is copied.
-_SOLE, _SOLE_GRAD = (
-    _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else ((-1, -1), (-1, -1, -1))
+_SOLE, _SOLE_GRAD, _SOLE_ARRAY = (
+    _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else ((-1, -1), (-1, -1, -1), -1)
 )

@@ -12,12 +12,14 @@ import functools
 import gc
 import operator
 import types
+from collections import Counter
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch import explain, library
 from jaxflow._dispatch.executable import Executable
+from jaxflow._dispatch.spares import large
 
 from ._arguments import Arguments
 from ._capture import Capture
@@ -54,6 +56,7 @@ class Builder:
         self.settings: list[tuple] = []
         self.undo: list[tuple] = []
         self.new_grads: list[tuple] = []
+        self.replaces = False  # whether each .grad it makes takes the place of an old one
         self._find_places()
 
     def blame(self, reason: str) -> None:
@@ -195,7 +198,7 @@ class Builder:
         """Let the guards ask for tensors as they are now: after the rollback, so as before the call."""
         for holder, key, old in self.undo:
             holder[key] = old
-        spec.arguments = Arguments(structure, leaves, self.fixed)
+        spec.arguments = Arguments(structure, leaves, self.fixed, self.capture.tape.leaves)
         spec.arguments.exact = self.exact
         items = {id(item.tensor) for item in (*self.items, *self.dropped)}
         tensors = [t for t, _ in self.reach.tensors.values() if id(t) not in items]
@@ -254,6 +257,7 @@ class Builder:
         spec.events = self.watcher.events
         spec.floats, spec.integers, spec.complexes = program.floats, program.integers, program.complexes
         spec.questions = program.questions
+        spec.tape = capture.tape if capture.tape.leaves else None
         trace = spec.trace = tuple(program.trace)
         program.leaves = [_like(self._original(slot)) for slot in order]
         alive = tuple(sorted(needed))
@@ -261,7 +265,9 @@ class Builder:
         executable = entry.serving(alive, donatable)
         if executable is None or executable.offered < len(donatable):
             why = explain.why_compiled(trace, alive, library.traces())
-            executable = Executable(trace, alive, donatable, program.signature(), why, explain.user_line())
+            spare = Counter(new._aval for _, new in self.new_grads if self.replaces and large(new._aval))
+            line = explain.user_line()
+            executable = Executable(trace, alive, donatable, program.signature(), why, line, spare)
             library.keep(trace, entry, executable)
         spec.load(executable)
         return spec
@@ -354,7 +360,7 @@ class Builder:
         """(place of a tensor, recipe of its new .grad or None) of each .grad that is another object now."""
         found = []
         argument = {id(t): i for i, t in enumerate(self.arguments)}
-        self.new_grads = []
+        self.new_grads, self.replaces = [], True
         for t, before in self.capture.snapshot.tensors.values():
             now = tensor_state(t)
             if all(map(operator.is_, now, before)):
@@ -374,6 +380,7 @@ class Builder:
                     self.blame(f"it changes the .grad of a tensor {_UNKNOWN}")
                 else:
                     made = None if new is None else recipes.tensor(new)
+                    self.replaces &= old is not None and new is not None
                     found.append((t if id(t) not in argument else argument[id(t)], made))
                     self.new_grads.append((found[-1][0], new))
         return found

@@ -11,6 +11,7 @@ from typing import Any
 from jaxflow._core.tensor import Tensor, ViewInfo, make
 from jaxflow._core.value import Storage, Untracked, Value
 from jaxflow._dispatch.graph import AccumulateGrad
+from jaxflow._dispatch.tracked import Tracked
 from jaxflow.autograd.function_node import BackwardCFunction
 
 from ._reach import SCALARS, Reach
@@ -168,6 +169,9 @@ class Recipes:
         """A function of a `Call` that gives what the captured call returned."""
         if isinstance(x, Tensor):
             return self.tensor(x)
+        if type(x) is Tracked:
+            entry = x.tape.keep(x)
+            return lambda call: call.entries[entry]
         if isinstance(x, (*SCALARS, enum.Enum)) or id(x) in self.reach.seen or callable(x):
             return lambda call: x
         kind = type(x)

@@ -27,7 +27,7 @@ def known_on_host(t: Tensor) -> np.ndarray | None:
     value = t._storage.value
     if value.place is not None or isinstance(value.array, jax.core.Tracer):
         return None
-    base = np.asarray(value.get())
+    base = np.asarray(value.settled())
     if t._view is None:
         return base
     shown = t._view.plan.geometry

@@ -202,6 +202,19 @@ def generators(compiler):
     return [*[draw(torch.ones(3)) for _ in range(4)], own.get_state(), torch.get_rng_state()]
 
 
+@program(3)
+def numbers_drawn_at_once(compiler):
+    """Without `compile` these are drawn before anything else runs."""
+
+    @compiler
+    def draw(x):
+        with torch.execution("eager"):
+            noise = torch.rand(3)
+        return torch.empty(3).uniform_(0, 2), F.gumbel_softmax(x), noise
+
+    return [draw(torch.ones(3)) for _ in range(4)]
+
+
 def descent(compiler, model=None, opt=None):
     """A module and a step of it."""
     model = model or nn.Linear(3, 2)

@@ -284,7 +284,7 @@ def test_structures_count_as_specialisations(deferred):
 
 
 def test_too_many_specialisations_warn_once_and_go_on(deferred):
-    f = torch.compile(lambda x, k: x * k, recompile_limit=2, name="scaled")
+    f = torch.compile(lambda x, k: x * k, recompile_limit=2, name="scaled", dynamic=False)
     with pytest.warns(UserWarning, match=r"scaled was compiled 2 times .*argument 1 was .*recompile_limit"):
         for k in range(5):
             assert f(ONES, k).tolist() == [k, k]

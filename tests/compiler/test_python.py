@@ -7,6 +7,7 @@ import random
 import re
 import time
 
+import jax
 import numpy as np
 import pytest
 
@@ -301,3 +302,14 @@ def test_modules(deferred):
     assert model._compiled_call_impl.explain()["hits"] == 2
     copied = copy.deepcopy(model)
     assert copied._compiled_call_impl is None and copied(ONES).tolist() == expected
+
+
+def test_inside_a_transformation_of_jax_python_runs_and_afterwards_it_does_not(deferred):
+    f = torch.compile(lambda x: x * 2)
+    for _ in range(2):
+        f(ONES)
+    slopes = torch.func.grad(lambda x: f(x).sum())(ONES)
+    traced = jax.jit(lambda a: torch.from_jax(a).mul(1).jax() + f(torch.from_jax(a)).jax())(jax.numpy.ones(2))
+    assert slopes.tolist() == [2, 2] and traced.tolist() == [3, 3]
+    assert f(ONES).tolist() == [2, 2]
+    assert (f.explain()["hits"], f.explain()["skipped"]) == (2, 2)

@@ -1,0 +1,213 @@
+"""Numbers that say what was done with them: how a compiled call follows a number among its arguments.
+
+NOTE [Tracked numbers]
+    A capture may be given, in the place of a number, one that writes down the arithmetic it goes through.
+    What an operation takes as a number is then found anew at each call, by doing the arithmetic again. Where
+    Python has to know the value (a comparison, ``int()``, an index, a name in a dict, text, anything written
+    in C) the outcome is written down as a guard: a call for which it would be another is not served. Such a
+    number is no ``float`` or ``int`` for C, which would read it unnoticed, and is one for ``isinstance`` and
+    ``__class__``. After the capture it is an ordinary number in disguise.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_NUMBERS = (float, int)
+_LARGEST = 1 << 63
+
+
+class Tape:
+    """The arithmetic of one capture: ``leaves`` are numbers of the arguments it begins with.
+
+    An operand is the number of an entry, or of a constant, inverted. ``uses`` says which numbers of the
+    Program are entries: (kind, position among those of that kind, entry).
+    """
+
+    def __init__(self, leaves: list[int]) -> None:
+        self.leaves = leaves
+        self.steps: list[tuple] = []
+        self.guards: list[tuple] = []
+        self.constants: list[Any] = []
+        self.kinds: dict[int, type] = {}  # of the entries that operations take, or that are returned
+        self.uses: list[tuple] = []
+        self.open = True
+
+    def start(self, values: list) -> list[Tracked]:
+        """The numbers to hand to the function."""
+        return [Tracked(self, i, x) for i, x in enumerate(values)]
+
+    def operand(self, x: Any) -> int:
+        """How an entry or a constant is written down."""
+        if type(x) is Tracked:
+            return x.at
+        for i, known in enumerate(self.constants):
+            if exact(known) == exact(x):
+                return ~i
+        self.constants.append(x)
+        return ~(len(self.constants) - 1)
+
+    def step(self, fn: Callable, operands: tuple, value: Any) -> Tracked:
+        """A number that ``fn`` made."""
+        self.steps.append((fn, *operands))
+        return Tracked(self, len(self.leaves) + len(self.steps) - 1, value)
+
+    def need(self, fn: Callable, given: tuple, outcome: Any) -> Any:
+        """Guard what ``fn`` says of some numbers, and return it."""
+        if self.open:
+            guard = (fn, tuple(map(self.operand, given)), exact(outcome))
+            if guard not in self.guards:
+                self.guards.append(guard)
+        return outcome
+
+    def keep(self, x: Tracked) -> int:
+        """The entry of a number that is to be found anew at each call."""
+        self.kinds[x.at] = type(x.value)
+        return x.at
+
+    def evaluate(self, leaves: list) -> list | None:
+        """All entries for the arguments of another call; None if a guard does not hold."""
+        values = [leaves[i] for i in self.leaves]
+        constants = self.constants
+
+        def at(i: int) -> Any:
+            return values[i] if i >= 0 else constants[~i]
+
+        try:
+            for fn, *operands in self.steps:
+                values.append(fn(*map(at, operands)))
+            for fn, operands, outcome in self.guards:
+                if exact(fn(*map(at, operands))) != outcome:
+                    return None
+        except (ArithmeticError, ValueError, TypeError):
+            return None  # the function itself will say so
+        for entry, kind in self.kinds.items():
+            x = values[entry]
+            if type(x) is not kind or (kind is int and not -_LARGEST <= x < _LARGEST):
+                return None
+        return values
+
+
+def exact(x: Any) -> tuple:
+    """A number in a form that is equal only for the same one: -0.0 is not 0.0, and nan is nan."""
+    return type(x), repr(x)
+
+
+class Tracked:
+    """A number on a `Tape`; see NOTE [Tracked numbers]."""
+
+    __slots__ = ("at", "tape", "value")
+
+    __array_ufunc__ = None  # NumPy leaves arithmetic to this class
+
+    def __init__(self, tape: Tape, at: int, value: Any) -> None:
+        self.tape, self.at, self.value = tape, at, value
+
+    @property
+    def __class__(self) -> type:
+        return type(self.value)
+
+    def plain(self) -> Any:
+        """The number itself, which has to be the same at each call that is served."""
+        return self.tape.need(_itself, (self,), self.value)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.plain(), dtype)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        return type(self.value), (self.plain(),)
+
+    def __copy__(self) -> Tracked:
+        return self
+
+    def __deepcopy__(self, memo: dict) -> Tracked:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plain(), name)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return _made(functools.partial(round, ndigits=digits), self)
+
+
+def _made(fn: Callable, *given: Any) -> Any:
+    """What ``fn`` makes of numbers, of which one or more are tracked."""
+    tape = next(x.tape for x in given if type(x) is Tracked)
+    value = fn(*(x.value if type(x) is Tracked else x for x in given))
+    if not tape.open or type(value) not in _NUMBERS:
+        return tape.need(fn, given, value)
+    return tape.step(fn, tuple(map(tape.operand, given)), value)
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+def settled(x: Any) -> Any:
+    """A result with plain numbers in the place of tracked ones."""
+    kind = type(x)
+    if kind is Tracked:
+        return x.value
+    if kind is list or kind is tuple:
+        return x if not any(_mentions(y) for y in x) else kind(map(settled, x))
+    if kind is dict:
+        return x if not any(map(_mentions, x.values())) else {k: settled(y) for k, y in x.items()}
+    return x
+
+
+def _mentions(x: Any) -> bool:
+    kind = type(x)
+    if kind is list or kind is tuple:
+        return any(map(_mentions, x))
+    return kind is Tracked or (kind is dict and any(map(_mentions, x.values())))
+
+
+def _binary(fn: Callable, swapped: bool) -> Callable:
+    def method(self: Tracked, other: Any) -> Any:
+        if type(other) not in (*_NUMBERS, bool, Tracked):
+            if isinstance(other, (complex, np.generic, np.ndarray)):
+                return fn(other, self.plain()) if swapped else fn(self.plain(), other)
+            return NotImplemented
+        return _made(fn, other, self) if swapped else _made(fn, self, other)
+
+    return method
+
+
+def _compared(fn: Callable) -> Callable:
+    def method(self: Tracked, other: Any) -> Any:
+        if type(other) not in (*_NUMBERS, bool, Tracked):
+            if type(other) in (str, bytes, type(None), tuple, list, dict):
+                return NotImplemented
+            return fn(self.plain(), other)
+        value = fn(self.value, other.value if type(other) is Tracked else other)
+        return self.tape.need(fn, (self, other), value)
+
+    return method
+
+
+def _asked(fn: Callable) -> Callable:
+    return lambda self: self.tape.need(fn, (self,), fn(self.value))
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    setattr(Tracked, f"__{_name}__", _binary(getattr(operator, _name), False))
+    setattr(Tracked, f"__r{_name}__", _binary(getattr(operator, _name), True))
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Tracked, f"__{_name}__", _compared(getattr(operator, _name)))
+for _name, _fn in (("neg", operator.neg), ("pos", operator.pos), ("abs", operator.abs),
+                   ("floor", math.floor), ("ceil", math.ceil), ("trunc", math.trunc)):
+    setattr(Tracked, f"__{_name}__", lambda self, fn=_fn: _made(fn, self))
+for _name, _fn in (("bool", bool), ("int", int), ("float", float), ("complex", complex), ("hash", hash),
+                   ("index", operator.index), ("str", str), ("repr", repr)):
+    setattr(Tracked, f"__{_name}__", _asked(_fn))
+Tracked.__format__ = lambda self, spec: format(self.plain(), spec)
+for _name in ("divmod", "and", "or", "xor", "lshift", "rshift"):
+    _whole = getattr(operator, _name, None) or getattr(operator, f"{_name}_", divmod)
+    setattr(Tracked, f"__{_name}__", lambda self, other, fn=_whole: fn(self.plain(), other))
+    setattr(Tracked, f"__r{_name}__", lambda self, other, fn=_whole: fn(other, self.plain()))
