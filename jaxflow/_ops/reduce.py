@@ -5,6 +5,7 @@ Half precision is accumulated in float32 and rounded once, as PyTorch's CPU kern
 
 from __future__ import annotations
 
+import functools
 import math
 
 import jax
@@ -26,6 +27,8 @@ from ._support import (
     wide,
     wrap_dims,
 )
+from ._xla import on_cpu
+from .matmul import contract
 from .pointwise import magnitude
 
 
@@ -47,12 +50,39 @@ def _accumulate(x, dtype):
     return wide(x), x.dtype
 
 
+def _add_up(x, dims, keepdim):
+    """The sum over ``dims``: of a few long rows as a product with ones.
+
+    XLA's own reduction over a short first dimension takes 80 times as long for 10 x 1,000,000 on the CPU, 18
+    times for 4 x 98,304. Where rows are short or many, it is as quick.
+    """
+    n = len(dims)
+    rows, length = math.prod(x.shape[:n]), math.prod(x.shape[n:])
+    if dims != tuple(range(n)) or n == x.ndim or not on_cpu() or x.dtype not in (np.float32, np.float64):
+        return jnp.sum(x, dims, keepdims=keepdim)
+    if not 2 <= rows <= 64 or length < 1 << 13:
+        return jnp.sum(x, dims, keepdims=keepdim)
+    return _by_product(x, n).reshape(((1,) * n if keepdim else ()) + x.shape[n:])
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _by_product(x, n):
+    """The sum over the first ``n`` dimensions; its gradient is copied into all rows, not multiplied."""
+    rows = x.reshape(math.prod(x.shape[:n]), -1)
+    return contract(jnp.ones(rows.shape[:1], x.dtype), rows, (0,), (0,)).reshape(x.shape[n:])
+
+
+@_by_product.defjvp
+def _by_product_jvp(n, primals, tangents):
+    return _by_product(*primals, n), jnp.sum(*tangents, tuple(range(n)))
+
+
 @op(saves="none", grad_name=_by_dim("Sum"))
 def sum(input, /, dim=None, keepdim=False, *, dtype=None):
     """The sum over ``dim`` (a dimension, several, or all); integers add up in int64."""
     dims = wrap_dims(dim, input.ndim)
     x, result = _accumulate(input, dtype)
-    return jnp.sum(x, dims, keepdims=keepdim).astype(result)
+    return _add_up(x, dims, keepdim).astype(result)
 
 
 @op(grad_name="NansumBackward0")
@@ -88,7 +118,7 @@ def mean(input, /, dim=None, keepdim=False, *, dtype=None):
     dims = wrap_dims(dim, input.ndim)
     x = as_dtype(input, dtype)
     count = math.prod(input.shape[d] for d in dims)
-    total = jnp.sum(wide(x), dims, keepdims=keepdim)
+    total = _add_up(wide(x), dims, keepdim)
     return _over(total, count).astype(x.dtype)
 
 
