@@ -224,7 +224,7 @@ def _embedding_vjp(call):
     static, out = call.forward.static, call.outs[0]
     count = math.prod(call.forward.ins[1].shape)
     if (call.kept != (1,) or call.wanted != (0,) or count > _FEW_ROWS or out.dtype not in _REAL
-            or static["scale_grad_by_freq"] or (static["padding_idx"] or -1) >= 0):
+            or static["scale_grad_by_freq"] or static["padding_idx"] is not None):
         return None
     rows = (count, *out.shape[1:])
 

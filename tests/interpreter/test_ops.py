@@ -38,7 +38,8 @@ def whole_operations():
     yield torch.stack((x, x * 2)), torch.stack((x, x.detach(), -x), -1), torch.stack((d[0, 0, 0], d[0, 0, 1]))
     yield x.gather(0, at), x.gather(1, at[:, :1]), d.gather(-2, torch.ones(1, 4, 2, dtype=torch.long)), \
         x[0].gather(0, at[0, :2])
-    yield F.embedding(at[0], x), F.embedding(at, x, padding_idx=1), F.embedding(torch.tensor(2), x)
+    yield F.embedding(at[0], x), F.embedding(at, x, padding_idx=1), F.embedding(torch.tensor(2), x), \
+        F.embedding(at, x, padding_idx=0)
     for f in torch.softmax, torch.log_softmax:
         yield f(x, -1), f(x, 0), f(d, 1), f(x[0], 0), f(x * torch.tensor([1e30] * 5 + [float("inf")]), 1)
     long = torch.ones(20, requires_grad=True)
