@@ -38,6 +38,10 @@ def _layer(mode, states=1, bias=False, projected=False):
     return call
 
 
+def _lstm_cell(which):
+    return lambda x, h, c, *weights: torch.lstm_cell(x, (h, c), *weights)[which]
+
+
 def _classes(loss, targets, **options):
     return lambda x, **o: loss(x, targets(), _double(0.5, 1.0, 2.0), **options, **o)
 
@@ -157,4 +161,12 @@ ROWS = {
         _layer("LSTM", 2, projected=True), (2, 1, 1), (1, 1), (1, 2), (8, 1), (8, 1), (1, 2), low=-0.9,
         high=0.9,
     ),
+    # one step of them: the input, the state (and memory), the weights and biases
+    "_rnn_tanh_cell": row(torch.rnn_tanh_cell, (2, 1), (2, 2), (2, 1), (2, 2), low=-0.9, high=0.9),
+    "_rnn_relu_cell": row(torch.rnn_relu_cell, (2, 1), (2, 2), (2, 1), (2, 2), (2,), (2,)),
+    "_gru_cell": row(torch.gru_cell, (2, 1), (2, 2), (6, 1), (6, 2), (6,), (6,), low=-0.9, high=0.9),
+    "_lstm_memory": row(
+        _lstm_cell(1), (2, 1), (2, 2), (2, 2), (8, 1), (8, 2), (8,), (8,), low=-0.9, high=0.9
+    ),
+    "_lstm_state": row(_lstm_cell(0), (2, 1), (2, 2), (2, 2), (8, 1), (8, 2), low=-0.9, high=0.9),
 }
