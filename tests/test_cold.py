@@ -154,7 +154,9 @@ def test_deterministic_programs_are_all_compiled(prices):
         torch.use_deterministic_algorithms(False)
 
 
-@pytest.mark.parametrize(("rent", "more"), [(0.1, 5), (1e-3, 0.55 / policy.TURN)])
+@pytest.mark.parametrize(("rent", "more"), [
+    (0.1, 5), (0.02, policy.AHEAD - 1), (1e-3, 0.55 / policy.TURN),
+])
 def test_the_interpreter_goes_on_while_the_program_is_compiled(prices, monkeypatch, rent, more):
     prices(rent, 0.55)
     go, Real = threading.Event(), executable.Executable
@@ -168,7 +170,7 @@ def test_the_interpreter_goes_on_while_the_program_is_compiled(prices, monkeypat
     monkeypatch.setattr("jaxflow._dispatch.program.Executable", slow)
     x = torch.tensor([1.0, 1.0, 1.0])
     counts = Counts()
-    before = policy.LOOPS + int(more)  # the last of LOOPS starts it; its price is that of so many more
+    before = policy.LOOPS + int(more)  # the last of LOOPS starts it; then come those that the prices suggest
     for _ in range(before):
         assert (x * 2).tolist() == [2.0, 2.0, 2.0]
     assert counts() == (before, 0, 0)

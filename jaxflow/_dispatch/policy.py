@@ -10,8 +10,9 @@ NOTE [When a program is compiled]
       executable counts) between a time and the next, is taken to be a loop's, and is compiled if
       ``HORIZON`` more runs pay for it; any other once what was spent on interpreting it would have paid.
     - What takes long to compile is compiled in the background, while its next runs are interpreted: as
-      many as take that long, if each takes what interpreting it costs, and at least ``TURN``. The run after
-      those waits for the executable if need be, so here, too, the clock decides nothing.
+      many as take that long, if each takes what interpreting it costs, and at least ``TURN``. Where those
+      are no more than ``SOON``, waiting is soon paid (and from the disk an executable is there at once), so
+      it is done after ``AHEAD``. The run after those waits if need be, so the clock decides nothing here.
     What is asked for two or three times is so answered by one executor and the same to the last bit; where
     that has to hold for longer (a gradient checked for being reproducible), ``pinned`` keeps to it; under
     ``use_deterministic_algorithms(True)`` nothing is interpreted.
@@ -38,6 +39,7 @@ from .work import seconds_to_compile, seconds_to_interpret, seconds_to_record
 NEAR = 8
 LOOPS = 4
 HORIZON = 10_000
+AHEAD, SOON = 8, 64
 TURN = 5e-3  # seconds from one run of a trace to the next, at least: a program rarely does nothing else
 CALL = 8e-5  # seconds: of calling a small compiled program, mostly in another thread of XLA's
 CHEAP = 2e-4  # seconds of interpreting an operation of a program that counts for a streak
@@ -122,7 +124,8 @@ def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executa
                 return None
             if s.price >= BACKGROUND_FROM and s.price > s.rent:
                 s.job = submit(compiling(f"{why}, in the background"))
-                s.due = s.seen + 1 + int(s.price / max(s.rent, TURN))
+                runs = 1 + int(s.price / max(s.rent, TURN))
+                s.due = s.seen + (min(runs, AHEAD) if runs <= SOON else runs)
                 return None
             job = None
     if job is None:
