@@ -30,7 +30,7 @@ class ChangingLengths(OverBatches, Training):
     def over(self, batches):
         for batch in batches:
             loss = self.step(*batch)
-        loss.item()
+        self.end(loss)
 
 
 class LengthsAgain(ChangingLengths):

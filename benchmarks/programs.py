@@ -82,7 +82,12 @@ class Training(Program):
         return losses
 
     def measure(self, steps):
-        return repeated(self.once, lambda loss: loss.item(), steps) / steps
+        return repeated(self.once, self.end, steps) / steps
+
+    def end(self, loss):
+        """Wait for the last step: the loss, and what an executor may be at when that is there, the update."""
+        *_, last = self.parts[0].parameters()
+        return loss.item(), last.detach().reshape(-1)[0].item()
 
     def once(self):
         return self.step(*next(self.batches))
