@@ -117,6 +117,12 @@ def group_norm(input, weight=None, bias=None, /, *, num_groups, eps):
     return as_dtype(_normalize_groups(grouped, weight, bias, eps).reshape(input.shape), input.dtype)
 
 
+def _unpacked(parameters, given):
+    """A weight and a bias out of those that are ``given``; None for one that is not."""
+    left = list(parameters)
+    return [left.pop(0) if there else None for there in given]
+
+
 def _normalize_groups(x, weight, bias, eps):
     """``(N, groups, channels, positions)`` standardised over the last two, each channel scaled and shifted.
 
@@ -130,13 +136,11 @@ def _normalize_groups(x, weight, bias, eps):
         var = jnp.mean(centred * centred, (2, 3), keepdims=True)
         return mean, jax.lax.rsqrt(var + jnp.asarray(eps, x.dtype))
 
-    def unpack(parameters):
-        left = list(parameters)
-        return [None if p is None else left.pop(0) for p in (weight, bias)]
+    given = weight is not None, bias is not None
 
     @jax.custom_jvp
     def normalize(x, *parameters):
-        weight, bias = unpack(parameters)
+        weight, bias = _unpacked(parameters, given)
         mean, inverse = statistics(x)
         out = (x - mean) * (inverse if weight is None else inverse * weight)
         return out if bias is None else out + bias
@@ -144,8 +148,8 @@ def _normalize_groups(x, weight, bias, eps):
     def tangent(primals, tangents):
         x, *parameters = primals
         dx, *changes = tangents
-        weight = unpack(parameters)[0]
-        dweight, dbias = (None if isinstance(p, SymbolicZero) else p for p in unpack(changes))
+        weight = _unpacked(parameters, given)[0]
+        dweight, dbias = (None if isinstance(p, SymbolicZero) else p for p in _unpacked(changes, given))
         mean, inverse = statistics(x)
         factor = inverse if weight is None else inverse * weight
         centred = x - mean
@@ -206,13 +210,11 @@ def _batch_norm(x, weight, bias, eps):
         inverse = jax.lax.rsqrt(var + jnp.asarray(eps, x.dtype))
         return mean, inverse, inverse if weight is None else inverse * weight
 
-    def unpack(parameters):
-        left = list(parameters)
-        return [None if p is None else left.pop(0) for p in (weight, bias)]
+    given = weight is not None, bias is not None
 
     @jax.custom_jvp
     def normalize(x, *parameters):
-        weight, bias = unpack(parameters)
+        weight, bias = _unpacked(parameters, given)
         mean, _, scale = scaled(x, weight)
         shift = -mean * scale
         return x * scale + (shift if bias is None else shift + bias)
@@ -220,7 +222,7 @@ def _batch_norm(x, weight, bias, eps):
     def tangent(primals, tangents):
         x, *parameters = primals
         dx, *changes = tangents
-        mean, inverse, scale = scaled(x, unpack(parameters)[0])
+        mean, inverse, scale = scaled(x, _unpacked(parameters, given)[0])
         out = normalize(*primals)
         centred = x - mean
 
@@ -233,7 +235,7 @@ def _batch_norm(x, weight, bias, eps):
             t = dx * scale
             along = inverse * jnp.mean(centred * t, axes)
             total = t + -jnp.mean(t, axes) + standardized_times(-along)
-        dweight, dbias = unpack(changes)
+        dweight, dbias = _unpacked(changes, given)
         if dweight is not None and not isinstance(dweight, SymbolicZero):
             total = total + standardized_times(dweight)
         if dbias is not None and not isinstance(dbias, SymbolicZero):
