@@ -74,6 +74,7 @@ from . import compiler as compiler
 from . import cuda as cuda
 from . import func as func
 from . import linalg as linalg
+from . import masked as masked
 from . import nn as nn
 from . import optim as optim
 from . import profiler as profiler

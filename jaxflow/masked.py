@@ -1,0 +1,7 @@
+"""Masked operations, under ``torch.masked``'s names: every operation declared for this namespace."""
+
+import sys as _sys
+
+from ._dispatch.publish import publish as _publish
+
+_publish(_sys.modules["jaxflow"], ("masked",))
