@@ -19,6 +19,10 @@ def _resize(mode, *size, **options):
     return lambda x: F.interpolate(x, size=size, mode=mode, **options)
 
 
+def _sample(places, mode, padding, align_corners=False):
+    return lambda x, g: F.grid_sample(x, g.reshape(places), mode, padding, align_corners)
+
+
 ROWS = {
     "_convolution": row(
         lambda x, w, b: F.conv2d(x, w, b, stride=(1, 2), padding=(1, 0), dilation=(2, 1)),
@@ -81,4 +85,18 @@ ROWS = {
     "_resize/bicubic": row(_resize("bicubic", 3, 2), (1, 1, 2, 3)),
     "_resize/trilinear": row(_resize("trilinear", 1, 3, 2), (1, 1, 2, 2, 2)),
     "_resize/antialias": row(_resize("bilinear", 2, 2, antialias=True), (1, 1, 3, 3)),
+    "grid_sampler_2d": row(_sample((1, 2, 2, 2), "bilinear", "zeros"), (1, 2, 2, 3), (8,), low=-0.95, high=0.9),
+    "grid_sampler_2d/reflection": row(
+        _sample((1, 2, 1, 2), "bilinear", "reflection", True), (1, 1, 3, 2), (4,), low=-1.6, high=1.7
+    ),
+    "grid_sampler_2d/bicubic": row(
+        _sample((1, 2, 1, 2), "bicubic", "border"), (1, 1, 3, 2), (4,), low=-0.9, high=0.8
+    ),
+    "grid_sampler_3d": row(
+        _sample((1, 1, 2, 1, 3), "bilinear", "border"), (1, 1, 2, 3, 2), (6,), low=-0.9, high=0.8
+    ),
+    "affine_grid_generator": row(lambda t: F.affine_grid(t, (2, 1, 2, 3), align_corners=False), (2, 2, 3)),
+    "affine_grid_generator/aligned": row(
+        lambda t: F.affine_grid(t, (1, 1, 2, 2, 3), align_corners=True), (1, 3, 4)
+    ),
 }
