@@ -121,8 +121,7 @@ def _sample(input, grid, mode, padding, align_corners):
 
 
 def _check(input, grid, dims, mode) -> None:
-    if not jnp.issubdtype(input.dtype, np.floating):
-        refuse(f"grid_sampler_{dims}d_cpu{'_kernel_impl' if dims == 2 else ''}", input, BOOL, INTEGER, COMPLEX)
+    refuse(("grid_sampler_2d_cpu_kernel_impl", "grid_sampler3d_cpu")[dims - 2], input, BOOL, INTEGER, COMPLEX)
     if input.shape[0] != grid.shape[0]:
         raise RuntimeError(
             "grid_sampler(): expected grid and input to have same batch size, but got input with sizes "

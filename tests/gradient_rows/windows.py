@@ -85,7 +85,9 @@ ROWS = {
     "_resize/bicubic": row(_resize("bicubic", 3, 2), (1, 1, 2, 3)),
     "_resize/trilinear": row(_resize("trilinear", 1, 3, 2), (1, 1, 2, 2, 2)),
     "_resize/antialias": row(_resize("bilinear", 2, 2, antialias=True), (1, 1, 3, 3)),
-    "grid_sampler_2d": row(_sample((1, 2, 2, 2), "bilinear", "zeros"), (1, 2, 2, 3), (8,), low=-0.95, high=0.9),
+    "grid_sampler_2d": row(
+        _sample((1, 2, 2, 2), "bilinear", "zeros"), (1, 2, 2, 3), (8,), low=-0.95, high=0.9
+    ),
     "grid_sampler_2d/reflection": row(
         _sample((1, 2, 1, 2), "bilinear", "reflection", True), (1, 1, 3, 2), (4,), low=-1.6, high=1.7
     ),
