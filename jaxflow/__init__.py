@@ -72,6 +72,7 @@ e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
 from . import backends as backends
 from . import compiler as compiler
 from . import cuda as cuda
+from . import fft as fft
 from . import func as func
 from . import linalg as linalg
 from . import masked as masked

@@ -3,9 +3,9 @@
 A key is the op's name, or the name, a slash and what is special about this call.
 """
 
-from . import arranging, indexing, nets, optimizers, pointwise, products, reductions, views, windows
+from . import arranging, fourier, indexing, nets, optimizers, pointwise, products, reductions, views, windows
 
-_OPS = (arranging, indexing, nets, optimizers, pointwise, products, reductions, windows)
+_OPS = (arranging, fourier, indexing, nets, optimizers, pointwise, products, reductions, windows)
 ROWS = {name: row for family in _OPS for name, row in family.ROWS.items()}
 VIEW_ROWS = views.ROWS
 

@@ -1,0 +1,69 @@
+"""Sample frequencies and shifts of spectra, for the namespace ``fft``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core.layout import strided
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
+
+from .construct import finished, put
+from .creation import check_size, device_of, dtype_of
+from .forms import given_out
+
+
+def _frequencies(name, n, d, at, out, dtype, device, requires_grad):
+    if type(n) is not int:
+        raise TypeError(f"fft_{name}(): argument 'n' (position 1) must be int, not {type(n).__name__}")
+    kind = dtype_of(dtype if dtype is not None or out is None else out._aval.dtype, f"fft_{name}")
+    if kind.category < 2:
+        raise RuntimeError(f"{name} requires a floating point or complex dtype")
+    if kind.is_complex:
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{kind.scalar_name}'")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = at(n) * (np.float64(1) / (np.float64(n) * d))
+    t = finished(put(found.astype(kind.np), device_of(device)), requires_grad, f"fft_{name}")
+    return given_out(f"fft_{name}", out, t)
+
+
+def _around_zero(n):
+    check_size("fftfreq", (n,))
+    return (np.arange(n) + n // 2) % max(n, 1) - n // 2
+
+
+@composite("function", namespace="fft")
+def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: Any = None, layout: Any = strided,
+            device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """The frequencies of the ``n`` numbers that `fft` returns, of samples ``d`` apart; floating."""
+    return _frequencies("fftfreq", n, d, _around_zero, out, dtype, device, requires_grad)
+
+
+@composite("function", namespace="fft")
+def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: Any = None, layout: Any = strided,
+             device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """The frequencies of the ``n // 2 + 1`` numbers that `rfft` returns, of samples ``d`` apart."""
+    return _frequencies("rfftfreq", n, d, lambda n: np.arange(n // 2 + 1), out, dtype, device, requires_grad)
+
+
+def _shifted(input, dim, shift):
+    if dim is None:
+        dim = tuple(range(input.dim()))
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    return apply(OPS["roll"], (input,), (tuple(shift(input.shape[d]) for d in dims), dims))
+
+
+@composite("function", namespace="fft")
+def fftshift(input: Tensor, dim: Any = None) -> Tensor:
+    """A spectrum in the order of `fft` with frequency zero moved to the middle of ``dim`` (all)."""
+    return _shifted(input, dim, lambda n: n // 2)
+
+
+@composite("function", namespace="fft")
+def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
+    """What `fftshift` did, undone."""
+    return _shifted(input, dim, lambda n: (n + 1) // 2)

@@ -1,0 +1,223 @@
+"""Discrete Fourier transforms, for the namespace ``fft``.
+
+XLA transforms the last one to three dimensions; more of them are done in turns. Of PyTorch's three kinds
+(complex to complex, real to half of a spectrum, half a spectrum to real) each runs forward and inverse.
+"""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jax.lax import FftType
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.dtype import COMPLEX
+from jaxflow._dispatch.op import op
+
+from ._support import category, is_complex, is_float, scalar_name
+
+_AT_ONCE = 3  # dimensions that XLA transforms in one operation
+_NORMS = (None, "backward", "ortho", "forward")
+
+
+def _floating(x):
+    """``x`` as PyTorch's transforms take it: integers in the default dtype, no half precision."""
+    if category(x) < dtypes.FLOATING:
+        return x.astype(dtypes.get_default_dtype().np)
+    if x.dtype.itemsize == 2:
+        raise RuntimeError(f"Unsupported dtype {scalar_name(x)}")
+    return x
+
+
+def _complex(x):
+    return x if is_complex(x) else x.astype(dtypes.from_numpy_dtype(x.dtype).to_complex().np)
+
+
+def _axis(dim, ndim: int) -> int:
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if not -ndim <= dim < ndim:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})"
+        )
+    return dim % ndim
+
+
+def _integers(name, argument, value, many: bool):
+    found = value if isinstance(value, tuple) and many else (value,)
+    if not all(type(v) is int for v in found):
+        what = "tuple of ints" if many else "int"
+        kind = next(type(v).__name__ for v in found if type(v) is not int)
+        raise TypeError(f"fft_{name}(): argument '{argument}' must be {what}, not {kind}")
+    return found
+
+
+def _places(name, x, s, dim):
+    """Axes and requested lengths (-1: as they are) of a transform over several dimensions."""
+    if dim is not None:
+        dims = _integers(name, "dim", dim, True)
+        axes = tuple(_axis(d, x.ndim) for d in dims)
+        if len(set(axes)) < len(axes):
+            raise RuntimeError("FFT dims must be unique")
+        if s is None:
+            return axes, (-1,) * len(axes)
+        lengths = _integers(name, "s", s, True)
+        if len(lengths) != len(axes):
+            raise RuntimeError("When given, dim and shape arguments must have the same length")
+        return axes, lengths
+    if s is None:
+        return tuple(range(x.ndim)), (-1,) * x.ndim
+    lengths = _integers(name, "s", s, True)
+    if len(lengths) > x.ndim:
+        raise RuntimeError(
+            f"Got shape with {len(lengths)} values but input tensor only has {x.ndim} dimensions."
+        )
+    return tuple(range(x.ndim - len(lengths), x.ndim)), lengths
+
+
+def _resized(x, axis: int, length: int):
+    """``x`` cut off, or followed by zeros, along one of its dimensions."""
+    have = x.shape[axis]
+    if have > length:
+        return jax.lax.slice_in_dim(x, 0, length, axis=axis)
+    if have < length:
+        pads = [(0, 0)] * x.ndim
+        pads[axis] = (0, length - have)
+        return jnp.pad(x, pads)
+    return x
+
+
+def _grouped(x, axes: tuple, transform):
+    """``transform(x, lengths)`` of the last dimensions, for ``axes`` a few at a time."""
+    for start in range(0, len(axes), _AT_ONCE):
+        some = axes[start : start + _AT_ONCE]
+        last = tuple(range(-len(some), 0))
+        moved = jnp.moveaxis(x, some, last)
+        x = jnp.moveaxis(transform(moved, moved.shape[-len(some):]), last, some)
+    return x
+
+
+def _complex_to_complex(x, axes, lengths, forward):
+    kind = FftType.FFT if forward else FftType.IFFT
+    return _grouped(_complex(x), axes, lambda y, sizes: jax.lax.fft(y, kind, sizes))
+
+
+def _real_to_complex(x, axes, lengths, forward):
+    half = _AT_ONCE if len(axes) > _AT_ONCE else len(axes)
+    x = _grouped(x, axes[-half:], lambda y, sizes: jax.lax.fft(y, FftType.RFFT, sizes))
+    x = _complex_to_complex(x, axes[:-half], None, True)
+    return x if forward else jnp.conj(x) / math.prod(lengths)
+
+
+def _complex_to_real(x, axes, lengths, forward):
+    half = _AT_ONCE if len(axes) > _AT_ONCE else len(axes)
+    x = jnp.conj(_complex(x)) if forward else _complex(x)
+    x = _complex_to_complex(x, axes[:-half], None, False)
+    x = _grouped(x, axes[-half:],
+                 lambda y, sizes: jax.lax.fft(y, FftType.IRFFT, (*sizes[:-1], lengths[-1])))
+    return x * math.prod(lengths) if forward else x
+
+
+def _scaled(x, norm, forward, count):
+    """``x``, which is divided by ``count`` if inverse, divided as ``norm`` says."""
+    if norm not in _NORMS:
+        raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+    if norm == "ortho":
+        return x / math.sqrt(count) if forward else x * math.sqrt(count)
+    if norm == "forward":
+        return x / count if forward else x * count
+    return x
+
+
+def _checked(length: int) -> int:
+    if length < 1:
+        raise RuntimeError(f"Invalid number of data points ({length}) specified")
+    return length
+
+
+def _transformed(name, kind, forward, x, axes, wanted, norm):
+    if norm is not None and not isinstance(norm, str):
+        raise TypeError(f"fft_{name}(): argument 'norm' must be str, not {type(norm).__name__}")
+    if kind is not _complex_to_complex and not axes:
+        raise RuntimeError(f"{name.rstrip('2n')}n must transform at least one axis")
+    lengths = []
+    for i, (axis, length) in enumerate(zip(axes, wanted, strict=True)):
+        halved = kind is _complex_to_real and i == len(axes) - 1
+        if length == -1:
+            lengths.append(_checked(2 * (x.shape[axis] - 1) if halved else x.shape[axis]))
+        else:
+            lengths.append(_checked(length))
+            x = _resized(x, axis, length // 2 + 1 if halved else length)
+    return _scaled(kind(x, axes, tuple(lengths), forward), norm, forward, math.prod(lengths))
+
+
+def _prepared(name, kind, x):
+    if kind is _real_to_complex and category(x) == COMPLEX:
+        raise RuntimeError(
+            f"{name} expects a real input tensor, but got {scalar_name(x)}" if name[-1] == "t" else
+            f"rfftn expects a real-valued input tensor, but got {scalar_name(x)}" if name[0] == "r" else
+            f"Only supports floating-point dtypes, but found: {scalar_name(x)}"
+        )
+    return _floating(x)
+
+
+def _body(name, kind, forward):
+    if name.endswith("t"):
+        def body(input, /, n=None, dim=-1, norm=None):
+            x = _prepared(name, kind, input)
+            axis = _axis(*_integers(name, "dim", dim, False), x.ndim)
+            length = x.shape[axis] if n is None else _integers(name, "n", n, False)[0]
+            if n is None and kind is _complex_to_real:
+                length = 2 * (length - 1)
+            return _transformed(name, kind, forward, x, (axis,), (_checked(length),), norm)
+    elif name.endswith("2"):
+        def body(input, /, s=None, dim=(-2, -1), norm=None):
+            x = _prepared(name, kind, input)
+            if dim is None:
+                raise TypeError(f"fft_{name}(): argument 'dim' must be tuple of ints, not NoneType")
+            return _transformed(name, kind, forward, x, *_places(name, x, s, dim), norm)
+    else:
+        def body(input, /, s=None, dim=None, norm=None):
+            x = _prepared(name, kind, input)
+            return _transformed(name, kind, forward, x, *_places(name, x, s, dim), norm)
+    return body
+
+
+_DOMAINS = {
+    "": (_complex_to_complex, True, "The discrete Fourier transform of"),
+    "i": (_complex_to_complex, False, "The inverse discrete Fourier transform of"),
+    "r": (_real_to_complex, True, "The half of the spectrum that a real signal has, from"),
+    "ir": (_complex_to_real, False, "The real signal with a given half of its spectrum, from"),
+    "h": (_complex_to_real, True, "The real spectrum of a signal with Hermitian symmetry, given its half, from"),
+    "ih": (_real_to_complex, False, "Half of the Hermitian signal with a given real spectrum, from"),
+}
+_FORMS = {
+    "fft": "one dimension; ``n`` cuts it off or fills it up with zeros before.",
+    "fft2": "two dimensions; ``s`` cuts them off or fills them up with zeros before.",
+    "fftn": "several dimensions (all, or the last ``len(s)``); ``s`` cuts them off or fills them up with "
+            "zeros before, -1 leaves one.",
+}
+_NODES = {_complex_to_complex: "FftC2CBackward0", _real_to_complex: "FftR2CBackward0",
+          _complex_to_real: "FftC2RBackward0"}
+_DETAILS = """
+
+    ``norm`` is ``"backward"`` (None), where the inverse is divided by the number of points, ``"forward"``
+    or ``"ortho"`` (by its root, both ways). Integers are transformed in the default dtype. The half of a
+    spectrum of ``n`` points has ``n // 2 + 1``; back from it, ``n`` is ``2 * (points - 1)`` unless given.
+
+    Raises:
+        RuntimeError: for half precision, a complex input where a real one is needed, dimensions named
+            twice, lengths below 1, an unknown ``norm``.
+        IndexError: for a dimension that is not there."""
+
+for _prefix, (_kind, _forward, _what) in _DOMAINS.items():
+    for _form, _which in _FORMS.items():
+        _name = _form if not _prefix else _prefix + _form
+        _fn = _body(_name, _kind, _forward)
+        _fn.__name__ = _fn.__qualname__ = _name
+        _fn.__doc__ = f"{_what} {_which}{_DETAILS}"
+        _out = "a floating point" if _kind is _complex_to_real else "a complex"
+        op(namespace="fft", variants="function out", grad_name=_NODES[_kind], saves="none",
+           out=f"{_name} expects {_out} output tensor, but got {{out}}")(_fn)

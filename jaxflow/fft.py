@@ -1,0 +1,8 @@
+"""Discrete Fourier transforms, under ``torch.fft``'s names: every operation declared for this namespace."""
+
+import sys as _sys
+
+from ._core.tensor import Tensor as Tensor
+from ._dispatch.publish import publish as _publish
+
+_publish(_sys.modules["jaxflow"], ("fft",))

@@ -1,0 +1,36 @@
+"""Fourier transforms, and what is made of them."""
+
+import jaxflow as torch
+
+from .row import row
+
+fft = torch.fft
+X = (2, 4)
+
+
+def _both(transform, **options):
+    """Of a complex tensor made of a real one, so that both parts of the gradient are seen."""
+    return row(lambda x: transform(torch.complex(x, x.flip(-1) * 0.5), **options), X)
+
+
+ROWS = {
+    "fft": row(lambda x: fft.fft(x, 5, norm="ortho"), X),
+    "fft/complex": row(lambda x: fft.fft(x, dim=0), X, dtype="complex128"),
+    "ifft": _both(fft.ifft, n=3),
+    "rfft": row(lambda x: fft.rfft(x, norm="forward"), X),
+    "irfft": _both(fft.irfft, n=5),
+    "hfft": _both(fft.hfft),
+    "ihfft": row(lambda x: fft.ihfft(x), X),
+    "fft2": row(lambda x: fft.fft2(x, (3, 2)), X),
+    "ifft2": _both(fft.ifft2),
+    "rfft2": row(lambda x: fft.rfft2(x), X),
+    "irfft2": _both(fft.irfft2),
+    "hfft2": _both(fft.hfft2),
+    "ihfft2": row(lambda x: fft.ihfft2(x), X),
+    "fftn": row(lambda x: fft.fftn(x), (2, 1, 2, 1, 2)),
+    "ifftn": row(lambda x: fft.ifftn(x, (-1, 3)), X),
+    "rfftn": row(lambda x: fft.rfftn(x), (2, 1, 2, 1, 2)),
+    "irfftn": row(lambda x: fft.irfftn(x), (2, 1, 2, 1, 2)),
+    "hfftn": _both(fft.hfftn, norm="ortho"),
+    "ihfftn": row(lambda x: fft.ihfftn(x, norm="ortho"), X),
+}
