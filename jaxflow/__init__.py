@@ -29,6 +29,11 @@ from ._core.layout import contiguous_format as contiguous_format
 from ._core.layout import layout as layout
 from ._core.layout import memory_format as memory_format
 from ._core.layout import preserve_format as preserve_format
+from ._core.layout import sparse_bsc as sparse_bsc
+from ._core.layout import sparse_bsr as sparse_bsr
+from ._core.layout import sparse_coo as sparse_coo
+from ._core.layout import sparse_csc as sparse_csc
+from ._core.layout import sparse_csr as sparse_csr
 from ._core.layout import strided as strided
 from ._core.printing import set_printoptions as set_printoptions
 from ._core.size import Size as Size
@@ -81,6 +86,7 @@ from . import optim as optim
 from . import profiler as profiler
 from . import random as random
 from . import serialization as serialization
+from . import signal as signal
 from . import special as special
 from . import utils as utils
 from . import version as version

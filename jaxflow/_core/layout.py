@@ -28,7 +28,7 @@ class _Word:
 
 
 class layout(_Word):
-    """How a tensor's elements are stored; jaxflow's tensors are all ``strided``."""
+    """How a tensor's elements are stored; jaxflow's tensors are all ``strided``, the others are refused."""
 
     __slots__ = ()
 
@@ -40,6 +40,11 @@ class memory_format(_Word):
 
 
 strided = layout._declare("strided")
+sparse_coo = layout._declare("sparse_coo")
+sparse_csr = layout._declare("sparse_csr")
+sparse_csc = layout._declare("sparse_csc")
+sparse_bsr = layout._declare("sparse_bsr")
+sparse_bsc = layout._declare("sparse_bsc")
 
 contiguous_format = memory_format._declare("contiguous_format")
 preserve_format = memory_format._declare("preserve_format")

@@ -16,7 +16,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import COMPLEX
 from jaxflow._dispatch.op import op
 
-from ._support import category, is_complex, is_float, scalar_name
+from ._support import category, is_complex, scalar_name
 
 _AT_ONCE = 3  # dimensions that XLA transforms in one operation
 _NORMS = (None, "backward", "ortho", "forward")
@@ -190,7 +190,7 @@ _DOMAINS = {
     "i": (_complex_to_complex, False, "The inverse discrete Fourier transform of"),
     "r": (_real_to_complex, True, "The half of the spectrum that a real signal has, from"),
     "ir": (_complex_to_real, False, "The real signal with a given half of its spectrum, from"),
-    "h": (_complex_to_real, True, "The real spectrum of a signal with Hermitian symmetry, given its half, from"),
+    "h": (_complex_to_real, True, "The real spectrum of a Hermitian signal, from the half that is given, in"),
     "ih": (_real_to_complex, False, "Half of the Hermitian signal with a given real spectrum, from"),
 }
 _FORMS = {
