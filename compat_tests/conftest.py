@@ -5,19 +5,11 @@ import os
 import pathlib
 import zlib
 
-# Before jaxflow is imported: compiled programs are shared between the workers and between runs.
-CACHE = pathlib.Path(__file__).resolve().parent.parent / ".cache" / "tests"
-os.environ.setdefault("JAXFLOW_CACHE_DIR", str(CACHE))
-# Small compiles dominate the time of these tests, and are twice as quick without LLVM's optimiser.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+import pytest
 
-import jax  # noqa: E402
-import pytest  # noqa: E402
+from compat_tests import setting  # noqa: F401  before jaxflow is imported
 
-import jaxflow  # noqa: E402
-
-# An op casts for itself: a promotion left to jnp would follow JAX's table, not PyTorch's.
-jax.config.update("jax_numpy_dtype_promotion", "strict")
+import jaxflow  # isort: skip
 
 
 @pytest.fixture(params=["deferred", "eager"])

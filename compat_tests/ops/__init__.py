@@ -1,0 +1,15 @@
+"""The sweep over PyTorch's own operator table (``op_db``): every operator, on torch and on jaxflow.
+
+For each record and dtype the same samples go to both, and what comes back is compared: values, gradients,
+second gradients, methods and operators, in-place and ``out=`` forms, views and what they share, errors, and
+the three executors. ``python -m compat_tests.ops --help`` says how to run it.
+
+NOTE [Ledger]
+    A *unit* is one check of one record in one dtype. The sweep writes down for every record which units
+    ran and which failed, with the first reason: ``compat_tests/ops/ledger.jsonl``, a line a record. From
+    it ``docs/compatibility.md`` is printed, and nothing else is claimed. The tests run some of the units
+    again (all records, all checks, two dtypes, the same samples) and fail where a unit fares otherwise
+    than the ledger says, in either direction.
+"""
+
+from compat_tests import setting  # noqa: F401  before jaxflow is imported

@@ -1,0 +1,128 @@
+"""The records of ``op_db``: their keys, their samples, and jaxflow's function for each."""
+
+import functools
+import types
+import zlib
+
+import torch
+from torch.testing._internal import common_methods_invocations
+from torch.testing._internal.common_methods_invocations import op_db
+
+import jaxflow
+
+RECORDS = {(r.name, r.variant_test_name): r for r in op_db}
+
+#: The dtypes of the sweep, in the order of its reports.
+DTYPES = ("float32", "float64", "bfloat16", "float16", "int64", "int32", "uint8", "bool", "complex64",
+          "complex128")
+
+#: How many samples of a record and dtype a check takes, spread over all there are; ``None``: all.
+SAMPLES = 3
+
+
+def keys():
+    """The keys of all records, ``name`` or ``name/variant``, in order."""
+    return sorted(f"{n}/{v}" if v else n for n, v in RECORDS)
+
+
+def record(key):
+    """The record of a key."""
+    name, _, variant = key.partition("/")
+    return RECORDS[name, variant]
+
+
+def dtypes(key):
+    """Names of the swept dtypes that torch supports on the CPU for the record."""
+    supported = record(key).dtypes
+    return [name for name in DTYPES if getattr(torch, name) in supported]
+
+
+def second_dtype(key):
+    """The dtype that the tests take beside float32: one for each record, by its name."""
+    others = [name for name in dtypes(key) if name != "float32"]
+    return others[zlib.crc32(key.encode()) % len(others)] if others else None
+
+
+def differentiable(key, dtype):
+    """Whether torch differentiates the record in the dtype."""
+    rec = record(key)
+    return rec.supports_autograd and getattr(torch, dtype) in rec.supported_backward_dtypes("cpu")
+
+
+def take_samples(key, dtype, requires_grad, count=SAMPLES):
+    """Sample inputs, spread over all there are, the last among them; the same at every run."""
+    torch.manual_seed(0)
+    found = list(record(key).sample_inputs("cpu", getattr(torch, dtype), requires_grad=requires_grad))
+    # The two libraries draw different numbers.
+    found = [s for s in found if not s.kwargs.get("dropout_p")]
+    if count is None or len(found) <= count:
+        return found
+    if count == 1:
+        return found[:1]
+    return [found[round(i * (len(found) - 1) / (count - 1))] for i in range(count)]
+
+
+def _seeded(fn, *args, **kwargs):
+    jaxflow.manual_seed(42)
+    return fn(*args, **kwargs)
+
+
+def is_random(key):
+    """Whether the record's numbers are drawn, so that only their dtype and shape can be compared."""
+    rec = record(key)
+    if rec.name in ("svd_lowrank", "pca_lowrank", "item", "empty_strided"):
+        return False  # exact, empty, or the seed is of no consequence
+    code = getattr(rec.op, "__code__", None)
+    return code is not None and "wrapper_set_seed" in code.co_names
+
+
+def resolve(key):
+    """jaxflow's function of a record: of the same name, or the record's own adapter run on jaxflow.
+
+    Raises:
+        AttributeError: if jaxflow has no such name.
+    """
+    rec = record(key)
+    if isinstance(rec.op, types.FunctionType) and rec.op.__module__.startswith("torch.testing"):
+        return on_jaxflow(rec.op)
+    return named(rec.name)
+
+
+def named(name):
+    """jaxflow's function or, where there is only that, method of a name.
+
+    Raises:
+        AttributeError: if there is neither.
+    """
+    name = name.removeprefix("torch.")
+    try:
+        return functools.reduce(getattr, name.split("."), jaxflow)
+    except AttributeError:
+        if "." in name:
+            raise
+        return getattr(jaxflow.Tensor, name)
+
+
+def on_jaxflow(fn):
+    """An adapter of the table (``lambda x, n: torch.polygamma(n, x)``) that finds jaxflow under ``torch``."""
+    names = dict(vars(common_methods_invocations))
+    names.update(fn.__globals__, torch=jaxflow, wrapper_set_seed=_seeded)
+    adapted = types.FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
+    adapted.__kwdefaults__ = fn.__kwdefaults__
+    return adapted
+
+
+def tolerance(key, dtype):
+    """torch's own ``(rtol, atol)``: the dtype's, or what its tests of values allow the record."""
+    dtype = getattr(torch, dtype) if isinstance(dtype, str) else dtype
+    rtol, atol = torch.testing._comparison.default_tolerances(dtype)
+    for test in ("test_noncontiguous_samples", "test_variant_consistency_eager", "test_compare_cpu"):
+        for decorator in record(key).get_decorators("TestCommon", test, "cpu", dtype, {}):
+            override = getattr(decorator, "d", {}).get(dtype)
+            if override is None:
+                continue
+            if isinstance(override, float):  # a precisionOverride
+                atol = max(atol, override)
+            else:
+                rtol, atol = max(rtol, override.rtol), max(atol, override.atol)
+    return rtol, atol

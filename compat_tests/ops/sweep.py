@@ -1,0 +1,37 @@
+"""Running the checks of a record."""
+
+import time
+import warnings
+
+from . import ledger
+from .errors import check_errors
+from .findings import Findings
+from .forms import check_forms, check_inplace, check_out
+from .records import SAMPLES, dtypes, resolve
+from .values import check_executors, check_layouts, check_values
+from .views import check_views
+
+CHECKS = (check_values, check_layouts, check_executors, check_forms, check_inplace, check_out, check_views)
+
+
+def sweep(key, wanted=None, samples=SAMPLES):
+    """What a record's checks find, in its dtypes that are among ``wanted`` (default: all of them)."""
+    found = Findings()
+    swept = [name for name in dtypes(key) if wanted is None or name in wanted]
+    try:
+        resolve(key)
+    except AttributeError:
+        found.missing = True
+        return found
+    for dtype in swept:
+        for check in CHECKS:
+            check(found, key, dtype, samples)
+    check_errors(found, key)
+    return found
+
+
+def line_of(key, wanted=None, samples=SAMPLES):
+    """A record's line of the ledger and the seconds it took; what a worker process runs."""
+    warnings.simplefilter("ignore")
+    start = time.monotonic()
+    return ledger.entry(key, sweep(key, wanted, samples)), time.monotonic() - start

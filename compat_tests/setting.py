@@ -1,0 +1,15 @@
+"""What every comparison with real torch runs under; to be imported before jaxflow is."""
+
+import os
+import pathlib
+
+# Compiled programs are shared between the workers and between runs.
+CACHE = pathlib.Path(__file__).resolve().parent.parent / ".cache"
+os.environ.setdefault("JAXFLOW_CACHE_DIR", str(CACHE / "tests"))
+# Small compiles dominate the time of these tests, and are twice as quick without LLVM's optimiser.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+
+import jax  # noqa: E402
+
+# An op casts for itself: a promotion left to jnp would follow JAX's table, not PyTorch's.
+jax.config.update("jax_numpy_dtype_promotion", "strict")
