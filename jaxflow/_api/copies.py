@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import Any
 
 import jax
@@ -326,6 +328,40 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = contiguous_format) -
     version[0] += 1
     self._aval, self._stride = aval, None
     return self
+
+
+@composite("function method")
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = contiguous_format) -> Tensor:
+    """Change the shape of ``input`` to that of another tensor; see `Tensor.resize_`."""
+    if memory_format is preserve_format:
+        memory_format = contiguous_format
+    return input.resize_(the_template._aval.shape, memory_format=memory_format)
+
+
+@composite("method")
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """The elements in another shape; deprecated in favour of ``reshape`` and ``resize_``."""
+    warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+    return _resized(self, ints(sizes))
+
+
+@composite("method")
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """The elements in the shape of another tensor; deprecated in favour of ``reshape``."""
+    warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
+    return _resized(self, tensor._aval.shape)
+
+
+def _resized(t: Tensor, size: tuple[int, ...]) -> Tensor:
+    total = math.prod(size)
+    if total != t._aval.numel:
+        raise RuntimeError(
+            f"requested resize to {'x'.join(map(str, size))} ({total} elements in total), but the given "
+            f"tensor has a size of {'x'.join(map(str, t._aval.shape))} ({t._aval.numel} elements). "
+            "autograd's resize can only change the shape of a given tensor, while preserving the number of "
+            "elements. "
+        )
+    return t.contiguous().view(size)
 
 
 def _inplace_metadata(name: str) -> None:

@@ -174,21 +174,54 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = st
                   device: Any = None, requires_grad: bool = False,
                   pin_memory: bool = False) -> Tensor:
     """An unspecified tensor (zeros here) of the given size and strides."""
-    shape, stride = size_of("empty_strided", (size,)), size_of("empty_strided", (stride,))
+    kind, where = dtype_of(dtype, "empty_strided"), device_of(device)
+    return _finish(_strided("empty_strided", size, stride, kind, where), None, requires_grad, "empty_strided")
+
+
+def _strided(name: str, size: Any, stride: Any, kind: dtypes.dtype, where: devices.device) -> Tensor:
+    """Zeros whose memory, gaps included, is laid out by ``stride``."""
+    shape, stride = size_of(name, (size,)), size_of(name, (stride,))
     if len(shape) != len(stride):
         raise RuntimeError(
             f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides "
             f"({len(stride)})"
         )
-    check_size("empty_strided", shape)
-    kind, where = dtype_of(dtype, "empty_strided"), device_of(device)
+    check_size(name, shape)
     if geometry.is_non_overlapping_and_dense(shape, stride):
         t = filled(shape, 0, kind, where)
         t._stride = None if stride == geometry.contiguous_strides(shape) else stride
-    else:
-        storage = filled((geometry.storage_extent(shape, stride),), 0, kind, where)
-        t = storage.as_strided(shape, stride)
-    return _finish(t, None, requires_grad, "empty_strided")
+        return t
+    return filled((geometry.storage_extent(shape, stride),), 0, kind, where).as_strided(shape, stride)
+
+
+@composite("function")
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = strided,
+                   device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """An unspecified tensor (zeros here) whose dimensions lie in memory in the order ``physical_layout``.
+
+    Raises:
+        RuntimeError: unless ``physical_layout`` names each dimension once, the outermost first.
+    """
+    shape, order = size_of("empty_permuted", (size,)), size_of("empty_permuted", (physical_layout,))
+    if len(shape) != len(order):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) "
+            f"= {len(shape)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    for i, d in enumerate(order):
+        if not 0 <= d < len(shape):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(shape) - 1}, but got {d} at "
+                f"index {i}).  NB: negative dims not currently supported; file an issue if you want it."
+            )
+        if d in order[:i]:
+            raise RuntimeError("Duplicate dim not allowed")
+    check_size("empty_permuted", shape)
+    stride = [0] * len(shape)
+    for d, step in zip(order, geometry.contiguous_strides(tuple(shape[d] for d in order))):
+        stride[d] = step
+    t = _strided("empty_permuted", shape, tuple(stride), dtype_of(dtype, "empty_permuted"), device_of(device))
+    return _finish(t, None, requires_grad, "empty_permuted")
 
 
 # ------------------------------------------------------------------------------------------- ranges
@@ -420,6 +453,16 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, lay
     kind = dtype_of(dtype, "new_full", self._aval.dtype)
     where = self._aval.device if device is None else devices.resolve(device)[0]
     return _finish(alike(filled(shape, fill_value, kind, where), self), None, requires_grad, "new_full")
+
+
+@composite("method")
+def new_empty_strided(self: Tensor, size: Any, stride: Any, dtype: Any = None, layout: Any = None,
+                      device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """An unspecified tensor (zeros here) of the given size and strides, with the dtype of ``self``."""
+    kind = dtype_of(dtype, "new_empty_strided", self._aval.dtype)
+    where = self._aval.device if device is None else devices.resolve(device)[0]
+    t = alike(_strided("new_empty_strided", size, stride, kind, where), self)
+    return _finish(t, None, requires_grad, "new_empty_strided")
 
 
 @composite("method")

@@ -216,3 +216,15 @@ def _index_tensors(name: str, input: Tensor, indices: Any, values: Any) -> tuple
             f"{name}(): argument 'values' (position 2) must be Tensor, not {type_name(values)}"
         )
     return parse_arrays(indices, input._aval.shape, _TENSORS)
+
+
+@composite("function", name="_unsafe_masked_index")
+def unsafe_masked_index(input: Tensor, mask: Tensor, indices: Any, fill: Any) -> Tensor:
+    """``input`` at index tensors, with ``fill`` where ``mask`` is false; indices are not checked."""
+    return apply(OPS["_unsafe_masked_index"], (input, mask, *indices, fill))
+
+
+@composite("function", name="_unsafe_masked_index_put_accumulate")
+def unsafe_masked_index_put_accumulate(input: Tensor, mask: Tensor, indices: Any, values: Tensor) -> Tensor:
+    """``input`` with ``values`` added at index tensors where ``mask`` is true; indices are not checked."""
+    return apply(OPS["_unsafe_masked_index_put_accumulate"], (input, mask, values, *indices))

@@ -76,8 +76,8 @@ _operator("__pow__", pow)
 _operator("__ipow__", pow_)
 _operator("__rpow__", lambda self, other: apply(_POW, (other, self)))
 # PyTorch divides a number by a tensor as a product with its reciprocal, to the last bit and node.
-_operator("__rtruediv__",
-          lambda self, other: apply(OPS["mul"], (apply(OPS["reciprocal"], (self,)), other)))
+for _name in ("__rtruediv__", "__rdiv__"):
+    _operator(_name, lambda self, other: apply(OPS["mul"], (self.reciprocal(), other)))
 
 
 def _double(x: Any) -> Any:

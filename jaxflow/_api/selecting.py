@@ -6,6 +6,7 @@ Functions whose result's size depends on the data read it, which is a sync point
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,30 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 def argwhere(input: Tensor) -> Tensor:
     """The indices of all nonzero elements, one row each."""
     return nonzero(input)
+
+
+@composite("function")
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """The coordinates, one int64 tensor for each dimension of ``shape``, of positions in a flattened tensor.
+
+    Raises:
+        TypeError: when ``indices`` holds no integers, or ``shape`` is none.
+        ValueError: when an extent is negative.
+    """
+    if indices._aval.dtype.category != dtypes.INTEGER:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices._aval.dtype}")
+    if isinstance(shape, int):
+        shape = (shape,)
+    elif not isinstance(shape, Sequence):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    for n in shape:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if any(n < 0 for n in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
+    at = indices.to(dtypes.int64)
+    steps = geometry.contiguous_strides(tuple(shape))
+    return tuple(at.div(step, rounding_mode="floor").remainder(n) for step, n in zip(steps, shape))
 
 
 # ------------------------------------------------------------------------------------------ scatter

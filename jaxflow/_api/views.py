@@ -9,23 +9,28 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
 from jaxflow._core.attributes import read_only
 from jaxflow._core.geometry import wrap_dim
+from jaxflow._core.layout import contiguous_format
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.door import apply, plan_of
 from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.viewing import apply_joint_view, apply_view
+from jaxflow._dispatch.viewing import apply_view
+from jaxflow._ops import pieces
+
+from .forms import given_out, invalid_combination
 
 
 def ints(args: tuple) -> tuple[int, ...]:
     """``f(2, 3)``, ``f((2, 3))`` and ``f(Size)`` alike as a tuple of ints."""
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         args = args[0]
-    return tuple([a if a.__class__ is int else _int(a) for a in args])
+    return tuple([a if a.__class__ is int else int_of(a) for a in args])
 
 
-def _int(a: Any) -> int:
+def int_of(a: Any) -> int:
+    """An integer argument, also where it is a 0-d tensor or a NumPy number. TypeError for others."""
     if isinstance(a, (str, float)) or a is None:
         raise TypeError(f"expected an int, but got {type(a).__name__}")
     return a.__index__()
@@ -34,28 +39,18 @@ def _int(a: Any) -> int:
 @composite()
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The slice at ``index`` along ``dim``, without that dimension; a view."""
-    return apply_view("select", input, (_int(dim), _int(index)))
+    return apply_view("select", input, (int_of(dim), int_of(index)))
 
 
 @composite()
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """``length`` elements from ``start`` along ``dim``; a view."""
-    if not input._aval.shape:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
-    dim = wrap_dim(dim, input._aval.ndim)
-    extent = input._aval.shape[dim]
-    start = _int(start)
-    if not -extent <= start <= extent:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-extent}, {extent}], but got {start})"
-        )
-    if start < 0:
-        start += extent
-    if start + length > extent:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({extent}).")
-    return apply_view("slice", input, (dim, start, start + length, 1))
+    if isinstance(start, Tensor) and (start._aval.ndim or start._aval.dtype.category != dtypes.INTEGER):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    axis, start, stop = pieces.narrowed(input._aval.shape, dim, int_of(start), length)
+    return apply_view("slice", input, (axis, start, stop, 1))
 
 
 @composite("method")
@@ -102,7 +97,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 @composite(aliases=("swapaxes", "swapdims"))
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged; a view."""
-    return apply_view("transpose", input, (_int(dim0), _int(dim1)))
+    return apply_view("transpose", input, (int_of(dim0), int_of(dim1)))
 
 
 @composite()
@@ -148,6 +143,24 @@ def expand(self: Tensor, *size: Any, implicit: bool = False) -> Tensor:
 
 
 @composite("method")
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """``self`` summed over what `expand` would have repeated to get here from ``size``.
+
+    Raises:
+        RuntimeError: when a tensor of that size does not expand to the shape of ``self``.
+    """
+    shape, wanted = self._aval.shape, ints(size)
+    lead = len(shape) - len(wanted)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(wanted, shape[lead:])):
+        raise RuntimeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.")
+    if not wanted:
+        return self.sum()
+    dims = [d for d, n in enumerate(shape) if d < lead or wanted[d - lead] == 1 != n]
+    total = self.sum(dims, keepdim=True) if dims else self
+    return total.view(wanted) if lead else total
+
+
+@composite("method")
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """``self`` expanded to the shape of ``other``; a view."""
     return apply_view("expand", self, (other._aval.shape,))
@@ -181,13 +194,46 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
         return apply_view("squeeze", input)
     if isinstance(dim, (tuple, list)):
         return apply_view("squeeze_dims", input, (ints(dim),))
-    return apply_view("squeeze_dim", input, (_int(dim),))
+    return apply_view("squeeze_dim", input, (int_of(dim),))
 
 
 @composite()
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """With a dimension of size 1 put in at ``dim``; a view."""
-    return apply_view("unsqueeze", input, (_int(dim),))
+    return apply_view("unsqueeze", input, (int_of(dim),))
+
+
+def _at_least(name: str, what: str, grow: Any) -> None:
+    """``atleast_1d`` and its like: of one tensor, or of each of several."""
+
+    def raised(*tensors: Any) -> Any:
+        if len(tensors) == 1:
+            (one,) = tensors
+            if isinstance(one, Tensor):
+                return grow(one)
+            if not isinstance(one, (tuple, list)):
+                raise invalid_combination(name, tensors, {})
+            tensors = one
+        return tuple(grow(t) for t in tensors)
+
+    raised.__name__ = raised.__qualname__ = name
+    raised.__doc__ = f"{what}; views. Of several tensors, or of a list, a tuple."
+    composite("function")(raised)
+
+
+def _rows(t: Tensor) -> Tensor:
+    return t.unsqueeze(0) if t._aval.ndim == 1 else t if t._aval.ndim else t.reshape(1, 1)
+
+
+def _layers(t: Tensor) -> Tensor:
+    n = t._aval.ndim
+    return t if n > 2 else t.unsqueeze(-1) if n == 2 else _rows(t).unsqueeze(-1) if n else t.reshape(1, 1, 1)
+
+
+_at_least("atleast_1d", "The tensor with one dimension at least",
+          lambda t: t if t._aval.ndim else t.reshape(1))
+_at_least("atleast_2d", "The tensor with two dimensions at least; a vector is a row", _rows)
+_at_least("atleast_3d", "The tensor with three dimensions at least; a matrix is a layer of one", _layers)
 
 
 @composite()
@@ -208,6 +254,23 @@ def as_strided(
 ) -> Tensor:
     """Any strided layout on the storage of ``input``; a view."""
     return apply_view("as_strided", input, (ints((size,)), ints((stride,)), storage_offset))
+
+
+@composite()
+def as_strided_scatter(input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int],
+                       storage_offset: int | None = None) -> Tensor:
+    """A copy of ``input`` with what `as_strided` shows of it replaced by ``src``."""
+    where = tuple(plan_of(input).geometry)
+    static = (where, ints((size,)), ints((stride,)), storage_offset)
+    return apply(OPS["_as_strided_scatter"], (input, src), static)
+
+
+@composite("function")
+def as_strided_copy(input: Tensor, size: Sequence[int], stride: Sequence[int],
+                    storage_offset: int | None = None, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `as_strided` shows."""
+    shown = as_strided(input, size, stride, storage_offset)
+    return given_out("as_strided_copy", out, shown.clone(memory_format=contiguous_format))
 
 
 @composite()
@@ -253,95 +316,6 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension; a view where strides allow it."""
     return reshape(input.contiguous(), (-1,))
-
-
-# ------------------------------------------------------------------------------------ several views
-
-
-@composite()
-def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """All slices along ``dim``; views."""
-    n = input._aval.ndim
-    dim = wrap_dim(dim, n or 1)
-    if n == 0:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    return apply_joint_view(
-        tuple([("select", (dim, i)) for i in range(input._aval.shape[dim])]), input,
-        "UnbindBackward0",
-    )
-
-
-@composite()
-def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Pieces of a size, or of the sizes in a list, along ``dim``; views."""
-    if isinstance(split_size_or_sections, (list, tuple)):
-        return split_with_sizes(tensor, split_size_or_sections, dim)
-    size = _int(split_size_or_sections)
-    if not tensor._aval.ndim:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
-    if size < 0:
-        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
-    dim = wrap_dim(dim, tensor._aval.ndim)
-    extent = tensor._aval.shape[dim]
-    if size == 0 and extent:
-        raise RuntimeError(
-            f"split_size can only be 0 if dimension size is 0, but got dimension size of {extent}"
-        )
-    count = max(-(-extent // size), 1) if size else 1
-    bounds = [(i * size, min((i + 1) * size, extent)) for i in range(count)]
-    return _pieces(tensor, dim, bounds, "SplitBackward0")
-
-
-@composite()
-def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Pieces of the given sizes along ``dim``; views."""
-    if not input._aval.ndim:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
-    dim = wrap_dim(dim, input._aval.ndim)
-    extent = input._aval.shape[dim]
-    sizes = ints((tuple(split_sizes),))
-    if any(s < 0 for s in sizes):
-        raise RuntimeError(
-            "split_with_sizes expects split_sizes have only non-negative entries, but got "
-            f"split_sizes={list(sizes)}"
-        )
-    if sum(sizes) != extent:
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {extent} (input tensor's size at "
-            f"dimension {dim}), but got split_sizes={list(sizes)}"
-        )
-    bounds, at = [], 0
-    for s in sizes:
-        bounds.append((at, at + s))
-        at += s
-    return _pieces(input, dim, bounds, "SplitWithSizesBackward0")
-
-
-@composite()
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """At most ``chunks`` pieces of equal size (the last may be smaller) along ``dim``; views."""
-    if not input._aval.ndim:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    dim = wrap_dim(dim, input._aval.ndim)
-    extent = input._aval.shape[dim]
-    size = -(-extent // chunks)
-    if size == 0:
-        return split_with_sizes(input, [0] * chunks, dim)
-    return split(input, size, dim)
-
-
-def _pieces(t: Tensor, dim: int, bounds: list, grad_name: str) -> tuple[Tensor, ...]:
-    # A few pieces are read each by a kernel of its own, which XLA likes; for many that would be many.
-    if len(bounds) <= _FEW:
-        specs = tuple([("piece", (dim, start, stop)) for start, stop in bounds])
-    else:
-        specs = tuple([("slice", (dim, start, stop, 1)) for start, stop in bounds])
-    return apply_joint_view(specs, t, grad_name)
-
-
-_FEW = 8
 
 
 # ------------------------------------------------------------------------------- complex and dtypes
@@ -391,21 +365,63 @@ def _transposed(self: Tensor) -> Tensor:
     return apply_view("permute", self, (tuple(reversed(range(self._aval.ndim))),))
 
 
+def _need_matrices(name: str, t: Tensor) -> None:
+    """Refuse a vector, which has no last two dimensions to exchange. RuntimeError."""
+    if t._aval.ndim == 1:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+
+
 def _matrix_transposed(self: Tensor) -> Tensor:
     if self._aval.ndim == 0:
         warn_once(
             "Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases."
         )
         return self
-    if self._aval.ndim < 2:
-        raise RuntimeError(
-            "tensor.mT is only supported on matrices or batches of matrices. Got "
-            f"{self._aval.ndim}-D tensor."
-        )
+    _need_matrices("mT", self)
     return apply_view("transpose", self, (-2, -1))
+
+
+def _adjoint(self: Tensor) -> Tensor:
+    transposed = apply_view("transpose", self, (-2, -1))
+    return apply(OPS["conj_physical"], (transposed,)) if self._aval.dtype.is_complex else transposed
+
+
+@composite()
+def adjoint(input: Tensor) -> Tensor:
+    """The conjugates of the last two dimensions exchanged; of real numbers a view."""
+    if input._aval.ndim == 0:
+        warn_once("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
+        return input.conj()
+    _need_matrices("adjoint()", input)
+    return _adjoint(input)
+
+
+def _batch_adjoint(self: Tensor) -> Tensor:
+    if self._aval.ndim == 0:
+        warn_once("Tensor.mH is deprecated on 0-D tensors. Consider using x.conj().")
+        return self.conj()
+    _need_matrices("mH", self)
+    return _adjoint(self)
+
+
+def _matrix_adjoint(self: Tensor) -> Tensor:
+    if self._aval.ndim == 0:
+        warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
+        return self.conj()
+    if self._aval.ndim != 2:
+        more = " For batches of matrices, consider using tensor.mH" if self._aval.ndim > 2 else ""
+        raise RuntimeError(
+            "tensor.H is only supported on matrices (2-D tensors). Got "
+            f"{self._aval.ndim}-D tensor.{more}"
+        )
+    return _adjoint(self)
 
 
 Tensor.T = read_only("T", _transposed, "All dimensions reversed; a view.")
 Tensor.mT = read_only("mT", _matrix_transposed, "The last two dimensions exchanged; a view.")
+Tensor.H = read_only("H", _matrix_adjoint, "The conjugate of a matrix, transposed.")
+Tensor.mH = read_only("mH", _batch_adjoint, "The conjugates of the last two dimensions exchanged.")
 Tensor.real = property(real, lambda self, value: real(self).copy_(value), doc=real.__doc__)
 Tensor.imag = property(imag, lambda self, value: imag(self).copy_(value), doc=imag.__doc__)

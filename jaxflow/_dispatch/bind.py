@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from .tracked import Tracked
 _ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input",
             "x2": "other", "axes": "dims"}
 
-# Static parameters that may be spelled as several positional integers: ``t.repeat(2, 3)``.
+# Static parameters that, standing last, may be spelled as several integers: ``t.repeat(2, 3)``.
 _SPREAD = frozenset(("size", "dims", "repeats", "sizes", "shape", "reps"))
 
 
@@ -112,14 +113,15 @@ class Binder:
         return tuple(dynamic), tuple([freeze(values[i]) for i in self.static])
 
     def _gather_spread(self, args: tuple) -> tuple:
-        """``(t, 2, 3)`` as ``(t, (2, 3))`` where the parameter allows it."""
-        for k, i in enumerate(self.positional[: len(args)]):
-            param = self.op.params[i]
-            if param.kind == STATIC and param.name in _SPREAD and not isinstance(
-                args[k], (tuple, list)
-            ) and args[k] is not None and (len(args) > len(self.positional) or k == len(args) - 1
-                                           or all(isinstance(a, int) for a in args[k:])):
-                return (*args[:k], tuple(args[k:]))
+        """``(t, 2, 3)`` as ``(t, (2, 3))`` where the last parameter allows it."""
+        k = len(self.positional) - 1
+        if len(args) <= k or k < 0:
+            return args
+        param = self.op.params[self.positional[k]]
+        if param.kind == STATIC and param.name in _SPREAD and not isinstance(
+            args[k], (tuple, list, NoneType)
+        ):
+            return (*args[:k], tuple(args[k:]))
         return args
 
     def _tensor_list(self, tensors: Any, name: str) -> list:

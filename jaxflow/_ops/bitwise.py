@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING
 from jaxflow._dispatch.op import op
 
-from ._support import refuse
+from ._support import is_float, refuse, wrap_dims
 
 _ROWS = (
     ("bitwise_and", jnp.bitwise_and, "__and__ __rand__ __iand__", "The bits set in both elements."),
@@ -59,3 +61,26 @@ def bitwise_right_shift(input, other, /):
     refuse("rshift_cpu", input, BOOL, FLOATING, COMPLEX)
     most = _bits(input) - 1
     return input >> jnp.where((other < 0) | (other > most), most, other)
+
+
+@op(differentiable=False)
+def hash_tensor(input, /, dim=(), *, keepdim=False, mode=0):
+    """The exclusive or of all elements, or of those along ``dim``, as 64 bits; uint64.
+
+    Floating numbers count as the bits of their float64, integers as those of their int64.
+    """
+    if mode != 0:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    refuse("xor_sum_cpu", input, COMPLEX)
+    if input.size == 0 and dim == ():
+        raise RuntimeError(
+            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
+        )
+    axes = wrap_dims(dim, input.ndim)
+    if is_float(input):
+        bits = jax.lax.bitcast_convert_type(input.astype(np.float64), np.uint64)
+    else:
+        bits = input.astype(np.int64).astype(np.uint64)
+    found = jax.lax.reduce(bits, np.uint64(0), jax.lax.bitwise_xor, axes)
+    return jnp.expand_dims(found, axes) if keepdim else found

@@ -178,3 +178,17 @@ def take_positions(input, positions, mask, /, *, shape):
 def take_unique(input, positions, /):
     """Elements at flat ``positions``; PyTorch has no derivative for what they come from."""
     return jax.lax.stop_gradient(jnp.take(input.reshape(-1), positions))
+
+
+@op(differentiable=False)
+def nonzero_static(input, /, *, size, fill_value=-1):
+    """The indices of the first ``size`` nonzero elements, a row each; ``fill_value`` where there are fewer.
+
+    Unlike those of `nonzero` its shape is known beforehand, so that nothing has to be waited for.
+    """
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    if not input.ndim or not size:
+        return jnp.zeros((size, input.ndim), np.int64)
+    found = jnp.nonzero(input, size=size, fill_value=fill_value)
+    return jnp.stack(found, -1).astype(np.int64)

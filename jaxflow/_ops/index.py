@@ -12,8 +12,9 @@ import numpy as np
 
 from jaxflow._core.cast import cast
 from jaxflow._core.dtype import from_numpy_dtype
+from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.indexing import gathering
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import Scalar, op
 
 from .scatter import add, replace
 
@@ -71,6 +72,46 @@ def _replaced(input, arrays, values, g):
     )
     new = replace(jnp.transpose(input, order), tuple(arrays), ahead)
     return jnp.transpose(new, [order.index(d) for d in range(input.ndim)])
+
+
+def _clamped(input, mask, indices):
+    """Indices moved inside, and the arrays of all dimensions that they index."""
+    for i in (mask, *indices):
+        if i.dtype != np.bool_ and i is mask:
+            raise RuntimeError(f"found unexpected mask type {_word(mask)}")
+        if i is not mask and i.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+            raise RuntimeError(f"_unsafe_masked_index found unexpected index type {_word(i)}")
+    return tuple(jnp.clip(i.astype(np.int64), 0, n - 1) for i, n in zip(indices, input.shape))
+
+
+@op(name="_unsafe_masked_index", variants="", grad_name="UnsafeMaskedIndexBackward0")
+def unsafe_masked_index(*tensors, fill: Scalar):
+    """The first tensor at the indices after the second, a mask; ``fill`` where the mask is false.
+
+    Indices out of range are moved to the nearest element: they are there for the mask to hide.
+    """
+    input, mask, *indices = tensors
+    if input.size == 0:
+        shape = jnp.broadcast_shapes(mask.shape, *(i.shape for i in indices), input.shape[len(indices):])
+        return jnp.broadcast_to(cast(jnp.asarray(fill), input.dtype), shape)
+    found = input[_clamped(input, mask, indices)]
+    return jnp.where(_fitted(mask, found), found, cast(jnp.asarray(fill), input.dtype))
+
+
+def _fitted(mask, values):
+    shape = broadcast_shapes(mask.shape, values.shape)
+    return jnp.broadcast_to(mask, shape)
+
+
+@op(name="_unsafe_masked_index_put_accumulate", variants="",
+    grad_name="UnsafeMaskedIndexPutAccumulateBackward0")
+def unsafe_masked_index_put_accumulate(*tensors):
+    """The first tensor with the third added at the indices after it, where the second, a mask, is true."""
+    input, mask, values, *indices = tensors
+    if input.size == 0:
+        return input
+    at = _clamped(input, mask, indices)
+    return add(input, at, jnp.where(_fitted(mask, values), values, 0).astype(input.dtype))
 
 
 def _word(x) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -136,3 +138,41 @@ def block_diag(*tensors):
         rows.append(jnp.pad(b, ((0, 0), (left, int(width) - left - b.shape[1]))))
         left += b.shape[1]
     return jnp.concatenate(rows, 0)
+
+
+@op(name="_chunk_cat", variants="function out", differentiable=False)
+def chunk_cat(*tensors, dim, num_chunks):
+    """Tensors cut into ``num_chunks`` along ``dim``, filled up with zeros, and joined chunk by chunk.
+
+    The result has the dimensions before ``dim``, then one of ``num_chunks``, then what each chunk holds of
+    all tensors in a row. It is how sharded parameters are put side by side.
+    """
+    if not tensors:
+        raise RuntimeError("_chunk_cat expects a non-empty input tensor list")
+    if num_chunks <= 0:
+        raise RuntimeError("_chunk_cat expects positive num_chunks")
+    first = tensors[0]
+    if any(t.dtype != first.dtype for t in tensors):
+        raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")
+    if not all(t.size for t in tensors):
+        raise RuntimeError("_chunk_cat expects non-empty tensor")
+    if any(t.ndim != first.ndim for t in tensors):
+        if dim < 0:
+            raise RuntimeError(
+                "_chunk_cat expects non-negative dim when input tensors have different ndims"
+            )
+        axis = dim
+        if any(axis >= t.ndim for t in tensors):
+            raise RuntimeError("_chunk_cat expects dim < ndim for all input tensors")
+    else:
+        axis = wrap_dim(dim, first.ndim)
+    ahead = first.shape[:axis]
+    if any(t.shape[:axis] != ahead for t in tensors):
+        raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
+    parts = []
+    for t in tensors:
+        pad = -t.shape[axis] % num_chunks
+        widths = [(0, pad if d == axis else 0) for d in range(t.ndim)]
+        each = math.prod(t.shape[axis:]) // t.shape[axis] * ((t.shape[axis] + pad) // num_chunks)
+        parts.append(jnp.pad(t, widths).reshape(*ahead, num_chunks, each))
+    return jnp.concatenate(parts, axis + 1)

@@ -6,18 +6,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.cast import cast
-from jaxflow._core.dtype import from_numpy_dtype
 from jaxflow._core.geometry import contiguous_strides
 from jaxflow._dispatch.op import Scalar, op
 
-from .views import VIEWS, Geometry
+from .views import VIEWS, Geometry, contiguous
 
 
 def _replaced(input, src, name, *static):
     """``input`` with what the view ``name`` shows of it replaced by ``src``."""
-    stride = contiguous_strides(input.shape)
-    dtype = from_numpy_dtype(input.dtype)
-    step = VIEWS[name](Geometry(input.shape, stride, 0, dtype, input.shape, stride, dtype), *static)
+    return _written(input, src, VIEWS[name](contiguous(input), *static))
+
+
+def _written(input, src, step):
+    """``input`` with what a view step shows of it replaced by ``src``."""
     if src.shape != step.size:
         raise RuntimeError(
             "expected src to have a size equal to the slice of self. "
@@ -42,6 +43,12 @@ def slice_scatter(input, src, /, dim=0, start=None, end=None, step=1):
 def diagonal_scatter(input, src, /, offset=0, dim1=0, dim2=1):
     """``input`` with the diagonal of two dimensions replaced by ``src``."""
     return _replaced(input, src, "diagonal", offset, dim1, dim2)
+
+
+@op(name="_as_strided_scatter", variants="", saves="none", grad_name="AsStridedScatterBackward0")
+def as_strided_scatter(input, src, /, geometry, size, stride, storage_offset):
+    """``input``, whose elements lie as ``geometry`` says, with the elements of a strided layout replaced."""
+    return _written(input, src, VIEWS["as_strided"](Geometry(*geometry), size, stride, storage_offset))
 
 
 @op(name="_fill_diagonal", variants="", saves="none", grad_name="FillDiagonalBackward0")

@@ -43,6 +43,13 @@ class Geometry(NamedTuple):
     room: int | None = None
 
 
+def contiguous(x) -> Geometry:
+    """The geometry of an array that is all of a storage."""
+    stride = geometry.contiguous_strides(x.shape)
+    dtype = dtypes.from_numpy_dtype(x.dtype)
+    return Geometry(x.shape, stride, 0, dtype, x.shape, stride, dtype)
+
+
 class Step(NamedTuple):
     """One view op met with one parent geometry."""
 

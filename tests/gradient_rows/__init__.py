@@ -3,9 +3,13 @@
 A key is the op's name, or the name, a slash and what is special about this call.
 """
 
-from . import arranging, fourier, indexing, nets, optimizers, pointwise, products, reductions, views, windows
+import importlib
+import pkgutil
 
-_OPS = (arranging, fourier, indexing, nets, optimizers, pointwise, products, reductions, windows)
+from . import views
+
+_MODULES = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
+_OPS = [family for family in _MODULES if hasattr(family, "ROWS") and family is not views]
 ROWS = {name: row for family in _OPS for name, row in family.ROWS.items()}
 VIEW_ROWS = views.ROWS
 
