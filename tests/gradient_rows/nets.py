@@ -109,6 +109,12 @@ ROWS = {
     "_cross_entropy_of_probabilities": _kinds(
         lambda x, y, **o: F.cross_entropy(x, y, _double(0.5, 1.0, 2.0), label_smoothing=0.2, **o), X, X
     ),
+    "_ctc_loss": row(
+        lambda x: F.ctc_loss(x.log_softmax(-1), index([[1, 1]]), (3,), (2,), reduction="none"), (3, 1, 2)
+    ),
+    "_ctc_loss/one row": row(
+        lambda x: F.ctc_loss(x.log_softmax(-1), index(0, 0), (2, 1), (1, 1), blank=1), (2, 2, 2)
+    ),
     "_multi_margin_loss": _kinds(lambda x, **o: F.multi_margin_loss(x, _flat(), **o), X),
     "_multi_margin_loss/squared": _kinds(
         lambda x, **o: F.multi_margin_loss(x, _flat(), p=2, weight=_double(0.5, 1, 2), **o), X

@@ -337,6 +337,25 @@ class MultiMarginLoss(_WeightedLoss, function=F.multi_margin_loss, settings="p m
         return self._compute(input, target)
 
 
+class CTCLoss(_Loss, function=F.ctc_loss, settings="blank zero_infinity"):
+    """How unlikely a sequence of labels is, over all ways to align it with a longer sequence of steps.
+
+    Args:
+        blank: the class that means no label.
+        reduction: ``"mean"`` (each loss first divided by its number of labels), ``"sum"`` or ``"none"``.
+        zero_infinity: count a target that has no alignment as zero, not as infinite.
+    """
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction=reduction)
+        self.blank, self.zero_infinity = blank, zero_infinity
+
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor,
+                target_lengths: Tensor) -> Tensor:
+        """``(T, N, C)`` log-probabilities, labels, and both lengths to a number, or one for each sample."""
+        return self._compute(log_probs, targets, input_lengths, target_lengths)
+
+
 class TripletMarginLoss(_Loss, function=F.triplet_margin_loss, settings="margin p eps swap"):
     """``max(0, distance(anchor, positive) - distance(anchor, negative) + margin)``.
 
