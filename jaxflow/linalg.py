@@ -2,6 +2,7 @@
 
 import sys as _sys
 
+from ._api.linalg_faults import _LinAlgError as LinAlgError  # noqa: F401
 from ._dispatch.publish import publish as _publish
 
 _publish(_sys.modules["jaxflow"], ("linalg",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.op import Op
 from jaxflow._dispatch.publish import write_out
 
@@ -26,3 +27,12 @@ def invalid_combination(name: str, args: tuple, kwargs: dict) -> TypeError:
         f"{name}() received an invalid combination of arguments - got ({', '.join(got)}), but "
         "expected one of the forms its documentation lists"
     )
+
+
+def expect_tensor(name: str, parameter: str, value: Any, position: int = 1) -> None:
+    """Refuse what is no tensor where function ``name`` wants one."""
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"{name}(): argument '{parameter}' (position {position}) must be Tensor, not "
+            f"{type(value).__name__}"
+        )

@@ -157,7 +157,7 @@ def op(
     aliases: Sequence[str] = (),
     operators: str = "",
     grad_name: str | Callable[..., str] | None = None,
-    differentiable: bool = True,
+    differentiable: bool | tuple[bool, ...] = True,
     saves: str | tuple[str, ...] | Callable[..., str | tuple[str, ...]] = "input",
     returns: Sequence[str] = (),
     random: bool = False,
@@ -186,7 +186,7 @@ def op(
         grad_name: PyTorch's node name; derived from ``name`` by default. Where it depends on the call, a
             function of ``numbers`` (for each dynamic argument, whether it is a Python number) and the
             static arguments.
-        differentiable: ``False`` for ops whose results never require grad.
+        differentiable: ``False`` for ops whose results never require grad; of several results, one bool each.
         saves: what PyTorch keeps for backward: ``"input"`` (default) the inputs that our formula reads,
             ``"result"``, ``"both"``, ``"own"`` (only what it made itself, which nobody overwrites) or
             ``"none"``. Where our formula reads others, a tuple of their names, ``"result"`` among them.

@@ -72,3 +72,17 @@ def _scan(site):
         return [*carry, *ys]
 
     return scan
+
+
+@rule("custom_linear_solve")
+def _linear_solve(site):
+    """The function that solves; the others are for derivatives."""
+    counts, jaxprs = site.params["const_lengths"], site.params["jaxprs"]
+    solve = site.lower(_closed(jaxprs.solve))
+    first = counts.matvec + counts.vecmat
+    last = first + counts.solve + counts.transpose_solve
+
+    def linear_solve(*operands):
+        return solve(*operands[first:first + counts.solve], *operands[last:])
+
+    return linear_solve

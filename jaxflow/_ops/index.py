@@ -145,3 +145,14 @@ def first_outside(*tensors, bounds, spared=None):
     position, k = place // len(wrong), place % len(wrong)
     value = jnp.stack([v.reshape(-1)[position] for v in values])[k]
     return jnp.stack([(place < spread.size).astype(np.int64), k, value])
+
+
+@op(name="_first_nonzero", variants="", differentiable=False)
+def first_nonzero(input, /):
+    """The first integer that is not 0, and its place: the place times ``2 ** 32``, plus the integer; or 0."""
+    flat = input.reshape(-1).astype(np.int64)
+    if not flat.size:
+        return jnp.zeros((), np.int64)
+    place = jnp.argmax(flat != 0)
+    found = flat[place]
+    return jnp.where(found == 0, found, found + (place << 32))

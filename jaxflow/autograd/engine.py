@@ -271,7 +271,8 @@ class _Walk:
         args: list = [inputs[i] for i in vjp.kept]
         if self.create_graph:
             beside = results or plan.keeps
-            edges = node._edges if not beside else [*node._edges, *((node, k) for k in beside)]
+            edges = node._edges if not beside else [
+                *node._edges, *((node, k) if plan.diff_outputs[k] else None for k in beside)]
             args = [_with_history(x, edges[i]) for x, i in zip(args, vjp.kept)]
             guards = node._guards
             if guards and guards.__class__ is not Packed:

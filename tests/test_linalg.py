@@ -1,0 +1,71 @@
+"""``jaxflow.linalg`` beside values and gradients: what it refuses, and when; factors; transforms."""
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+
+L = torch.linalg
+SINGULAR = [[1.0, 2.0], [2.0, 4.0]]
+REGULAR = [[2.0, 1.0], [1.0, 3.0]]
+WORDS = "The diagonal element 2 is zero, the inversion could not be completed"
+
+
+def test_a_singular_matrix_is_refused(executor):
+    assert L.LinAlgError.__name__ == "_LinAlgError"
+    assert issubclass(L.LinAlgError, RuntimeError)
+    one, two = torch.tensor(SINGULAR), torch.tensor([REGULAR, SINGULAR])
+    calls = {
+        rf"linalg.inv: {WORDS}": lambda: L.inv(one),
+        rf"linalg.inv: \(Batch element 1\): {WORDS}": lambda: torch.inverse(two),
+        rf"linalg.inv_ex: {WORDS}": lambda: L.inv_ex(one, check_errors=True).inverse,
+        "torch.linalg.solve: The solver failed because": lambda: L.solve(one, torch.ones(2)),
+        r"torch.linalg.solve: \(Batch element 1\): The solver": lambda: L.solve(two, torch.ones(2, 1)),
+        r"inv: The diagonal": lambda: L.tensorinv(one, 1),
+    }
+    for words, call in calls.items():
+        with pytest.raises(L.LinAlgError, match=words):
+            call().tolist()
+    with pytest.raises(RuntimeError, match=r"torch.linalg.lu_factor: U\[2,2\] is zero") as caught:
+        L.lu_factor(one).LU.tolist()
+    assert caught.type is RuntimeError
+    assert L.inv_ex(two).info.tolist() == L.solve_ex(two, torch.ones(2, 1)).info.tolist() == [0, 2]
+    assert L.lu_factor_ex(one).info.item() == 2
+
+
+def test_deferred_names_the_line_and_a_regular_matrix_is_no_sync_point(deferred):
+    bad = L.inv(torch.tensor(SINGULAR) + 0)
+    with pytest.raises(L.LinAlgError) as caught:
+        bad.sum().item()
+    assert any(__file__ in note for note in caught.value.__notes__)
+    before = torch.explain()["syncs"]
+    x = L.solve(torch.tensor(REGULAR) + 0, torch.ones(2))
+    assert torch.explain()["syncs"] == before
+    np.testing.assert_allclose(x.numpy(), [0.4, 0.2], rtol=1e-6)
+
+
+def test_singular_determinants(executor):
+    """What PyTorch's own formula makes 0 times infinity is the adjugate."""
+    for rows in (SINGULAR, [[0.0, 0.0, 0.0], [0.0, 1.0, 2.0], [0.0, 3.0, 5.0]], [[0.0, 0.0], [0.0, 0.0]]):
+        A = torch.tensor(rows, requires_grad=True)
+        d = torch.det(A)
+        d.backward()
+        rows = np.asarray(rows)
+        n = len(rows)
+        minors = [[np.linalg.det(np.delete(np.delete(rows, i, 0), j, 1)) * (-1) ** (i + j) for j in range(n)]
+                  for i in range(n)]
+        assert d.item() == 0
+        np.testing.assert_allclose(A.grad.numpy(), minors, atol=4e-6)  # some float32 rounding of 5
+    sign, logabs = torch.slogdet(torch.tensor(SINGULAR))
+    assert (sign.item(), logabs.item()) == (0.0, -np.inf)
+    assert np.isnan(torch.logdet(torch.tensor([[0.0, 1.0], [1.0, 0.0]])).item())
+
+
+def test_no_matrices_and_empty_ones(executor):
+    empty = torch.zeros(2, 0, 0)
+    assert torch.det(empty).tolist() == [1, 1]
+    assert L.inv(empty).shape == (2, 0, 0)
+    assert L.solve(empty, torch.zeros(2, 0, 3)).shape == (2, 0, 3)
+    assert L.solve(torch.zeros(0, 3, 3), torch.zeros(3, 1)).shape == (0, 3, 1)
+    P, lower, upper = L.lu(torch.zeros(0, 2, 3))
+    assert (P.shape, lower.shape, upper.shape) == ((0, 2, 2), (0, 2, 2), (0, 2, 3))
