@@ -1,0 +1,44 @@
+"""Overlapping pieces of a signal, and their sum.
+
+With ``parts`` steps to a frame, frame ``t`` consists of the chunks ``t .. t + parts - 1`` of a step's length.
+The table of chunks by part and frame is the signal's chunks once for each part, sheared: reading the rows one
+element longer than they are moves each by one against the last. So neither direction gathers or scatters.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from jaxflow._dispatch.op import op
+
+
+def _resized(x, axis: int, length: int):
+    if x.shape[axis] >= length:
+        return x[(slice(None),) * axis + (slice(0, length),)]
+    pads = [(0, 0)] * x.ndim
+    pads[axis] = (0, length - x.shape[axis])
+    return jnp.pad(x, pads)
+
+
+@op(variants="", saves="none", grad_name="UnfoldBackward0")
+def _frames(input, /, size, step):
+    """``(batch, length)`` as ``(batch, frames, size)``: each frame ``step`` after the one before."""
+    batch, length = input.shape
+    count, parts = 1 + (length - size) // step, -(-size // step)
+    chunks = count + parts - 1
+    x = _resized(input, 1, chunks * step).reshape(batch, 1, chunks, step)
+    x = jnp.broadcast_to(x, (batch, parts, chunks, step)).reshape(batch, parts * chunks, step)
+    x = _resized(x, 1, parts * (chunks + 1)).reshape(batch, parts, chunks + 1, step)[:, :, :count]
+    return jnp.swapaxes(x, 1, 2).reshape(batch, count, parts * step)[:, :, :size]
+
+
+@op(variants="", saves="none", grad_name="UnfoldBackwardBackward0")
+def _overlap_add(frames, /, step):
+    """``(batch, frames, size)``, each ``step`` after the one before, added up: ``(batch, length)``."""
+    batch, count, size = frames.shape
+    parts = -(-size // step)
+    chunks = count + parts - 1
+    x = _resized(frames, 2, parts * step).reshape(batch, count, parts, step)
+    x = _resized(jnp.swapaxes(x, 1, 2), 2, chunks + 1).reshape(batch, parts * (chunks + 1), step)
+    x = x[:, : parts * chunks].reshape(batch, parts, chunks, step).sum(1)
+    return x.reshape(batch, chunks * step)[:, : (count - 1) * step + size]
