@@ -206,6 +206,20 @@ def _name(t: jaxflow.Tensor) -> str:
 for _key, _method in METHODS.items():
     if _key not in vars(Tensor):
         setattr(Tensor, _key, _method)
+
+
+def _absent(name: str) -> property:
+    """What refuses Paddle's method of a name that jaxflow has for something else."""
+
+    def refuse(self: Tensor) -> Any:
+        raise missing("Paddle", "Tensor", METHODS_MISSING, name)
+
+    return property(refuse)
+
+
+for _key in METHODS_MISSING - vars(Tensor).keys():
+    if hasattr(jaxflow.Tensor, _key):
+        setattr(Tensor, _key, _absent(_key))
 DIALECT.dress(Tensor)
 
 

@@ -55,10 +55,6 @@ ROWS = {
     "_linear_batched": row(F.linear, STACK, A),
     "_linear_batched_bias": row(F.linear, STACK, A, (2,)),
     "_bilinear": row(F.bilinear, (2, 2), A, (1, 2, 3)),
-    # a diagonal that dominates keeps the columns well apart
-    "qr": row(lambda x: tuple(torch.linalg.qr(x + 3 * torch.eye(3, 2, dtype=torch.float64))), B),
-    "qr/square": row(lambda x: tuple(torch.linalg.qr(x + 3 * torch.eye(2, dtype=torch.float64))), (2, 2)),
-    "svdvals": row(torch.linalg.svdvals, B),
     # some rows shrunk, some left alone
     "renorm": row(lambda x: torch.renorm(x, 2, 0, 2.5), A),
     "renorm/1": row(lambda x: torch.renorm(x, 1, 1, 2.0), A),

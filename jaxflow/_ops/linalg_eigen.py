@@ -1,0 +1,159 @@
+"""Eigenvalues and eigenvectors of batches of matrices.
+
+Eigenvectors are unique only up to a factor of size one (a sign, where they are real), those of equal
+eigenvalues only as a space. Derivatives are those of the factor that does not turn: first order
+perturbation theory, as in M. Giles, "An extended collection of matrix derivative results for forward and
+reverse mode automatic differentiation" (2008), section 3.1. They are right for whatever does not depend on
+the factor, and infinite where eigenvalues are equal.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core.dtype import FLOATING
+from jaxflow._dispatch.op import op
+
+from ._matrix import adjoint, check_square, diagonal
+from ._support import category, is_complex, refuse, scalar_name
+
+
+def _inverse_gaps(values):
+    """``1 / (values[j] - values[i])`` off the diagonal, 0 on it."""
+    eye = jnp.eye(values.shape[-1], dtype=values.dtype)
+    return 1 / (values[..., None, :] - values[..., :, None] + eye) - eye
+
+
+# --------------------------------------------------------------------------------- general matrices
+
+
+def _check_general(name, A):
+    check_square(name, A)
+    if category(A) < FLOATING:
+        raise RuntimeError(f"Unknown Complex ScalarType for {scalar_name(A)}")
+    if A.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"linalg_eig_out_cpu\" not implemented for '{scalar_name(A)}'")
+
+
+def _complex_dtype(x):
+    return x.dtype if is_complex(x) else np.result_type(x.dtype, np.complex64)
+
+
+@jax.custom_jvp
+def _eig(a):
+    if a.size == 0:
+        kind = _complex_dtype(a)
+        return jnp.zeros(a.shape[:-1], kind), jnp.zeros(a.shape, kind)
+    return tuple(jax.lax.linalg.eig(a, compute_left_eigenvectors=False))
+
+
+@_eig.defjvp
+def _eig_jvp(primals, tangents):
+    values, vectors = _eig(*primals)
+    change = jnp.linalg.solve(vectors, tangents[0].astype(vectors.dtype) @ vectors)
+    turned = vectors @ (_inverse_gaps(values) * change)
+    # Vectors keep their length of one.
+    along = jnp.sum((jnp.conj(vectors) * turned).real, -2, keepdims=True)
+    return (values, vectors), (diagonal(change), turned - vectors * along.astype(vectors.dtype))
+
+
+@op(namespace="linalg", variants="function out", method_name="linalg_eig", grad_name="LinalgEigBackward0",
+    returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1))
+def eig(A, /):
+    """Eigenvalues and eigenvectors of square matrices; complex, in no particular order.
+
+    On a GPU whose library has no such algorithm jax runs it on the host.
+
+    Shapes: ``(..., n, n)`` to ``(..., n)`` and ``(..., n, n)``, one vector of length one a column.
+
+    Raises:
+        RuntimeError: for matrices that are not square, and for integers.
+    """
+    _check_general("linalg.eig", A)
+    return _eig(A)
+
+
+@jax.custom_jvp
+def _eigvals(a):
+    if a.size == 0:
+        return jnp.zeros(a.shape[:-1], _complex_dtype(a))
+    return jax.lax.linalg.eig(a, compute_left_eigenvectors=False, compute_right_eigenvectors=False)[0]
+
+
+@_eigvals.defjvp
+def _eigvals_jvp(primals, tangents):
+    values, vectors = _eig(*primals)
+    change = jnp.linalg.solve(vectors, tangents[0].astype(vectors.dtype) @ vectors)
+    return values, diagonal(change)
+
+
+@op(namespace="linalg", variants="function out", grad_name="LinalgEigBackward0", saves="result")
+def eigvals(A, /):
+    """The eigenvalues ``(..., n)`` of square matrices; complex, in no particular order.
+
+    On a GPU whose library has no such algorithm jax runs it on the host.
+
+    Raises:
+        RuntimeError: for matrices that are not square, and for integers.
+    """
+    _check_general("linalg.eigvals", A)
+    return _eigvals(A)
+
+
+# ------------------------------------------------------------------------------- Hermitian matrices
+
+
+def _check_hermitian(A, UPLO):
+    check_square("linalg.eigh", A)
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    refuse("linalg_eigh_cpu", A, 0, 1)
+    if A.dtype.itemsize == 2:
+        refuse("linalg_eigh_cpu", A, FLOATING)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _eigh(a, lower):
+    if a.size == 0:
+        return jnp.zeros(a.shape[:-1], a.real.dtype), a
+    vectors, values = jax.lax.linalg.eigh(a, lower=lower, symmetrize_input=False)
+    return values, vectors
+
+
+@_eigh.defjvp
+def _eigh_jvp(lower, primals, tangents):
+    # PyTorch's convention: the derivative is that by both triangles, which stay each other's conjugates.
+    values, vectors = _eigh(*primals, lower)
+    change = adjoint(vectors) @ ((tangents[0] + adjoint(tangents[0])) / 2) @ vectors
+    gaps = _inverse_gaps(values).astype(vectors.dtype)
+    return (values, vectors), (diagonal(change).real, vectors @ (gaps * change))
+
+
+@op(namespace="linalg", variants="function out", method_name="linalg_eigh", grad_name="LinalgEighBackward0",
+    returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1))
+def eigh(A, /, UPLO="L"):
+    """Eigenvalues, rising, and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read.
+
+    Shapes: ``(..., n, n)`` to ``(..., n)``, real, and ``(..., n, n)``, one vector a column.
+
+    Args:
+        A: floating point or complex.
+        UPLO: which triangle, "L" (lower) or "U".
+
+    Raises:
+        RuntimeError: for matrices that are not square.
+        NotImplementedError: for integers and half precision.
+    """
+    _check_hermitian(A, UPLO)
+    return _eigh(A, UPLO.upper() == "L")
+
+
+@op(namespace="linalg", variants="function out", grad_name="LinalgEighBackward0", saves="own")
+def eigvalsh(A, /, UPLO="L"):
+    """The eigenvalues ``(..., n)`` of Hermitian matrices, rising; real. One triangle is read: see `eigh`."""
+    _check_hermitian(A, UPLO)
+    return _eigh(A, UPLO.upper() == "L")[0]
