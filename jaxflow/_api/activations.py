@@ -11,7 +11,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS
 
-from .forms import given_out
+from .forms import given_out, required_dim
 
 _F = "nn.functional"
 
@@ -172,7 +172,10 @@ def _threshold(input: Tensor, threshold: float, value: float) -> Tensor:
 def _softmax(name: str, doc: str) -> None:
     op = OPS[name]
 
-    def softmax(input: Tensor, dim: int, dtype: Any = None, *, out: Tensor | None = None):
+    def softmax(input: Tensor, dim: int | None = None, dtype: Any = None, *, axis: int | None = None,
+                out: Tensor | None = None):
+        if dim is None:
+            dim = required_dim(name, dim, axis)
         return given_out(name, out, apply(op, (input,), (dim, dtype)))
 
     softmax.__name__ = softmax.__qualname__ = name

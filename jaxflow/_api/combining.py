@@ -126,9 +126,10 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 
 
 @composite()
-def cross(input: Tensor, other: Tensor, dim: int | None = None, *,
+def cross(input: Tensor, other: Tensor, dim: int | None = None, *, axis: int | None = None,
           out: Tensor | None = None) -> Tensor:
     """The cross product of vectors of three along ``dim`` (the first dimension of size 3)."""
+    dim = axis if dim is None else dim
     if dim is None:
         warnings.warn(
             "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the "
@@ -166,9 +167,10 @@ def _trapezoids(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
 
 
 @composite("function", aliases=("trapz",))
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1,
+              axis: int | None = None) -> Tensor:
     """The integral of samples along ``dim`` by the trapezoidal rule, at ``x`` or ``dx`` apart."""
-    dim = dim % y.dim()
+    dim = (dim if axis is None else axis) % y.dim()
     if y.shape[dim] == 0:
         return y.new_zeros(y.sum(dim).shape)
     return _trapezoids(y, x, dx, dim).sum(dim)
@@ -176,7 +178,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1)
 
 @composite("function")
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1,
-                         dim: int = -1) -> Tensor:
+                         dim: int = -1, axis: int | None = None) -> Tensor:
     """The integrals up to each sample along ``dim`` by the trapezoidal rule."""
-    dim = dim % y.dim()
+    dim = (dim if axis is None else axis) % y.dim()
     return _trapezoids(y, x, dx, dim).cumsum(dim)

@@ -152,7 +152,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 @composite("function")
-def from_numpy(array: np.ndarray) -> Tensor:
+def from_numpy(ndarray: np.ndarray, /) -> Tensor:
     """A tensor with the elements of a NumPy array.
 
     XLA arrays are immutable, so memory is not shared for writing: the elements are copied once, and
@@ -161,9 +161,9 @@ def from_numpy(array: np.ndarray) -> Tensor:
     Raises:
         TypeError: for what is no NumPy array, or a dtype tensors do not have.
     """
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return imported(array)
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    return imported(ndarray)
 
 
 def imported(array: np.ndarray) -> Tensor:

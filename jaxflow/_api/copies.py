@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from typing import Any
@@ -35,6 +36,7 @@ from jaxflow._dispatch.plan import build
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import is_inference, show
 
+from . import views
 from .forms import PYTHON_DTYPES
 from .legacy_types import tensortype
 from .views import ints
@@ -70,17 +72,17 @@ def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
 
 
 @composite("method")
-def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Write the elements of ``src``, converted and broadcast, into this tensor."""
-    if not isinstance(src, Tensor):
-        if not isinstance(src, (int, float, complex)):
+def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """Write the elements of ``other``, converted and broadcast, into this tensor."""
+    if not isinstance(other, Tensor):
+        if not isinstance(other, (int, float, complex)):
             raise TypeError(
-                f"copy_(): argument 'other' (position 1) must be Tensor, not {src.__class__.__name__}"
+                f"copy_(): argument 'other' (position 1) must be Tensor, not {other.__class__.__name__}"
             )
-    elif src._aval.device is not self._aval.device:
-        src = _moved(src, self._aval.device)
-    warn_of_real_part(src, self)
-    return apply_inplace(OPS["_copy"], (self, src))
+    elif other._aval.device is not self._aval.device:
+        other = _moved(other, self._aval.device)
+    warn_of_real_part(other, self)
+    return apply_inplace(OPS["_copy"], (self, other))
 
 
 def warn_of_real_part(src: Any, target: Tensor) -> None:
@@ -93,18 +95,18 @@ def warn_of_real_part(src: Any, target: Tensor) -> None:
 
 
 @composite("function method")
-def fill_(self: Tensor, value: Any) -> Tensor:
+def fill_(input: Tensor, value: Any) -> Tensor:
     """Write one number (or 0-d tensor) into every element."""
     if not isinstance(value, Tensor):
-        check_fits(value, self._aval.dtype)
-    warn_of_real_part(value, self)
-    return apply_inplace(OPS["_fill"], (self, value))
+        check_fits(value, input._aval.dtype)
+    warn_of_real_part(value, input)
+    return apply_inplace(OPS["_fill"], (input, value))
 
 
 @composite("function method")
-def zero_(self: Tensor) -> Tensor:
+def zero_(input: Tensor) -> Tensor:
     """Write zero into every element."""
-    return apply_inplace(OPS["_zero"], (self,))
+    return apply_inplace(OPS["_zero"], (input,))
 
 
 @composite("method")
@@ -114,10 +116,15 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 
 
 @composite("method")
-def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
-    """Make this tensor show the storage of ``source`` (nothing without one)."""
+def set_(self: Tensor, source: Tensor | None = None, storage_offset: int = 0, size: Any = None,
+         stride: Any = None) -> Tensor:
+    """Make this tensor show the storage of ``source`` (nothing without one), as it does or strided anew."""
     if source is None:
         source = apply(OPS["_full"], (None,), ((0,), self._aval.dtype, self._aval.device))
+    elif size is not None:
+        size = ints((size,))
+        stride = geometry.contiguous_strides(size) if stride is None else stride
+        source = source.as_strided(size, stride, storage_offset)
     if source._aval.dtype is not self._aval.dtype:
         raise RuntimeError(
             f"Could not set tensor of type {source._aval.dtype.name} to a tensor of type "
@@ -305,9 +312,9 @@ Tensor._replace_ = _replace
 
 
 @composite("method")
-def resize_(self: Tensor, *sizes: Any, memory_format: Any = contiguous_format) -> Tensor:
+def resize_(self: Tensor, *shape: Any, size: Any = None, memory_format: Any = contiguous_format) -> Tensor:
     """Change the shape in place; elements are kept in memory order, new ones are zero."""
-    size = ints(sizes)
+    size = ints(shape if size is None else (size,))
     tracked = not (state.inference or is_inference(self))
     if tracked and self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
@@ -368,8 +375,8 @@ def _inplace_metadata(name: str) -> None:
     """``t_()`` and its like: the tensor itself becomes the view of what it showed."""
     forms = 3 if name == "squeeze" else 1  # PyTorch numbers their nodes after those of the view op
 
-    def method(self, *args):
-        view = getattr(self, name)(*args)
+    def method(self, *args, **kwargs):
+        view = getattr(self, name)(*args, **kwargs)
         check_writable(self, refreshed(self)._requires_grad, (self,), uniform=True)
         info, old = view._view, self._view
         if old is None or old.base is None:
@@ -391,6 +398,7 @@ def _inplace_metadata(name: str) -> None:
 
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"In-place ``{name}``: changes how this tensor shows its storage."
+    method.__signature__ = inspect.signature(getattr(views, "transpose" if name == "swapdims" else name))
     composite("method")(method)
 
 

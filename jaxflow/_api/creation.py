@@ -363,16 +363,18 @@ def _triangle_indices(name, fn, row, col, offset, dtype, device):
 
 @composite("function")
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
-                 layout: Any = strided, pin_memory: bool = False) -> Tensor:
+                 layout: Any = strided, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Row and column indices, in two rows, of the part of a matrix not above a diagonal; int64."""
-    return _triangle_indices("tril_indices", np.tril_indices, row, col, offset, dtype, device)
+    t = _triangle_indices("tril_indices", np.tril_indices, row, col, offset, dtype, device)
+    return _finish(t, None, requires_grad, "tril_indices")
 
 
 @composite("function")
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
-                 layout: Any = strided, pin_memory: bool = False) -> Tensor:
+                 layout: Any = strided, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Row and column indices, in two rows, of the part of a matrix not below a diagonal; int64."""
-    return _triangle_indices("triu_indices", np.triu_indices, row, col, offset, dtype, device)
+    t = _triangle_indices("triu_indices", np.triu_indices, row, col, offset, dtype, device)
+    return _finish(t, None, requires_grad, "triu_indices")
 
 
 # ------------------------------------------------------------------------------ like another tensor

@@ -14,6 +14,13 @@ PYTHON_DTYPES = {
     float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128
 }
 
+def required_dim(name: str, dim: int | None, axis: int | None) -> int:
+    """``dim`` or its NumPy name ``axis``, whichever was given; TypeError for neither."""
+    if dim is None and axis is None:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
+    return axis if dim is None else dim
+
+
 def given_out(name: str, out: Any, result: Any, operands: tuple = (), op: Op | None = None) -> Any:
     """``result``, written into ``out`` if there is one, as ``op`` writes it (by default the op ``name``)."""
     return result if out is None else write_out(name, out, result, operands, op)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import draw
@@ -232,7 +233,16 @@ _public("feature_alpha_dropout", _alpha_dropout, True)
 # draw
 
 
-@composite("function", aliases=("nn.functional.rrelu",))
+@composite("function", name="rrelu")
+def _rrelu_drawing(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+    generator: Any = None,
+) -> Tensor:
+    """`nn.functional.rrelu` with slopes from ``generator``."""
+    return _rrelu_of(input, lower, upper, training, False, generator)
+
+
+@_functional
 def rrelu(
     input: Tensor,
     lower: float = 1.0 / 8,
@@ -252,6 +262,11 @@ def rrelu(
     Raises:
         RuntimeError: when the bounds are the wrong way round, or not finite.
     """
+    return _rrelu_of(input, lower, upper, training, inplace, None)
+
+
+def _rrelu_of(input: Tensor, lower: float, upper: float, training: bool, inplace: bool,
+              generator: Any) -> Tensor:
     for name, bound in (("lower", lower), ("upper", upper)):
         if not math.isfinite(bound):
             raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")
@@ -259,7 +274,7 @@ def rrelu(
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     slope: Tensor | float = (lower + upper) / 2
     if training:
-        slope = apply(_rrelu_slope, (input, lower, upper, *draw(None)))
+        slope = apply(_rrelu_slope, (input, lower, upper, *draw(generator)))
     return (apply_inplace if inplace else apply)(_rrelu, (input, slope))
 
 

@@ -31,7 +31,8 @@ def normalize(
 
 
 @composite(variants="function", aliases=("nn.functional.cosine_similarity",))
-def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8, *,
+                      axis: int | None = None) -> Tensor:
     """Cosine of the angle between two vectors along a dimension, broadcast.
 
     Args:
@@ -43,6 +44,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     Raises:
         RuntimeError: when the shapes do not broadcast, or both are integers.
     """
+    dim = dim if axis is None else axis
     common = (x1[:0] + x2[:0]).dtype if x1.dtype is not x2.dtype else x1.dtype
     if not common.is_floating_point:
         raise RuntimeError(
@@ -65,7 +67,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 @composite(variants="function", aliases=("nn.functional.pairwise_distance",))
 def pairwise_distance(
-    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False, *,
+    keepdims: bool = False,
 ) -> Tensor:
     """Norm of ``x1 - x2 + eps`` along the last dimension, broadcast.
 
@@ -76,4 +79,4 @@ def pairwise_distance(
         eps: added to the difference.
         keepdim: keep the last dimension, of size one.
     """
-    return (x1 - x2 + eps).norm(p, -1, keepdim)
+    return (x1 - x2 + eps).norm(p, -1, keepdim or keepdims)

@@ -80,12 +80,12 @@ def _check_order(ord: Any) -> None:
 
 
 @composite("function", namespace="linalg")
-def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *,
+def matrix_norm(input: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *,
                 dtype: Any = None, out: Tensor | None = None) -> Tensor:
     """The norm of matrices in the two dimensions ``dim``; a batch of them has one each.
 
     Args:
-        A: floating point or complex, with at least two dimensions.
+        input: floating point or complex, with at least two dimensions.
         ord: ``"fro"`` (root of the sum of squares), ``"nuc"`` (sum of the singular values), 2 or -2
             (the largest or smallest of them), 1 or -1 (of the columns' sums of absolute values), ``inf``
             or ``-inf`` (of the rows').
@@ -95,20 +95,20 @@ def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool 
         out: where to put the result.
     """
     name = "linalg.matrix_norm"
-    have = A._aval.dtype
+    have = input._aval.dtype
     _check_dtypes(name, have, None)
-    if A._aval.ndim < 2:
+    if input._aval.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     _check_order(ord)
-    rows, columns = _two_dims(dim, A._aval.ndim)
+    rows, columns = _two_dims(dim, input._aval.ndim)
     _check_dtypes(name, have, dtype)
     if ord == "fro":
-        result = vector_norm(A, 2, (rows, columns), keepdim, dtype=dtype)
+        result = vector_norm(input, 2, (rows, columns), keepdim, dtype=dtype)
     else:
-        A = A if dtype is None else A.to(dtype)
+        input = input if dtype is None else input.to(dtype)
         by_values = isinstance(ord, str) or abs(ord) == 2
         norm = _by_singular_values if by_values else _by_sums
-        result = norm(A, ord, rows, columns, keepdim)
+        result = norm(input, ord, rows, columns, keepdim)
     if out is not None and out._aval.dtype is not result._aval.dtype:
         raise RuntimeError(
             f"{name} expected out tensor dtype {result._aval.dtype.scalar_name} but got: "
@@ -148,26 +148,26 @@ def _extreme(x: Tensor, ord: float, dim: int, keepdim: bool) -> Tensor:
 
 
 @composite("function", namespace="linalg")
-def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *,
+def norm(input: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *,
          out: Tensor | None = None, dtype: Any = None) -> Tensor:
-    """A vector's or a matrix's norm, by the number of dimensions in ``dim`` (or of ``A``).
+    """A vector's or a matrix's norm, by the number of dimensions in ``dim`` (or of ``input``).
 
     Without ``ord`` the root of the sum of squares over ``dim``, whatever its length.
     """
-    if not isinstance(A, Tensor):
-        raise invalid_combination("linalg_norm", (A, ord), {})
+    if not isinstance(input, Tensor):
+        raise invalid_combination("linalg_norm", (input, ord), {})
     dims = (dim,) if isinstance(dim, int) else dim if dim is None else tuple(freeze(dim))
     if dims is not None and len(dims) not in (1, 2) and ord is not None:
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}"
         )
-    if dims is None and ord is not None and A._aval.ndim not in (1, 2):
+    if dims is None and ord is not None and input._aval.ndim not in (1, 2):
         raise RuntimeError(
             "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
-            f"{A._aval.ndim}D."
+            f"{input._aval.ndim}D."
         )
     how = dict(keepdim=keepdim, dtype=dtype, out=out)
-    wide = A._aval.ndim if dims is None else len(dims)
+    wide = input._aval.ndim if dims is None else len(dims)
     if isinstance(ord, str) or (ord is not None and wide == 2):
-        return matrix_norm(A, ord, (-2, -1) if dims is None else dims, **how)
-    return vector_norm(A, 2 if ord is None else ord, dims, **how)
+        return matrix_norm(input, ord, (-2, -1) if dims is None else dims, **how)
+    return vector_norm(input, 2 if ord is None else ord, dims, **how)

@@ -126,14 +126,14 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @composite("function method")
-def ldexp_(self: Tensor, other: Tensor) -> Tensor:
-    """``self * 2 ** other`` written into ``self``; RuntimeError for integers."""
+def ldexp_(input: Tensor, other: Tensor) -> Tensor:
+    """``input * 2 ** other`` written into ``input``; RuntimeError for integers."""
     _need_tensor("ldexp_", other)
-    if self._aval.dtype.category < dtypes.FLOATING:
+    if input._aval.dtype.category < dtypes.FLOATING:
         raise RuntimeError(
-            f"ldexp can't be cast to the desired output type {self._aval.dtype.scalar_name}"
+            f"ldexp can't be cast to the desired output type {input._aval.dtype.scalar_name}"
         )
-    return apply_inplace(OPS["mul"], (self, apply(_POW, (2.0, other))))
+    return apply_inplace(OPS["mul"], (input, apply(_POW, (2.0, other))))
 
 
 # ------------------------------------------------------------------------- polygamma takes n first

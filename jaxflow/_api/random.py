@@ -45,12 +45,13 @@ def _sized(name: str, op_name: str, doc: str) -> None:
         t = _draw(op_name, (None, None), (shape, kind, device_of(device)), generator)
         return _done(t, name, out, requires_grad)
 
-    def like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
-             requires_grad: bool = False, memory_format: Any = preserve_format) -> Tensor:
+    def like(input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None,
+             device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+             memory_format: Any = preserve_format) -> Tensor:
         kind = dtype_of(dtype, name + "_like", input._aval.dtype)
         _need_float(name + "_like", kind)
         where = input._aval.device if device is None else device_of(device)
-        t = _draw(op_name, (None, None), (input._aval.shape, kind, where), None)
+        t = _draw(op_name, (None, None), (input._aval.shape, kind, where), generator)
         return _done(t, name, None, requires_grad)
 
     for fn, fn_name in ((make, name), (like, name + "_like")):

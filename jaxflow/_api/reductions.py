@@ -49,10 +49,12 @@ _extremum("min", "minimum")
 
 
 def _median(name: str):
-    def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None):
+    def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None,
+               keepdims: bool = False, out: Any = None):
+        dim = axis if dim is None else dim
         if dim is None:
             return given_out(name, out, apply(OPS[name + "_all"], (input,)))
-        static = (freeze(dim), bool(keepdim))
+        static = (freeze(dim), bool(keepdim or keepdims))
         return given_out(name, out, apply(OPS[name + "_dim"], (input,), static))
 
     skipping = ", nan left out" if name == "nanmedian" else ""
@@ -143,7 +145,9 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
 
 def _quantile(name: str, skipping: str):
     def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
-                 interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
+                 interpolation: str = "linear", axis: int | None = None, keepdims: bool = False,
+                 out: Tensor | None = None) -> Tensor:
+        dim = axis if dim is None else dim
         if not isinstance(q, Tensor):
             if not 0 <= q <= 1:
                 raise RuntimeError(
@@ -156,7 +160,7 @@ def _quantile(name: str, skipping: str):
             bool(((q < 0) | (q > 1)).any())
         ):
             raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
-        static = (freeze(dim), bool(keepdim), interpolation)
+        static = (freeze(dim), bool(keepdim or keepdims), interpolation)
         return given_out(name, out, apply(OPS[name], (input, q), static))
 
     quantile.__name__ = quantile.__qualname__ = name

@@ -144,12 +144,15 @@ def scatter_(self: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | No
 
 
 @composite()
-def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *,
-                      output_size: int | None = None) -> Tensor:
+def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int | None = None, *,
+                      output_size: int | None = None, axis: int | None = None) -> Tensor:
     """Each element (or slice along ``dim``) repeated ``repeats`` times in a row.
 
     With a tensor of counts the data is read; a lone tensor of counts gives each position that often.
     """
+    dim = axis if dim is None else dim
+    if input is None:
+        input, repeats = repeats, None
     if repeats is None:
         return put(np.repeat(np.arange(input.numel()), _counts(input)), input._aval.device)
     if not isinstance(repeats, Tensor):

@@ -21,14 +21,17 @@ from .tensor_core import host
 
 @composite()
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False, *,
-         out: Any = None):
+         axis: int | None = None, out: Any = None):
     """The elements in order along ``dim``, and where they were; ties always keep their order."""
+    dim = dim if axis is None else axis
     return given_out("sort", out, apply(OPS["sort"], (input,), (freeze(dim), bool(descending))))
 
 
 @composite()
-def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False, *,
+            axis: int | None = None) -> Tensor:
     """The indices that sort ``input`` along ``dim``; ties keep their order."""
+    dim = dim if axis is None else axis
     return apply(OPS["sort"], (input,), (freeze(dim), bool(descending)))[1]
 
 
@@ -166,9 +169,12 @@ def _number(x: Any, like: Tensor) -> Tensor:
 
 
 @composite("function")
-def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False,
-         out: Tensor | None = None) -> Tensor:
-    """Which elements occur in ``test_elements``; bool. One of the two may be a number."""
+def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool = False,
+         invert: bool = False, out: Tensor | None = None, element: Any = None,
+         test_element: Any = None) -> Tensor:
+    """Which elements occur in ``test_elements``; bool. One of the two may be a number, an ``element``."""
+    elements = element if elements is None else elements
+    test_elements = test_element if test_elements is None else test_elements
     if not isinstance(elements, Tensor):
         elements = _number(elements, test_elements)
     test_elements = _number(test_elements, elements)

@@ -17,10 +17,10 @@ from .views import int_of, ints
 
 
 @composite()
-def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+def unbind(input: Tensor, dim: int = 0, *, axis: int | None = None) -> tuple[Tensor, ...]:
     """All slices along ``dim``; views."""
     n = input._aval.ndim
-    dim = wrap_dim(dim, n or 1)
+    dim = wrap_dim(dim if axis is None else axis, n or 1)
     if n == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     return apply_joint_view(
@@ -29,7 +29,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     )
 
 
-@composite()
+@composite("function")
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Pieces of a size, or of the sizes in a list, along ``dim``; views."""
     if isinstance(split_size_or_sections, (list, tuple)):
@@ -38,16 +38,24 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     return _pieces(tensor, *pieces.by_size(tensor._aval.shape, size, dim), "SplitBackward0")
 
 
+@composite("method", name="_split_method", method_name="split")
+def _split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces of a size, or of the sizes in a list, along ``dim``; views."""
+    return split(self, split_size, dim)
+
+
 @composite()
-def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0, *,
+                     axis: int | None = None) -> tuple[Tensor, ...]:
     """Pieces of the given sizes along ``dim``; views."""
-    sizes = ints((tuple(split_sizes),))
+    sizes, dim = ints((tuple(split_sizes),)), dim if axis is None else axis
     return _pieces(input, *pieces.by_sizes(input._aval.shape, sizes, dim), "SplitWithSizesBackward0")
 
 
 @composite()
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: int | None = None) -> tuple[Tensor, ...]:
     """At most ``chunks`` pieces of equal size (the last may be smaller) along ``dim``; views."""
+    dim = dim if axis is None else axis
     return split(input, pieces.chunk_size(input._aval.shape, chunks, dim), dim)
 
 

@@ -92,11 +92,13 @@ _flag("is_meta", lambda self: self._aval.device.type == "meta", "Whether it has 
 
 
 @composite("method")
-def size(self, dim: int | None = None):
+def size(self, dim: int | None = None, *, axis: int | None = None):
     """The shape, or its extent along ``dim``. Raises IndexError for a dimension that is not there."""
     shape = self._aval.shape
     if dim is None:
-        return Size.trusted(shape)
+        if axis is None:
+            return Size.trusted(shape)
+        dim = axis
     return shape[geometry.wrap_dim(dim, len(shape), wrap_scalar=False)]
 
 
@@ -113,8 +115,9 @@ def numel(input) -> int:
 
 
 @composite("method")
-def stride(self, dim: int | None = None):
+def stride(self, dim: int | None = None, *, axis: int | None = None):
     """How many elements lie between neighbours, for every dimension or along ``dim``."""
+    dim = axis if dim is None else dim
     strides = strides_of(self)
     return strides if dim is None else strides[geometry.wrap_dim(dim, len(strides), wrap_scalar=False)]
 

@@ -19,7 +19,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.viewing import apply_view
 from jaxflow._ops import pieces
 
-from .forms import given_out, invalid_combination
+from .forms import given_out, invalid_combination, required_dim
 
 
 def ints(args: tuple) -> tuple[int, ...]:
@@ -54,19 +54,19 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 
 @composite("method")
-def view(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """The same elements in another shape, or the same bytes as another dtype; a view.
 
     Raises:
         RuntimeError: when the strides do not allow it (use ``reshape``), or sizes do not match.
     """
-    if dtype is not None:
-        size = (dtype,)
-    if len(size) == 1 and isinstance(size[0], dtypes.dtype):
-        if size[0] is self._aval.dtype:
+    if not shape:
+        shape = (size if dtype is None else dtype,)
+    if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
+        if shape[0] is self._aval.dtype:
             return apply_view("alias", self)
-        return apply_view("view_dtype", self, (size[0],))
-    return apply_view("view", self, (ints(size),))
+        return apply_view("view_dtype", self, (shape[0],))
+    return apply_view("view", self, (ints(shape),))
 
 
 @composite("function method")
@@ -94,10 +94,16 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     return reshape(self, other._aval.shape)
 
 
-@composite(aliases=("swapaxes", "swapdims"))
+@composite(aliases=("swapdims",))
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged; a view."""
     return apply_view("transpose", input, (int_of(dim0), int_of(dim1)))
+
+
+@composite()
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Two dimensions exchanged; a view."""
+    return apply_view("transpose", input, (int_of(axis0), int_of(axis1)))
 
 
 @composite()
@@ -188,18 +194,22 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 
 @composite()
-def squeeze(input: Tensor, dim: Any = None) -> Tensor:
+def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     """Without dimensions of size 1 (all of them, or ``dim``); a view."""
     if dim is None:
-        return apply_view("squeeze", input)
+        if axis is None:
+            return apply_view("squeeze", input)
+        dim = axis
     if isinstance(dim, (tuple, list)):
         return apply_view("squeeze_dims", input, (ints(dim),))
     return apply_view("squeeze_dim", input, (int_of(dim),))
 
 
 @composite()
-def unsqueeze(input: Tensor, dim: int) -> Tensor:
+def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
     """With a dimension of size 1 put in at ``dim``; a view."""
+    if dim is None:
+        dim = required_dim("unsqueeze", dim, axis)
     return apply_view("unsqueeze", input, (int_of(dim),))
 
 

@@ -33,7 +33,7 @@ def select_scatter(input, src, /, dim, index):
     return _replaced(input, src, "select", dim, index)
 
 
-@op(variants="function method", saves="none")
+@op(saves="none")
 def slice_scatter(input, src, /, dim=0, start=None, end=None, step=1):
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
     return _replaced(input, src, "slice", dim, start, end, step)
