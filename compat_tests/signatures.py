@@ -49,7 +49,7 @@ _NOT_SO = {
     ("Tensor.add", "out"), ("Tensor.floor_divide", "out"), ("Tensor.true_divide", "out"),
     ("linspace", "steps"), ("logspace", "steps"), ("range", "pin_memory"),
     ("subtract", "alpha"), ("Tensor.subtract", "alpha"), ("Tensor.subtract_", "alpha"), ("rsub", "alpha"),
-    # A factor by position before a number, which is deprecated; an enumeration's number; out= of an activation.
+    # A factor by position before a number, which is deprecated; an enumeration; out= of activations.
     ("ctc_loss", "reduction"), ("threshold", "out"),
     ("", "out_dtype"),  # of products: refused on the CPU, "could not run 'aten::mm.dtype'"
 }
