@@ -82,6 +82,7 @@ from . import func as func
 from . import linalg as linalg
 from . import masked as masked
 from . import nn as nn
+from . import ops as ops
 from . import optim as optim
 from . import profiler as profiler
 from . import random as random

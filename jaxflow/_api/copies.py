@@ -228,6 +228,13 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return convert(self, dtype, device, copy, wanted_format)
 
 
+@composite("function", name="_to_copy", namespace="ops.aten")
+def to_copy(self: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
+            pin_memory: bool = False, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+    """A copy of the elements as another dtype, on another device; in the same layout unless one is given."""
+    return convert(self, dtype, device, True, memory_format or preserve_format)
+
+
 def _converter(name: str, dtype: dtypes.dtype) -> None:
     def method(self, memory_format: Any = preserve_format):
         return convert(self, dtype, None, False, memory_format)

@@ -53,6 +53,19 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     return apply_view("slice", input, (axis, start, stop, 1))
 
 
+@composite("function", name="slice", namespace="ops.aten")
+def slice_of(self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None,
+             step: int = 1) -> Tensor:
+    """``start:end:step`` along ``dim``; a view."""
+    return apply_view("slice", self, (dim, start, end, step))
+
+
+@composite("function", name="alias", namespace="ops.aten")
+def alias(self: Tensor) -> Tensor:
+    """All of the tensor; a view."""
+    return apply_view("alias", self)
+
+
 @composite("method")
 def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """The same elements in another shape, or the same bytes as another dtype; a view.
