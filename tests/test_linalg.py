@@ -69,3 +69,22 @@ def test_no_matrices_and_empty_ones(executor):
     assert L.solve(torch.zeros(0, 3, 3), torch.zeros(3, 1)).shape == (0, 3, 1)
     P, lower, upper = L.lu(torch.zeros(0, 2, 3))
     assert (P.shape, lower.shape, upper.shape) == ((0, 2, 2), (0, 2, 2), (0, 2, 3))
+
+
+def test_an_indefinite_matrix_is_refused_and_its_first_bad_minor_told(executor):
+    size = 5
+    good = np.eye(size) * 4 + 1
+    stack = np.stack([good] + [good - np.diag(np.eye(size)[k]) * 9 for k in range(size)])
+    A = torch.tensor(stack)
+    factor, info = L.cholesky_ex(A)
+    assert info.tolist() == list(range(size + 1))
+    np.testing.assert_allclose((factor[0] @ factor[0].mT).numpy(), good)
+    assert L.cholesky_ex(A, upper=True).info.tolist() == info.tolist()
+    order = r"positive-definite \(the leading minor of order 3 is not positive-definite\)"
+    with pytest.raises(L.LinAlgError, match=rf"linalg.cholesky: The factorization .* {order}"):
+        L.cholesky(A[3]).tolist()
+    with pytest.raises(L.LinAlgError, match=r"linalg.cholesky_ex: \(Batch element 1\): The factorization"):
+        L.cholesky_ex(A, check_errors=True).L.tolist()
+    with pytest.raises(L.LinAlgError, match="cholesky_inverse: The diagonal element 2 is zero"):
+        torch.cholesky_inverse(torch.tensor([[1.0, 0.0], [3.0, 0.0]])).tolist()
+    assert L.cholesky(torch.zeros(2, 0, 0)).shape == (2, 0, 0)

@@ -1,5 +1,7 @@
 """Determinants, inverses, factors and solutions of linear systems."""
 
+import warnings
+
 import jaxflow as torch
 
 from .row import row
@@ -14,6 +16,18 @@ def _regular(x):
     return x + 3 * torch.eye(x.shape[-1], dtype=x.dtype)
 
 
+def _positive(x):
+    """A Hermitian matrix made of ``x``, positive-definite."""
+    return _regular(x) @ _regular(x).mH
+
+
+def _quietly(call, *args):
+    """A deprecated function's result."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return call(*args)
+
+
 def _lu_solve(left, adjoint):
     pivots = torch.tensor([2, 2], dtype=torch.int32)
     return lambda x, y: L.lu_solve(_regular(x), pivots, y, left=left, adjoint=adjoint)
@@ -23,7 +37,7 @@ def _lu_solve(left, adjoint):
 ROWS = {
     "_linalg_det": row(lambda x: torch.det(_regular(x)), A),
     "_linalg_det/complex": row(lambda x: torch.det(_regular(x)), A, **COMPLEX),
-    # the third row of each is the sum of the others
+    # the third row is the sum of the others
     "_linalg_det/singular": row(lambda x: torch.det(torch.cat((x, x.sum(0, True)))), (2, 3)),
     "_linalg_slogdet": row(lambda x: tuple(torch.slogdet(_regular(x))), A),
     "_linalg_slogdet/complex": row(lambda x: tuple(torch.slogdet(_regular(x))), A, **COMPLEX),
@@ -41,4 +55,15 @@ ROWS = {
     "linalg_lu_solve": row(_lu_solve(True, False), A, B),
     "linalg_lu_solve/adjoint": row(_lu_solve(True, True), A, B, **COMPLEX),
     "linalg_lu_solve/right": row(_lu_solve(False, False), A, (1, 2), **COMPLEX),
+    "_linalg_cholesky_ex": row(lambda x: L.cholesky(_positive(x)), A),
+    "_linalg_cholesky_ex/upper": row(lambda x: L.cholesky(_positive(x), upper=True), A, **COMPLEX),
+    "_cholesky": row(lambda x: _quietly(torch.cholesky, _positive(x)), A),
+    "cholesky_solve": row(lambda x, y: torch.cholesky_solve(x, _regular(y).tril()), B, A, **COMPLEX),
+    "cholesky_solve/upper": row(lambda x, y: torch.cholesky_solve(x, _regular(y).triu(), True), B, A),
+    "_cholesky_inverse": row(lambda x: torch.cholesky_inverse(_regular(x).tril()), A, **COMPLEX),
+    "solve_triangular": row(lambda x, y: L.solve_triangular(_regular(x), y, upper=True), A, B, **COMPLEX),
+    "solve_triangular/right": row(
+        lambda x, y: L.solve_triangular(x, y, upper=False, left=False, unitriangular=True), A, (1, 2)),
+    "_triangular_solve": row(
+        lambda x, y: tuple(_quietly(torch.triangular_solve, x, _regular(y), True, True)), B, A, **COMPLEX),
 }

@@ -1,0 +1,90 @@
+"""Cholesky factors, and the older names of triangular systems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._core.warning import warn_once
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.publish import return_type
+
+from .forms import expect_tensor, given_out
+from .linalg_faults import INDEFINITE, SINGULAR, checked
+
+_CHOLESKY_EX = return_type("linalg_cholesky_ex", ("L", "info"))
+_TRIANGULAR_SOLVE = return_type("triangular_solve", ("solution", "cloned_coefficient"))
+
+
+@composite("function", name="cholesky_ex", namespace="linalg")
+def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False,
+                       out: Any = None) -> tuple[Tensor, Tensor]:
+    """The Cholesky factor, and an int32 for each matrix: 0, or which leading minor is not positive.
+
+    The factor of a matrix that has none is nan. With ``check_errors`` it is an error, as for `cholesky`.
+    """
+    expect_tensor("linalg_cholesky_ex", "A", A)
+    result = apply(OPS["_linalg_cholesky_ex"], (A,), (bool(upper),))
+    if check_errors:
+        checked("linalg.cholesky_ex", INDEFINITE, result[1], result)
+    return given_out("linalg_cholesky_ex", out, _CHOLESKY_EX(result))
+
+
+@composite("function", name="cholesky", namespace="linalg")
+def linalg_cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
+    """``L`` with ``A = L L^H`` (``upper``: ``U`` with ``A = U^H U``), for a positive-definite ``A``.
+
+    One triangle of ``A`` is read, the one asked for; the gradient is Hermitian all the same.
+
+    Raises:
+        LinAlgError: for a matrix that is not; when a number is asked for, if that is when it is known.
+    """
+    expect_tensor("linalg_cholesky", "A", A)
+    L, info = apply(OPS["_linalg_cholesky_ex"], (A,), (bool(upper),))
+    return given_out("linalg_cholesky", out, checked("linalg.cholesky", INDEFINITE, info, L))
+
+
+@composite()
+def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The same as `linalg.cholesky`."""
+    expect_tensor("cholesky", "input", input)
+    warn_once(
+        "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future "
+        "PyTorch release.\nL = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\n"
+        "and\nU = torch.cholesky(A, upper=True)\nshould be replaced with\n"
+        "U = torch.linalg.cholesky(A).mH\n"
+        "This transform will produce equivalent results for all valid (symmetric positive definite) inputs."
+    )
+    L, info = apply(OPS["_cholesky"], (input,), (bool(upper),))
+    return given_out("cholesky", out, checked("cholesky", INDEFINITE, info, L))
+
+
+@composite()
+def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the matrix whose Cholesky factor ``input`` is.
+
+    Raises:
+        LinAlgError: for a zero on the diagonal; when a number is asked for, if that is when it is known.
+    """
+    expect_tensor("cholesky_inverse", "input", input)
+    inverse, info = apply(OPS["_cholesky_inverse"], (input,), (bool(upper),))
+    return given_out("cholesky_inverse", out, checked("cholesky_inverse", SINGULAR, info, inverse))
+
+
+@composite()
+def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False,
+                     unitriangular: bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
+    """The solution of ``A X = input`` (of ``A^T X = input``) for a triangular ``A``, and a copy of ``A``."""
+    expect_tensor("triangular_solve", "input", input)
+    expect_tensor("triangular_solve", "A", A, 2)
+    warn_once(
+        "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed "
+        "in a future PyTorch release.\n"
+        "torch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of the "
+        "inputs.\nX = torch.triangular_solve(B, A).solution\nshould be replaced with\n"
+        "X = torch.linalg.solve_triangular(A, B)."
+    )
+    result = apply(OPS["_triangular_solve"], (input, A), (bool(upper), bool(transpose), bool(unitriangular)))
+    return given_out("triangular_solve", out, _TRIANGULAR_SOLVE(result))
