@@ -89,6 +89,7 @@ from . import random as random
 from . import serialization as serialization
 from . import signal as signal
 from . import special as special
+from . import testing as testing
 from . import utils as utils
 from . import version as version
 from ._interop import load_jax_params as load_jax_params
