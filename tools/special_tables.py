@@ -25,7 +25,7 @@ def _polynomial(series):
     """The same sum in powers of its variable, the highest first."""
     before, now = [mpf(1)], [mpf(0), mpf(1)]
     total = [mpf(0)] * len(series)
-    for n, c in enumerate(series):
+    for c in series:
         for power, a in enumerate(before):
             total[power] += c * a
         after = [mpf(0), *(2 * a for a in now)]
@@ -149,7 +149,7 @@ TABLES = {
 }
 
 if __name__ == "__main__":
-    print('"""Polynomials for special functions, the highest power first; made by `tools/special_tables.py`."""')
+    print('"""Polynomials for special functions, highest power first; made by `tools/special_tables.py`."""')
     for name, (what, f) in TABLES.items():
         print(f"\n#: {what[0].upper() + what[1:] if what[0].isalpha() else what}.\n{name} = (")
         numbers = [f"{c!r}," for c in fit(f)]

@@ -1,4 +1,4 @@
-"""Polynomials for special functions, the highest power first; made by `tools/special_tables.py`."""
+"""Polynomials for special functions, highest power first; made by `tools/special_tables.py`."""
 
 #: `J0` at ``x`` in [0, 8], of ``x * x / 32 - 1``.
 J0 = (

@@ -1,7 +1,7 @@
 """Orthogonal polynomials, by the recurrence that each family has, in double precision.
 
-The degree is an operand, another one for each element: all take the steps of the highest, and each stops at its
-own. Between -1 and 1 the Chebyshev families are sines and cosines of multiples of an angle (DLMF 18.5),
+The degree is an operand, another one for each element: all take the steps of the highest, and each stops at
+its own. Between -1 and 1 the Chebyshev families are sines and cosines of multiples of an angle (DLMF 18.5),
 which need no steps, so that a high degree costs something only where the values soon overflow.
 """
 
@@ -27,7 +27,7 @@ def _degree(n):
 
 
 def _stepped(x, n, first, step: Callable):
-    """The polynomial of degree ``n`` at ``x`` that follows 1 and ``first`` by ``step(k, x, p_k, p_(k-1))``."""
+    """The polynomial of degree ``n`` that follows 1 and ``first`` by ``step(k, x, p_k, p_(k-1))``."""
 
     def more(state):
         k, last, _ = state

@@ -13,8 +13,8 @@ import numpy as np
 from jaxflow._core.dtype import COMPLEX
 from jaxflow._dispatch.op import op
 
-from ._support import is_complex, refuse, with_partials
 from ._polynomials import ERFCX
+from ._support import is_complex, refuse, with_partials
 from .bessel import in_double, polynomial
 from .pointwise import declare_unary
 
@@ -138,7 +138,7 @@ def _log_ndtr(x):
 
 @with_partials(lambda out, x: 2 * x * out - 2 / math.sqrt(math.pi))
 def _erfcx(x):
-    """``exp(x * x) * erfc(x)``; above 0 by one polynomial (Shepherd and Laframboise, Math. Comp. 36, 1981)."""
+    """Above 0 by one polynomial (Shepherd and Laframboise, Math. Comp. 36, 1981), below by reflection."""
     above = jnp.abs(x)
     # of (above - 3.75) / (above + 3.75), which must not be inf / inf
     value = polynomial(ERFCX, 1 - 7.5 / (above + 3.75)) / (1 + 2 * above)
@@ -233,7 +233,7 @@ for _name, _fn, _saves, _doc in _SPECIAL_ROWS:
                   namespace="special", variants="function out", saves=_saves,
                   grad_name=f"Special{_name.title().replace('_', '')}Backward0")
 
-declare_unary("erfcx", in_double("erfcx", _erfcx), "``exp(input ** 2)`` times `erfc`, which does not underflow.",
+declare_unary("erfcx", in_double("erfcx", _erfcx), "``exp(input ** 2)`` times `erfc`, without underflow.",
               promote="int_to_float", namespace="special", variants="function out", saves=_BOTH,
               grad_name="SpecialErfcxBackward0")
 
