@@ -43,6 +43,7 @@ from ._core.typeinfo import iinfo as iinfo
 from ._dispatch import pytree as _pytree  # noqa: F401  (tensors in jax's transformations)
 from ._dispatch.explain import explain as explain
 from ._dispatch.generator import Generator as Generator
+from ._dispatch.generator import default_generator as default_generator
 from ._dispatch.publish import publish as _publish
 from ._dispatch.run import flush as flush
 from ._dispatch.state import execution as execution
