@@ -85,6 +85,10 @@ def resolve(key):
     rec = record(key)
     if isinstance(rec.op, types.FunctionType) and rec.op.__module__.startswith("torch.testing"):
         return on_jaxflow(rec.op)
+    if isinstance(rec.op, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+        packet, _, overload = str(rec.op).removeprefix("aten.").partition(".")
+        found = getattr(jaxflow.ops.aten, packet)
+        return getattr(found, overload) if overload else found
     return named(rec.name)
 
 

@@ -50,6 +50,39 @@ def _move(average: Tensor | None, batch: Tensor, momentum: float, correction: fl
         apply_inplace(OPS["_running"], (average, batch.detach(), float(momentum)), (correction,))
 
 
+def normalized_batch(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None,
+    bias: Tensor | None, training: bool, momentum: float, eps: float,
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """`batch_norm` of any number of values, and in training the batch's means and biased variances."""
+    shape = input._aval.shape
+    if input._aval.numel == 0:
+        # Nothing to normalise, and no statistics to move.
+        out = input.clone()
+        out = out if weight is None else out * weight.select(0, 0)
+        return (out if bias is None else out + bias.select(0, 0)), None, None
+    channels = shape[1] if len(shape) > 1 else 0
+    for name, p in (("running_mean", running_mean), ("running_var", running_var),
+                    ("weight", weight), ("bias", bias)):
+        if p is not None and p._aval.numel != channels:
+            raise RuntimeError(
+                f"{name} should contain {channels} elements not {p._aval.numel}"
+            )
+    if not training and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when training=False"
+        )
+    wrap_dim(1, len(shape))
+    if not training:
+        operands = (input, running_mean, running_var, weight, bias)
+        return apply(OPS["_batch_norm_eval"], operands, (float(eps),)), None, None
+    out, mean, var = apply(OPS["_batch_norm_train"], (input, weight, bias), (float(eps),))
+    count = shape[0] * math.prod(shape[2:])
+    _move(running_mean, mean, momentum, 1.0)
+    _move(running_var, var, momentum, count / max(count - 1, 1))
+    return out, mean, var
+
+
 @_functional
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
                weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False,
@@ -69,31 +102,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {input.shape}"
         )
-    if input._aval.numel == 0:
-        # Nothing to normalise, and no statistics to move.
-        out = input.clone()
-        out = out if weight is None else out * weight.select(0, 0)
-        return out if bias is None else out + bias.select(0, 0)
-    channels = shape[1] if len(shape) > 1 else 0
-    for name, p in (("running_mean", running_mean), ("running_var", running_var),
-                    ("weight", weight), ("bias", bias)):
-        if p is not None and p._aval.numel != channels:
-            raise RuntimeError(
-                f"{name} should contain {channels} elements not {p._aval.numel}"
-            )
-    if not training and (running_mean is None or running_var is None):
-        raise RuntimeError(
-            "Expected running_mean and running_var to be defined when training=False"
-        )
-    wrap_dim(1, len(shape))
-    if not training:
-        return apply(
-            OPS["_batch_norm_eval"], (input, running_mean, running_var, weight, bias), (float(eps),)
-        )
-    out, mean, var = apply(OPS["_batch_norm_train"], (input, weight, bias), (float(eps),))
-    _move(running_mean, mean, momentum, 1.0)
-    _move(running_var, var, momentum, count / max(count - 1, 1))
-    return out
+    return normalized_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
 
 
 @_functional

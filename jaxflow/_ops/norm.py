@@ -175,7 +175,8 @@ def _channelwise(p, ndim):
     return None if p is None else p.reshape(-1, *(1,) * (ndim - 2))
 
 
-@op(name="_batch_norm_train", variants="", grad_name="NativeBatchNormBackward0")
+@op(name="_batch_norm_train", variants="", grad_name="NativeBatchNormBackward0",
+    out="expected scalar type {result} but found {out}")
 def batch_norm_train(input, weight=None, bias=None, /, *, eps):
     """Standardised over all dimensions but 1: the result, the batch's mean, its biased variance."""
     x = channels_last(wide(input))  # NOTE [Channels last inside]

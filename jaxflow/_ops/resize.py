@@ -35,6 +35,8 @@ def _resize(input, /, size, scales, mode, align_corners, antialias):
     dims = len(size)
     _check(input, size, dims)
     nearest = mode.startswith("nearest")
+    if input.dtype == np.uint8 and mode in ("bilinear", "bicubic"):
+        return _resized_bytes(input, size, scales, mode, align_corners, antialias)
     if not (nearest and input.dtype == np.uint8):
         refuse(_kernel(mode, dims), input, BOOL, INTEGER, COMPLEX)
     x = wide(input)
@@ -45,6 +47,29 @@ def _resize(input, /, size, scales, mode, align_corners, antialias):
         elif old != new or scale not in (None, 1.0):
             x = _apply(x, axis, _taps(old, new, scale, mode, align_corners, antialias))
     return x.astype(input.dtype)
+
+
+def _resized_bytes(x, size, scales, mode, align_corners, antialias):
+    """Images of bytes, which PyTorch's kernels resize in fixed point: columns first, rounded, then rows."""
+    for axis in (3, 2):
+        old, new = x.shape[axis], size[axis - 2]
+        if old == new and not antialias and scales[axis - 2] in (None, 1.0):
+            continue
+        matrix = _matrix(old, *_taps(old, new, scales[axis - 2], mode, align_corners, antialias))
+        bits = _fraction_bits(matrix.max())
+        weights = np.trunc(matrix * 2**bits + np.copysign(0.5, matrix)).astype(np.int32)
+        total = jax.lax.dot_general(x.astype(np.int32), jnp.asarray(weights), (((axis,), (1,)), ((), ())))
+        rounded = jax.lax.shift_right_arithmetic(total + np.int32(1 << (bits - 1)), np.int32(bits))
+        x = jnp.moveaxis(jnp.clip(rounded, 0, 255).astype(np.uint8), -1, axis)
+    return x
+
+
+def _fraction_bits(largest) -> int:
+    """How many bits of a weight stand behind the point, so that all of it fits in 16."""
+    bits = 0
+    while bits < 22 and int(0.5 + largest * 2 ** (bits + 1)) < 2**15:
+        bits += 1
+    return bits
 
 
 def _check(input, size, dims):
@@ -135,12 +160,18 @@ def _wide_taps(old, new, step, mode):
     return np.minimum(positions, old - 1), weights / weights.sum(1, keepdims=True)
 
 
+def _matrix(old, positions, weights):
+    """Taps as a matrix ``(new, old)``."""
+    matrix = np.zeros((len(positions), old))
+    np.add.at(matrix, (np.arange(len(positions))[:, None], positions), weights)
+    return matrix
+
+
 def _apply(x, axis, taps):
     positions, weights = taps
     old, new = x.shape[axis], len(positions)
     if old <= _DENSE:
-        matrix = np.zeros((new, old))
-        np.add.at(matrix, (np.arange(new)[:, None], positions), weights)
+        matrix = _matrix(old, positions, weights)
         product = jax.lax.dot_general(
             x, jnp.asarray(matrix, x.dtype), (((axis,), (1,)), ((), ())),
             precision=jax.lax.Precision.HIGHEST,

@@ -115,6 +115,14 @@ ROWS = {
     "_ctc_loss/one row": row(
         lambda x: F.ctc_loss(x.log_softmax(-1), index(0, 0), (2, 1), (1, 1), blank=1), (2, 2, 2)
     ),
+    "_softmax_backward_data": row(lambda g, y: torch._softmax_backward_data(g, y, 1, y.dtype), X, X),
+    "_log_softmax_backward_data": row(lambda g, y: torch._log_softmax_backward_data(g, y, 0, y.dtype), X, X),
+    "_safe_softmax": row(
+        lambda x: torch.ops.aten._safe_softmax(x.masked_fill(index([0], [1]) == 1, -torch.inf), 1), X
+    ),
+    "_native_group_norm": row(
+        lambda x, w, b: torch.native_group_norm(x, w, b, 2, 4, 2, 2, 0.1), (2, 4, 2), (4,), (4,)
+    ),
     "_multi_margin_loss": _kinds(lambda x, **o: F.multi_margin_loss(x, _flat(), **o), X),
     "_multi_margin_loss/squared": _kinds(
         lambda x, **o: F.multi_margin_loss(x, _flat(), p=2, weight=_double(0.5, 1, 2), **o), X

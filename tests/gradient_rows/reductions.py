@@ -6,6 +6,11 @@ from .row import row
 
 X = (2, 3)
 
+
+def _segments(kind, *lengths, **options):
+    return lambda x: torch.segment_reduce(x, kind, lengths=torch.tensor(lengths), **options)
+
+
 ROWS = {
     "amax": row(lambda x: x.amax(1), X),
     "amin": row(lambda x: x.amin(0, keepdim=True), X),
@@ -46,4 +51,9 @@ ROWS = {
     "var_mean": row(lambda x: tuple(torch.var_mean(x, 0)), X),
     "_vector_norm": row(lambda x: (x.norm(), x.norm(1, 1), x.norm(3.0)), X),
     "_vector_norm/complex": row(lambda x: (x.norm(), x.norm(1, 1)), X, dtype="complex128"),
+    **{
+        f"_segment_reduce/{kind}": row(_segments(kind, 2, 0, 1, initial=0.9), (3, 2))
+        for kind in ("sum", "mean", "max", "min", "prod")
+    },
+    "_segment_reduce/rows": row(_segments("prod", [1, 2], [2, 0], axis=1, unsafe=True), X),
 }

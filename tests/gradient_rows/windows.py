@@ -2,7 +2,7 @@
 
 import jaxflow as torch
 
-from .row import row
+from .row import index, row
 
 F = torch.nn.functional
 
@@ -64,6 +64,12 @@ ROWS = {
         )
         for n in (2, 3)
     },
+    "_max_pool2d_with_indices_backward": row(
+        lambda g: torch.ops.aten.max_pool2d_with_indices_backward(
+            g, torch.zeros(1, 2, 3, dtype=g.dtype), 2, 1, 0, 1, False, index([[[1, 1]]])
+        ),
+        (1, 1, 2),
+    ),
     "_avg_pool2d/uncounted": row(
         lambda x: F.avg_pool2d(x, 2, padding=1, ceil_mode=True, count_include_pad=False), (1, 1, 3, 2)
     ),

@@ -1,0 +1,130 @@
+"""Reductions of segments: neighbouring elements along an axis, of lengths that a tensor gives."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
+from jaxflow._dispatch.op import op
+
+from ._support import refuse, wide, wrap_dim
+
+REDUCTIONS = ("sum", "mean", "max", "min", "prod")
+
+
+def _segments(where, start, length):
+    """For each position the number of its segment; ``length.shape[-1]`` for one in none.
+
+    ``start`` and ``length`` are ``(rows, segments)``, ``where`` the positions of a row.
+    """
+    count = length.shape[1]
+    find = jax.vmap(lambda starts: jnp.searchsorted(starts, where, side="right"))
+    # Of segments that start at one place the last one is found; all before it are empty.
+    found = find(start).astype(np.int32) - 1
+    if count == 0:
+        return jnp.zeros_like(found)
+    safe = jnp.clip(found, 0, count - 1)
+    ends = jnp.take_along_axis(start + length, safe, 1)
+    return jnp.where((found >= 0) & (where < ends), safe, count)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
+def _prod(x, number, count):
+    """Products of segments. The derivative takes the product of all other elements, zeros or not."""
+    return jax.ops.segment_prod(x, number, count)
+
+
+@_prod.defjvp
+def _prod_jvp(count, primals, tangents):
+    (x, number), (dx, _) = primals, tangents
+    zero = x == 0
+    one = zero.astype(np.int32)
+    zeros = jax.ops.segment_sum(one, number, count)
+    apart = _prod(jnp.where(zero, 1, x), number, count)
+    at = jnp.minimum(number, count - 1)
+    # Without a zero among the others, the product of those that are none, less the element itself.
+    alone = zeros[at] - one == 0
+    others = jnp.where(alone, apart[at] / jnp.where(zero, 1, x), 0)
+    return _prod(x, number, count), jax.ops.segment_sum(dx * others, number, count)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(2, 3, 4))
+def _extreme(x, number, count, largest, initial):
+    """Largest or smallest elements; those that are equal share the derivative, ``initial`` has none."""
+    found = (jax.ops.segment_max if largest else jax.ops.segment_min)(x, number, count)
+    if initial is None:
+        return found
+    return (jnp.maximum if largest else jnp.minimum)(found, jnp.asarray(initial, x.dtype))
+
+
+@_extreme.defjvp
+def _extreme_jvp(count, largest, initial, primals, tangents):
+    (x, number), (dx, _) = primals, tangents
+    best = _extreme(x, number, count, largest, initial)
+    hit = (x == best[jnp.minimum(number, count - 1)]).astype(x.dtype)
+    hits = jax.ops.segment_sum(hit, number, count)
+    return best, jax.ops.segment_sum(dx * hit, number, count) / jnp.maximum(hits, 1)
+
+
+def _guard(watch, dynamic, static):
+    _, lengths, offsets = dynamic
+    _, axis, unsafe, _ = static
+    if unsafe or lengths is None:
+        return
+    watch.within((lengths,), ((0, 2**62),), lambda value, _: RuntimeError(
+        "lengths contains negative value!"))
+    rows = dynamic[0].shape[axis]
+    watch.within((lengths.sum(-1),), ((rows, rows),), lambda value, _: RuntimeError(
+        "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
+        "!unsafe."))
+
+
+@op(variants="", grad_name="SegmentReduceBackward0", guard=_guard, saves=("data", "lengths", "offsets"))
+def _segment_reduce(data, lengths=None, offsets=None, /, *, reduce, axis, unsafe, initial):
+    """``reduce`` of each segment along ``axis``; see `segment_reduce`."""
+    refuse("_segment_reduce_cpu", data, BOOL, INTEGER, COMPLEX)
+    axis = wrap_dim(axis, data.ndim)
+    given = offsets if lengths is None else lengths
+    if given.ndim - 1 != axis:
+        what = "offsets" if lengths is None else "lengths"
+        raise RuntimeError(
+            f"segment_reduce(): Expected axis to be the last dimension of {what} but got {axis}.")
+    refuse("_segment_reduce_lengths_cpu_kernel1", given, BOOL, FLOATING, COMPLEX)
+    rows = math.prod(data.shape[:axis])
+    given = given.reshape(rows, given.shape[-1]).astype(np.int32)
+    if lengths is None:
+        start, length = given[:, :-1], given[:, 1:] - given[:, :-1]
+    else:
+        start, length = jnp.cumsum(given, 1) - given, given
+    n, segments = data.shape[axis], length.shape[1]
+    rest = data.shape[axis + 1 :]
+    where = jax.lax.iota(np.int32, n)
+    number = _segments(where, start, length)
+    total = rows * segments
+    row = jax.lax.broadcasted_iota(np.int32, number.shape, 0)
+    number = jnp.where(number < segments, row * segments + number, total).reshape(rows * n)
+    x = wide(data).reshape(rows * n, *rest)
+    out = _reduced(x, number, total, length.reshape(total, *(1 for _ in rest)), reduce, initial)
+    return out.reshape(*data.shape[:axis], segments, *rest).astype(data.dtype)
+
+
+def _reduced(x, number, count, length, reduce, initial):
+    if count == 0:
+        return jnp.zeros((0, *x.shape[1:]), x.dtype)
+    if reduce in ("max", "min"):
+        return _extreme(x, number, count, reduce == "max", initial)
+    if reduce == "prod":
+        out = _prod(x, number, count)
+        return out if initial is None else out * jnp.asarray(initial, x.dtype)
+    out = jax.ops.segment_sum(x, number, count)
+    if initial is not None:
+        out = out + jnp.asarray(initial, x.dtype)
+    if reduce == "sum":
+        return out
+    mean = out / jnp.maximum(length, 1).astype(x.dtype)
+    return mean if initial is not None else jnp.where(length > 0, mean, np.nan)

@@ -1,4 +1,0 @@
-"""The classes of storages."""
-
-from ._api.storage import TypedStorage as TypedStorage
-from ._api.storage import UntypedStorage as UntypedStorage
