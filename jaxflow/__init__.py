@@ -43,6 +43,7 @@ from ._core.typeinfo import iinfo as iinfo
 from ._dispatch import pytree as _pytree  # noqa: F401  (tensors in jax's transformations)
 from ._dispatch.explain import explain as explain
 from ._dispatch.generator import Generator as Generator
+from ._dispatch.generator import default_generator as default_generator
 from ._dispatch.publish import publish as _publish
 from ._dispatch.run import flush as flush
 from ._dispatch.state import execution as execution
@@ -74,13 +75,17 @@ from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 
 e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
 
+from . import _utils as _utils
+from . import accelerator as accelerator
 from . import backends as backends
 from . import compiler as compiler
+from . import cpu as cpu
 from . import cuda as cuda
 from . import fft as fft
 from . import func as func
 from . import linalg as linalg
 from . import masked as masked
+from . import mps as mps
 from . import nn as nn
 from . import ops as ops
 from . import optim as optim
@@ -89,15 +94,20 @@ from . import random as random
 from . import serialization as serialization
 from . import signal as signal
 from . import special as special
+from . import storage as storage
 from . import testing as testing
 from . import utils as utils
 from . import version as version
+from . import xpu as xpu
 from ._interop import load_jax_params as load_jax_params
 from ._interop import to_jax as to_jax
 from ._interop import wrap_jax as wrap_jax
+from ._utils import get_device_module as get_device_module
 from .compiler import compile as compile
 from .func import vmap as vmap
 from .serialization import load as load
 from .serialization import save as save
+from .storage import TypedStorage as TypedStorage
+from .storage import UntypedStorage as UntypedStorage
 from .version import __version__ as __version__
 

@@ -88,3 +88,39 @@ def test_an_indefinite_matrix_is_refused_and_its_first_bad_minor_told(executor):
     with pytest.raises(L.LinAlgError, match="cholesky_inverse: The diagonal element 2 is zero"):
         torch.cholesky_inverse(torch.tensor([[1.0, 0.0], [3.0, 0.0]])).tolist()
     assert L.cholesky(torch.zeros(2, 0, 0)).shape == (2, 0, 0)
+
+
+def test_exponentials(executor):
+    """Rotations by small and by large angles, diagonal matrices, half precision, an infinite norm."""
+    spin = np.array([[0.0, -1.0], [1.0, 0.0]])
+    for angle in (1e-3, 1.0, 300.0, 1e5):
+        got = torch.matrix_exp(torch.tensor(spin * angle)).numpy()
+        expected = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        np.testing.assert_allclose(got, expected, atol=3e-15 * max(1, angle))
+    A = torch.tensor(np.diag([0.0, -2.0, 3.0]))
+    np.testing.assert_allclose(torch.matrix_exp(torch.stack((A, -A)))[1].numpy(), np.diag(np.exp([0, 2, -3])),
+                               rtol=1e-13, atol=1e-14)
+    half = L.matrix_exp(torch.eye(2, dtype=torch.bfloat16))
+    assert half.dtype is torch.bfloat16
+    assert half[0, 0].item() == 2.71875
+    assert torch.matrix_exp(torch.full((2, 2), np.inf)).isnan().all()
+
+
+def test_least_squares(executor):
+    """Residuals, ranks and singular values come with the drivers that have them."""
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 5, 1))
+    A[1, :, 2] = A[1, :, 0] + A[1, :, 1]
+    expected = [np.linalg.lstsq(a, b, rcond=1e-12) for a, b in zip(A, B)]
+    A, B = torch.tensor(A), torch.tensor(B)
+    for driver in ("gelsy", "gelsd"):
+        X, residuals, rank, values = L.lstsq(A, B, driver=driver)
+        np.testing.assert_allclose(X.numpy(), np.stack([e[0] for e in expected]), rtol=1e-9)
+        assert rank.tolist() == [3, 2]
+        assert residuals.shape == (0,)
+        if driver == "gelsd":
+            np.testing.assert_allclose(values.numpy(), np.stack([e[3] for e in expected]), atol=1e-12)
+    for driver in ("gels", "gelss"):
+        np.testing.assert_allclose(L.lstsq(A[0], B[0], driver=driver).residuals.numpy(), expected[0][1])
+    assert L.lstsq(A, B[:, :, 0]).solution.shape == (2, 3)
+    assert L.lstsq(A[:1], B).rank.shape == (1,)

@@ -50,6 +50,8 @@ class Converter:
         leaf = x.detach().resolve_conj().resolve_neg()
         if x.layout is not torch.strided:
             raise TypeError(f"a sample of layout {x.layout}")
+        if x.device.type != "cpu":
+            raise TypeError(f"a sample on the device {x.device}")
         storage = leaf.untyped_storage()
         alone = leaf.is_contiguous() and leaf.numel() * leaf.element_size() == storage.nbytes()
         home = (storage.data_ptr(), leaf.dtype)

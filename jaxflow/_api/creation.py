@@ -385,6 +385,12 @@ def _like(name, input, value, dtype, device, requires_grad, memory_format):
     kind = dtype_of(dtype, name, aval.dtype)
     where = aval.device if device is None else devices.resolve(device)[0]
     t = filled(aval.shape, value, kind, where)
+    return laid_out_like(input, t, name, memory_format, requires_grad)
+
+
+def laid_out_like(input: Tensor, t: Tensor, name: str, memory_format: Any, requires_grad: bool) -> Tensor:
+    """What the factory ``name`` returns of its new, contiguous ``t`` of the size of ``input``."""
+    aval = input._aval
     if memory_format in (channels_last, channels_last_3d):
         t._stride = geometry.channels_last_strides(aval.shape)
     elif input._stride is not None and memory_format is not contiguous_format:
@@ -397,7 +403,7 @@ def _like_maker(name: str, value: int, doc: str):
     def make(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False,
              memory_format: Any = preserve_format) -> Tensor:
-        _need_tensor(name, input)
+        need_tensor(name, input)
         return _like(name, input, value, dtype, device, requires_grad, memory_format)
 
     make.__name__ = make.__qualname__ = name
@@ -405,7 +411,8 @@ def _like_maker(name: str, value: int, doc: str):
     return composite("function")(make)
 
 
-def _need_tensor(name: str, input: Any) -> None:
+def need_tensor(name: str, input: Any) -> None:
+    """Refuse a first argument that is no tensor. TypeError."""
     if not isinstance(input, Tensor):
         raise TypeError(
             f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
@@ -422,7 +429,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any 
               device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
               memory_format: Any = preserve_format) -> Tensor:
     """A number repeated over the size, dtype, device and layout of ``input``."""
-    _need_tensor("full_like", input)
+    need_tensor("full_like", input)
     return _like("full_like", input, fill_value, dtype, device, requires_grad, memory_format)
 
 

@@ -39,3 +39,30 @@ def are_deterministic_algorithms_enabled() -> bool:
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Whether only a warning was asked for."""
     return _mode["warn_only"]
+
+
+_MODES = {"default": 0, "warn": 1, "error": 2}
+
+
+@composite("function")
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """`use_deterministic_algorithms` by a number or a word: 0 ``default``, 1 ``warn``, 2 ``error``.
+
+    Raises:
+        RuntimeError: for another number or word.
+    """
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    chosen = _MODES.get(debug_mode) if isinstance(debug_mode, str) else debug_mode
+    if chosen not in _MODES.values():
+        options = "one of `default`, `warn`, `error`" if isinstance(debug_mode, str) else "0, 1, or 2"
+        raise RuntimeError(f"invalid value of debug_mode, expected {options}, but got {debug_mode}")
+    use_deterministic_algorithms(chosen > 0, warn_only=chosen == 1)
+
+
+@composite("function")
+def get_deterministic_debug_mode() -> int:
+    """What `set_deterministic_debug_mode` would have to be given to get the present mode."""
+    if not policy.one_executor:
+        return 0
+    return 1 if _mode["warn_only"] else 2

@@ -111,6 +111,7 @@ def _copy(array: jax.Array) -> jax.Array:
     return jnp.array(array, copy=True).block_until_ready()
 
 
+@composite("function")
 def to_dlpack(tensor: Tensor) -> Any:
     """A DLPack capsule of a tensor's elements (a copy), that can be consumed once."""
     return _capsule(tensor, None)

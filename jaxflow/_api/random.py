@@ -1,4 +1,4 @@
-"""Random tensors and random fills, in PyTorch's argument forms."""
+"""Random tensors of a given size or of the size of another, in PyTorch's argument forms."""
 
 from __future__ import annotations
 
@@ -7,20 +7,13 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.layout import preserve_format, strided
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.bind import draw
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import apply_inplace
-from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
-from jaxflow._dispatch.state import execution
 
 from .construct import finished
-from .creation import check_size, device_of, dtype_of, size_of
-
-
-def _draw(name: str, numbers: tuple, static: tuple, generator: Any) -> Tensor:
-    return apply(OPS[name], (*numbers, *draw(generator)), static)
+from .creation import check_size, device_of, dtype_of, laid_out_like, need_tensor, size_of
+from .drawing import check_range, drawn, integer, integers, need_float, upper_end
+from .forms import invalid_combination
 
 
 def _done(t: Tensor, name: str, out: Tensor | None, requires_grad: bool) -> Tensor:
@@ -29,7 +22,20 @@ def _done(t: Tensor, name: str, out: Tensor | None, requires_grad: bool) -> Tens
     return finished(t, requires_grad, name)
 
 
-def _sized(name: str, op_name: str, doc: str) -> None:
+def _kind(name: str, dtype: Any, out: Tensor | None, default: dtypes.dtype | None = None) -> dtypes.dtype:
+    """The dtype to draw: that of ``out`` if there is one, which no other may be asked of. RuntimeError."""
+    if out is None:
+        return dtype_of(dtype, name, default)
+    have = out._aval.dtype
+    if dtype is not None and dtype_of(dtype, name) is not have:
+        raise RuntimeError(
+            f"dtype {dtype_of(dtype, name).scalar_name} does not match dtype of out parameter "
+            f"({have.scalar_name})"
+        )
+    return have
+
+
+def _sized(name: str, op_name: str, kernel: str, doc: str) -> None:
     """``rand`` and ``randn`` differ in the op they draw with; each has a ``_like`` form."""
 
     def make(*size: Any, generator: Any = None, out: Tensor | None = None, dtype: Any = None,
@@ -40,19 +46,20 @@ def _sized(name: str, op_name: str, doc: str) -> None:
         if kwargs:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         check_size(name, shape)
-        kind = out._aval.dtype if dtype is None and out is not None else dtype_of(dtype, name)
-        _need_float(name, kind)
-        t = _draw(op_name, (None, None), (shape, kind, device_of(device)), generator)
+        kind = _kind(name, dtype, out)
+        need_float(kernel, kind)
+        t = drawn(op_name, (None, None), (shape, kind, device_of(device)), generator)
         return _done(t, name, out, requires_grad)
 
     def like(input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None,
-             device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+             device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
              memory_format: Any = preserve_format) -> Tensor:
+        need_tensor(name + "_like", input)
         kind = dtype_of(dtype, name + "_like", input._aval.dtype)
-        _need_float(name + "_like", kind)
+        need_float(kernel, kind)
         where = input._aval.device if device is None else device_of(device)
-        t = _draw(op_name, (None, None), (input._aval.shape, kind, where), generator)
-        return _done(t, name, None, requires_grad)
+        t = drawn(op_name, (None, None), (input._aval.shape, kind, where), generator)
+        return laid_out_like(input, t, name, memory_format, requires_grad)
 
     for fn, fn_name in ((make, name), (like, name + "_like")):
         fn.__name__ = fn.__qualname__ = fn_name
@@ -60,25 +67,34 @@ def _sized(name: str, op_name: str, doc: str) -> None:
         composite("function")(fn)
 
 
-def _need_float(name: str, dtype: dtypes.dtype) -> None:
-    if dtype.category < dtypes.FLOATING:
-        kernel = {"rand": "check_uniform_bounds", "randn": "normal_kernel_cpu"}
-        raise NotImplementedError(
-            f"\"{kernel[name.removesuffix('_like')]}\" not implemented for '{dtype.scalar_name}'"
-        )
+_sized("rand", "_uniform", "check_uniform_bounds", "Numbers from [0, 1), evenly spread.")
+_sized("randn", "_normal", "normal_kernel_cpu", "Normal numbers of mean 0 and variance 1.")
 
 
-_sized("rand", "_uniform", "Numbers from [0, 1), evenly spread.")
-_sized("randn", "_normal", "Normal numbers of mean 0 and variance 1.")
+def _bounds(name: str, first: tuple, args: tuple, kwargs: dict) -> tuple[int, int, tuple]:
+    """``(low, high, rest)`` of ``name(high, ...)`` and ``name(low, high, ...)`` alike.
 
-
-def _bounds(args: tuple, high: Any) -> tuple[int, int, tuple]:
-    """``randint(high, size)`` and ``randint(low, high, size)`` alike."""
-    if high is not None:
-        return (args[0] if args else 0), high, args[1:]
-    if len(args) >= 2 and not isinstance(args[1], (tuple, list)):
-        return args[0], args[1], args[2:]
-    return 0, args[0], args[1:]
+    A second positional argument is ``high``, unless it is a tuple. Takes ``low`` and ``high`` out of
+    ``kwargs``.
+    """
+    named = dict(kwargs)
+    two = "low" in named or (len(args) > 1 and not isinstance(args[1], (tuple, list)))
+    if not two:
+        if "high" not in named and not args:
+            raise invalid_combination(name, (*first, *args), kwargs)
+        high, rest = (named["high"], args) if "high" in named else (args[0], args[1:])
+        kwargs.pop("high", None)
+        return 0, integer(name, "high", 1 + len(first), high), rest
+    names = [n for n in ("low", "high") if n not in named]
+    if len(args) < len(names):
+        raise invalid_combination(name, (*first, *args), kwargs)
+    named.update(zip(names, args))
+    kwargs.pop("low", None)
+    kwargs.pop("high", None)
+    if any(isinstance(named[n], (bool, float, complex, str)) for n in ("low", "high")):
+        raise invalid_combination(name, (*first, *args), kwargs)
+    low, high = (integer(name, n, 1, named[n]) for n in ("low", "high"))
+    return low, high, args[len(names):]
 
 
 @composite("function")
@@ -88,181 +104,65 @@ def randint(*args: Any, generator: Any = None, out: Tensor | None = None, dtype:
     """Integers from ``low`` (0) to ``high`` - 1: ``randint(high, size)``, ``randint(low, high, size)``.
 
     Raises:
-        RuntimeError: when the range is empty.
+        RuntimeError: when the range is empty, or reaches beyond what the dtype holds.
     """
-    if "low" in kwargs:
-        args = (kwargs.pop("low"), *args)
-    low, high, rest = _bounds(args, kwargs.pop("high", None))
-    shape = size_of("randint", (kwargs.pop("size"),) if "size" in kwargs else rest)
+    given = (args, dict(kwargs))
+    if len(args) == 2 and not kwargs and isinstance(args[1], int):
+        raise TypeError(
+            f"randint(): argument 'size' (position 2) must be tuple of ints, not {type(args[1]).__name__}"
+        )
+    low, high, rest = _bounds("randint", (), args, kwargs)
+    rest = (kwargs.pop("size"),) if "size" in kwargs else rest
+    if kwargs or len(rest) != 1:
+        raise invalid_combination("randint", *given)
+    shape = size_of("randint", rest)
     check_size("randint", shape)
-    low, high = int(low), int(high)
-    if low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    kind = dtype_of(dtype, "randint", dtypes.int64 if out is None else out._aval.dtype)
-    t = _draw("_randint", (low, high), (shape, kind, device_of(device)), generator)
+    kind = _kind("randint", dtype, out, dtypes.int64)
+    check_range(kind, low, high)
+    t = integers(shape, kind, device_of(device), low, high, generator)
     return _done(t, "randint", out, requires_grad)
 
 
 @composite("function")
-def randint_like(input: Tensor, *args: Any, dtype: Any = None, device: Any = None,
-                 requires_grad: bool = False, memory_format: Any = preserve_format,
-                 **kwargs: Any) -> Tensor:
+def randint_like(input: Tensor, *args: Any, generator: Any = None, dtype: Any = None, layout: Any = None,
+                 device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+                 memory_format: Any = preserve_format, **kwargs: Any) -> Tensor:
     """``randint`` of the shape and dtype of ``input``."""
+    given = ((input, *args), dict(kwargs))
+    need_tensor("randint_like", input)
+    low, high, rest = _bounds("randint_like", (input,), args, kwargs)
+    if kwargs or rest:
+        raise invalid_combination("randint_like", *given)
     kind = dtype_of(dtype, "randint_like", input._aval.dtype)
-    where = input._aval.device if device is None else device
-    return randint(*args, size=input._aval.shape, dtype=kind, device=where,
-                   requires_grad=requires_grad, **kwargs)
+    check_range(kind, low, high)
+    where = input._aval.device if device is None else device_of(device)
+    t = integers(input._aval.shape, kind, where, low, high, generator)
+    return laid_out_like(input, t, "randint_like", memory_format, requires_grad)
+
+
+#: Up to how many numbers a floating dtype permutes.
+_PERMUTED = {"float16": (1 << 11) + 1, "bfloat16": (1 << 8) + 1, "float32": (1 << 24) + 1}
+
+
+def _check_permuted(n: int, kind: dtypes.dtype) -> None:
+    if kind is dtypes.bool or kind.is_complex:
+        raise NotImplementedError(f"\"randperm\" not implemented for '{kind.scalar_name}'")
+    most = _PERMUTED.get(kind.name)
+    if most is not None and n > most:
+        raise RuntimeError(f"n cannot be greater than {most} for {kind.scalar_name} type.")
+    if kind.category == dtypes.INTEGER and n > upper_end(kind):
+        name = kind.c_name if kind.itemsize > 1 else f"{kind.name}_t"
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
 @composite("function")
 def randperm(n: int, *, generator: Any = None, out: Tensor | None = None, dtype: Any = None,
              layout: Any = strided, device: Any = None, requires_grad: bool = False,
              pin_memory: bool = False) -> Tensor:
-    """The numbers 0 to ``n - 1`` in random order."""
+    """The numbers 0 to ``n - 1`` in random order. RuntimeError for more than the dtype holds."""
+    n = integer("randperm", "n", 1, n)
     check_size("randperm", (n,))
-    kind = dtype_of(dtype, "randperm", dtypes.int64 if out is None else out._aval.dtype)
-    t = _draw("_randperm", (), (int(n), kind, device_of(device)), generator)
+    kind = _kind("randperm", dtype, out, dtypes.int64)
+    _check_permuted(n, kind)
+    t = drawn("_randperm", (), (n, kind, device_of(device)), generator)
     return _done(t, "randperm", out, requires_grad)
-
-
-@composite("function")
-def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None,
-           out: Tensor | None = None, dtype: Any = None, device: Any = None,
-           requires_grad: bool = False, layout: Any = strided, pin_memory: bool = False) -> Tensor:
-    """Normal numbers: mean and std are tensors that broadcast together, or numbers with a ``size``."""
-    for number in (mean, std):
-        if isinstance(number, Tensor) and number._aval.dtype.category < dtypes.FLOATING:
-            raise RuntimeError("normal expects floating point tensors for mean and std")
-    if not isinstance(std, Tensor) and std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    if size is not None:
-        kind = dtype_of(dtype, "normal")
-        t = _draw("_normal", (float(mean), float(std)),
-                  (size_of("normal", (size,)), kind, device_of(device)), generator)
-    else:
-        like = mean if isinstance(mean, Tensor) else std
-        t = _draw("_normal_of", (mean, std), (like._aval.dtype,), generator)
-    return _done(t, "normal", out, requires_grad)
-
-
-@composite()
-def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None,
-              out: Tensor | None = None) -> Tensor:
-    """1 with the probability that each element (or ``p``) says, else 0, in the dtype of ``input``."""
-    if p is not None:
-        return input.clone().bernoulli_(p, generator=generator)
-    if input._aval.dtype.category < dtypes.FLOATING:
-        raise NotImplementedError(
-            f"\"bernoulli_tensor_cpu_p_\" not implemented for '{input._aval.dtype.scalar_name}'"
-        )
-    t = _draw("_bernoulli", (input,), (input._aval.dtype,), generator)
-    return _done(t, "bernoulli", out, False)
-
-
-@composite()
-def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
-                generator: Any = None, out: Tensor | None = None) -> Tensor:
-    """Indices drawn with probability proportional to the weights in the last dimension.
-
-    Raises:
-        RuntimeError: for other than 1 or 2 dimensions, or more samples than weights without
-            replacement.
-    """
-    if input._aval.ndim not in (1, 2):
-        raise RuntimeError("prob_dist must be 1 or 2 dim")
-    if num_samples <= 0:
-        raise RuntimeError("cannot sample n_sample <= 0 samples")
-    if not replacement and num_samples > input._aval.shape[-1]:
-        raise RuntimeError(
-            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
-        )
-    if input._aval.dtype.category != dtypes.FLOATING:
-        raise RuntimeError(
-            "multinomial only supports floating-point dtypes for input, got: "
-            f"{input._aval.dtype.scalar_name}"
-        )
-    t = _draw("_multinomial", (input.detach(),), (int(num_samples), bool(replacement)), generator)
-    return _done(t, "multinomial", out, False)
-
-
-# ---------------------------------------------------------------------------------------- in place
-
-
-def _write(self: Tensor, drawn: Tensor, name: str) -> Tensor:
-    return apply_inplace(OPS["_drawn"], (self, drawn), (name.strip("_"),))
-
-
-def _drawn(self: Tensor, name: str, numbers: tuple, generator: Any) -> Tensor:
-    """Draw at once, then write.
-
-    This is how models are initialised. Recorded, all draws would be compiled into one program, with the
-    generator's code inlined once a parameter (a 16-layer perceptron on two busy cores: 22 s); run at
-    once they share a kernel for each shape (8 s).
-    """
-    aval = self._aval
-    with execution("eager"):
-        values = _draw(name, numbers, (aval.shape, aval.dtype, aval.device), generator)
-    return _write(self, values, name)
-
-
-@composite("method")
-def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None,
-             **kwargs: Any) -> Tensor:
-    """Fill with numbers from [from, to), evenly spread."""
-    low = kwargs.pop("from", from_)
-    if low > to:
-        raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={low} > to={to}"
-        )
-    _need_float("rand", self._aval.dtype)
-    return _drawn(self, "_uniform", (float(low), float(to)), generator)
-
-
-@composite("method")
-def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
-    """Fill with normal numbers."""
-    if std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    _need_float("randn", self._aval.dtype)
-    return _drawn(self, "_normal", (float(mean), float(std)), generator)
-
-
-@composite("method")
-def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
-    """Fill with exponential numbers of rate ``lambd``."""
-    if lambd <= 0:
-        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
-    return _drawn(self, "_exponential", (float(lambd),), generator)
-
-
-@composite("method")
-def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
-    """Fill with 1 with probability ``p`` (a number, or a tensor element by element), else 0."""
-    if isinstance(p, Tensor):
-        drawn = _draw("_bernoulli", (p.expand(self._aval.shape),), (self._aval.dtype,), generator)
-        return _write(self, drawn, "bernoulli")
-    if not 0 <= p <= 1:
-        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    aval = self._aval
-    chance = apply(OPS["_full"], (float(p),), (aval.shape, dtypes.float32, aval.device))
-    drawn = _draw("_bernoulli", (chance,), (aval.dtype,), generator)
-    return _write(self, drawn, "bernoulli")
-
-
-@composite("method")
-def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None,
-            **kwargs: Any) -> Tensor:
-    """Fill with integers from [from, to); ``random_(to)`` starts at 0."""
-    low = kwargs.pop("from", from_)
-    if to is None and "from" not in kwargs and low:
-        low, to = 0, low
-    if to is None:
-        dtype = self._aval.dtype
-        digits = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8, "bool": 1}
-        bits = digits.get(dtype.name, dtype.itemsize * 8 - dtype.is_signed)
-        to = min((1 << bits) + (dtype.category == dtypes.FLOATING), (1 << 63) - 1)
-    if low >= to:
-        raise RuntimeError(
-            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={to}"
-        )
-    return _drawn(self, "_randint", (int(low), int(to)), generator)

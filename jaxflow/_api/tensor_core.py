@@ -160,10 +160,10 @@ def is_complex(input) -> bool:
     return input._aval.dtype.is_complex
 
 
-@composite("method")
-def is_signed(self) -> bool:
+@composite("function method")
+def is_signed(input) -> bool:
     """Whether the dtype can hold negative numbers."""
-    return self._aval.dtype.is_signed
+    return input._aval.dtype.is_signed
 
 
 @composite("function")

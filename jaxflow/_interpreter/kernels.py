@@ -309,7 +309,7 @@ def _multinomial(call):
     """One draw: the largest of ``log p`` and Gumbel noise, which is made as ``jax.random.gumbel`` does."""
     x, single = call.ins[0], np.dtype(np.float32)
     size = math.prod(x.shape)
-    if (call.static["num_samples"] != 1 or call.static["replacement"] or x.dtype != single
+    if (call.static["num_samples"] != 1 or x.dtype != single
             or not 0 < size <= _FEW_CHOICES or jax.config.jax_high_dynamic_range_gumbel):
         return None
     one, shape = np.float32(1), call.outs[0].shape

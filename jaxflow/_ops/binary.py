@@ -113,7 +113,7 @@ def _xlogy_name(numbers):
     return f"XlogyBackward{1 if numbers[0] else 2 if numbers[1] else 0}"
 
 
-@op(promote="int_to_float", grad_name=_xlogy_name, numbers="input other")
+@op(promote="int_to_float", grad_name=_xlogy_name, numbers="input other", aliases=("special.xlogy",))
 def xlogy(input, other, /):
     """``input * log(other)``, 0 where ``input`` is 0 and nan where ``other`` is."""
     refuse("xlogy_cpu", input, COMPLEX)

@@ -27,12 +27,12 @@ def _square(x):
 # name, function, what PyTorch saves, the kernel that refuses complex numbers, other names, sentence
 _FLOAT_ROWS = (
     ("exp", jnp.exp, "result", None, "", "The exponential of each element."),
-    ("exp2", jnp.exp2, "result", None, "", "Two to the power of each element."),
-    ("expm1", jnp.expm1, "result", None, "", "``exp(input) - 1``, accurate near zero."),
+    ("exp2", jnp.exp2, "result", None, "special.exp2", "Two to the power of each element."),
+    ("expm1", jnp.expm1, "result", None, "special.expm1", "``exp(input) - 1``, accurate near zero."),
     ("log", jnp.log, "input", None, "", "The natural logarithm of each element."),
     ("log2", jnp.log2, "input", None, "", "The logarithm to base 2."),
     ("log10", jnp.log10, "input", None, "", "The logarithm to base 10."),
-    ("log1p", jnp.log1p, "input", None, "", "``log(1 + input)``, accurate near zero."),
+    ("log1p", jnp.log1p, "input", None, "special.log1p", "``log(1 + input)``, accurate near zero."),
     ("sin", jnp.sin, "input", None, "", "The sine of each element, in radians."),
     ("cos", jnp.cos, "input", None, "", "The cosine of each element, in radians."),
     ("tan", jnp.tan, "result", None, "", "The tangent of each element, in radians."),
@@ -96,7 +96,7 @@ def _round_name(numbers, decimals):
     return "RoundBackward1" if decimals else "RoundBackward0"
 
 
-@op(promote="default", saves="none", grad_name=_round_name)
+@op(promote="default", saves="none", grad_name=_round_name, aliases=("special.round",))
 def round(input, /, *, decimals=0):
     """Each element rounded to ``decimals`` decimals, halves to even."""
     refuse("round_vml_cpu", input, BOOL, COMPLEX)

@@ -13,7 +13,9 @@ import numpy as np
 from jaxflow._core.dtype import COMPLEX
 from jaxflow._dispatch.op import op
 
+from ._polynomials import ERFCX
 from ._support import is_complex, refuse, with_partials
+from .bessel import in_double, polynomial
 from .pointwise import declare_unary
 
 
@@ -134,6 +136,15 @@ def _log_ndtr(x):
     return jsp.log_ndtr(x)
 
 
+@with_partials(lambda out, x: 2 * x * out - 2 / math.sqrt(math.pi))
+def _erfcx(x):
+    """Above 0 by one polynomial (Shepherd and Laframboise, Math. Comp. 36, 1981), below by reflection."""
+    above = jnp.abs(x)
+    # of (above - 3.75) / (above + 3.75), which must not be inf / inf
+    value = polynomial(ERFCX, 1 - 7.5 / (above + 3.75)) / (1 + 2 * above)
+    return jnp.where(x < 0, 2 * jnp.exp(x * x) - value, value)
+
+
 # name, function, kernel that refuses complex numbers, where published, other names, sentence
 _ROWS = (
     ("erf", _erf, "erf_vml_cpu", "special.erf", "The error function."),
@@ -221,6 +232,10 @@ for _name, _fn, _saves, _doc in _SPECIAL_ROWS:
     declare_unary(_name, _fn, _doc, complex_kernel=f"{_name}_cpu", promote="int_to_float",
                   namespace="special", variants="function out", saves=_saves,
                   grad_name=f"Special{_name.title().replace('_', '')}Backward0")
+
+declare_unary("erfcx", in_double("erfcx", _erfcx), "``exp(input ** 2)`` times `erfc`, without underflow.",
+              promote="int_to_float", namespace="special", variants="function out", saves=_BOTH,
+              grad_name="SpecialErfcxBackward0")
 
 
 @op(promote="int_to_float", namespace="special", variants="function out",

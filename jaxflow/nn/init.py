@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from typing import TYPE_CHECKING
@@ -299,3 +300,24 @@ def sparse_(
         # A random permutation for each column, all at once: a loop over columns is a long program.
         order = jaxflow.rand(rows, columns, device=tensor.device).argsort(0)
         return tensor.masked_fill_(order < zeros, 0)
+
+
+def _deprecated(name: str) -> None:
+    """Publish a function under its old name, without the underscore that says what it does."""
+    function = globals()[name + "_"]
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        warnings.warn(
+            f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning, stacklevel=2
+        )
+        return function(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"The old name of `{name}_`."
+    globals()[name] = call
+
+
+for _name in ("uniform", "normal", "constant", "eye", "dirac", "xavier_uniform", "xavier_normal",
+              "kaiming_uniform", "kaiming_normal", "orthogonal", "sparse"):
+    _deprecated(_name)

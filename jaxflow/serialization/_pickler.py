@@ -9,13 +9,14 @@ from collections import OrderedDict
 from typing import Any
 
 import jaxflow
+from jaxflow._api.storage import storage_nbytes
 from jaxflow._core.device import device as Device
 from jaxflow._core.dtype import dtype as DType
 from jaxflow._core.layout import layout, memory_format
 from jaxflow.nn import Parameter
 
 from ._names import STORAGE_CLASSES, UNTYPED, GlobalName
-from ._storages import StorageRef, storage_nbytes
+from ._storages import StorageRef
 
 
 class Pickler(pickle._Pickler):

@@ -7,9 +7,10 @@ import os
 import pickle
 from typing import Any
 
+from jaxflow._api.storage import physical_bytes
+
 from ._archive import ALIGNMENT, Writer, native_order, replacing
 from ._pickler import Pickler
-from ._storages import physical_bytes
 
 DEFAULT_PROTOCOL = 2
 

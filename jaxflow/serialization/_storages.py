@@ -13,7 +13,6 @@ from jaxflow._core.device import resolve
 from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.tensor import make
 from jaxflow._core.value import Value
-from jaxflow._dispatch.door import plan_of
 
 # ----- Saving -----
 
@@ -25,33 +24,6 @@ class StorageRef:
 
     def __init__(self, tensor: Any, dtype: Any) -> None:
         self.tensor, self.dtype = tensor, dtype
-
-
-def _physical(tensor: Any) -> tuple[tuple, tuple, int]:
-    """Shape and strides of the whole storage, and how many elements it spans."""
-    root = plan_of(tensor).root.geometry
-    shape, stride = tuple(root.root_size), tuple(root.root_stride)
-    span = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, stride))
-    return shape, stride, span
-
-
-def storage_nbytes(tensor: Any) -> int:
-    """The size in bytes of a tensor's whole storage."""
-    return _physical(tensor)[2] * plan_of(tensor).root.aval.dtype.itemsize
-
-
-def physical_bytes(tensor: Any) -> np.ndarray:
-    """The bytes of a tensor's whole storage, in the order that its strides speak of."""
-    array = tensor._storage.value.host()
-    shape, stride, span = _physical(tensor)
-    if span == 0:
-        return np.empty(0, np.uint8)
-    if stride != contiguous_strides(shape):
-        flat = np.zeros(span, array.dtype)
-        strides = [s * array.itemsize for s in stride]
-        np.lib.stride_tricks.as_strided(flat, shape, strides)[...] = array
-        array = flat
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 # ----- Loading -----

@@ -5,3 +5,4 @@ from . import checkpoint as checkpoint
 from . import data as data
 from . import dlpack as dlpack
 from . import hooks as hooks
+from ._swap import swap_tensors as swap_tensors

@@ -12,7 +12,7 @@ UNARY = {
     **dict.fromkeys(
         "abs angle asinh atan ceil clone conj_physical cos cosh deg2rad erf erfc exp exp2 "
         "expm1 floor frac i0 neg rad2deg relu round sgn sigmoid sign sin sinc sinh square tanh "
-        "trunc special.i0e special.i1 special.i1e special.log_ndtr special.ndtr "
+        "trunc special.i0e special.i1 special.i1e special.log_ndtr special.ndtr special.erfcx "
         "nn.functional.gelu nn.functional.hardswish nn.functional.logsigmoid nn.functional.mish "
         "nn.functional.selu nn.functional.silu nn.functional.celu nn.functional.elu "
         "nn.functional.hardsigmoid nn.functional.hardtanh nn.functional.leaky_relu "
@@ -77,6 +77,8 @@ ROWS = {
     "fmax": row(torch.fmax, X, X),
     "fmin": row(torch.fmin, X, X),
     "hypot": row(torch.hypot, X, X),
+    "igamma": row(lambda x: torch.igamma(torch.full((2,), 1.7, dtype=x.dtype), x), (2,)),
+    "igammac": row(lambda x: torch.igammac(torch.full((2,), 1.7, dtype=x.dtype), x), (2,)),
     "lerp": row(torch.lerp, X, X, X),
     "logaddexp": row(torch.logaddexp, X, X),
     "logaddexp2": row(torch.logaddexp2, X, X),

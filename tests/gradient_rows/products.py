@@ -58,4 +58,11 @@ ROWS = {
     # some rows shrunk, some left alone
     "renorm": row(lambda x: torch.renorm(x, 2, 0, 2.5), A),
     "renorm/1": row(lambda x: torch.renorm(x, 1, 1, 2.0), A),
+    # distances, none of them 0
+    "cdist": row(torch.cdist, A, (1, 3)),
+    "cdist/1.5": row(lambda x, y: torch.cdist(x, y, 1.5), (1, 2), (2, 2)),
+    "cdist/3": row(lambda x, y: torch.cdist(x, y, 3), (1, 2), (2, 2)),
+    "cdist/inf": row(lambda x, y: torch.cdist(x, y, float("inf")), (1, 2), (2, 2)),
+    "cdist/products": row(lambda x, y: torch.cdist(x, y, 2, "use_mm_for_euclid_dist"), (1, 2, 2), (1, 2)),
+    "pdist": row(torch.pdist, (3, 2)),
 }

@@ -35,16 +35,13 @@ def _lu_solve(left, adjoint):
 
 
 ROWS = {
-    "_linalg_det": row(lambda x: torch.det(_regular(x)), A),
-    "_linalg_det/complex": row(lambda x: torch.det(_regular(x)), A, **COMPLEX),
+    "_linalg_det": row(lambda x: torch.det(_regular(x)), A, **COMPLEX),
     # the third row is the sum of the others
     "_linalg_det/singular": row(lambda x: torch.det(torch.cat((x, x.sum(0, True)))), (2, 3)),
     "_linalg_slogdet": row(lambda x: tuple(torch.slogdet(_regular(x))), A),
     "_linalg_slogdet/complex": row(lambda x: tuple(torch.slogdet(_regular(x))), A, **COMPLEX),
-    "_linalg_inv_ex": row(lambda x: torch.inverse(_regular(x)), A),
-    "_linalg_inv_ex/complex": row(lambda x: torch.inverse(_regular(x)), A, **COMPLEX),
-    "_linalg_solve_ex": row(lambda x, y: L.solve(_regular(x), y), A, B),
-    "_linalg_solve_ex/complex": row(lambda x, y: L.solve(_regular(x), y), A, B, **COMPLEX),
+    "_linalg_inv_ex": row(lambda x: torch.inverse(_regular(x)), A, **COMPLEX),
+    "_linalg_solve_ex": row(lambda x, y: L.solve(_regular(x), y), A, B, **COMPLEX),
     "_linalg_solve_ex/right": row(lambda x, y: L.solve(_regular(x), y, left=False), A, (1, 2), **COMPLEX),
     "_linalg_lu_factor_ex": row(lambda x: L.lu_factor(_regular(x))[0], A),
     "_linalg_lu_factor_ex/tall": row(
@@ -66,4 +63,6 @@ ROWS = {
         lambda x, y: L.solve_triangular(x, y, upper=False, left=False, unitriangular=True), A, (1, 2)),
     "_triangular_solve": row(
         lambda x, y: tuple(_quietly(torch.triangular_solve, x, _regular(y), True, True)), B, A, **COMPLEX),
+    "matrix_exp": row(lambda x: torch.matrix_exp(2 * x), A),
+    "_linalg_lstsq": row(lambda x, y: L.lstsq(x, y)[0], (3, 2), (3, 1), **COMPLEX),
 }

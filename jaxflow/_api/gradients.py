@@ -1,0 +1,112 @@
+"""The gradient of sampled values by finite differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.geometry import wrap_dim
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
+
+from .forms import invalid_combination
+
+_NUMBERS = (bool, int, float, complex)
+
+
+@composite("function")
+def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None,
+             edge_order: int = 1) -> tuple[Tensor, ...]:
+    """Derivatives along each dimension, of the shape of ``input``: central differences, one-sided at edges.
+
+    Args:
+        input: samples of a function on a grid; unsigned integers and bools are refused.
+        spacing: how far apart they lie: a number, a number per dimension, or the positions along each as
+            a tensor.
+        dim: along which dimensions; all by default.
+        edge_order: 1, or 2 for edges as exact as the inside.
+
+    Raises:
+        RuntimeError: for a dimension of fewer than ``edge_order + 1`` samples, one named twice, and as many
+            spacings as there are not dimensions.
+    """
+    if not isinstance(input, Tensor):
+        raise invalid_combination("gradient", (input,), {"spacing": spacing})
+    if spacing is None:
+        spacing = 1
+    if isinstance(spacing, Tensor):
+        if spacing._aval.ndim:
+            raise invalid_combination("gradient", (input,), {"dim": dim, "spacing": spacing})
+        spacing = spacing.item()
+    several = isinstance(spacing, (list, tuple))
+    if not (several or isinstance(spacing, _NUMBERS)):
+        raise invalid_combination("gradient", (input,), {"spacing": spacing})
+    if input.dtype is dtypes.uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    ndim = input._aval.ndim
+    dims = tuple(range(ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    if several and len(spacing) != len(dims):
+        what = "input's dimensions" if dim is None else "dim argument"
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments "
+            f"to have the same length, but got a spacing argument of length {len(spacing)} and a {what} of "
+            f"length {len(dims)}."
+        )
+    dims = tuple(wrap_dim(d, ndim) for d in dims)
+    for d in dims:
+        if dims.count(d) > 1:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+        if input._aval.shape[d] <= edge_order:
+            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    steps = spacing if several else [spacing] * len(dims)
+    return tuple(_along(input, d, step, edge_order) for d, step in zip(dims, steps))
+
+
+def _joined(first: Tensor, inside: Tensor, last: Tensor, d: int) -> Tensor:
+    return apply(OPS["cat"], (first, inside, last), (d,))
+
+
+def _along(x: Tensor, d: int, step: Any, edge_order: int) -> Tensor:
+    """The derivative along one dimension."""
+    n = x._aval.shape[d]
+
+    def at(start: int, count: int = 1) -> Tensor:
+        return x.narrow(d, start % n, count)
+
+    if isinstance(step, Tensor):
+        return _uneven(at, n, d, x._aval.ndim, step, edge_order)
+    inside = (at(2, n - 2) - at(0, n - 2)) / 2
+    if edge_order == 1:
+        first, last = at(1) - at(0), at(-1) - at(-2)
+    else:
+        first = 2 * at(1) - 1.5 * at(0) - 0.5 * at(2)
+        last = 1.5 * at(-1) - 2 * at(-2) + 0.5 * at(-3)
+    return _joined(first, inside, last, d) / step
+
+
+def _uneven(at: Any, n: int, d: int, ndim: int, positions: Tensor, edge_order: int) -> Tensor:
+    """The same for samples at these positions: derivatives of parabolas through three of them.
+
+    B. Fornberg, "Generation of finite difference formulas on arbitrarily spaced grids" (1988).
+    """
+    shape = [1] * ndim
+    shape[d] = n - 1
+    widths = positions.diff().reshape(shape)
+
+    def width(start: int, count: int = 1) -> Tensor:
+        return widths.narrow(d, start % (n - 1), count)
+
+    left, right = width(0, n - 2), width(1, n - 2)
+    inside = (at(1, n - 2) - at(0, n - 2)) / left * (right / (left + right)) + (
+        at(2, n - 2) - at(1, n - 2)) / right * (left / (left + right))
+    first, last = (at(1) - at(0)) / width(0), (at(-1) - at(-2)) / width(-1)
+    if edge_order == 2:
+        bend = (at(2) - at(1)) / width(1) - first
+        first = first - bend * (width(0) / (width(0) + width(1)))
+        bend = last - (at(-2) - at(-3)) / width(-2)
+        last = last + bend * (width(-1) / (width(-2) + width(-1)))
+    return _joined(first, inside, last, d)

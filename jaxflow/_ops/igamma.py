@@ -1,0 +1,79 @@
+"""The regularized incomplete gamma functions."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import digamma, gammaln
+
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._dispatch.op import op
+
+from ._support import refuse, with_partials
+
+
+def _density(a, x):
+    """The derivative of the lower function by ``x``."""
+    return jnp.exp((a - 1) * jnp.log(x) - x - gammaln(a))
+
+
+def _again_by_a(out, a, x):
+    """The derivative of `_by_a` by ``a``, which has no formula: a central difference of fourth order."""
+    weights = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
+    width = a * 1e-3
+    near = jnp.stack([a + step * width for step in weights])
+    values = _by_a(near, jnp.broadcast_to(x, near.shape))
+    return sum(w * v for w, v in zip(weights.values(), values, strict=True)) / width
+
+
+@with_partials(_again_by_a, lambda out, a, x: _density(a, x) * (jnp.log(x) - digamma(a)))
+def _by_a(a, x):
+    return jax.lax.igamma_grad_a(a, x)
+
+
+def _at_limits(value, a, x, at_zero: float):
+    """``value`` where both arguments are positive and finite; elsewhere the limits that PyTorch takes."""
+    value = jnp.where(jnp.isinf(a), at_zero, jnp.where(jnp.isinf(x), 1 - at_zero, value))
+    value = jnp.where(x == 0, at_zero, value)
+    undefined = (a < 0) | (x < 0) | ((a == 0) & (x == 0)) | (jnp.isinf(a) & jnp.isinf(x))
+    return jnp.where(undefined, jnp.nan, jnp.where((a == 0) & (x > 0), 1 - at_zero, value))
+
+
+def _inner(a, x):
+    """Both where the algorithms hold, else arguments for which they end."""
+    fine = (a > 0) & (x > 0) & jnp.isfinite(a) & jnp.isfinite(x)
+    return jnp.where(fine, a, 1), jnp.where(fine, x, 1), jnp.isnan(a) | jnp.isnan(x)
+
+
+@with_partials(lambda out, a, x: _by_a(a, x), lambda out, a, x: _density(a, x))
+def _lower(a, x):
+    safe_a, safe_x, lost = _inner(a, x)
+    return _at_limits(jnp.where(lost, jnp.nan, jax.lax.igamma(safe_a, safe_x)), a, x, 0.0)
+
+
+@with_partials(lambda out, a, x: -_by_a(a, x), lambda out, a, x: -_density(a, x))
+def _upper(a, x):
+    safe_a, safe_x, lost = _inner(a, x)
+    return _at_limits(jnp.where(lost, jnp.nan, jax.lax.igammac(safe_a, safe_x)), a, x, 1.0)
+
+
+def _checked(name, function, a, x):
+    refuse(f"{name}_cpu", a, BOOL, INTEGER, COMPLEX)
+    # In double: the series of single precision end some digits early.
+    return function(a.astype(np.float64), x.astype(np.float64)).astype(a.dtype)
+
+
+@op(promote="default", aliases=("special.gammainc",))
+def igamma(input, other, /):
+    """The integral of ``t ** (input - 1) exp(-t)`` from 0 to ``other``, over that to infinity.
+
+    Nan for negative arguments. PyTorch has no derivative by ``input``; here there is one.
+    """
+    return _checked("igamma", _lower, input, other)
+
+
+@op(promote="default", aliases=("special.gammaincc",))
+def igammac(input, other, /):
+    """One minus `igamma`, without its cancellation."""
+    return _checked("igammac", _upper, input, other)

@@ -1,0 +1,33 @@
+"""The CPU, as programs that work on any device ask about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def is_available() -> bool:
+    """True."""
+    return True
+
+
+def is_initialized() -> bool:
+    """True."""
+    return True
+
+
+def device_count() -> int:
+    """The number of CPUs that PyTorch counts: one."""
+    return 1
+
+
+def current_device() -> str:
+    """The name of the device."""
+    return "cpu"
+
+
+def set_device(device: Any) -> None:
+    """Nothing to do: there is one."""
+
+
+def synchronize(device: Any = None) -> None:
+    """Nothing to do: what is read is waited for."""

@@ -1,0 +1,70 @@
+"""Special functions, against values with sixteen digits (from an arbitrary-precision library)."""
+
+import numpy as np
+
+import jaxflow as torch
+
+S = torch.special
+AT = (0.5, 3.0, 25.0)
+
+VALUES = {
+    "airy_ai": ((-6.0, -2.0, 1.0, 7.0),
+                (-0.3291451736298231, 0.2274074282016856, 0.1352924163128814, 7.492128863997167e-7)),
+    "bessel_j0": (AT, (0.9384698072408129, -0.2600519549019334, 0.09626678327595812)),
+    "bessel_j1": (AT, (0.2422684576748739, 0.3390589585259365, -0.1253502495802899)),
+    "bessel_y0": (AT, (-0.4445187335067066, 0.3768500100127904, -0.1272494322680061)),
+    "bessel_y1": (AT, (-1.471472392670243, 0.3246744247918, -0.09882996478323741)),
+    "modified_bessel_k0": (AT, (0.9244190712276659, 0.03473950438627925, 3.464161562213114e-12)),
+    "modified_bessel_k1": (AT, (1.656441120003301, 0.04015643112819418, 3.532778073199934e-12)),
+    "spherical_bessel_j0": ((0.0, 0.25, 3.0), (1.0, np.sin(0.25) / 0.25, np.sin(3) / 3)),
+    "erfcx": ((-1.0, 0.5, 30.0), (5.008980080762283, 0.6156903441929259, 0.01879588886141675)),
+}
+
+POLYNOMIALS = {  # of degree 9 at 0.3
+    "chebyshev_polynomial_t": 0.388827648,
+    "chebyshev_polynomial_u": 0.099088896,
+    "legendre_polynomial_p": 0.0637003817578125,
+    "laguerre_polynomial_l": -0.4179429975520089,
+    "hermite_polynomial_h": 7010.287658496,
+}
+
+
+def _double(*numbers):
+    return torch.tensor(numbers, dtype=torch.float64)
+
+
+def test_values(executor):
+    for name, (at, expected) in VALUES.items():
+        assert np.allclose(getattr(S, name)(_double(*at)).numpy(), expected, rtol=1e-13, atol=1e-15), name
+    for name, expected in POLYNOMIALS.items():
+        found = getattr(S, name)(_double(0.3), torch.tensor([9, 0, -1]))
+        assert np.allclose(found.numpy(), [expected, 1, 0], rtol=1e-13), name
+
+
+def test_far_off_and_at_the_edges():
+    inf, nan = float("inf"), float("nan")
+    x = torch.tensor([-inf, -1.0, 0.0, inf, nan])
+    expected = {
+        "bessel_y0": [nan, nan, -inf, nan, nan], "modified_bessel_k0": [nan, nan, inf, 0.0, nan],
+        "erfcx": [inf, 5.00898, 1.0, 0.0, nan], "spherical_bessel_j0": [0.0, 0.841471, 1.0, 0.0, nan],
+    }
+    for name, values in expected.items():
+        assert np.allclose(getattr(S, name)(x).numpy(), values, equal_nan=True), name
+    # a degree that would take long to step through
+    high = S.chebyshev_polynomial_t(_double(-1.0, 0.5, 1.0), 10**9 + 1)
+    assert np.allclose(high.numpy(), [-1.0, np.cos((10**9 + 1) * np.arccos(0.5)), 1.0], atol=1e-6)
+    assert np.isinf(S.legendre_polynomial_p(_double(10.0), 10**9).numpy()).all()  # it stops at infinity
+
+
+def test_the_incomplete_gamma_function_has_both_derivatives():
+    a, x = _double(2.0).requires_grad_(), _double(3.0).requires_grad_()
+    torch.igamma(a, x).backward()
+    assert np.allclose(a.grad.item(), -0.197425419579202469)
+    assert np.allclose(x.grad.item(), 3 * np.exp(-3))
+
+
+def test_the_namespace_shares_operations_with_the_top_level():
+    same = {"exp2": "exp2", "expm1": "expm1", "log1p": "log1p", "round": "round", "xlogy": "xlogy",
+            "gammainc": "igamma", "gammaincc": "igammac", "gammaln": "lgamma", "psi": "digamma"}
+    for name, other in same.items():
+        assert getattr(S, name) is getattr(torch, other)
