@@ -124,3 +124,35 @@ def test_least_squares(executor):
         np.testing.assert_allclose(L.lstsq(A[0], B[0], driver=driver).residuals.numpy(), expected[0][1])
     assert L.lstsq(A, B[:, :, 0]).solution.shape == (2, 3)
     assert L.lstsq(A[:1], B).rank.shape == (1,)
+
+
+def test_symmetric_factors_run_on_the_host(executor):
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(2, 40, 40)) + 1j * rng.normal(size=(2, 40, 40))
+    B = torch.tensor(rng.normal(size=(40, 3)) + 0j)
+    for hermitian, whole in ((True, A + A.conj().mT), (False, A + A.mT)):
+        whole = torch.tensor(whole)
+
+        def solve(whole, B, hermitian=hermitian):
+            return L.ldl_solve(*L.ldl_factor(whole + 0, hermitian=hermitian), B, hermitian=hermitian)
+
+        for X in (solve(whole, B), torch.vmap(solve, (0, None))(whole, B), torch.compile(solve)(whole, B)):
+            np.testing.assert_allclose((whole @ X).numpy(), B.expand(2, 40, 3).numpy(), atol=1e-10)
+    with pytest.raises(RuntimeError, match="torch.linalg.ldl_factor: The diagonal element 2 of D is zero"):
+        L.ldl_factor(torch.diag(torch.tensor([1.0, 0.0, 2.0]))).LD.tolist()
+    large = torch.eye(600) * 2  # more than a callback is handed in place
+    assert (L.ldl_factor(large * 1).LD.diagonal() == 2).all()
+    LD, _, _ = L.ldl_factor_ex(torch.eye(2, requires_grad=True))
+    assert LD.grad_fn.name() == "torch::autograd::NotImplemented"
+    with pytest.raises(RuntimeError, match="derivative for aten::linalg_ldl_factor_ex is not implemented"):
+        LD.sum().backward()
+
+
+def test_removed_names_say_what_to_call():
+    A = torch.eye(2)
+    calls = {"linalg.solve": lambda: A.solve(A), "linalg.lstsq": lambda: torch.lstsq(A, A),
+             "linalg.eigh": lambda: A.symeig(), "linalg.eig": lambda: torch.eig(A),
+             "linalg.matrix_rank": lambda: torch.matrix_rank(A)}
+    for name, call in calls.items():
+        with pytest.raises(RuntimeError, match=rf"removed\.[\s\S]*torch\.{name}"):
+            call()

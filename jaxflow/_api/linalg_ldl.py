@@ -1,0 +1,74 @@
+"""LDL factors of symmetric matrices, and solutions by them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.history import edge_of, set_history
+from jaxflow._dispatch.not_derived import NotDerived
+from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.publish import return_type
+from jaxflow._dispatch.state import state
+
+from .forms import expect_tensor, given_out
+from .linalg_faults import checked
+
+_LDL_FACTOR = return_type("linalg_ldl_factor", ("LD", "pivots"))
+_LDL_FACTOR_EX = return_type("linalg_ldl_factor_ex", ("LD", "pivots", "info"))
+_ZERO = "The diagonal element {} of D is zero, so it cannot be used to solve a system."
+
+
+def _without_derivative(what: str, result: Tensor, *operands: Tensor) -> Tensor:
+    """``result``, whose backward says that there is no derivative, if an operand requires grad."""
+    if state.grad and any(t._requires_grad for t in operands):
+        edges = tuple(edge_of(t) if t._requires_grad else None for t in operands)
+        set_history(result, NotDerived(what, edges, result._aval), 0)
+    return result
+
+
+def _factor(A: Tensor, hermitian: bool) -> tuple[Tensor, Tensor, Tensor]:
+    LD, pivots, info = apply(OPS["_linalg_ldl_factor_ex"], (A,), (bool(hermitian),))
+    return _without_derivative("aten::linalg_ldl_factor_ex", LD, A), pivots, info
+
+
+@composite("function", namespace="linalg")
+def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False,
+                  out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
+    """`ldl_factor`, and for each matrix an int32: 0, or the number of its first zero pivot."""
+    expect_tensor("linalg_ldl_factor_ex", "A", A)
+    result = _factor(A, hermitian)
+    if check_errors:
+        checked("torch.linalg.ldl_factor_ex", _ZERO, result[2], result, RuntimeError)
+    return given_out("linalg_ldl_factor_ex", out, _LDL_FACTOR_EX(result))
+
+
+@composite("function", namespace="linalg")
+def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> tuple[Tensor, Tensor]:
+    """L and D of symmetric matrices (``hermitian``: of Hermitian ones) in one matrix, and pivots (int32).
+
+    The lower triangle is read. Runs on the host; as in PyTorch it has no derivative.
+
+    Raises:
+        RuntimeError: where a pivot is zero; when a number is asked for, if that is when it is known.
+    """
+    expect_tensor("linalg_ldl_factor", "A", A)
+    LD, pivots, info = _factor(A, hermitian)
+    checked("torch.linalg.ldl_factor", _ZERO, info, (LD, pivots), RuntimeError)
+    return given_out("linalg_ldl_factor", out, _LDL_FACTOR((LD, pivots)))
+
+
+@composite("function", namespace="linalg")
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
+              out: Tensor | None = None) -> Tensor:
+    """``X`` with ``A X = B``, given what `ldl_factor` returned for ``A``; batches broadcast.
+
+    Runs on the host; as in PyTorch it has no derivative.
+    """
+    for at, (letter, x) in enumerate((("LD", LD), ("pivots", pivots), ("B", B)), 1):
+        expect_tensor("linalg_ldl_solve", letter, x, at)
+    X = apply(OPS["linalg_ldl_solve"], (LD, pivots, B), (bool(hermitian),))
+    _without_derivative("aten::linalg_ldl_solve", X, LD, B)
+    return given_out("linalg_ldl_solve", out, X, (LD, pivots, B))
