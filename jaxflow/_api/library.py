@@ -20,7 +20,7 @@ from jaxflow._ops.segment import REDUCTIONS
 from .creation import empty
 from .forms import given_out, invalid_combination
 from .nn_functional_norm import group_norm, normalized_batch
-from .random import bernoulli
+from .random_from import bernoulli
 
 
 def _aten(fn: Callable) -> Callable:
