@@ -35,7 +35,9 @@ BY_CALLS = {"arange", "range", "repeat_interleave", "isin", "unique", "unique_co
 
 #: NumPy's names for parameters, which torch takes for its own wherever a function is written in C++.
 NUMPY = {"dim": "axis", "keepdim": "keepdims"}
-_INPUT = ("input", "x", "a", "x1")
+#: One tensor under several names; the documentation of ``linalg`` calls it ``A``, and torch refuses that.
+_INPUT = ("input", "x", "a", "x1", "A")
+_OTHER = ("other", "x2", "B")
 
 #: Functions that do not take them here: what is chosen has to be said with the dimension.
 _NO_NUMPY = {"select", "narrow", "unflatten", "Tensor.select", "Tensor.narrow", "Tensor.unflatten",
@@ -266,8 +268,9 @@ def _compare(path: str, ours: Form, theirs: Form) -> list[str]:
     for place, (name, default) in enumerate(theirs.parameters):
         if {(path, ""), (path, name), ("", name)} & _NOT_SO:
             continue
-        if name not in here and name in _INPUT:
-            name = next((n for n in _INPUT if n in here), name)
+        for same in (_INPUT, _OTHER):
+            if name not in here and name in same:
+                name = next((n for n in same if n in here), name)
         if name not in here:
             found.append(f"no {name!r}")
             continue
@@ -284,7 +287,8 @@ def _compare(path: str, ours: Form, theirs: Form) -> list[str]:
         elif not _same_default(name, our_default, default):
             found.append(f"{name}={our_default!r}, not {default!r}")
     named = {name for name, _ in theirs.parameters}
-    named |= {*_INPUT} if named & {*_INPUT} else set()
+    for same in (_INPUT, _OTHER):
+        named |= {*same} if named & {*same} else set()
     found += [f"requires {name!r}" for name, default in ours.parameters
               if default is EMPTY and name not in named and (path, "") not in _NOT_SO]
     return found

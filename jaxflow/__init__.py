@@ -44,6 +44,7 @@ from ._dispatch import pytree as _pytree  # noqa: F401  (tensors in jax's transf
 from ._dispatch.explain import explain as explain
 from ._dispatch.generator import Generator as Generator
 from ._dispatch.generator import default_generator as default_generator
+from ._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ._dispatch.publish import publish as _publish
 from ._dispatch.run import flush as flush
 from ._dispatch.state import execution as execution
@@ -75,6 +76,7 @@ from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 
 e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
 
+from . import _C as _C
 from . import _utils as _utils
 from . import accelerator as accelerator
 from . import backends as backends
@@ -89,6 +91,7 @@ from . import mps as mps
 from . import nn as nn
 from . import ops as ops
 from . import optim as optim
+from . import overrides as overrides
 from . import profiler as profiler
 from . import random as random
 from . import serialization as serialization

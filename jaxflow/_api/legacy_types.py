@@ -13,6 +13,7 @@ from jaxflow._core.layout import strided
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.viewing import apply_view
 
 from .construct import tensor
 from .creation import empty
@@ -106,7 +107,7 @@ def as_subclass(self: Tensor, cls: type) -> Tensor:
             "Creating a Tensor subclass from a class that does not inherit from Tensor is not "
             "possible. Make sure your class inherits from Tensor."
         )
-    made = self.view_as(self)
+    made = apply_view("alias", self)
     made.__class__ = cls
     return made
 

@@ -318,7 +318,7 @@ def _len(self) -> int:
 
 
 def _iter(self):
-    if not self._aval.shape:
+    if not self.dim():
         raise TypeError("iteration over a 0-d tensor")
     return iter(self.unbind(0))
 

@@ -10,7 +10,7 @@ import numpy as np
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
 
-from .door import value_of
+from .door import Foreign, value_of
 from .generator import Generator, default_generator, drawing
 from .mapped import draw_inside
 from .op import SCALAR, STATIC, TENSOR, TENSORS, Op
@@ -132,7 +132,7 @@ class Binder:
             )
         for i, t in enumerate(tensors):
             if not isinstance(t, Tensor):
-                raise TypeError(
+                raise (Foreign if hasattr(t.__class__, "__torch_function__") else TypeError)(
                     f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}"
                 )
         return list(tensors)

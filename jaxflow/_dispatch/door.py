@@ -32,6 +32,10 @@ _NUMBERS = (bool, int, float, complex)
 _KNOWN = frozenset((*_NUMBERS, NoneKind))
 
 
+class Foreign(TypeError):
+    """An operand is no tensor, but of a class that may override operations."""
+
+
 def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = False) -> Any:
     """Apply an op to its dynamic arguments (tensors, numbers, None) and static arguments.
 
@@ -283,7 +287,7 @@ def _only_numbers(op: Op, args: tuple) -> tuple | None:
                 changed = True
             else:
                 name = op.params[min(i, len(op.params) - 1)].name
-                raise TypeError(
+                raise (Foreign if hasattr(a.__class__, "__torch_function__") else TypeError)(
                     f"{op.name}(): argument '{name}' (position {i + 1}) must be Tensor, not "
                     f"{type(a).__name__}"
                 )

@@ -24,7 +24,7 @@ from jaxflow._core.tensor import Tensor
 
 from .bind import Binder
 from .composite import COMPOSITES, Composite
-from .door import apply
+from .door import Foreign, apply
 from .forward import is_dual
 from .inplace import apply_inplace, check_apart, check_writable, write
 from .op import OPS, Op
@@ -46,13 +46,29 @@ def function_of(op: Op) -> Callable:
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
 
     def call(*args, **kwargs):
-        if not kwargs and len(args) == quick:
-            return run(op, args + quick_dynamic, quick_static)
-        out = kwargs.pop("out", None)
-        result = run(op, *bind(args, kwargs))
-        return result if out is None else write_out(op.name, out, result, args)
+        out = None
+        try:
+            if not kwargs and len(args) == quick:
+                return run(op, args + quick_dynamic, quick_static)
+            out = kwargs.pop("out", None)
+            result = run(op, *bind(args, kwargs))
+            return result if out is None else write_out(op.name, out, result, args)
+        except Foreign:
+            if not _first_foreign():
+                raise
+            return call(*args, **(kwargs if out is None else dict(kwargs, out=out)))  # other code by now
 
     return _dress(call, op, op.name)
+
+
+def _first_foreign() -> bool:
+    """Let functions ask for overrides from now on; False where they do. See NOTE [Woven in when needed]."""
+    from . import overriding
+
+    if overriding.is_woven():
+        return False
+    overriding.weave()
+    return True
 
 
 @functools.cache
@@ -173,7 +189,7 @@ def _put(where, name: str, thing) -> None:
     setattr(where, name, thing)
 
 
-def _places(record: Op | Composite) -> list[tuple[str, str]]:
+def places_of(record: Op | Composite) -> list[tuple[str, str]]:
     """Namespace and name of every place a record is published in; a dotted alias names another one."""
     places = [(record.namespace, record.name)]
     for alias in record.aliases:
@@ -191,14 +207,14 @@ def publish(package: types.ModuleType, namespaces: tuple[str, ...]) -> None:
 
     Methods go with a record's own namespace, not with its aliases elsewhere.
     """
-    composed = {place for c in COMPOSITES.values() for place in _places(c)}
+    composed = {place for c in COMPOSITES.values() for place in places_of(c)}
     composed_methods = {
         n for c in COMPOSITES.values() if "method" in c.variants for n in _methods(c)
     }
     for op in OPS.values():
         if op.returns and not callable(op.returns):
             op.returns = return_type(op.method_name, op.returns)
-        for namespace, name in _places(op):
+        for namespace, name in places_of(op):
             if namespace not in namespaces:
                 continue
             where = _namespace(package, namespace)
@@ -209,7 +225,7 @@ def publish(package: types.ModuleType, namespaces: tuple[str, ...]) -> None:
         if op.namespace in namespaces:
             _publish_methods(op, composed_methods)
     for c in COMPOSITES.values():
-        for namespace, name in _places(c):
+        for namespace, name in places_of(c):
             if namespace in namespaces and "function" in c.variants:
                 _put(_namespace(package, namespace), name, c.fn)
         if c.namespace in namespaces:

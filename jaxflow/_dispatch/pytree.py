@@ -26,6 +26,7 @@ from jaxflow._core.value import Value
 
 from .door import value_of
 from .history import refreshed
+from .overriding import disabled, weave
 from .traces import entered
 
 _ARRAYS = (jax.Array, np.ndarray, jax.ShapeDtypeStruct)
@@ -91,6 +92,8 @@ def register(cls: type) -> None:
 def _register_subclass(cls, **kwargs) -> None:
     super(Tensor, cls).__init_subclass__(**kwargs)
     register(cls)
+    if cls.__torch_function__ is not disabled:
+        weave()
 
 
 register(Tensor)

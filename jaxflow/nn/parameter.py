@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jaxflow
 from jaxflow import Tensor
+from jaxflow._dispatch.overriding import disabled
 
 
 class _IsMarked(type(Tensor)):
@@ -32,6 +33,7 @@ class Parameter(Tensor, metaclass=_IsMarked):
             complex.
     """
 
+    __torch_function__ = disabled
     _mark = "_is_param"
     _is_param = True
     _repr_name = "tensor"
@@ -72,6 +74,7 @@ class Buffer(Tensor, metaclass=_IsMarked):
         persistent: whether the buffer is part of the module's ``state_dict``.
     """
 
+    __torch_function__ = disabled
     _mark = "_is_buffer"
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Tensor:
@@ -104,6 +107,8 @@ class UninitializedParameter(Parameter):
 
 class UninitializedBuffer(Tensor):
     """Refuses to be made: buffers without a shape are not supported."""
+
+    __torch_function__ = disabled
 
     def __new__(cls, *args: object, **kwargs: object) -> UninitializedBuffer:
         raise RuntimeError(_LAZY.format(cls.__name__))

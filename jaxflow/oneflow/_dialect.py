@@ -10,6 +10,7 @@ from typing import Any
 
 import jaxflow
 from jaxflow import autograd
+from jaxflow._dispatch.overriding import disabled
 from jaxflow._faces import Dialect, missing
 from jaxflow.nn import Module, functional
 from jaxflow.nn.parameter import Parameter as PlainParameter
@@ -36,6 +37,7 @@ class Tensor(jaxflow.Tensor):
     """A tensor under OneFlow's name: jaxflow's own tensor, printed as OneFlow prints it."""
 
     __slots__ = ()
+    __torch_function__ = disabled
 
     shape = property(lambda self: Size(self.shape), doc="The extents, as a Size.")
     is_global = property(lambda self: False, doc="Always False: tensors live on one device here.")

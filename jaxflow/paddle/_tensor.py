@@ -9,6 +9,7 @@ import numpy as np
 
 import jaxflow
 from jaxflow._core.dtype import FLOATING
+from jaxflow._dispatch.overriding import disabled
 from jaxflow._faces import missing
 from jaxflow.nn.parameter import Parameter as PlainParameter
 
@@ -27,6 +28,7 @@ class Tensor(jaxflow.Tensor):
     """
 
     __slots__ = ()
+    __torch_function__ = disabled
 
     # --------------------------------------------------------------------------------- what it is
 

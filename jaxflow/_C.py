@@ -1,0 +1,7 @@
+"""Names that programs take from ``torch._C``, where PyTorch keeps what it has written in C++."""
+
+from ._dispatch.overriding import DisableTorchFunction as DisableTorchFunction
+from ._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from ._dispatch.overriding import disabled as _disabled_torch_function_impl
+
+__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_disabled_torch_function_impl"]

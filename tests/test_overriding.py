@@ -1,0 +1,73 @@
+"""``__torch_function__``: what functions cost before it is used, and what compat_tests cannot see."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+import jaxflow
+
+pytestmark = pytest.mark.usefixtures("executor")
+
+
+class Kept(jaxflow.Tensor):
+    """Keeps its class in results, as every subclass does."""
+
+
+def test_nothing_asks_until_somebody_overrides():
+    program = """
+import jaxflow
+from jaxflow.nn.functional import linear
+before = jaxflow.add.__code__, linear.__code__, jaxflow.sum.__code__
+class Parameter(jaxflow.nn.Parameter): pass
+assert before == (jaxflow.add.__code__, linear.__code__, jaxflow.sum.__code__)
+class Mine(jaxflow.Tensor): pass
+x = jaxflow.ones(2, 3).as_subclass(Mine)
+assert jaxflow.add.__code__ is not before[0] and linear.__code__ is not before[1]
+for y in (x + 1, linear(x, x), jaxflow.sum(x), jaxflow.nn.Linear(3, 1)(x)):
+    assert type(y) is Mine, y
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=None)
+
+
+def test_a_duck_is_met_by_an_operation_first():
+    program = """
+import jaxflow
+class Duck:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func.__name__, len(args), sorted(kwargs or {})
+assert jaxflow.add(Duck(), 1, alpha=2) == ("add", 2, ["alpha"])
+assert jaxflow.stack([jaxflow.ones(1), Duck()], 0) == ("stack", 2, [])
+assert jaxflow.ones(1) * Duck() == ("mul", 2, [])
+assert jaxflow.mean(Duck()) == ("mean", 1, [])
+assert jaxflow.ones(1).add(2).item() == 3
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=None)
+
+
+def test_instances_are_copied_and_pickled():
+    x = jaxflow.arange(3.0).as_subclass(Kept)
+    x.label = "x"
+    for y in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert type(y) is Kept and y.label == "x" and y.tolist() == [0.0, 1.0, 2.0]
+    shared = copy.deepcopy([x, x])
+    assert shared[0] is shared[1]
+
+
+def test_gradients_keep_what_autograd_made():
+    w = jaxflow.ones(3).as_subclass(Kept).requires_grad_()
+    loss = (w * 2).sum()
+    loss.backward()
+    assert type(loss) is Kept and w.grad.tolist() == [2.0] * 3
+    jaxflow.optim.SGD([w], lr=0.5).step()
+    assert type(w) is Kept and w.tolist() == [0.0] * 3
+
+
+def test_compiled_functions_take_them():
+    double = jaxflow.compile(lambda x: x * 2 + 1)
+    x = jaxflow.ones(3).as_subclass(Kept)
+    for _ in range(3):
+        assert double(x).tolist() == [3.0] * 3
