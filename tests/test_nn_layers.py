@@ -335,3 +335,20 @@ def test_upsample():
 def test_zero_pad():
     x = array(1, 1, 2, 3)
     close(nn.ZeroPad2d((1, 2, 0, 3))(tensor(x)), np.pad(x, [(0, 0), (0, 0), (0, 3), (1, 2)]))
+
+
+def test_fractional_pooling():
+    """Every window is one of the input's; the last one ends where the input does."""
+    x = torch.arange(42.0).reshape(1, 1, 6, 7)
+    drawn = nn.FractionalMaxPool2d(2, output_size=(3, 4), return_indices=True)(x)
+    for values, where in (drawn, nn.FractionalMaxPool2d(2, output_ratio=0.5, return_indices=True)(x)):
+        close(values.double(), where.double())
+        assert values[0, 0, -1, -1] == 41
+        steps = np.diff(values.numpy()[0, 0], axis=0)
+        assert (steps > 0).all()
+    again = nn.FractionalMaxPool3d((1, 2, 2), output_size=(1, 3, 4), _random_samples=torch.zeros(1, 1, 3))
+    out = again(x[None]).numpy()[0, 0, 0]
+    # without an offset the windows are 4 / 2 rows and 5 / 3 columns apart, rounded down
+    assert (out == (np.array([0, 2, 4])[:, None] + 1) * 7 + np.array([0, 1, 3, 5]) + 1).all()
+    with pytest.raises(ValueError, match="only one of output_size and output_ratio may be specified"):
+        nn.FractionalMaxPool2d(2, output_size=3, output_ratio=0.5)

@@ -314,3 +314,55 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd, function=F.adaptive_max_pool2d):
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd, function=F.adaptive_max_pool3d):
     """Largest values over three dimensions, to a given output size."""
+
+
+class _FractionalMaxPoolNd(_Pool):
+    """Largest values of windows whose places are drawn anew at every call.
+
+    Args:
+        kernel_size: size of a window, one number or one a dimension.
+        output_size: how many windows; or
+        output_ratio: a factor between 0 and 1 of the input's size.
+        return_indices: also return where in its plane each largest value was.
+        _random_samples: numbers in [0, 1) that place the windows, instead of drawn ones.
+
+    Raises:
+        ValueError: unless one of size and ratio is given, and for ratios out of range.
+    """
+
+    def __init__(
+        self,
+        kernel_size: int | tuple[int, ...],
+        output_size: int | tuple[int, ...] | None = None,
+        output_ratio: float | tuple[float, ...] | None = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+
+        def each(value):
+            return value if value is None or isinstance(value, (tuple, list)) else (value,) * self._dims
+
+        self.kernel_size, self.return_indices = each(kernel_size), return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size, self.output_ratio = each(output_size), each(output_ratio)
+        if output_size is None and output_ratio is None:
+            raise ValueError(
+                f"{type(self).__name__} requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        """``(N, C, *sizes)`` or ``(C, *sizes)`` to the same with fewer positions."""
+        return self._function(input, self.kernel_size, self.output_size, self.output_ratio,
+                              self.return_indices, _random_samples=self._random_samples)
+
+
+class FractionalMaxPool2d(_FractionalMaxPoolNd, function=F.fractional_max_pool2d, dims=2):
+    """Largest values of windows over two dimensions, drawn anew at every call."""
+
+
+class FractionalMaxPool3d(_FractionalMaxPoolNd, function=F.fractional_max_pool3d, dims=3):
+    """Largest values of windows over three dimensions, drawn anew at every call."""
