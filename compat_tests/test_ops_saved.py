@@ -4,24 +4,10 @@ import pytest
 import torch
 
 import jaxflow
-from compat_tests import (
-    sweep,
-    test_ops_activation,
-    test_ops_linalg,
-    test_ops_nn_sweep,
-    test_ops_pointwise,
-    test_ops_reduce,
-    test_ops_selection,
-)
+from compat_tests.ops.arguments import subject
+from compat_tests.ops.records import keys, record, resolve, take_samples
 
-FAMILIES = (
-    test_ops_activation, test_ops_linalg, test_ops_nn_sweep, test_ops_pointwise, test_ops_reduce,
-    test_ops_selection,
-)
-KEYS = [
-    key for family in FAMILIES for key in family.KEYS
-    if sweep.record(key).supports_autograd and torch.float64 in sweep.record(key).dtypes
-]
+KEYS = [key for key in keys() if record(key).supports_autograd and torch.float64 in record(key).dtypes]
 REFUSED = "modified by an inplace operation"
 
 
@@ -70,16 +56,16 @@ def _mapped(x, change):
 @pytest.mark.parametrize("key", KEYS)
 def test_overwritten_operand(executor, key):
     asked = 0
-    for s in sweep.take_samples(sweep.record(key), torch.float64, True, 3):
+    for s in take_samples(key, "float64", True, 3):
         sample = ((s.input, *s.args), s.kwargs)
         for which in range(6):
             try:
-                expected = overwritten(torch, sweep.record(key).op, sample, which)
+                expected = overwritten(torch, record(key).op, sample, which)
             except RuntimeError:  # written to where it shows an element twice, or no operand to differentiate
                 continue
             if expected is None:
                 break
-            actual = overwritten(jaxflow, sweep.resolve(key), sweep.subject(sample), which)
+            actual = overwritten(jaxflow, resolve(key), subject(sample), which)
             assert (which, actual) == (which, expected)
             asked += len(expected)
     assert asked

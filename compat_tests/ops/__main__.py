@@ -16,11 +16,11 @@ import time
 
 from compat_tests import setting
 from compat_tests.ops import ledger, table
-from compat_tests.ops.records import DTYPES, SAMPLES, keys
+from compat_tests.ops.records import DTYPES, SAMPLES, chosen
 from compat_tests.ops.sweep import line_of
 
 RESULTS = setting.CACHE / "ops"
-#: After so many records a worker is replaced by a fresh one: compiled programs take room.
+#: After so many records workers are replaced by fresh ones.
 RECORDS_A_WORKER = 40
 
 
@@ -30,7 +30,7 @@ def main():
     if args.table:
         table.write(ledger.read())
         return 0
-    wanted = _chosen(args.records)
+    wanted = chosen(args.records)
     part, parts = map(int, args.part.split("/"))
     wanted = wanted[part - 1 :: parts]
     folder = RESULTS / ("all" if args.samples is None else str(args.samples))
@@ -66,17 +66,6 @@ def _arguments():
     return args
 
 
-def _chosen(names):
-    known = keys()
-    if not names:
-        return known
-    chosen = [k for k in known for n in names
-              if k == n or k.partition("/")[0] == n or k.startswith(n + ".")]
-    if not chosen:
-        raise SystemExit(f"no record of {', '.join(names)}")
-    return list(dict.fromkeys(chosen))
-
-
 def _stored(folder, key):
     return folder / (key.replace("/", "@") + ".json")
 
@@ -84,19 +73,24 @@ def _stored(folder, key):
 def _sweep_all(left, args, folder, lines, total):
     start = time.monotonic()
     context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(
-            args.jobs, context, max_tasks_per_child=RECORDS_A_WORKER) as pool:
-        futures = {pool.submit(line_of, key, args.dtypes, args.samples): key for key in left}
-        for future in concurrent.futures.as_completed(futures):
-            line, seconds = future.result()
-            key = futures[future]
-            lines[key] = line
-            _stored(folder, key).write_text(json.dumps(line), "utf-8")
-            sys.stderr.write(f"[{len(lines)}/{total} {time.monotonic() - start:5.0f} s] {key} "
-                             f"({seconds:.1f} s) {table.state(line)}\n")
-            for check, reasons in line.get("failed", {}).items():
-                for dtype, reason in reasons.items():
-                    sys.stderr.write(f"    {check} {dtype}: {reason}\n")
+    for batch in _batches(left, RECORDS_A_WORKER * args.jobs):
+        # Workers of their own for each batch: compiled programs take room.
+        with concurrent.futures.ProcessPoolExecutor(args.jobs, context) as pool:
+            futures = {pool.submit(line_of, key, args.dtypes, args.samples): key for key in batch}
+            for future in concurrent.futures.as_completed(futures):
+                line, seconds = future.result()
+                key = futures[future]
+                lines[key] = line
+                _stored(folder, key).write_text(json.dumps(line), "utf-8")
+                sys.stderr.write(f"[{len(lines)}/{total} {time.monotonic() - start:5.0f} s] {key} "
+                                 f"({seconds:.1f} s) {table.state(line)}\n")
+                for check, reasons in line.get("failed", {}).items():
+                    for dtype, reason in reasons.items():
+                        sys.stderr.write(f"    {check} {dtype}: {reason}\n")
+
+
+def _batches(names, size):
+    return [names[i : i + size] for i in range(0, len(names), size)]
 
 
 def _write(lines, samples):

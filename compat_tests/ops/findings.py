@@ -25,11 +25,16 @@ class Findings:
     def asking(self, check, dtype, where):
         """A comparison of a unit: whatever it raises is the unit's failure, and the sweep goes on."""
         unit = check, dtype
-        self.ran[unit] = self.ran.get(unit, 0) + 1
         try:
             yield
         except Exception as error:
-            self.failed.setdefault(unit, f"{where}: {_short(error)}")
+            self.fail(check, dtype, where, error)
+        self.ran[unit] = self.ran.get(unit, 0) + 1
+
+    def fail(self, check, dtype, where, error):
+        """Note a unit's failure; the first reason stands."""
+        text = _short(error)
+        self.failed.setdefault((check, dtype), text if text.startswith(where) else f"{where}: {text}")
 
 
 def _short(error):

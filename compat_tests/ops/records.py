@@ -25,6 +25,22 @@ def keys():
     return sorted(f"{n}/{v}" if v else n for n, v in RECORDS)
 
 
+def chosen(names):
+    """The keys that some names mean: keys, records with all their variants, namespaces; without any: all.
+
+    Raises:
+        ValueError: for a name that means no record.
+    """
+    known = keys()
+    found = []
+    for name in names:
+        meant = [k for k in known if k == name or k.partition("/")[0] == name or k.startswith(name + ".")]
+        if not meant:
+            raise ValueError(f"op_db has no record of the name {name}")
+        found += meant
+    return list(dict.fromkeys(found)) or known
+
+
 def record(key):
     """The record of a key."""
     name, _, variant = key.partition("/")
@@ -51,7 +67,7 @@ def differentiable(key, dtype):
 
 def take_samples(key, dtype, requires_grad, count=SAMPLES):
     """Sample inputs, spread over all there are, the last among them; the same at every run."""
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)  # that of the CPU alone: quicker
     found = list(record(key).sample_inputs("cpu", getattr(torch, dtype), requires_grad=requires_grad))
     # The two libraries draw different numbers.
     found = [s for s in found if not s.kwargs.get("dropout_p")]
@@ -89,6 +105,8 @@ def resolve(key):
         packet, _, overload = str(rec.op).removeprefix("aten.").partition(".")
         found = getattr(jaxflow.ops.aten, packet)
         return getattr(found, overload) if overload else found
+    if getattr(torch.Tensor, rec.name, None) is rec.op:  # `torch.cdouble` is a dtype, the method is meant
+        return getattr(jaxflow.Tensor, rec.name)
     return named(rec.name)
 
 

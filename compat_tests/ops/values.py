@@ -11,7 +11,7 @@ import jaxflow
 from .arguments import call_of, copied, describe, flat, mapped, noncontiguous, subject, to_torch
 from .compare import compare, widened, widens
 from .findings import quiet
-from .records import differentiable, record, resolve, take_samples, tolerance
+from .records import differentiable, dtypes, record, resolve, take_samples, tolerance
 from .unspecified import open_dim, settled, settled_gradient
 
 
@@ -38,12 +38,14 @@ def check_layouts(found, key, dtype, count):
 
 
 def check_executors(found, key, dtype, count):
-    """Values and gradients of the eager executor and of compiled functions."""
+    """Values and gradients of the eager executor and, in a record's first dtype, of compiled functions."""
     fn = resolve(key)
     for sample in take_samples(key, dtype, differentiable(key, dtype), count)[:1]:
         call = call_of(sample)
         with jaxflow.execution("eager"):
             ask(found, key, dtype, fn, sample, call, f"eager {describe(sample)}", ("eager", "eager"))
+        if dtype != dtypes(key)[0]:  # what is compiled does not depend on it, and each takes a while
+            continue
         ask(found, key, dtype, jaxflow.compile(fn), sample, call, f"compile {describe(sample)}",
             ("compile", "compile"))
 
@@ -80,18 +82,18 @@ def ask(found, key, dtype, fn, sample, call, where, checks=("value", "gradient")
     @functools.cache
     def theirs(wide=False):
         given = copied(widened(call, torch_dtype) if wide else call)  # leaves whose .grad is None
-        return _differentiated(torch, record(key).op, given, process, order)
+        return differentiated(torch, record(key).op, given, process, order)
 
     try:
         expected, their_grads, their_second = quiet(theirs)
     except Exception:
         return  # a sample that torch has no kernel for
     exact = functools.partial(quiet, theirs, True) if widens(torch_dtype) else None
-    mine = subject(copied(call))
     actual = our_grads = our_second = None
     with found.asking(checks[0], dtype, where):
+        mine = subject(copied(call))
         actual, our_grads, our_second = quiet(
-            _differentiated, jaxflow, fn, mine, process, order, their_grads is not None)
+            differentiated, jaxflow, fn, mine, process, order, their_grads is not None)
         compare(actual, expected, where, allowed, exact and (lambda: exact()[0]))
         for k, (a, e) in enumerate(zip(flat(actual), flat(expected), strict=True)):
             assert a.requires_grad == e.requires_grad, f"{where}[{k}]: requires_grad {a.requires_grad}"
@@ -129,7 +131,7 @@ def _any(x):
     return bool((x.detach() if isinstance(x, torch.Tensor) else to_torch(x)).any())
 
 
-def _differentiated(T, fn, call, process, order, wanted=True):
+def differentiated(T, fn, call, process, order=1, wanted=True):
     """``(result, gradients, second gradients)`` of a call; an Exception in the place of what failed."""
     inputs = [t for t in flat(call) if t.requires_grad]
     result = process(fn(call[0], *call[1], **call[2]))
