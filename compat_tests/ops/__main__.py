@@ -72,21 +72,36 @@ def _stored(folder, key):
 
 def _sweep_all(left, args, folder, lines, total):
     start = time.monotonic()
-    context = multiprocessing.get_context("spawn")
+
+    def done(key, line, seconds):
+        lines[key] = line
+        _stored(folder, key).write_text(json.dumps(line), "utf-8")
+        sys.stderr.write(f"[{len(lines)}/{total} {time.monotonic() - start:5.0f} s] {key} ({seconds:.1f} s) "
+                         f"{table.state(line)}\n")
+        for check, reasons in line.get("failed", {}).items():
+            for dtype, reason in reasons.items():
+                sys.stderr.write(f"    {check} {dtype}: {reason}\n")
+
     for batch in _batches(left, RECORDS_A_WORKER * args.jobs):
-        # Workers of their own for each batch: compiled programs take room.
-        with concurrent.futures.ProcessPoolExecutor(args.jobs, context) as pool:
+        for key in _together(batch, args, done):
+            # A worker died: of what is left, each has a process of its own now.
+            if _together([key], args, done):
+                done(key, {"record": key, "ran": {}, "failed": {"crash": {"": "the process died"}}}, 0)
+
+
+def _together(batch, args, done):
+    """Sweep some records in workers of their own; those that nothing came back of."""
+    context = multiprocessing.get_context("spawn")
+    left = dict.fromkeys(batch)
+    try:
+        with concurrent.futures.ProcessPoolExecutor(min(args.jobs, len(batch)), context) as pool:
             futures = {pool.submit(line_of, key, args.dtypes, args.samples): key for key in batch}
             for future in concurrent.futures.as_completed(futures):
-                line, seconds = future.result()
-                key = futures[future]
-                lines[key] = line
-                _stored(folder, key).write_text(json.dumps(line), "utf-8")
-                sys.stderr.write(f"[{len(lines)}/{total} {time.monotonic() - start:5.0f} s] {key} "
-                                 f"({seconds:.1f} s) {table.state(line)}\n")
-                for check, reasons in line.get("failed", {}).items():
-                    for dtype, reason in reasons.items():
-                        sys.stderr.write(f"    {check} {dtype}: {reason}\n")
+                done(futures[future], *future.result())
+                del left[futures[future]]
+    except concurrent.futures.process.BrokenProcessPool:
+        sys.stderr.write("a worker process died\n")
+    return list(left)
 
 
 def _batches(names, size):

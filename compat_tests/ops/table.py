@@ -16,7 +16,7 @@ Printed by `python -m compat_tests.ops --write` from what the sweep over PyTorch
 (`op_db` of torch 2.13) saw; do not edit. *Green*: every check of every dtype that PyTorch supports on the CPU
 passed. *Partial*: what is listed differs. *Missing*: there is no such function. Compared are values, dtypes
 and shapes, gradients and second gradients (in double precision), strided inputs, the eager executor,
-`compile` (float32), methods, operators, further names, in-place forms, `out=`, what shares memory with what, errors.
+`compile` (float32), methods, operators, further names, in-place forms, `out=`, what shares memory, errors.
 Of random operators, dtype and shape are compared here; their distributions have tests of their own.
 """
 

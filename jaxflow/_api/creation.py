@@ -22,8 +22,8 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.mapped import alike
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.publish import write_out
+from jaxflow._dispatch.op import OPS, Out
+from jaxflow._dispatch.outputs import write_out
 
 from .construct import copied, finished, put, tensor
 from .forms import PYTHON_DTYPES, invalid_combination
@@ -77,9 +77,15 @@ def check_size(name: str, size: tuple[int, ...]) -> None:
             )
 
 
-def _finish(t: Tensor, out: Tensor | None, requires_grad: bool, name: str) -> Tensor:
+_MISMATCH = "dtype {result} does not match dtype of out parameter ({out})"
+_FITTED = Out(_MISMATCH)
+#: What fills a tensor of a given size gives ``out`` that size, as a matter of course.
+SIZED = Out(_MISMATCH, resizes=True)
+
+
+def _finish(t: Tensor, out: Tensor | None, requires_grad: bool, name: str, rule: Out = _FITTED) -> Tensor:
     if out is not None:
-        return write_out(name, out, t, ())
+        return write_out(name, out, t, (), rule=rule)
     return finished(t, requires_grad, name)
 
 
@@ -107,7 +113,7 @@ def _maker(name: str, value: int, doc: str):
         t = filled(shape, value, dtype_of(dtype, name), device_of(device))
         if memory_format in (channels_last, channels_last_3d):
             t._stride = geometry.channels_last_strides(shape)
-        return _finish(t, out, requires_grad, name)
+        return _finish(t, out, requires_grad, name, SIZED)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = doc
@@ -152,7 +158,7 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: Any = 
     shape = size_of("full", (size,))
     check_size("full", shape)
     kind = dtype_of(dtype, "full", _dtype_of_number(fill_value))
-    return _finish(filled(shape, fill_value, kind, device_of(device)), out, requires_grad, "full")
+    return _finish(filled(shape, fill_value, kind, device_of(device)), out, requires_grad, "full", SIZED)
 
 
 @composite("function")

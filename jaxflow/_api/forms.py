@@ -6,8 +6,8 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.op import Op
-from jaxflow._dispatch.publish import write_out
+from jaxflow._dispatch.op import Op, Out
+from jaxflow._dispatch.outputs import write_out
 
 #: Python's number types are welcome where a dtype is asked for.
 PYTHON_DTYPES = {
@@ -21,9 +21,10 @@ def required_dim(name: str, dim: int | None, axis: int | None) -> int:
     return axis if dim is None else dim
 
 
-def given_out(name: str, out: Any, result: Any, operands: tuple = (), op: Op | None = None) -> Any:
-    """``result``, written into ``out`` if there is one, as ``op`` writes it (by default the op ``name``)."""
-    return result if out is None else write_out(name, out, result, operands, op)
+def given_out(name: str, out: Any, result: Any, operands: tuple = (), op: Op | None = None,
+              rule: Out | None = None) -> Any:
+    """``result``, written into ``out`` if there is one, as the op ``name``, ``op`` or ``rule`` says."""
+    return result if out is None else write_out(name, out, result, operands, op, rule)
 
 
 def invalid_combination(name: str, args: tuple, kwargs: dict) -> TypeError:

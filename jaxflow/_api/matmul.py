@@ -11,12 +11,13 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.history import set_history
 from jaxflow._dispatch.inplace import apply_inplace, check_writable
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.publish import write_out
+from jaxflow._dispatch.op import EXACT, OPS, Out
+from jaxflow._dispatch.outputs import write_out
 from jaxflow._dispatch.state import state
 from jaxflow._ops.matmul import C_NAMES, LINEAR
 
 from .copies import take_over
+from .forms import given_out
 
 _MM, _MV, _DOT = OPS["mm"], OPS["mv"], OPS["dot"]
 _VEC_MAT, _FOLDED = OPS["_matmul_vec_mat"], OPS["_matmul_folded"]
@@ -32,7 +33,8 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         RuntimeError: for 0-d operands, sizes that do not fit, and operands of different dtypes.
     """
     result = _product(input, other)
-    return result if out is None else write_out("matmul", out, result, (input, other))
+    rule = Out("result dtype {out} does not match input dtype {result}")
+    return given_out("matmul", out, result, (input, other), rule=rule)
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
@@ -82,7 +84,7 @@ def linear(
         RuntimeError: for sizes that do not fit and for different dtypes.
     """
     if out is not None:
-        return write_out("linear", out, linear(input, weight, bias), (input, weight))
+        return write_out("linear", out, linear(input, weight, bias), (input, weight), rule=EXACT)
     m, n = len(input._aval.shape), len(weight._aval.shape)
     if m == 0 or n == 0:
         raise RuntimeError(
@@ -117,6 +119,10 @@ def bilinear(
     return out + bias
 
 
+_TENSORDOT_OUT = Out("tensordot: Expected the output tensor to have dtype {result}, but got an output tensor "
+                     "with dtype {out}")
+
+
 @composite(aliases=("linalg.inner",))
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sums of products over the last dimensions of both; a plain product where one is 0-d.
@@ -128,7 +134,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         result = input * other
     else:
         result = apply(OPS["_inner"], (input, other))
-    return result if out is None else write_out("inner", out, result, (input, other))
+    return given_out("inner", out, result, (input, other), rule=_TENSORDOT_OUT)
 
 
 @composite("function")
@@ -172,7 +178,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
                 )
     static = tuple(d % a.dim() for d in pairs[0]), tuple(d % b.dim() for d in pairs[1])
     result = apply(OPS["_tensordot"], (a, b), static)
-    return result if out is None else write_out("tensordot", out, result, (a, b))
+    return given_out("tensordot", out, result, (a, b), rule=_TENSORDOT_OUT)
 
 
 # ------------------------------------------------------------------------------------------- chains
@@ -218,7 +224,8 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
             result = matmul(result, t)
     else:
         result = apply(OPS["_einsum"], tuple(tensors), (",".join(terms) + "->" + keep,))
-    return result if out is None else write_out("multi_dot", out, result, tuple(tensors))
+    rule = Out("multi_dot(): expected out tensor to have dtype {result_c} but got {out_c}")
+    return given_out("multi_dot", out, result, tuple(tensors), rule=rule)
 
 
 def _chain_shapes(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.publish import write_out
+
+from .forms import given_out
 
 
 @composite("function", namespace="nn.functional")
@@ -27,7 +28,7 @@ def normalize(
         )
     length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
     result = input / length
-    return result if out is None else write_out("div", out, result, (input, length))
+    return given_out("div", out, result, (input, length))
 
 
 @composite(variants="function", aliases=("nn.functional.cosine_similarity",))

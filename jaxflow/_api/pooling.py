@@ -8,8 +8,9 @@ from typing import Any
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.publish import write_out
+from jaxflow._dispatch.op import EXACT, OPS
+
+from .forms import given_out
 
 _WORDS = {2: "two", 3: "three"}
 
@@ -291,7 +292,7 @@ def avg_pool2d(
     pooled = _avg_pool(
         2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
-    return pooled if out is None else write_out("avg_pool2d", out, pooled, (input,))
+    return given_out("avg_pool2d", out, pooled, (input,), rule=EXACT)
 
 
 @_functional
@@ -304,7 +305,7 @@ def avg_pool3d(
     pooled = _avg_pool(
         3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
-    return pooled if out is None else write_out("avg_pool3d", out, pooled, (input,))
+    return given_out("avg_pool3d", out, pooled, (input,), rule=EXACT)
 
 
 def _lp_pool(

@@ -8,17 +8,18 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.layout import preserve_format, strided
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.publish import write_out
+from jaxflow._dispatch.op import Out
+from jaxflow._dispatch.outputs import write_out
 
 from .construct import finished
-from .creation import check_size, device_of, dtype_of, laid_out_like, need_tensor, size_of
+from .creation import SIZED, check_size, device_of, dtype_of, laid_out_like, need_tensor, size_of
 from .drawing import check_range, drawn, integer, integers, need_float, upper_end
 from .forms import invalid_combination
 
 
-def _done(t: Tensor, name: str, out: Tensor | None, requires_grad: bool) -> Tensor:
+def _done(t: Tensor, name: str, out: Tensor | None, requires_grad: bool, rule: Out = SIZED) -> Tensor:
     if out is not None:
-        return write_out(name, out, t, ())
+        return write_out(name, out, t, (), rule=rule)
     return finished(t, requires_grad, name)
 
 

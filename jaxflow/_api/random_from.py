@@ -11,11 +11,11 @@ from jaxflow._core.layout import strided
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import finfo
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.publish import write_out
+from jaxflow._dispatch.outputs import write_out
 from jaxflow._dispatch.watch import Watch
 
 from .construct import finished
-from .creation import device_of, dtype_of, need_tensor, size_of
+from .creation import SIZED, device_of, dtype_of, need_tensor, size_of
 from .drawing import drawn, integer, need_float, shown, traced_back
 from .forms import given_out, invalid_combination
 
@@ -56,7 +56,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
         need_float("normal_kernel_cpu", kind)
         shape = size_of("normal", (size,))
         t = drawn("_normal", (float(mean), float(std)), (shape, kind, device_of(device)), generator)
-        return finished(t, requires_grad, "normal") if out is None else write_out("normal", out, t, ())
+        return finished(t, requires_grad, "normal") if out is None else write_out(
+            "normal", out, t, (), rule=SIZED)
     for number in tensors:
         need_float("normal_kernel_cpu", number._aval.dtype)
     numbers = [a.detach() if isinstance(a, Tensor) else a for a in (mean, std)]

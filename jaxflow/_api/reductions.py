@@ -33,7 +33,8 @@ def _extremum(name: str, binary: str):
             raise invalid_combination(name, (input, *args), kwargs)
         keepdim = kwargs.get("keepdim", kwargs.get("keepdims", args[1] if len(args) > 1 else False))
         static = (freeze(dim), bool(keepdim))
-        return given_out(name, out, apply(OPS[name + "_dim"], (input,), static))
+        op = OPS[name + "_dim"]
+        return given_out(name, out, apply(op, (input,), static), (), op)
 
     word = "largest" if name == "max" else "smallest"
     extremum.__name__ = extremum.__qualname__ = name

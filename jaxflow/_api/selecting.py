@@ -18,7 +18,7 @@ from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
-from jaxflow._dispatch.op import OPS, Op
+from jaxflow._dispatch.op import OPS, Op, Out
 from jaxflow._dispatch.watch import Watch
 
 from .construct import put
@@ -52,7 +52,8 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     if out is None:
         # Column by column in memory, as PyTorch lays them out.
         t._stride = (1, rows.shape[0])
-    return given_out("nonzero", out, t)
+    rule = Out("nonzero: Expected out tensor to have scalar type Long but got scalar type{out}")
+    return given_out("nonzero", out, t, rule=rule)
 
 
 @composite()

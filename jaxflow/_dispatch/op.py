@@ -16,6 +16,7 @@ NOTE [Body signature]
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,8 +30,37 @@ PROMOTE_KINDS = (
     "no_opmath",
 )
 
+
+
+class Out:
+    """What an op asks of a tensor given as ``out=``.
+
+    Args:
+        text: the words that refuse a dtype, with ``{result}`` and ``{out}`` as `scalar_name` has them,
+            ``{result_c}`` and ``{out_c}`` as C does; empty where every dtype is taken that results cast to.
+        error: the exception's class.
+        refuses: whether a result's dtype may not go into ``out``'s: a function of the two. By default
+            every dtype but the result's own is refused.
+        casts: every dtype is taken, also one that loses the fraction.
+        follows: the op computes in ``out``'s dtype, as if it were given as ``dtype=``.
+        resizes: a tensor of another shape is resized without a warning.
+    """
+
+    __slots__ = ("casts", "error", "follows", "refuses", "resizes", "text")
+
+    def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
+                 refuses: Callable[..., bool] = operator.is_not, casts: bool = False,
+                 follows: bool = False, resizes: bool = False) -> None:
+        self.text, self.error, self.refuses = text, error, refuses
+        self.casts, self.follows, self.resizes = casts or follows, follows, resizes
+
+
 #: The words in which most kernels refuse an ``out=`` of another dtype than their result's.
-EXACT = "Expected out tensor to have dtype {result_c}, but got {out_c} instead"
+EXACT = Out("Expected out tensor to have dtype {result_c}, but got {out_c} instead")
+#: Those of elementwise kernels that do not cast.
+FOUND = Out("Found dtype {out} but expected {result}")
+#: Those of an accessor of elements.
+EXPECTED = Out("expected scalar_type {result} but found {out}")
 
 TENSOR, TENSORS, SCALAR, STATIC = "tensor", "tensors", "scalar", "static"
 
@@ -167,7 +197,7 @@ def op(
     check: Callable[..., None] | None = None,
     guard: Callable[..., None] | None = None,
     numbers: str = "",
-    out: str = "",
+    out: Out | str | None = None,
     apart: bool = False,
     moves: Callable[..., tuple[int, ...] | None] | None = None,
 ) -> Callable[[Callable], Op]:
@@ -208,9 +238,8 @@ def op(
             None while a Program owes it.
         numbers: which tensor parameters may be Python numbers instead (not all at once), or ``"all"``.
             Ops without public forms take numbers anywhere.
-        out: the error for an ``out=`` of another dtype than the result's, where PyTorch does not cast;
-            ``{result}`` and ``{out}`` are the two dtypes' names in errors, ``{result_c}`` and ``{out_c}``
-            those of their C++ types.
+        out: what is asked of a tensor given as ``out=``: an :class:`Out`, or the words that refuse every
+            dtype but the result's. Without, dtypes are taken that the result may be cast to.
         apart: ``out=`` may share no memory with an operand. Ops that promote are written element by
             element, and need this only of memory that is shared in part.
 
@@ -250,7 +279,7 @@ def op(
             check=check,
             guard=guard,
             numbers=frozenset(numbers.split()),
-            out=out,
+            out=Out(out) if isinstance(out, str) else out,
             apart=apart,
             moves=moves,
             layout=layout or ("preserve" if pointwise else "contiguous"),

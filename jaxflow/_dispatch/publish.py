@@ -13,22 +13,18 @@ import collections
 import functools
 import sys
 import types
-import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from jaxflow._core import promotion
-from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor
 
 from .bind import Binder
 from .composite import COMPOSITES, Composite
 from .door import Foreign, apply
-from .forward import is_dual
-from .inplace import apply_inplace, check_apart, check_writable, write
+from .inplace import apply_inplace
 from .op import OPS, Op
-from .state import state
+from .outputs import write_out
 from .watch import guarded
 
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic)
@@ -44,6 +40,7 @@ def function_of(op: Op) -> Callable:
     """The public function of an op."""
     bind, run = Binder(op), _runner(op, apply)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
+    follows = op.out is not None and op.out.follows
 
     def call(*args, **kwargs):
         out = None
@@ -51,6 +48,8 @@ def function_of(op: Op) -> Callable:
             if not kwargs and len(args) == quick:
                 return run(op, args + quick_dynamic, quick_static)
             out = kwargs.pop("out", None)
+            if follows and out is not None and kwargs.get("dtype") is None:
+                kwargs["dtype"] = out._aval.dtype
             result = run(op, *bind(args, kwargs))
             return result if out is None else write_out(op.name, out, result, args)
         except Foreign:
@@ -91,56 +90,6 @@ def _dress(call: Callable, op: Op, name: str) -> Callable:
     call.__wrapped__ = op.fn
     call.__op__ = op
     return call
-
-
-def write_out(name: str, out, result, args: tuple, op: Op | None = None):
-    """Write a result into ``out``; a tuple of results into a tuple. Raises as PyTorch's ``out=`` does.
-
-    ``op`` is whose rules for ``out=`` hold, where that is not the op ``name``.
-    """
-    if isinstance(result, tuple):
-        for o, r in zip(out, result, strict=True):
-            write_out(name, o, r, args, op)
-        return type(result)(out) if type(result) is tuple else out
-    if state.grad and (out._requires_grad or result._requires_grad):
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but "
-            "one of the arguments requires grad."
-        )
-    if LEVELS and (is_dual(out) or is_dual(result)):
-        raise NotImplementedError(
-            f"Trying to use forward AD with {name}_out that does not support it because it is an out= "
-            "function"
-        )
-    have, want = result._aval.dtype, out._aval.dtype
-    op = op or OPS.get(name)
-    if op is not None:
-        if op.out and have is not want:
-            raise RuntimeError(op.out.format(result=have.scalar_name, out=want.scalar_name,
-                                             result_c=have.c_name, out_c=want.c_name))
-        check_apart(op, out, args)
-    if not promotion.can_cast(have, want):
-        raise RuntimeError(
-            f"result type {have.scalar_name} can't be cast to the desired output type "
-            f"{want.scalar_name}"
-        )
-    if have is not want:
-        result = apply(OPS["_to_dtype"], (result,), (want,))
-    if out._aval.shape != result._aval.shape:
-        if out._aval.numel:
-            warnings.warn(
-                "An output with one or more elements was resized since it had shape "
-                f"{list(out._aval.shape)}, which does not match the required output shape "
-                f"{list(result._aval.shape)}. This behavior is deprecated, and in a future PyTorch "
-                "release outputs will not be resized unless they have zero elements. You can explicitly "
-                "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-                stacklevel=3,
-            )
-        out.set_(result)
-        return out
-    check_writable(out, False)
-    write(out, result)
-    return out
 
 
 # ----------------------------------------------------------------------------------------- operators

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import EXACT, Scalar, op
+from jaxflow._dispatch.op import EXACT, EXPECTED, FOUND, Out, Scalar, op
 
 from ._support import as_dtype, at_least_1d, in_wide, is_complex, refuse, wrap_dim
 
@@ -103,7 +103,7 @@ def celu(input, /, alpha: Scalar = 1.0):
     return _elu(input, alpha, 1, 1 / alpha)
 
 
-@op(**_F, recomputes=True)
+@op(**_F, recomputes=True, out=FOUND)
 def gelu(input, /, *, approximate="none"):
     """``input`` times the standard normal distribution of ``input``; ``"tanh"`` approximates it.
 
@@ -134,7 +134,7 @@ def mish(input, /):
     return input * jnp.tanh(jax.nn.softplus(input))
 
 
-@op(**_F, recomputes=True)
+@op(**_F, recomputes=True, out=FOUND)
 def softplus(input, /, beta: Scalar = 1.0, threshold: Scalar = 20.0):
     """``log(1 + exp(beta * input)) / beta``, and ``input`` itself above the threshold."""
     refuse("softplus_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -144,7 +144,7 @@ def softplus(input, /, beta: Scalar = 1.0, threshold: Scalar = 20.0):
     return jnp.where(linear, input, jnp.log1p(jnp.exp(jnp.where(linear, 0, scaled))) / beta)
 
 
-@op(**_F, grad_name="LogSigmoidBackward0", recomputes=True)
+@op(**_F, grad_name="LogSigmoidBackward0", recomputes=True, out=Out(EXPECTED.text, resizes=True))
 def logsigmoid(input, /):
     """``log(sigmoid(input))`` without overflow."""
     refuse("log_sigmoid_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -174,7 +174,7 @@ def _positive_lambda(watch, dynamic, static):
         )
 
 
-@op(**_F, guard=_positive_lambda)
+@op(**_F, guard=_positive_lambda, out=FOUND)
 def softshrink(input, /, lambd: Scalar = 0.5):
     """Each element moved towards zero by ``lambd``, 0 within it."""
     refuse("softshrink_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -183,7 +183,7 @@ def softshrink(input, /, lambd: Scalar = 0.5):
     return jnp.where(jnp.abs(input) <= lambd, jnp.zeros_like(input), moved)
 
 
-@op(promote="default", variants="function method out", aliases=("nn.functional.hardshrink",))
+@op(promote="default", variants="function method out", aliases=("nn.functional.hardshrink",), out=FOUND)
 def hardshrink(input, /, lambd: Scalar = 0.5):
     """Each element, 0 where it lies within ``lambd`` of zero."""
     refuse("hardshrink_cpu", input, BOOL, INTEGER, COMPLEX)

@@ -137,7 +137,8 @@ def _heaviside_dtypes(*operands):
         )
 
 
-@op(promote="default", check=_heaviside_dtypes, differentiable=False)
+@op(promote="default", check=_heaviside_dtypes, differentiable=False,
+    out="heaviside is not yet implemented for tensors with different dtypes.")
 def heaviside(input, values, /):
     """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
     if is_bool(input):

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import FOUND, op
 
 from ._support import is_float, refuse, wrap_dims
 
@@ -34,7 +34,7 @@ for _row in _ROWS:
     _declare(*_row)
 
 
-@op(promote="default", operators="__invert__", differentiable=False)
+@op(promote="default", operators="__invert__", differentiable=False, out=FOUND)
 def bitwise_not(input, /):
     """Every bit turned over; on bools, the logical not."""
     refuse("bitwise_not_cpu", input, FLOATING, COMPLEX)

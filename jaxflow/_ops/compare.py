@@ -85,7 +85,8 @@ def isfinite(input, /):
     return _is_finite(input, True)
 
 
-@op(promote="always_bool", variants="function method out", differentiable=False)
+@op(promote="always_bool", variants="function method out", differentiable=False,
+    out="isposinf does not support non-boolean outputs.")
 def isposinf(input, /):
     """Where elements are positive infinity; refuses complex numbers."""
     if is_complex(input):
@@ -93,7 +94,8 @@ def isposinf(input, /):
     return input == jnp.inf if is_float(input) else jnp.zeros(input.shape, np.bool_)
 
 
-@op(promote="always_bool", variants="function method out", differentiable=False)
+@op(promote="always_bool", variants="function method out", differentiable=False,
+    out="isneginf does not support non-boolean outputs.")
 def isneginf(input, /):
     """Where elements are negative infinity; refuses complex numbers."""
     if is_complex(input):
@@ -107,7 +109,8 @@ def isreal(input, /):
     return input.imag == 0 if is_complex(input) else jnp.ones(input.shape, np.bool_)
 
 
-@op(promote="always_bool", variants="function method out", differentiable=False)
+@op(promote="always_bool", variants="function method out", differentiable=False,
+    out="signbit does not support non-boolean outputs.")
 def signbit(input, /):
     """Where the sign bit is set: negative elements, and negative zero."""
     if is_complex(input):

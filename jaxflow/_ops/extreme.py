@@ -69,7 +69,7 @@ _argmin_along = functools.partial(_arg, jnp.argmin)
 
 
 @op(name="max_dim", method_name="max", variants="", returns=("values", "indices"),
-    grad_name="MaxBackward0", saves="own")
+    grad_name="MaxBackward0", saves="own", out=EXACT)
 def max_dim(input, /, dim, keepdim=False):
     """The largest elements along ``dim`` and where they first are; nan counts as largest."""
     refuse("max_dim" if input.size else "max", input, COMPLEX)
@@ -78,7 +78,7 @@ def max_dim(input, /, dim, keepdim=False):
 
 
 @op(name="min_dim", method_name="min", variants="", returns=("values", "indices"),
-    grad_name="MinBackward0", saves="own")
+    grad_name="MinBackward0", saves="own", out=EXACT)
 def min_dim(input, /, dim, keepdim=False):
     """The smallest elements along ``dim`` and where they first are; nan counts as smallest."""
     refuse("min_dim", input, COMPLEX)
@@ -245,7 +245,7 @@ def nanmedian_dim(input, /, dim, keepdim=False):
     return along(_nanmedian_index, input, dim, keepdim)
 
 
-@op(returns=("values", "indices"), saves="own", apart=True)
+@op(returns=("values", "indices"), saves="own", apart=True, out="output values must be of same type as input")
 def kthvalue(input, /, k, dim=-1, keepdim=False):
     """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
     refuse("kthvalue_cpu", input, BOOL, COMPLEX)
@@ -269,7 +269,8 @@ def _mode_index(x, axis):
     return jnp.take_along_axis(order, end, axis)
 
 
-@op(returns=("values", "indices"), saves="own")
+@op(returns=("values", "indices"), saves="own",
+    out="expected scalar type '{result}' but got '{out}' for values output")
 def mode(input, /, dim=-1, keepdim=False):
     """The most frequent element along ``dim`` (the smallest of several) and where it last is."""
     refuse("mode_cpu", input, COMPLEX)
@@ -336,13 +337,15 @@ def _quantile(name, x, q, dim, keepdim, interpolation, skip_nan):
     return out.reshape(q.shape + tuple(shape))
 
 
-@op(variants="", grad_name="SqueezeBackward4", saves="own")
+@op(variants="", grad_name="SqueezeBackward4", saves="own",
+    out="quantile() out tensor must be same dtype as the input tensor")
 def quantile(input, q, /, *, dim=None, keepdim=False, interpolation="linear"):
     """The quantiles ``q`` over all elements or along ``dim``, by the named interpolation."""
     return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
 
 
-@op(variants="", grad_name="SqueezeBackward4", saves="own")
+@op(variants="", grad_name="SqueezeBackward4", saves="own",
+    out="quantile() out tensor must be same dtype as the input tensor")
 def nanquantile(input, q, /, *, dim=None, keepdim=False, interpolation="linear"):
     """The quantiles ``q`` of the elements that are not nan."""
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)

@@ -148,7 +148,7 @@ def _along_saves(dim):
     return ("input", "indices") if dim is None else ("input",)
 
 
-@op(variants="function method out", grad_name="GatherBackward0", saves=_along_saves)
+@op(variants="function method out", grad_name="GatherBackward0", saves=_along_saves, out=EXACT)
 def take_along_dim(input, indices, /, dim=None):
     """Like `gather`, with the other dimensions broadcast; flat without ``dim``."""
     name = "torch.take_along_dim()"

@@ -7,11 +7,15 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import op
+from jaxflow._core.promotion import can_cast
+from jaxflow._dispatch.op import Out, op
 
 from ._support import wrap_dim
 
-_JOIN = dict(promote="no_opmath", broadcast=False, variants="function out", saves="none", apart=True)
+_JOIN_OUT = Out("torch.cat(): input types can't be cast to the desired output type {out}", error=TypeError,
+                refuses=lambda have, want: not can_cast(have, want))
+_JOIN = dict(promote="no_opmath", broadcast=False, variants="function out", saves="none", apart=True,
+             out=_JOIN_OUT)
 
 
 def _some(error, message):

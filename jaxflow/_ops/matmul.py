@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._dispatch.op import EXACT, Scalar, op
+from jaxflow._dispatch.op import EXACT, Out, Scalar, op
 
 from ._support import as_dtype, category, is_bool, refuse, scalar_name, wide
 
@@ -342,7 +342,8 @@ def addmv(input, mat, vec, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     return _sum(jnp.broadcast_to(input, product.shape), beta, product, alpha)
 
 
-@op(variants="function method out")
+@op(variants="function method out",
+    out=Out("self and mat2 must have the same dtype, but got {out} and {result}", resizes=True))
 def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha *`` the sum over the batch of ``batch1 @ batch2``."""
     # What is no batch of matrices fails where the first size it lacks is asked for, as in PyTorch.

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX
-from jaxflow._dispatch.op import Scalar, op
+from jaxflow._dispatch.op import FOUND, Scalar, op
 
 from ._support import is_bool, is_complex, is_float, is_integral, refuse, with_partials
 
@@ -89,14 +89,14 @@ def _step(name, fn, refusal, input):
 
 for _name, _fn, _refusal, _aliases, _doc in _STEP_ROWS:
     declare_unary(_name, functools.partial(_step, _name, _fn, _refusal), _doc,
-                  promote="default", saves="none", aliases=_aliases.split())
+                  promote="default", saves="none", aliases=_aliases.split(), out=FOUND)
 
 
 def _round_name(numbers, decimals):
     return "RoundBackward1" if decimals else "RoundBackward0"
 
 
-@op(promote="default", saves="none", grad_name=_round_name, aliases=("special.round",))
+@op(promote="default", saves="none", grad_name=_round_name, aliases=("special.round",), out=FOUND)
 def round(input, /, *, decimals=0):
     """Each element rounded to ``decimals`` decimals, halves to even."""
     refuse("round_vml_cpu", input, BOOL, COMPLEX)
@@ -112,7 +112,7 @@ def round(input, /, *, decimals=0):
     return jnp.round(input / scale) * scale
 
 
-@op(promote="default", saves="none")
+@op(promote="default", saves="none", out=FOUND)
 def frac(input, /):
     """The fractional part of each element, with its sign."""
     refuse("frac_cpu", input, 0, 1, COMPLEX)
@@ -148,13 +148,13 @@ def magnitude(x):
     return jnp.abs(x) if is_integral(x) else _real_abs(x)
 
 
-@op(promote="complex_to_float", aliases=("absolute",), operators="__abs__")
+@op(promote="complex_to_float", aliases=("absolute",), operators="__abs__", out=FOUND)
 def abs(input, /):
     """The absolute value of each element; real for complex input."""
     return magnitude(input)
 
 
-@op(promote="default", saves="none", aliases=("negative",), operators="__neg__")
+@op(promote="default", saves="none", aliases=("negative",), operators="__neg__", out=FOUND)
 def neg(input, /):
     """Each element with its sign turned; refuses bools."""
     if is_bool(input):
@@ -165,7 +165,7 @@ def neg(input, /):
     return -input
 
 
-@op(promote="default", saves="none")
+@op(promote="default", saves="none", out=FOUND)
 def sign(input, /):
     """-1, 0 or 1 by the sign of each element; refuses complex numbers."""
     if is_complex(input):
@@ -181,7 +181,7 @@ def _sign(x):
     return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
 
 
-@op(promote="default", saves=("input", "result"))
+@op(promote="default", saves=("input", "result"), out=FOUND)
 def sgn(input, /):
     """The sign of each element; for complex numbers the unit number in its direction, 0 at 0."""
     if is_bool(input):
@@ -207,7 +207,7 @@ def angle(input, /):
     return jnp.where(jnp.isnan(x), jax.lax.stop_gradient(x), turned)
 
 
-@op(promote="default", saves="none", variants="function method inplace out")
+@op(promote="default", saves="none", variants="function method inplace out", out=FOUND)
 def conj_physical(input, /):
     """The complex conjugate of each element; real input is returned as it is."""
     return jnp.conj(input)
@@ -254,7 +254,8 @@ def relu(input, /):
     return _relu(input)
 
 
-@op(promote="no_opmath", saves=("input",))
+@op(promote="no_opmath", saves=("input",),
+    out="nan_to_num: dtype of out: {out} should be same as input: {result}")
 def nan_to_num(input, /, nan: Scalar = None, posinf: Scalar = None, neginf: Scalar = None):
     """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""
     if is_complex(input):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import EXACT, op
 
 from ._support import wide, wrap_dim
 from .reduce import vector_norm
@@ -33,7 +33,7 @@ def kron(input, other, /):
     return pairs.reshape([m * n for m, n in zip(a.shape, b.shape)])
 
 
-@op(promote="default", broadcast=False, variants="", grad_name="LinalgCrossBackward0")
+@op(promote="default", broadcast=False, variants="", grad_name="LinalgCrossBackward0", out=EXACT)
 def cross(input, other, /, *, dim=-1):
     """The cross product of vectors of three along ``dim``; other dimensions are broadcast."""
     if input.ndim != other.ndim:
@@ -50,7 +50,7 @@ def cross(input, other, /, *, dim=-1):
     return first * second - jnp.roll(a, -2, axis) * jnp.roll(b, -1, axis)
 
 
-@op(variants="function method inplace out")
+@op(variants="function method inplace out", out=EXACT)
 def renorm(input, /, p, dim, maxnorm):
     """``input`` with every slice along ``dim`` scaled down to a norm of at most ``maxnorm``."""
     if p <= 0:

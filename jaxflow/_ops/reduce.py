@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, FLOATING
-from jaxflow._dispatch.op import EXACT, op
+from jaxflow._dispatch.op import EXACT, Out, op
 
 from ._support import (
     as_dtype,
@@ -85,7 +85,12 @@ def sum(input, /, dim=None, keepdim=False, *, dtype=None):
     return _add_up(x, dims, keepdim).astype(result)
 
 
-@op(grad_name="NansumBackward0")
+# The kernel runs in out's dtype, and there is none for integers.
+_NAN_OUT = Out("\"nansum_cpu\" not implemented for '{out}'", error=NotImplementedError,
+               refuses=lambda have, want: have.category >= FLOATING > want.category)
+
+
+@op(grad_name="NansumBackward0", out=_NAN_OUT)
 def nansum(input, /, dim=None, keepdim=False, *, dtype=None):
     """The sum over ``dim`` with nan taken as 0."""
     dims = wrap_dims(dim, input.ndim)
@@ -122,7 +127,7 @@ def mean(input, /, dim=None, keepdim=False, *, dtype=None):
     return _over(total, count).astype(x.dtype)
 
 
-@op(grad_name="DivBackward0")
+@op(grad_name="DivBackward0", out=_NAN_OUT)
 def nanmean(input, /, dim=None, keepdim=False, *, dtype=None):
     """The mean over ``dim`` of the elements that are not nan."""
     if is_integral(input):
@@ -218,18 +223,23 @@ def _dims_or_all(dim, ndim):
     return () if isinstance(dim, tuple) and not dim else wrap_dims(dim, ndim)
 
 
+def _truth_out(name):
+    return Out(f"{name} only supports bool tensor for result, got: {{out}}",
+               refuses=lambda have, want: want not in (dtypes.bool, dtypes.uint8))
+
+
 def _truth(fn, input, dim, keepdim):
     found = fn(truth(input), _dims_or_all(dim, input.ndim), keepdims=keepdim)
     return found.astype(np.uint8) if input.dtype == np.uint8 else found
 
 
-@op(differentiable=False)
+@op(differentiable=False, out=_truth_out("all"))
 def all(input, /, dim=None, keepdim=False):
     """Whether every element is nonzero; bool, but uint8 for uint8."""
     return _truth(jnp.all, input, dim, keepdim)
 
 
-@op(differentiable=False)
+@op(differentiable=False, out=_truth_out("any"))
 def any(input, /, dim=None, keepdim=False):
     """Whether some element is nonzero; bool, but uint8 for uint8."""
     return _truth(jnp.any, input, dim, keepdim)

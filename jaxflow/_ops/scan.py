@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import Tensor, op
+from jaxflow._dispatch.op import EXPECTED, Out, Tensor, op
 
 from ._support import (
     as_dtype,
@@ -74,19 +74,19 @@ def _cumulate(name, fn, input, dim, dtype):
     return fn(x, axis).astype(input.dtype).reshape(input.shape)
 
 
-@op(variants="function method inplace out", saves="none")
+@op(variants="function method inplace out", saves="none", out=Out(follows=True))
 def cumsum(input, /, dim, *, dtype=None):
     """The sums of the elements up to each one along ``dim``; integers add up in int64."""
     return _cumulate("cumsum", _running(jnp.add, 0, jnp.cumsum), input, dim, dtype)
 
 
-@op(variants="function method inplace out", saves=("input", "result"))
+@op(variants="function method inplace out", saves=("input", "result"), out=Out(follows=True))
 def cumprod(input, /, dim, *, dtype=None):
     """The products of the elements up to each one along ``dim``; integers multiply in int64."""
     return _cumulate("cumprod", _running(jnp.multiply, 1, jnp.cumprod), input, dim, dtype)
 
 
-@op(saves=("input", "result"))
+@op(saves=("input", "result"), out=EXPECTED)
 def logcumsumexp(input, /, dim):
     """``log(cumsum(exp(input)))`` along ``dim`` without overflow."""
     axis = _line_dim("logcumsumexp", dim, input.ndim)
@@ -129,20 +129,20 @@ def _cumulative_extreme(name, better, input, dim):
 
 
 @op(returns=("values", "indices"), saves=("input",),
-    out="expected scalar_type {result} but found {out}")
+    out=EXPECTED)
 def cummax(input, /, dim):
     """The largest element up to each one along ``dim``, and where it last is."""
     return _cumulative_extreme("cummax", jnp.greater_equal, input, dim)
 
 
 @op(returns=("values", "indices"), saves=("input",),
-    out="expected scalar_type {result} but found {out}")
+    out=EXPECTED)
 def cummin(input, /, dim):
     """The smallest element up to each one along ``dim``, and where it last is."""
     return _cumulative_extreme("cummin", jnp.less_equal, input, dim)
 
 
-@op(variants="function method out", grad_name="SubBackward0", saves="none")
+@op(variants="function method out", grad_name="SubBackward0", saves="none", out=EXPECTED)
 def diff(input, /, n=1, dim=-1, prepend: Tensor = None, append: Tensor = None):
     """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
     if input.ndim == 0:

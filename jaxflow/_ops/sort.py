@@ -89,7 +89,13 @@ def _search(boundaries, values, right, dtype):
     return jax.vmap(find)(rows, wanted).reshape(values.shape).astype(dtype)
 
 
-@op(variants="function out", differentiable=False)
+_SEARCH_OUT = (
+    "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
+    "depending on whether out_int32 flag is True, but we got output tensor's dtype {out}"
+)
+
+
+@op(variants="function out", differentiable=False, out=_SEARCH_OUT)
 def searchsorted(sorted_sequence, input, /, *, out_int32=False, right=False, side=None,
                  sorter: Tensor = None):
     """Where each value would go in the sorted last dimension: before (``right``: after) equals."""
@@ -105,7 +111,7 @@ def searchsorted(sorted_sequence, input, /, *, out_int32=False, right=False, sid
                    np.int32 if out_int32 else np.int64)
 
 
-@op(variants="function out", differentiable=False)
+@op(variants="function out", differentiable=False, out=_SEARCH_OUT)
 def bucketize(input, boundaries, /, *, out_int32=False, right=False):
     """The bucket of each value between sorted ``boundaries``."""
     if boundaries.ndim != 1:
@@ -154,7 +160,7 @@ def histc(input, /, bins=100, min: Scalar = 0, max: Scalar = 0):
     return counts.astype(input.dtype)
 
 
-@op(variants="function", differentiable=False)
+@op(variants="function", differentiable=False, out=EXACT)
 def isin(elements, test_elements, /, *, assume_unique=False, invert=False):
     """Which elements occur in ``test_elements``; bool."""
     common = jnp.promote_types(elements.dtype, test_elements.dtype)

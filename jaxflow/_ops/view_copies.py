@@ -7,7 +7,7 @@ of a contiguous array.
 from __future__ import annotations
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import EXACT, op
 
 from . import pieces
 from ._support import wrap_dim
@@ -20,7 +20,7 @@ def _shown(input, name, *static):
 
 
 def _copy(view: str, variants: str = "function out"):
-    return dict(variants=variants, saves="none", grad_name=f"{view}Backward0_copy")
+    return dict(variants=variants, saves="none", grad_name=f"{view}Backward0_copy", out=EXACT)
 
 
 @op(**_copy("Alias"))
