@@ -37,7 +37,7 @@ def test_pieces_are_those_of_numpy_and_views(executor):
 def test_copies_share_nothing(executor):
     copies = [
         torch.t_copy, torch.alias_copy, lambda x: torch.narrow_copy(x, 0, 1, 2),
-        lambda x: torch.unbind_copy(x)[0], lambda x: x.unsafe_chunk(2, 1)[1],
+        lambda x: torch.unbind_copy(x)[0], lambda x: torch.split_copy(x, 2, 1)[1],
         lambda x: torch.expand_copy(x, (2, 4, 3)), lambda x: torch.view_copy(x, (3, 4)),
         lambda x: torch.view_copy(x, torch.int32), lambda x: torch.as_strided_copy(x, (2, 2), (1, 4)),
     ]
@@ -48,6 +48,19 @@ def test_copies_share_nothing(executor):
         np.testing.assert_array_equal(x.numpy(), ARRAY)
     out = torch.empty(0)
     assert torch.permute_copy(fresh(), (1, 0), out=out) is out and out.shape == (4, 3)
+
+
+def test_unsafe_pieces_share_memory_and_no_history(executor):
+    whole = fresh().requires_grad_() * 1
+    first, second = whole.unsafe_chunk(2, 1)
+    assert not first._is_view() and first.grad_fn.name() == "UnsafeSplitBackward0"
+    first.exp_()
+    assert (first._version, second._version, whole._version) == (1, 0, 0)
+    np.testing.assert_allclose(whole.detach()[:, :2].numpy(), np.exp(ARRAY[:, :2]), rtol=1e-6)
+    out = [torch.empty(0), torch.empty(0)]
+    assert torch.split_copy(fresh(), 2, 1, out=out) is None and out[1].tolist() == ARRAY[:, 2:].tolist()
+    with pytest.raises(RuntimeError, match="expected an out= argument of size 2, got size 1"):
+        torch.split_copy(fresh(), 2, 1, out=out[:1])
 
 
 def test_dimensions_come_and_go(executor):

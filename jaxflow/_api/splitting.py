@@ -9,7 +9,10 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.viewing import apply_joint_view, apply_view
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.publish import write_out
+from jaxflow._dispatch.viewing import apply_joint_view, apply_unsafe_views, apply_view
 from jaxflow._ops import pieces
 
 from .forms import invalid_combination
@@ -59,16 +62,86 @@ def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: int | None = None) 
     return split(input, pieces.chunk_size(input._aval.shape, chunks, dim), dim)
 
 
-def _pieces(t: Tensor, dim: int, bounds: list, grad_name: str) -> tuple[Tensor, ...]:
+def _pieces(t: Tensor, dim: int, bounds: list, grad_name: str, view=apply_joint_view) -> tuple[Tensor, ...]:
     # A few pieces are read each by a kernel of its own, which XLA likes; for many that would be many.
     if len(bounds) <= _FEW:
         specs = tuple([("piece", (dim, start, stop)) for start, stop in bounds])
     else:
         specs = tuple([("slice", (dim, start, stop, 1)) for start, stop in bounds])
-    return apply_joint_view(specs, t, grad_name)
+    return view(specs, t, grad_name)
 
 
 _FEW = 8
+
+
+# ------------------------------------------------------- pieces that autograd does not know for views
+
+
+@composite()
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Like `split`, but the pieces may be written to one by one: autograd takes them for new tensors.
+
+    They share memory with ``input`` all the same, which must not be used any more then.
+    """
+    if not isinstance(split_size, int):
+        raise TypeError(
+            "unsafe_split(): argument 'split_size' (position 1) must be int, not "
+            f"{type(split_size).__name__}"
+        )
+    return _pieces(input, *pieces.by_size(input._aval.shape, split_size, dim), "UnsafeSplitBackward0",
+                   apply_unsafe_views)
+
+
+@composite()
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Like `split_with_sizes`, but autograd takes the pieces for new tensors; see `unsafe_split`."""
+    sizes = ints((tuple(split_sizes),))
+    return _pieces(input, *pieces.by_sizes(input._aval.shape, sizes, dim), "UnsafeSplitWithSizesBackward0",
+                   apply_unsafe_views)
+
+
+@composite()
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Like `chunk`, but autograd takes the pieces for new tensors; see `unsafe_split`."""
+    size = pieces.chunk_size(input._aval.shape, chunks, dim)
+    if isinstance(size, list):
+        return unsafe_split_with_sizes(input, size, dim)
+    return unsafe_split(input, size, dim)
+
+
+# ------------------------------------------------------------------------------------------- copies
+
+
+def _copied(name: str, form: str, out: Sequence[Tensor] | None, input: Tensor, *static: Any) -> Any:
+    """The pieces, or None where they are written into ``out``."""
+    result = apply(OPS[name], (input,), static)
+    if out is None:
+        return result
+    if len(out) != len(result):
+        raise RuntimeError(f"{form} expected an out= argument of size {len(result)}, got size {len(out)}")
+    for o, piece in zip(out, result):
+        write_out(name, o, piece, (input,))
+    return None
+
+
+@composite("function")
+def unbind_copy(input: Tensor, dim: int = 0, *, out: Sequence[Tensor] | None = None) -> Any:
+    """Copies of all slices along ``dim``; with ``out`` written there, and None."""
+    return _copied("unbind_copy", "unbind_copy_int_out", out, input, dim)
+
+
+@composite("function")
+def split_copy(input: Tensor, split_size: int, dim: int = 0, *, out: Sequence[Tensor] | None = None) -> Any:
+    """Copies of pieces of ``split_size`` along ``dim``; with ``out`` written there, and None."""
+    return _copied("split_copy", "split_copy_Tensor_out()", out, input, split_size, dim)
+
+
+@composite("function")
+def split_with_sizes_copy(input: Tensor, split_sizes: Sequence[int], dim: int = 0, *,
+                          out: Sequence[Tensor] | None = None) -> Any:
+    """Copies of pieces of the given sizes along ``dim``; with ``out`` written there, and None."""
+    sizes = ints((tuple(split_sizes),))
+    return _copied("split_with_sizes_copy", "split_with_sizes_copy_out", out, input, sizes, dim)
 
 
 # -------------------------------------------------------------------- pieces of almost equal sizes

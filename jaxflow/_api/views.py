@@ -293,7 +293,8 @@ def as_strided_copy(input: Tensor, size: Sequence[int], stride: Sequence[int],
                     storage_offset: int | None = None, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `as_strided` shows."""
     shown = as_strided(input, size, stride, storage_offset)
-    return given_out("as_strided_copy", out, shown.clone(memory_format=contiguous_format))
+    copy = shown.clone(memory_format=contiguous_format)
+    return given_out("as_strided_copy", out, copy, (input,), OPS["alias_copy"])
 
 
 @composite()

@@ -39,6 +39,27 @@ def apply_joint_view(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_name:
     return tuple(out for out, _ in outs)
 
 
+def apply_unsafe_views(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_name: str) -> tuple:
+    """Views of ``t`` that autograd takes for new tensors: writes to them are counted for each alone."""
+    refreshed(t)
+    plans = tuple([plan_of(t).child(name, static) for name, static in specs])
+    outs = tuple([make_view(t, plan, ViewInfo(plan, None, None, _own_version(t))) for plan in plans])
+    if t._requires_grad and state.grad and outs and not is_inference(t):
+        node = view_node(joint_plan(plans, grad_name), (), [edge_of(t)])
+        for i, out in enumerate(outs):
+            _attach(out, node, i)
+    if LEVELS:
+        for out, (name, static) in zip(outs, specs, strict=True):
+            forward_mode().viewed(out, t, name, static)
+    return outs
+
+
+def _own_version(t: Tensor) -> list[int]:
+    if version_cell(t).__class__ is list:
+        return [0]
+    return (Untracked if state.inference else Counted)((0,))
+
+
 def _attach(out: Tensor, node, number: int) -> None:
     out._grad_fn = node
     out._output_nr = number
@@ -109,10 +130,8 @@ def alias(t: Tensor, *, own_version: bool = False, constant: bool = False) -> Te
     """
     plan: ViewPlan = plan_of(t)
     version = version_cell(t)
-    if version.__class__ is not list:
-        version = (Untracked if state.inference else Counted)((0,))
-    elif own_version:
-        version = [0]
+    if own_version or version.__class__ is not list:
+        version = _own_version(t)
     info = (ConstantInfo if constant else ViewInfo)(plan, None, None, version)
     out = make_view(t, plan, info)
     if MET:

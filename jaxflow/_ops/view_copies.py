@@ -13,6 +13,11 @@ from . import pieces
 from ._support import wrap_dim
 from .views import VIEWS, contiguous
 
+_UNEXPLAINED = (
+    "Expected {} to be true, but got false.  (Could this error message be improved?  If so, please report an "
+    "enhancement request to PyTorch.)"
+)
+
 
 def _shown(input, name, *static):
     step = VIEWS[name](contiguous(input), *static)
@@ -41,14 +46,11 @@ def diagonal_copy(input, /, offset=0, dim1=0, dim2=1):
     return _shown(input, "diagonal", offset, dim1, dim2)
 
 
-@op(variants="function method out", saves="none")
+@op(variants="function method out", saves="none", out=_UNEXPLAINED.format("self.dtype() == output.dtype()"))
 def narrow_copy(input, /, dim, start, length):
     """A copy of what `narrow` shows."""
     if dim >= input.ndim > 0:
-        raise RuntimeError(
-            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this "
-            "error message be improved?  If so, please report an enhancement request to PyTorch.)"
-        )
+        raise RuntimeError(_UNEXPLAINED.format("dim < static_cast<int64_t>(self_sizes.size())"))
     axis, start, stop = pieces.narrowed(input.shape, dim, start, length)
     return _shown(input, "slice", axis, start, stop, 1)
 
@@ -129,14 +131,11 @@ def view_as_complex_copy(input, /):
 
 # ------------------------------------------------------------------------------------------- pieces
 
-_UNSAFE = dict(variants="function method", saves="none")
-
-
 def _cut(input, axis, bounds):
     return tuple(_shown(input, "piece", axis, start, stop) for start, stop in bounds)
 
 
-@op(**_copy("Unbind"))
+@op(**_copy("Unbind", ""))
 def unbind_copy(input, /, dim=0):
     """Copies of all slices along ``dim``."""
     if not input.ndim:
@@ -146,38 +145,13 @@ def unbind_copy(input, /, dim=0):
     return tuple(_shown(input, "select", axis, i) for i in range(input.shape[axis]))
 
 
-@op(**_copy("Split"))
+@op(**_copy("Split", ""))
 def split_copy(input, /, split_size, dim=0):
     """Copies of pieces of ``split_size`` along ``dim``."""
     return _cut(input, *pieces.by_size(input.shape, split_size, dim))
 
 
-@op(**_copy("SplitWithSizes"))
+@op(**_copy("SplitWithSizes", ""))
 def split_with_sizes_copy(input, /, split_sizes, dim=0):
     """Copies of pieces of the given sizes along ``dim``."""
     return _cut(input, *pieces.by_sizes(input.shape, split_sizes, dim))
-
-
-@op(**_UNSAFE)
-def unsafe_split(input, /, split_size, dim=0):
-    """Like `split`, with copies for pieces: writing to one changes nothing else."""
-    if not isinstance(split_size, int):
-        raise TypeError(
-            "unsafe_split(): argument 'split_size' (position 1) must be int, not "
-            f"{type(split_size).__name__}"
-        )
-    return _cut(input, *pieces.by_size(input.shape, split_size, dim))
-
-
-@op(**_UNSAFE)
-def unsafe_split_with_sizes(input, /, split_sizes, dim=0):
-    """Like `split_with_sizes`, with copies for pieces."""
-    return _cut(input, *pieces.by_sizes(input.shape, split_sizes, dim))
-
-
-@op(**_UNSAFE, grad_name="UnsafeSplitBackward0")
-def unsafe_chunk(input, /, chunks, dim=0):
-    """Like `chunk`, with copies for pieces."""
-    size = pieces.chunk_size(input.shape, chunks, dim)
-    cut = pieces.by_size if isinstance(size, int) else pieces.by_sizes
-    return _cut(input, *cut(input.shape, size, dim))

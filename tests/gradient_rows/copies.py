@@ -25,9 +25,6 @@ ROWS = {
     "unbind_copy": row(torch.unbind_copy, X),
     "split_copy": row(lambda x: torch.split_copy(x, 2, 1), X),
     "split_with_sizes_copy": row(lambda x: torch.split_with_sizes_copy(x, (1, 2), 1), X),
-    "unsafe_split": row(lambda x: x.unsafe_split(2, 1), X),
-    "unsafe_split_with_sizes": row(lambda x: x.unsafe_split_with_sizes((1, 2), 1), X),
-    "unsafe_chunk": row(lambda x: x.unsafe_chunk(2, 1), X),
     "_as_strided_scatter": row(lambda x, y: x.as_strided_scatter(y, (2, 2), (1, 2), 1), X, (2, 2)),
     "_unsafe_masked_index": row(
         lambda x: torch._unsafe_masked_index(x, x[0] > 1.0, [index(0, 5, 1), index(-1, 1, 2)], 0.5), X

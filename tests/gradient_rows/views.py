@@ -49,6 +49,8 @@ ROWS = {
     "split": row(lambda x: x.split([1, 2], 1), X),
     "split/chunk": row(lambda x: x.chunk(3, 1)[1], X),
     "split/unbind": row(lambda x: x.unbind(0), X),
+    "split/unsafe": row(lambda x: x.unsafe_split_with_sizes((1, 2), 1), X),
+    "split/unsafe written": row(lambda x: [piece.exp_() for piece in (x * 1).unsafe_chunk(2, 1)][1], X),
     **{
         f"write_{name}": read._replace(call=_through(read.call))
         for name, read in _READS.items() if name not in _NOT_WRITTEN
