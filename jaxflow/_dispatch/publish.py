@@ -104,6 +104,9 @@ def _operator(op: Op, name: str) -> Callable:
     elif name.startswith("__r") and name not in ("__rshift__", "__round__", f"__{op.name}__"):
         def call(self, other):
             if isinstance(other, _OPERANDS):
+                if not isinstance(self, Tensor):  # called by its name, not by Python
+                    raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply "
+                                    f"to a '{type(self).__name__}' object")
                 return apply(op, (other, self, *tail), static)
             return NotImplemented
     elif name.startswith("__i") and name != "__invert__":

@@ -393,7 +393,11 @@ def index_fill(input, /, dim, index: Tensor, value: Scalar):
             "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
     x = at_least_1d(input)
-    return replace(x, _slices(x, axis, index), value.astype(x.dtype)).reshape(input.shape)
+    # Where slices are, not which: one that is named twice is written once, and counts once in backward.
+    named = jnp.zeros((x.shape[axis],), bool).at[index].set(True)
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    return jnp.where(named.reshape(shape), value.astype(x.dtype), x).reshape(input.shape)
 
 
 @op(**_FORMS, guard=_IN_VECTOR, saves=("input", "index", "source", "result"))

@@ -47,7 +47,7 @@ ROWS = {
     "_masked_write": row(lambda x, y: _assigned(x * 1, x > 1.0, y[0, 0]), X, X),
     "index_add": row(lambda x, y: x.index_add(1, index(2, 2), y, alpha=0.5), X, Y),
     "index_copy": row(lambda x, y: x.index_copy(1, index(2, 0), y), X, Y),
-    "index_fill": row(lambda x, y: x.index_fill(1, index(2, 0), y[0, 0]), X, X),
+    "index_fill": row(lambda x, y: x.index_fill(1, index(2, 0, 2), y[0, 0]), X, X),
     **{
         f"index_reduce/{reduce}{'' if whole else ' alone'}": row(
             lambda x, y, reduce=reduce, whole=whole: x.index_reduce(
