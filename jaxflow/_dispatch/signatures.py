@@ -46,7 +46,7 @@ def of_op(op: Op, inplace: bool = False) -> Signature:
     if op.random and "generator" not in named:
         parameters.append(_keyword("generator", "Generator | None"))
     if "out" in op.variants and not inplace and "out" not in named:
-        parameters.append(_keyword("out", "Any" if op.returns else "Tensor | None"))
+        parameters.append(_keyword("out", "tuple[Tensor, ...] | None" if op.returns else "Tensor | None"))
     # Python allows no positional parameter without a default after one that has one.
     positional = [p for p in parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
     keywords = [p for p in parameters if p.kind is Parameter.KEYWORD_ONLY]

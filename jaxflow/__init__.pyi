@@ -1,0 +1,1241 @@
+# Written by tools/stubs.py from the records of ops and composites: python -m tools.stubs.
+import enum as _enum
+from builtins import bool as _bool, bytes as _bytes, complex as _complex, float as _float, int as _int, list as _list, object as _object, str as _str, tuple as _tuple, type as _type
+from collections.abc import Callable as _Callable, Iterable as _Iterable, Iterator as _Iterator
+from collections.abc import Sequence as _Sequence
+from typing import Any as _Any, NamedTuple as _NamedTuple
+
+import numpy as _np
+
+from jaxflow._core.device import device as _device
+from jaxflow._core.dtype import dtype as _dtype
+from jaxflow._core.size import Size as _Size
+from jaxflow._core.tensor import Tensor as Tensor
+from jaxflow._dispatch.generator import Generator as _Generator
+
+_Number = _bool | _int | _float | _complex
+from jaxflow._core.tensor import _aminmax_result as _aminmax_result, _cummax_result as _cummax_result, _cummin_result as _cummin_result, _frexp_result as _frexp_result, _geqrf_result as _geqrf_result, _kthvalue_result as _kthvalue_result, _linalg_eig_result as _linalg_eig_result, _linalg_eigh_result as _linalg_eigh_result, _linalg_qr_result as _linalg_qr_result, _linalg_svd_result as _linalg_svd_result, _max_result as _max_result, _median_result as _median_result, _min_result as _min_result, _mode_result as _mode_result, _nanmedian_result as _nanmedian_result, _sort_result as _sort_result, _topk_result as _topk_result
+
+from jaxflow._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from jaxflow._dispatch.generator import Generator as Generator
+from jaxflow._core.size import Size as Size
+from jaxflow._api.storage import TypedStorage as TypedStorage
+from jaxflow._api.storage import UntypedStorage as UntypedStorage
+from . import accelerator as accelerator
+from . import autograd as autograd
+from . import backends as backends
+from jaxflow.compiler._api import compile as compile
+from . import compiler as compiler
+from . import cpu as cpu
+from . import cuda as cuda
+from jaxflow._core.device import device as device
+from jaxflow._core.dtype import dtype as dtype
+from jaxflow.autograd.grad_mode import enable_grad as enable_grad
+from jaxflow._dispatch.state import execution as execution
+from jaxflow._dispatch.explain import explain as explain
+from . import fft as fft
+from jaxflow._core.typeinfo import finfo as finfo
+from jaxflow._dispatch.run import flush as flush
+from . import func as func
+from jaxflow._core.dtype import get_default_dtype as get_default_dtype
+from jaxflow._utils import get_device_module as get_device_module
+from jaxflow._core.typeinfo import iinfo as iinfo
+from jaxflow.autograd.grad_mode import inference_mode as inference_mode
+from jaxflow.autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from jaxflow.autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
+from jaxflow.autograd.grad_mode import is_grad_enabled as is_grad_enabled
+from jaxflow.autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from jaxflow._core.layout import layout as layout
+from . import linalg as linalg
+from jaxflow.serialization._load import load as load
+from jaxflow._interop.modules import load_jax_params as load_jax_params
+from . import masked as masked
+from jaxflow._core.layout import memory_format as memory_format
+from . import mps as mps
+from . import nn as nn
+from jaxflow.autograd.grad_mode import no_grad as no_grad
+from . import ops as ops
+from . import optim as optim
+from . import overrides as overrides
+from . import profiler as profiler
+from . import random as random
+from jaxflow.serialization._save import save as save
+from . import serialization as serialization
+from jaxflow.autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from jaxflow._core.printing import set_printoptions as set_printoptions
+from . import signal as signal
+from . import special as special
+from . import storage as storage
+from . import testing as testing
+from jaxflow._interop.modules import to_jax as to_jax
+from . import utils as utils
+from . import version as version
+from jaxflow.func.vmap import vmap as vmap
+from jaxflow._interop.wrap import wrap_jax as wrap_jax
+from . import xpu as xpu
+
+BFloat16Tensor: _Any
+BoolTensor: _Any
+ByteTensor: _Any
+CharTensor: _Any
+DoubleTensor: _Any
+FloatTensor: _Any
+HalfTensor: _Any
+IntTensor: _Any
+LongTensor: _Any
+ShortTensor: _Any
+bfloat16: _dtype
+bool: _dtype
+cdouble: _dtype
+cfloat: _dtype
+channels_last: _Any
+channels_last_3d: _Any
+complex128: _dtype
+complex64: _dtype
+contiguous_format: _Any
+default_generator: _Generator
+double: _dtype
+e: _float
+float: _dtype
+float16: _dtype
+float32: _dtype
+float64: _dtype
+float8_e4m3fn: _dtype
+float8_e4m3fnuz: _dtype
+float8_e5m2: _dtype
+float8_e5m2fnuz: _dtype
+float8_e8m0fnu: _dtype
+half: _dtype
+inf: _float
+int: _dtype
+int16: _dtype
+int32: _dtype
+int64: _dtype
+int8: _dtype
+long: _dtype
+nan: _float
+newaxis: _Any
+pi: _float
+preserve_format: _Any
+short: _dtype
+sparse_bsc: _Any
+sparse_bsr: _Any
+sparse_coo: _Any
+sparse_csc: _Any
+sparse_csr: _Any
+strided: _Any
+uint16: _dtype
+uint32: _dtype
+uint64: _dtype
+uint8: _dtype
+
+def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The absolute value of each element; real for complex input."""
+def abs_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.abs_(...)``."""
+def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The absolute value of each element; real for complex input."""
+def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle whose cosine each element is."""
+def acos_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.acos_(...)``."""
+def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic cosine."""
+def acosh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.acosh_(...)``."""
+def adaptive_avg_pool1d(input: Tensor, output_size: _Any) -> Tensor:
+    """Means over ``output_size`` windows of ``(N, C, L)`` or ``(C, L)``, as equal as they can"""
+def adaptive_max_pool1d(input: Tensor, output_size: _Any, return_indices: _bool = False) -> _Any:
+    """`adaptive_max_pool1d` with ``return_indices``."""
+def add(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """``input + alpha * other``, broadcast; bools add as a logical or."""
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """``beta * input + alpha *`` the sum over the batch of ``batch1 @ batch2``."""
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """``input + value * tensor1 / tensor2``; ``tensor1`` and ``tensor2`` must not both be integer."""
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """``input + value * tensor1 * tensor2``."""
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """``beta * input + alpha * mat1 @ mat2``; with ``beta`` 0 the input's values do not matter."""
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """``beta * input + alpha * mat @ vec``."""
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """``beta * input + alpha *`` the outer product of two vectors."""
+def adjoint(input: Tensor) -> Tensor:
+    """The conjugates of the last two dimensions exchanged; of real numbers a view."""
+def affine_grid_generator(theta: Tensor, size: _Any, align_corners: _Any) -> Tensor:
+    """The places where affine maps send the elements of an output; see `nn.functional.affine_grid`."""
+def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of all elements."""
+def all(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Whether every element is nonzero; bool, but uint8 for uint8."""
+def allclose(input: Tensor, other: Tensor, rtol: _float = ..., atol: _float = ..., equal_nan: _bool = False) -> _bool:
+    """Whether `isclose` holds for all elements."""
+def alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """`nn.functional.alpha_dropout` with every argument given."""
+def alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """`nn.functional.alpha_dropout` with every argument given."""
+def amax(input: Tensor, dim: _Any = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The largest elements over ``dim``; tied elements share the gradient."""
+def amin(input: Tensor, dim: _Any = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The smallest elements over ``dim``; tied elements share the gradient."""
+def aminmax(input: Tensor, *, dim: _Any = None, keepdim: _bool = False, out: _tuple[Tensor, ...] | None = None) -> _aminmax_result:
+    """The smallest and the largest elements, over all or along one dimension."""
+def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle of each complex element in radians; 0 or pi for real ones."""
+def any(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Whether some element is nonzero; bool, but uint8 for uint8."""
+def arange(start: _Any = None, end: _Any = None, step: _Any = 1, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """The numbers from ``start`` (0) up to ``end``, ``step`` apart; int64 unless one is a float."""
+def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle whose cosine each element is."""
+def arccos_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.arccos_(...)``."""
+def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic cosine."""
+def arccosh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.arccosh_(...)``."""
+def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle whose sine each element is."""
+def arcsin_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.arcsin_(...)``."""
+def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic sine."""
+def arcsinh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.arcsinh_(...)``."""
+def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle whose tangent each element is."""
+def arctan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle of the point with ordinate ``input`` and abscissa ``other``, in radians."""
+def arctan_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.arctan_(...)``."""
+def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic tangent."""
+def arctanh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.arctanh_(...)``."""
+def are_deterministic_algorithms_enabled() -> _bool:
+    """What ``use_deterministic_algorithms`` was given last, at first False."""
+def argmax(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Where the largest element first is, in all or along ``dim``; int64."""
+def argmin(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Where the smallest element first is, in all or along ``dim``; int64."""
+def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, axis: _int | None = None) -> Tensor:
+    """The indices that sort ``input`` along ``dim``; ties keep their order."""
+def argwhere(input: Tensor) -> Tensor:
+    """The indices of all nonzero elements, one row each."""
+def as_strided(input: Tensor, size: _Sequence[_int], stride: _Sequence[_int], storage_offset: _int | None = None) -> Tensor:
+    """Any strided layout on the storage of ``input``; a view."""
+def as_strided_copy(input: Tensor, size: _Sequence[_int], stride: _Sequence[_int], storage_offset: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `as_strided` shows."""
+def as_strided_scatter(input: Tensor, src: Tensor, size: _Sequence[_int], stride: _Sequence[_int], storage_offset: _int | None = None) -> Tensor:
+    """A copy of ``input`` with what `as_strided` shows of it replaced by ``src``."""
+def as_tensor(data: _Any, dtype: _dtype | None = None, device: _device | _str | _int | None = None) -> Tensor:
+    """``data`` as a tensor; itself when it already is one of that dtype and device."""
+def asarray(obj: _Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, copy: _bool | None = None, requires_grad: _bool | None = None) -> Tensor:
+    """``obj`` as a tensor: itself if it is one, else a tensor of an array, a buffer, or nested sequences."""
+def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle whose sine each element is."""
+def asin_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.asin_(...)``."""
+def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic sine."""
+def asinh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.asinh_(...)``."""
+def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle whose tangent each element is."""
+def atan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle of the point with ordinate ``input`` and abscissa ``other``, in radians."""
+def atan_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.atan_(...)``."""
+def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic tangent."""
+def atanh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.atanh_(...)``."""
+def atleast_1d(*tensors: _Any) -> _Any:
+    """The tensor with one dimension at least; views. Of several tensors, or of a list, a tuple."""
+def atleast_2d(*tensors: _Any) -> _Any:
+    """The tensor with two dimensions at least; a vector is a row; views. Of several tensors, or of a list, a tuple."""
+def atleast_3d(*tensors: _Any) -> _Any:
+    """The tensor with three dimensions at least; a matrix is a layer of one; views. Of several tensors, or of a list, a tuple."""
+def avg_pool1d(input: Tensor, kernel_size: _Any, stride: _Any = None, padding: _Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """Mean of each window of ``(N, C, L)`` or ``(C, L)``; arguments as in `avg_pool2d`."""
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """``beta * input + alpha * batch1 @ batch2`` for each matrix of the batch."""
+def bartlett_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """A triangle of ``window_length`` points; ``periodic``: the first of the next period is left out, as spectra want it."""
+def bernoulli(input: Tensor, p: _float | None = None, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
+    """1 with the probability that each element (or ``p``) says, else 0, in the dtype of ``input``."""
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+    """How often each non-negative integer occurs, or the sum of its weights; reads the data."""
+def binomial(count: Tensor, prob: Tensor, generator: _Generator | None = None) -> Tensor:
+    """How many of ``count`` trials of chance ``prob`` succeed; the two broadcast. Not differentiable."""
+def bitwise_and(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The bits set in both elements. On bools, the logical operation."""
+def bitwise_left_shift(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Integers shifted left by ``other`` bits; 0 where no bit is left."""
+def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Every bit turned over; on bools, the logical not."""
+def bitwise_or(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The bits set in either element. On bools, the logical operation."""
+def bitwise_right_shift(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Integers shifted right by ``other`` bits, keeping the sign."""
+def bitwise_xor(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The bits set in exactly one element. On bools, the logical operation."""
+def blackman_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """Blackman's sum of three cosines of ``window_length`` points; ``periodic``: the first of the next period is left out, as spectra want it."""
+def block_diag(*tensors: _Any) -> Tensor:
+    """A matrix with the given matrices (vectors as rows) along its diagonal, and 0 elsewhere."""
+def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Products of two stacks of matrices, ``(b, n, k) @ (b, k, m) -> (b, n, m)``."""
+def broadcast_shapes(*shapes: _Any) -> _Size:
+    """The common shape of shapes that broadcast together."""
+def broadcast_tensors(*tensors: _Any) -> _tuple[Tensor, ...]:
+    """All tensors expanded to their common shape; views."""
+def broadcast_to(input: Tensor, size: _Any) -> Tensor:
+    """``input`` expanded to ``size``; a view."""
+def bucketize(input: _Any, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The bucket of each value between sorted ``boundaries``."""
+def can_cast(from_: _Any, to: _Any) -> _bool:
+    """Say whether ``from_`` converts to ``to`` without leaving its category downwards."""
+def cartesian_prod(*tensors: _Any) -> Tensor:
+    """All combinations of one element from each vector, a row each."""
+def cat(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+    """The tensors joined along ``dim``; all other extents must agree."""
+def cdist(x1: Tensor, x2: Tensor, p: _float = ..., compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
+    """The distance of each vector of ``x1`` to each of ``x2``."""
+def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The smallest integer not below each element."""
+def ceil_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.ceil_(...)``."""
+def celu(input: Tensor, alpha: _float = ...) -> Tensor:
+    """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
+def celu_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """`celu` written into ``input``."""
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """Product of two or more matrices, in the order of fewest multiplications."""
+def channel_shuffle(input: Tensor, groups: _Any) -> Tensor:
+    """The channels of ``(N, C, ...)`` taken in turn from each of ``groups`` groups."""
+def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The same as `linalg.cholesky`."""
+def cholesky_inverse(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the matrix whose Cholesky factor ``input`` is."""
+def cholesky_solve(input: Tensor, input2: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """``X`` with ``A X = input``, where ``input2`` is a Cholesky factor of ``A``; batches broadcast."""
+def chunk(input: Tensor, chunks: _int, dim: _int = 0, *, axis: _int | None = None) -> _tuple[Tensor, ...]:
+    """At most ``chunks`` pieces of equal size (the last may be smaller) along ``dim``; views."""
+def clamp(input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Each element limited to ``[min, max]``, each a number, a tensor or None."""
+def clamp_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.clamp_(...)``."""
+def clamp_max(input: Tensor, max: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Each element, but at most ``max``."""
+def clamp_max_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.clamp_max_(...)``."""
+def clamp_min(input: Tensor, min: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Each element, but at least ``min``."""
+def clamp_min_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.clamp_min_(...)``."""
+def clip(input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Each element limited to ``[min, max]``, each a number, a tensor or None."""
+def clip_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.clip_(...)``."""
+def clone(input: Tensor, *, memory_format: _Any = ...) -> Tensor:
+    """A copy of the elements, with autograd history; later writes to either do not show in the other."""
+def column_stack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors joined as columns: along dimension 1; vectors are columns."""
+def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+    """All choices of ``r`` elements of a vector, a row each, in order of position."""
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The complex number of two real parts of one dtype, float32 or float64."""
+def concat(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+    """The tensors joined along ``dim``; all other extents must agree."""
+def concatenate(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+    """The tensors joined along ``dim``; all other extents must agree."""
+def conj(input: Tensor) -> Tensor:
+    """The complex conjugate of each element; a real tensor itself."""
+def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The complex conjugate of each element; real input is returned as it is."""
+def conj_physical_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.conj_physical_(...)``."""
+def constant_pad_nd(input: Tensor, pad: _Any, value: _Number = 0) -> Tensor:
+    """Positions holding ``value`` added before and after; negative pads cut positions off."""
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, dilation: _Any = 1, groups: _int = 1) -> Tensor:
+    """Convolve ``(N, C, L)`` or ``(C, L)`` with ``(O, C / groups, k)``."""
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, dilation: _Any = 1, groups: _int = 1) -> Tensor:
+    """Convolve ``(N, C, H, W)`` with ``(O, C / groups, kh, kw)``; arguments as in `conv1d`."""
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, dilation: _Any = 1, groups: _int = 1) -> Tensor:
+    """Convolve ``(N, C, D, H, W)`` with ``(O, C / groups, kd, kh, kw)``; as `conv1d`."""
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, output_padding: _Any = 0, groups: _int = 1, dilation: _Any = 1) -> Tensor:
+    """The transpose of `conv1d` as a linear map, with weights ``(C, O / groups, k)``."""
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, output_padding: _Any = 0, groups: _int = 1, dilation: _Any = 1) -> Tensor:
+    """The transpose of `conv2d`; arguments as in `conv_transpose1d`."""
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, output_padding: _Any = 0, groups: _int = 1, dilation: _Any = 1) -> Tensor:
+    """The transpose of `conv3d`; arguments as in `conv_transpose1d`."""
+def copysign(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The magnitude of ``input`` with the sign of ``other``."""
+def corrcoef(input: Tensor) -> Tensor:
+    """The correlation coefficients of the rows of ``input``, limited to ``[-1, 1]``."""
+def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The cosine of each element, in radians."""
+def cos_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.cos_(...)``."""
+def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic cosine of each element."""
+def cosh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.cosh_(...)``."""
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = ..., *, axis: _int | None = None) -> Tensor:
+    """Cosine of the angle between two vectors along a dimension, broadcast."""
+def count_nonzero(input: Tensor, dim: _Any = None, *, out: Tensor | None = None) -> Tensor:
+    """How many elements over ``dim`` are nonzero; int64."""
+def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
+    """The covariance matrix of the rows of ``input``, weighted by frequencies and importances."""
+def cross(input: Tensor, other: Tensor, dim: _int | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
+    """The cross product of vectors of three along ``dim`` (the first dimension of size 3)."""
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | _Sequence[_int], target_lengths: Tensor | _Sequence[_int], blank: _int = 0, reduction: _int = 0, zero_infinity: _bool = False) -> Tensor:
+    """`nn.functional.ctc_loss` with the reduction by number: 0 none (as PyTorch's own default comes out), 1"""
+def cummax(input: Tensor, dim: _Any, *, out: _tuple[Tensor, ...] | None = None) -> _cummax_result:
+    """The largest element up to each one along ``dim``, and where it last is."""
+def cummin(input: Tensor, dim: _Any, *, out: _tuple[Tensor, ...] | None = None) -> _cummin_result:
+    """The smallest element up to each one along ``dim``, and where it last is."""
+def cumprod(input: Tensor, dim: _Any, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """The products of the elements up to each one along ``dim``; integers multiply in int64."""
+def cumsum(input: Tensor, dim: _Any, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """The sums of the elements up to each one along ``dim``; integers add up in int64."""
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _Any = 1, dim: _int = -1, axis: _int | None = None) -> Tensor:
+    """The integrals up to each sample along ``dim`` by the trapezoidal rule."""
+def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Degrees as radians; refuses complex numbers."""
+def deg2rad_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.deg2rad_(...)``."""
+def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Determinants of square matrices, real or complex: ``(*, n, n)`` gives ``(*)``."""
+def detach(input: Tensor) -> Tensor:
+    """The tensor without its autograd history: shares storage and version, never requires grad."""
+def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """A vector as the diagonal of a new matrix; of a matrix, its diagonal, copied."""
+def diag_embed(input: Tensor, offset: _Any = 0, dim1: _Any = -2, dim2: _Any = -1, *, out: Tensor | None = None) -> Tensor:
+    """The last dimension as the diagonal of new matrices, 0 elsewhere."""
+def diagflat(input: Tensor, offset: _Any = 0) -> Tensor:
+    """All elements as the diagonal of one matrix."""
+def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+    """The diagonal of two dimensions as a new last one; a view."""
+def diagonal_copy(input: Tensor, offset: _Any = 0, dim1: _Any = 0, dim2: _Any = 1, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `diagonal` shows."""
+def diagonal_scatter(input: Tensor, src: Tensor, offset: _Any = 0, dim1: _Any = 0, dim2: _Any = 1) -> Tensor:
+    """``input`` with the diagonal of two dimensions replaced by ``src``."""
+def diff(input: Tensor, n: _Any = 1, dim: _Any = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+    """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
+def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithmic derivative of the gamma function."""
+def dist(input: Tensor, other: Tensor, p: _float = 2) -> Tensor:
+    """The norm of order ``p`` of ``input - other``, broadcast."""
+def div(input: Tensor | _Number, other: Tensor | _Number, *, rounding_mode: _Any = None, out: Tensor | None = None) -> Tensor:
+    """The quotient, broadcast; ``rounding_mode`` may be ``"trunc"`` or ``"floor"``."""
+def divide(input: Tensor | _Number, other: Tensor | _Number, *, rounding_mode: _Any = None, out: Tensor | None = None) -> Tensor:
+    """The quotient, broadcast; ``rounding_mode`` may be ``"trunc"`` or ``"floor"``."""
+def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Sum of the products of two vectors of equal length; nothing is conjugated."""
+def dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """`nn.functional.dropout` with every argument given."""
+def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """`nn.functional.dropout` with every argument given."""
+def dsplit(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
+    """Pieces of layers (dimension 2): as many equal ones as a number says, or those between the indices of a list; views."""
+def dstack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors joined along dimension 2."""
+def eig(self, eigenvectors: _bool = False, *, e: _Any = None, v: _Any = None) -> _tuple[Tensor, Tensor]:
+    """Removed; raises RuntimeError. Use `linalg.eig`."""
+def einsum(*args: _Any) -> Tensor:
+    """Sum of products of the operands, written in index notation."""
+def empty(*size: _Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = None, **kwargs: _Any) -> Tensor:
+    """A tensor of the given size whose elements are unspecified (zeros here)."""
+def empty_like(input: Tensor, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = ...) -> Tensor:
+    """An unspecified tensor (here zeros) like ``input``."""
+def empty_permuted(size: _Any, physical_layout: _Any, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """An unspecified tensor (zeros here) whose dimensions lie in memory in the order ``physical_layout``."""
+def empty_strided(size: _Any, stride: _Any, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """An unspecified tensor (zeros here) of the given size and strides."""
+def eq(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Where two elements are equal. The result is bool, broadcast."""
+def equal(input: Tensor, other: Tensor) -> _bool:
+    """Whether two tensors have the same shape and elements."""
+def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The error function."""
+def erf_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.erf_(...)``."""
+def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """One minus the error function."""
+def erfc_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.erfc_(...)``."""
+def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the error function."""
+def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The exponential of each element."""
+def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Two to the power of each element."""
+def exp2_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.exp2_(...)``."""
+def exp_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.exp_(...)``."""
+def expand_copy(input: Tensor, size: _Any, *, implicit: _bool = False, out: Tensor | None = None) -> Tensor:
+    """`Tensor.expand` with memory for each repetition."""
+def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``exp(input) - 1``, accurate near zero."""
+def expm1_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.expm1_(...)``."""
+def eye(n: _int, m: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """A matrix of ``n`` rows and ``m`` (``n``) columns with ones on its diagonal."""
+def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """`nn.functional.feature_alpha_dropout` with every argument given."""
+def feature_alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """`nn.functional.feature_alpha_dropout` with every argument given."""
+def feature_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """`nn.functional.feature_dropout` with every argument given."""
+def feature_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """`nn.functional.feature_dropout` with every argument given."""
+def fill(input: Tensor, value: _Any) -> Tensor:
+    """A copy of ``input`` with every element replaced by a number (or 0-d tensor)."""
+def fill_(input: Tensor, value: _Any) -> Tensor:
+    """Write one number (or 0-d tensor) into every element."""
+def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The integer part of each element, rounding towards zero."""
+def fix_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.fix_(...)``."""
+def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+    """Dimensions ``start_dim`` to ``end_dim`` joined into one; a view where strides allow it."""
+def flip(input: Tensor, dims: _Any, *, out: Tensor | None = None) -> Tensor:
+    """The elements in reverse order along ``dims``."""
+def fliplr(input: Tensor) -> Tensor:
+    """The columns in reverse order."""
+def flipud(input: Tensor) -> Tensor:
+    """The rows in reverse order."""
+def float_power(input: _Any, exponent: _Any, *, out: Tensor | None = None) -> Tensor:
+    """``input ** exponent`` in double precision."""
+def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The largest integer not above each element."""
+def floor_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.floor_(...)``."""
+def floor_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The quotient rounded down, broadcast."""
+def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The larger of two elements, the number where one is nan; ``input`` wins a tie."""
+def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The smaller of two elements, the number where one is nan; ``input`` wins a tie."""
+def fmod(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """What division rounded towards zero leaves: the result has the sign of ``input``."""
+def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The fractional part of each element, with its sign."""
+def frac_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.frac_(...)``."""
+def frexp(input: Tensor, *, out: _tuple[Tensor, ...] | None = None) -> _frexp_result:
+    """Mantissa in ``[0.5, 1)`` and int32 exponent of each floating element."""
+def from_dlpack(ext_tensor: _Any, *, device: _device | _str | _int | None = None, copy: _bool | None = None) -> Tensor:
+    """A tensor of what any object with ``__dlpack__``, or a DLPack capsule, holds."""
+def from_jax(array: _Any) -> Tensor:
+    """A tensor on a jax array or tracer, without a copy."""
+def from_numpy(ndarray: _np.ndarray, /) -> Tensor:
+    """A tensor with the elements of a NumPy array."""
+def frombuffer(buffer: _Any, *, dtype: _dtype | None = None, count: _int = -1, offset: _int = 0, requires_grad: _bool = False) -> Tensor:
+    """A 1-D tensor with a copy of the bytes of a buffer, read as elements of ``dtype``."""
+def full(size: _Any, fill_value: _Any, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """A tensor of the given size filled with a number, whose kind decides the dtype."""
+def full_like(input: Tensor, fill_value: _Any, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = ...) -> Tensor:
+    """A number repeated over the size, dtype, device and layout of ``input``."""
+def gather(input: Tensor, dim: _Any, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
+    """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
+def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The greatest common divisor of integers; never negative."""
+def gcd_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.gcd_(...)``."""
+def ge(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Where ``input`` is not smaller. The result is bool, broadcast."""
+def geqrf(input: Tensor, *, out: _tuple[Tensor, ...] | None = None) -> _geqrf_result:
+    """The QR decomposition as LAPACK stores it: R above the diagonal, the reflections' vectors below."""
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The product of each element of one vector with each of another."""
+def get_autocast_cpu_dtype() -> _Any:
+    """Deprecated in favour of ``get_autocast_dtype('cpu')``."""
+def get_autocast_dtype(device_type: _str) -> _dtype:
+    """What dtype autocasting would have on a type of device: bfloat16 on the CPU, float16 elsewhere."""
+def get_autocast_gpu_dtype() -> _Any:
+    """Deprecated in favour of ``get_autocast_dtype('cuda')``."""
+def get_default_device() -> _device:
+    """Return the device of a tensor made without naming one."""
+def get_deterministic_debug_mode() -> _int:
+    """What `set_deterministic_debug_mode` would have to be given to get the present mode."""
+def get_device(input: Tensor) -> _int:
+    """The index of the tensor's device, -1 for the CPU."""
+def get_float32_matmul_precision() -> _str:
+    """What `set_float32_matmul_precision` was given last, at first ``"highest"``."""
+def get_num_interop_threads() -> _int:
+    """What ``set_num_interop_threads`` was given last, at first the number of cores of this process."""
+def get_num_threads() -> _int:
+    """What ``set_num_threads`` was given last, at first the number of cores of this process."""
+def get_rng_state() -> Tensor:
+    """The default generator's state as a byte tensor."""
+def gradient(input: Tensor, *, spacing: _Any = 1, dim: _Any = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
+    """Derivatives along each dimension, of the shape of ``input``: central differences, one-sided at edges."""
+def greater(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Where ``input`` is larger. The result is bool, broadcast."""
+def greater_equal(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Where ``input`` is not smaller. The result is bool, broadcast."""
+def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor:
+    """`nn.functional.grid_sample` with modes by number; see `grid_sampler_2d` for them."""
+def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: _Any, padding_mode: _Any, align_corners: _Any) -> Tensor:
+    """`nn.functional.grid_sample` of images, modes by number."""
+def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _Any, padding_mode: _Any, align_corners: _Any) -> Tensor:
+    """`nn.functional.grid_sample` of volumes, modes by number; see `grid_sampler_2d`, without bicubic."""
+def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """The next state ``(N, size)`` of a gated recurrent unit."""
+def gt(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Where ``input`` is larger. The result is bool, broadcast."""
+def hamming_window(window_length: _int, periodic: _bool = True, alpha: _float = ..., beta: _float = ..., *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """``alpha - beta cos`` over one turn; ``periodic`` as in `hann_window`."""
+def hann_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """A raised cosine of ``window_length`` points; ``periodic``: the first of the next period is left out, as spectra want it."""
+def hardshrink(input: Tensor, lambd: _Number = ..., *, out: Tensor | None = None) -> Tensor:
+    """Each element, 0 where it lies within ``lambd`` of zero."""
+def hash_tensor(input: Tensor, dim: _Any = ..., *, keepdim: _bool = False, mode: _Any = 0, out: Tensor | None = None) -> Tensor:
+    """The exclusive or of all elements, or of those along ``dim``, as 64 bits; uint64."""
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
+def histc(input: Tensor, bins: _Any = 100, min: _Number = 0, max: _Number = 0, *, out: Tensor | None = None) -> Tensor:
+    """How many elements fall into each of ``bins`` equal bins between ``min`` and ``max``."""
+def histogram(input: Tensor, bins: _Any, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False, out: Tensor | None = None) -> _Any:
+    """How many elements fall into each bin, and the bins' edges; both in the dtype of ``input``."""
+def histogramdd(input: Tensor, bins: _Any, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False) -> _Any:
+    """How many points fall into each box of a grid, and the edges along each dimension."""
+def hsplit(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
+    """Pieces of columns (dimension 1, or 0 of a vector): as many equal ones as a number says, or those between the indices of a list; views."""
+def hstack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors joined column by column: along dimension 1, or 0 for vectors."""
+def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``sqrt(input ** 2 + other ** 2)`` without overflow on the way."""
+def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+def i0_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.i0_(...)``."""
+def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The integral of ``t ** (input - 1) exp(-t)`` from 0 to ``other``, over that to infinity."""
+def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """One minus `igamma`, without its cancellation."""
+def imag(input: Tensor) -> Tensor:
+    """The imaginary parts of a complex tensor; a view. Raises RuntimeError for a real tensor."""
+def index_add(input: Tensor, dim: _Any, index: Tensor, source: Tensor, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
+def index_copy(input: Tensor, dim: _Any, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``input`` with the slices of ``source`` written where ``index`` names them."""
+def index_fill(input: Tensor, dim: _Any, index: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
+    """``input`` with one number written to the slices that ``index`` names."""
+def index_put(input: Tensor, indices: _Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+    """A copy of ``input`` with ``values`` written (or added) where the index tensors point."""
+def index_put_(input: Tensor, indices: _Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+    """Write (or with ``accumulate`` add) ``values`` where the index tensors point."""
+def index_reduce(input: Tensor, dim: _Any, index: Tensor, source: Tensor, reduce: _Any, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
+    """``input`` with slices of ``source`` combined into it: prod, mean, amax or amin."""
+def index_select(input: Tensor, dim: _Any, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The slices of ``input`` along ``dim`` that a vector of indices names, in its order."""
+def initial_seed() -> _int:
+    """The seed the default generator started from."""
+def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Sums of products over the last dimensions of both; a plain product where one is 0-d."""
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The same as `linalg.inv`."""
+def is_autocast_cache_enabled() -> _bool:
+    """Whether casts of weights would be kept within an autocast region, as they are by default: True."""
+def is_autocast_cpu_enabled() -> _Any:
+    """Deprecated in favour of ``is_autocast_enabled('cpu')``."""
+def is_autocast_enabled(device_type: _Any = None) -> _bool:
+    """Whether operations are cast by themselves on a type of device: never."""
+def is_complex(input: _Any) -> _bool:
+    """Whether the dtype is complex."""
+def is_conj(input: Tensor) -> _bool:
+    """Always False: conjugation is never put off here."""
+def is_deterministic_algorithms_warn_only_enabled() -> _bool:
+    """Whether only a warning was asked for."""
+def is_distributed(input: Tensor) -> _bool:
+    """Always False: see ``torch.is_distributed``."""
+def is_floating_point(input: _Any) -> _bool:
+    """Whether the dtype is real floating point."""
+def is_inference(input: Tensor) -> _bool:
+    """Whether the tensor was made in inference mode, and so may take no part in autograd."""
+def is_neg(input: Tensor) -> _bool:
+    """Always False: negation is never put off here."""
+def is_nonzero(input: _Any) -> _bool:
+    """Whether the one element is not zero. Raises RuntimeError for another number of elements."""
+def is_same_size(input: Tensor, other: Tensor) -> _bool:
+    """Whether two tensors have the same shape."""
+def is_signed(input: _Any) -> _bool:
+    """Whether the dtype can hold negative numbers."""
+def is_storage(obj: _Any, /) -> _bool:
+    """Whether an object is a storage."""
+def is_tensor(obj: _Any) -> _bool:
+    """Whether ``obj`` is a Tensor."""
+def is_warn_always_enabled() -> _bool:
+    """Say whether warnings given once a process are given each time."""
+def isclose(input: Tensor, other: Tensor, rtol: _float = ..., atol: _float = ..., equal_nan: _bool = False) -> Tensor:
+    """Where ``|input - other| <= atol + rtol * |other|``; bool."""
+def isfinite(input: Tensor) -> Tensor:
+    """Where elements are neither infinite nor nan."""
+def isin(elements: _Any = None, test_elements: _Any = None, *, assume_unique: _bool = False, invert: _bool = False, out: Tensor | None = None, element: _Any = None, test_element: _Any = None) -> Tensor:
+    """Which elements occur in ``test_elements``; bool. One of the two may be a number, an ``element``."""
+def isinf(input: Tensor) -> Tensor:
+    """Where elements are infinite, of either sign."""
+def isnan(input: Tensor) -> Tensor:
+    """Where elements are not a number."""
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Where elements are negative infinity; refuses complex numbers."""
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Where elements are positive infinity; refuses complex numbers."""
+def isreal(input: Tensor) -> Tensor:
+    """Where the imaginary part is zero."""
+def istft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
+    """The signal whose `stft` comes nearest to given spectra, by least squares."""
+def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = ..., *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """Kaiser's window of shape ``beta``, by the Bessel function `i0`; ``periodic`` as in `hann_window`."""
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The Kronecker product: each element of ``input`` times the whole of ``other``."""
+def kthvalue(input: Tensor, k: _Any, dim: _Any = -1, keepdim: _bool = False, *, out: _tuple[Tensor, ...] | None = None) -> _kthvalue_result:
+    """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
+def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The least common multiple of integers; never negative."""
+def lcm_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.lcm_(...)``."""
+def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``input * 2 ** other``."""
+def ldexp_(input: Tensor, other: Tensor) -> Tensor:
+    """``input * 2 ** other`` written into ``input``; RuntimeError for integers."""
+def le(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Where ``input`` is not larger. The result is bool, broadcast."""
+def lerp(input: Tensor, end: Tensor, weight: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """``input + weight * (end - input)``, exact at both ends."""
+def less(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Where ``input`` is smaller. The result is bool, broadcast."""
+def less_equal(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Where ``input`` is not larger. The result is bool, broadcast."""
+def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the gamma function's absolute value."""
+def linspace(start: _Any, end: _Any, steps: _int, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
+def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The natural logarithm of each element."""
+def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm to base 10."""
+def log10_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.log10_(...)``."""
+def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``log(1 + input)``, accurate near zero."""
+def log1p_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.log1p_(...)``."""
+def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm to base 2."""
+def log2_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.log2_(...)``."""
+def log_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.log_(...)``."""
+def log_softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> _Any:
+    """The logarithm of `softmax` along ``dim``, without its loss of precision."""
+def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``log(exp(input) + exp(other))`` without overflow."""
+def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``log2(2 ** input + 2 ** other)`` without overflow."""
+def logcumsumexp(input: Tensor, dim: _Any, *, out: Tensor | None = None) -> Tensor:
+    """``log(cumsum(exp(input)))`` along ``dim`` without overflow."""
+def logdet(input: Tensor) -> Tensor:
+    """Logarithms of determinants; nan where a real one is negative."""
+def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether both elements are nonzero. The result is bool, broadcast."""
+def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is zero."""
+def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether at least one element is nonzero. The result is bool, broadcast."""
+def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether exactly one element is nonzero. The result is bool, broadcast."""
+def logit(input: Tensor, eps: _Any = None, *, out: Tensor | None = None) -> Tensor:
+    """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given."""
+def logit_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.logit_(...)``."""
+def logspace(start: _Any, end: _Any, steps: _int, base: _float = ..., *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``."""
+def logsumexp(input: Tensor, dim: _Any, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing."""
+def lstm_cell(input: Tensor, hx: _Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+    """The next state and memory, each ``(N, size)``, of a long short-term memory."""
+def lstsq(input: Tensor, A: Tensor, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+    """Removed; raises RuntimeError. Use `linalg.lstsq`."""
+def lt(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Where ``input`` is smaller. The result is bool, broadcast."""
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, out: Tensor | None = None) -> _tuple:
+    """The factors of `linalg.lu_factor`; with ``get_infos`` also those of `linalg.lu_factor_ex`."""
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """`linalg.lu_solve` with its arguments in another order."""
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
+    """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not asked for is empty."""
+def manual_seed(seed: _int) -> _Generator:
+    """Start the default generator from ``seed``; returns it. Raises RuntimeError beyond 64 bits."""
+def masked_fill(input: Tensor, mask: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
+    """``input`` with ``value`` (a number or a 0-d tensor) where ``mask`` holds."""
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``input`` with the elements of ``source``, in order, where ``mask`` holds."""
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The elements where ``mask`` holds, as a vector; the two are broadcast."""
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of vectors, matrices and broadcast stacks of matrices, as the ``@`` operator."""
+def matrix_exp(input: Tensor) -> Tensor:
+    """``exp(A)`` of square matrices, by a polynomial of ``A / 2**s`` that is squared ``s`` times."""
+def matrix_power(input: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
+    """The same as `linalg.matrix_power`."""
+def matrix_rank(input: Tensor, tol: _float | None = None, symmetric: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Removed; raises RuntimeError. Use `linalg.matrix_rank`."""
+def max(input: Tensor, *args: _Any, out: Tensor | None = None, **kwargs: _Any) -> _Any:
+    """The largest element; with ``dim`` the largest along it and where they are; with another tensor the largest of each pair."""
+def max_pool1d(input: Tensor, kernel_size: _Any, stride: _Any = ..., padding: _Any = 0, dilation: _Any = 1, ceil_mode: _bool = False) -> Tensor:
+    """`max_pool1d` of ``nn.functional``."""
+def max_pool1d_with_indices(input: Tensor, kernel_size: _Any, stride: _Any = None, padding: _Any = 0, dilation: _Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _Any:
+    """`max_pool1d` with ``return_indices``."""
+def max_pool2d(input: Tensor, kernel_size: _Any, stride: _Any = ..., padding: _Any = 0, dilation: _Any = 1, ceil_mode: _bool = False) -> Tensor:
+    """`max_pool2d` of ``nn.functional``."""
+def max_pool3d(input: Tensor, kernel_size: _Any, stride: _Any = ..., padding: _Any = 0, dilation: _Any = 1, ceil_mode: _bool = False) -> Tensor:
+    """`max_pool3d` of ``nn.functional``."""
+def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The larger of two elements, nan if one is nan; tied elements share the gradient."""
+def mean(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating."""
+def median(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool = False, out: Tensor | None = None) -> _Any:
+    """The lower median; with ``dim`` the medians along it and where they are."""
+def meshgrid(*tensors: _Any, indexing: _str | None = None) -> _tuple[Tensor, ...]:
+    """Grids of the coordinates that vectors span: views, one for each vector."""
+def min(input: Tensor, *args: _Any, out: Tensor | None = None, **kwargs: _Any) -> _Any:
+    """The smallest element; with ``dim`` the smallest along it and where they are; with another tensor the smallest of each pair."""
+def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
+def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of two matrices, ``(n, k) @ (k, m) -> (n, m)``."""
+def mode(input: Tensor, dim: _Any = -1, keepdim: _bool = False, *, out: _tuple[Tensor, ...] | None = None) -> _mode_result:
+    """The most frequent element along ``dim`` (the smallest of several) and where it last is."""
+def moveaxis(input: Tensor, source: _Any, destination: _Any) -> Tensor:
+    """Dimensions ``source`` moved to the places ``destination``; a view."""
+def movedim(input: Tensor, source: _Any, destination: _Any) -> Tensor:
+    """Dimensions ``source`` moved to the places ``destination``; a view."""
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The elements in order along the first dimension."""
+def mul(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The product, broadcast; bools multiply as a logical and."""
+def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
+    """Indices drawn with probability proportional to the weights in the last dimension."""
+def multiply(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The product, broadcast; bools multiply as a logical and."""
+def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of a matrix and a vector, ``(n, k) @ (k,) -> (n,)``."""
+def mvlgamma(input: Tensor, p: _Any, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension ``p``."""
+def nan_to_num(input: Tensor, nan: _Number | None = None, posinf: _Number | None = None, neginf: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""
+def nan_to_num_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.nan_to_num_(...)``."""
+def nanmean(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """The mean over ``dim`` of the elements that are not nan."""
+def nanmedian(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool = False, out: Tensor | None = None) -> _Any:
+    """The lower median, nan left out; with ``dim`` the medians along it and where they are."""
+def nanquantile(input: Tensor, q: _Any, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', axis: _int | None = None, keepdims: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The quantiles ``q`` of the elements that are not nan, over all or along ``dim``; ``q`` comes first in the result's shape."""
+def nansum(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """The sum over ``dim`` with nan taken as 0."""
+def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
+    """``length`` elements from ``start`` along ``dim``; a view."""
+def narrow_copy(input: Tensor, dim: _Any, start: _Any, length: _Any, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `narrow` shows."""
+def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
+    """`nn.functional.batch_norm`, and in training the batch's means and reciprocal deviations, else empty."""
+def native_dropout(input: Tensor, p: _float, train: _bool | None) -> _tuple[Tensor, Tensor]:
+    """The input with elements dropped with probability ``p`` and the others scaled, and which were kept."""
+def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: _int, C: _int, HxW: _int, group: _int, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
+    """`nn.functional.group_norm` of ``(N, C, *)``, the means and the reciprocal deviations of the groups."""
+def native_layer_norm(input: Tensor, normalized_shape: _Sequence[_int], weight: Tensor | None, bias: Tensor | None, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
+    """`nn.functional.layer_norm`, the means and the reciprocal deviations (without a gradient)."""
+def ne(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Where two elements differ. The result is bool, broadcast."""
+def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Each element with its sign turned; refuses bools."""
+def neg_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.neg_(...)``."""
+def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Each element with its sign turned; refuses bools."""
+def negative_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.negative_(...)``."""
+def nelement(input: _Any) -> _int:
+    """The number of elements."""
+def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The next representable number after ``input`` in the direction of ``other``."""
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: _bool = False) -> _Any:
+    """The indices of all nonzero elements: one row each, or one vector for each dimension."""
+def nonzero_static(input: Tensor, *, size: _Any, fill_value: _Any = -1, out: Tensor | None = None) -> Tensor:
+    """The indices of the first ``size`` nonzero elements, a row each; ``fill_value`` where there are fewer."""
+def norm(input: Tensor, p: _Any = 'fro', dim: _Any = None, keepdim: _bool = False, out: Tensor | None = None, dtype: _dtype | None = None) -> Tensor:
+    """The norm of order ``p`` over ``dim`` or all elements; ``"nuc"`` of a matrix's singular values."""
+def normal(mean: _Any = ..., std: _Any = ..., size: _Any = None, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """Normal numbers: mean and std are tensors that broadcast together, or numbers with a ``size``."""
+def not_equal(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Where two elements differ. The result is bool, broadcast."""
+def numel(input: _Any) -> _int:
+    """The number of elements."""
+def ones(*size: _Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = None, **kwargs: _Any) -> Tensor:
+    """A tensor of ones of the given size, of the default dtype unless ``dtype`` is."""
+def ones_like(input: Tensor, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = ...) -> Tensor:
+    """Ones of the size, dtype, device and layout of ``input``."""
+def orgqr(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The first ``n`` columns of the product of the reflections that `geqrf` packed."""
+def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The product of all reflections that `geqrf` packed, a square matrix, times ``other``."""
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The product of each element of one vector with each of another."""
+def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = ..., eps: _float = ..., keepdim: _bool = False, *, keepdims: _bool = False) -> Tensor:
+    """Norm of ``x1 - x2 + eps`` along the last dimension, broadcast."""
+def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _int = 2) -> _tuple[Tensor, Tensor, Tensor]:
+    """The principal components of the rows of ``A``: `svd_lowrank` of the columns less their means."""
+def pdist(input: Tensor, p: _float = ...) -> Tensor:
+    """The distances of all pairs of rows ``i < j``, row by row: ``(N, M)`` to ``(N (N - 1) / 2,)``."""
+def permute(input: Tensor, *dims: _Any, **kwargs: _Any) -> Tensor:
+    """The dimensions in the order ``dims``; a view."""
+def permute_copy(input: Tensor, dims: _Any, *, out: Tensor | None = None) -> Tensor:
+    """A copy with the dimensions in the order ``dims``."""
+def pinverse(input: Tensor, rcond: _float = ...) -> Tensor:
+    """The pseudoinverse; singular values up to ``rcond`` times the largest one count as zero."""
+def pixel_shuffle(input: Tensor, upscale_factor: _Any) -> Tensor:
+    """``(..., C * r * r, H, W)`` to ``(..., C, H * r, W * r)`` for ``r = upscale_factor``."""
+def pixel_unshuffle(input: Tensor, downscale_factor: _Any) -> Tensor:
+    """``(..., C, H * r, W * r)`` to ``(..., C * r * r, H, W)`` for ``r = downscale_factor``."""
+def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor:
+    """Poisson numbers whose rates are the elements, in their dtype."""
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The complex number of an absolute value and an angle, float32 or float64."""
+def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The derivative of order ``n`` of the digamma function."""
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself; refuses bools."""
+def pow(input: _Any, exponent: _Any, *, out: Tensor | None = None) -> Tensor:
+    """``input ** exponent``, of two tensors or a tensor and a number, broadcast."""
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """Each element, times the weight of its channel (dimension 1) where it is not positive."""
+def prod(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """The product over all elements or one dimension; integers multiply in int64."""
+def promote_types(type1: _Any, type2: _Any) -> _dtype:
+    """Return the smallest dtype that both dtypes convert to; RuntimeError if they do not mix."""
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+    """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
+def qr(input: Tensor, some: _bool = True, *, out: Tensor | None = None) -> _Any:
+    """The QR decomposition by its older name; ``some`` is the mode "reduced", False "complete"."""
+def quantile(input: Tensor, q: _Any, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', axis: _int | None = None, keepdims: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The quantiles ``q`` of the elements, over all or along ``dim``; ``q`` comes first in the result's shape."""
+def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Radians as degrees; refuses complex numbers."""
+def rad2deg_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.rad2deg_(...)``."""
+def rand(*size: _Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: _Any) -> Tensor:
+    """Numbers from [0, 1), evenly spread."""
+def rand_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _Any = ...) -> Tensor:
+    """Numbers from [0, 1), evenly spread."""
+def randint(*args: _Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: _Any) -> Tensor:
+    """Integers from ``low`` (0) to ``high`` - 1: ``randint(high, size)``, ``randint(low, high, size)``."""
+def randint_like(input: Tensor, *args: _Any, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _Any = ..., **kwargs: _Any) -> Tensor:
+    """``randint`` of the shape and dtype of ``input``."""
+def randn(*size: _Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: _Any) -> Tensor:
+    """Normal numbers of mean 0 and variance 1."""
+def randn_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _Any = ...) -> Tensor:
+    """Normal numbers of mean 0 and variance 1."""
+def randperm(n: _int, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """The numbers 0 to ``n - 1`` in random order. RuntimeError for more than the dtype holds."""
+def range(start: _Any = 0, end: _Any = None, step: _Any = 1, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False) -> Tensor:
+    """Like `arange` with the end included; PyTorch deprecates it."""
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension; a view where strides allow it."""
+def real(input: Tensor) -> Tensor:
+    """The real parts; a view of a complex tensor, the tensor itself when it is real."""
+def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """One over each element."""
+def reciprocal_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.reciprocal_(...)``."""
+def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Each element, or 0 where it is negative; the derivative at 0 is 0."""
+def relu_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """`relu` written into ``input``."""
+def remainder(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """What division rounded down leaves: the result has the sign of ``other``."""
+def renorm(input: Tensor, p: _Any, dim: _Any, maxnorm: _Any, *, out: Tensor | None = None) -> Tensor:
+    """``input`` with every slice along ``dim`` scaled down to a norm of at most ``maxnorm``."""
+def repeat_interleave(input: Tensor | None = None, repeats: _Any = None, dim: _int | None = None, *, output_size: _int | None = None, axis: _int | None = None) -> Tensor:
+    """Each element (or slice along ``dim``) repeated ``repeats`` times in a row."""
+def reshape(input: Tensor, *shape: _Any, **kwargs: _Any) -> Tensor:
+    """The same elements in another shape: a view where strides allow it, else a copy."""
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: _Any = ...) -> Tensor:
+    """Change the shape of ``input`` to that of another tensor; see `Tensor.resize_`."""
+def resolve_conj(input: Tensor) -> Tensor:
+    """The tensor itself: conjugation is never put off here."""
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor itself: negation is never put off here."""
+def result_type(*args: _Any, **kwargs: _Any) -> _Any:
+    """Return the dtype of arithmetic on two tensors or Python numbers; TypeError for others."""
+def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """As `rnn_tanh_cell`, with ``relu``."""
+def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """``tanh(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh)``."""
+def roll(input: Tensor, shifts: _Any, dims: _Any = ..., *, out: Tensor | None = None) -> Tensor:
+    """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``."""
+def rot90(input: Tensor, k: _Any = 1, dims: _Any = ..., *, out: Tensor | None = None) -> Tensor:
+    """The plane of ``dims`` turned by ``k`` quarters, from the first dimension to the second."""
+def round(input: Tensor, *, decimals: _Any = 0, out: Tensor | None = None) -> Tensor:
+    """Each element rounded to ``decimals`` decimals, halves to even."""
+def round_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.round_(...)``."""
+def row_stack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors joined row by row, along dimension 0; vectors are rows."""
+def rrelu(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bool = False, generator: _Generator | None = None) -> Tensor:
+    """`nn.functional.rrelu` with slopes from ``generator``."""
+def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """One over the square root of each element."""
+def rsqrt_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.rsqrt_(...)``."""
+def rsub(input: Tensor, other: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """``other - alpha * input``, broadcast; refuses bools."""
+def scalar_tensor(s: _Any, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """A 0-d tensor of a number, of the default dtype."""
+def scatter(input: Tensor, dim: _int, index: Tensor, *args: _Any, reduce: _str | None = None, out: Tensor | None = None, **kwargs: _Any) -> Tensor:
+    """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``."""
+def scatter_add(input: Tensor, dim: _Any, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``input`` with the elements of ``src`` added where ``index`` points along ``dim``."""
+def scatter_reduce(input: Tensor, dim: _Any, index: Tensor, src: Tensor, reduce: _Any, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
+    """``input`` with ``src`` combined into it where ``index`` points: sum, prod, mean, amax, amin."""
+def searchsorted(sorted_sequence: Tensor, input: _Any, *, out_int32: _bool = False, right: _bool = False, side: _str | None = None, out: Tensor | None = None, sorter: Tensor | None = None) -> Tensor:
+    """Where each value would go in the sorted last dimension: before (``right``: after) its equals."""
+def seed() -> _int:
+    """Start the default generator from the operating system's entropy; returns the seed."""
+def segment_reduce(data: Tensor, reduce: _str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: _int = 0, unsafe: _bool = False, initial: _float | None = None) -> Tensor:
+    """One number for each segment of neighbouring elements along ``axis``."""
+def select(input: Tensor, dim: _int, index: _int) -> Tensor:
+    """The slice at ``index`` along ``dim``, without that dimension; a view."""
+def select_copy(input: Tensor, dim: _Any, index: _Any, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `select` shows."""
+def select_scatter(input: Tensor, src: Tensor, dim: _Any, index: _Any) -> Tensor:
+    """``input`` with the slice at ``index`` along ``dim`` replaced by ``src``."""
+def selu(input: Tensor) -> Tensor:
+    """The exponential linear unit whose constants keep mean 0 and variance 1."""
+def selu_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """`selu` written into ``input``."""
+def set_default_device(device: _device | _str | _int | None) -> None:
+    """Set the device of tensors made without naming one; None goes back to the CPU."""
+def set_default_dtype(d: _Any, /) -> None:
+    """Set the floating type that Python floats become; TypeError unless it has 16 bits or more."""
+def set_default_tensor_type(t: _Any, /) -> None:
+    """Set the default dtype by the name of a legacy CPU tensor type; TypeError for other names."""
+def set_deterministic_debug_mode(debug_mode: _int | _str) -> None:
+    """`use_deterministic_algorithms` by a number or a word: 0 ``default``, 1 ``warn``, 2 ``error``."""
+def set_float32_matmul_precision(precision: _str) -> None:
+    """Remember how precise products of float32 are to be: ``"highest"``, ``"high"`` or ``"medium"``."""
+def set_flush_denormal(mode: _bool) -> _bool:
+    """False: how XLA's kernels treat denormal numbers cannot be chosen."""
+def set_num_interop_threads(num: _int, /) -> None:
+    """Accepted and remembered, as ``set_num_threads`` is. Raises as that does."""
+def set_num_threads(num: _int, /) -> None:
+    """Accepted and remembered; XLA keeps its own pool of one thread a core, fixed at start."""
+def set_rng_state(new_state: Tensor) -> None:
+    """Restore the default generator's state."""
+def set_warn_always(b: _Any, /) -> None:
+    """Say whether warnings given once a process are given each time; RuntimeError for no bool."""
+def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The sign of each element; for complex numbers the unit number in its direction, 0 at 0."""
+def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``1 / (1 + exp(-input))``."""
+def sigmoid_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.sigmoid_(...)``."""
+def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """-1, 0 or 1 by the sign of each element; refuses complex numbers."""
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Where the sign bit is set: negative elements, and negative zero."""
+def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The sine of each element, in radians."""
+def sin_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.sin_(...)``."""
+def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``sin(pi x) / (pi x)``, 1 at 0."""
+def sinc_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.sinc_(...)``."""
+def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic sine of each element."""
+def sinh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.sinh_(...)``."""
+def slice_copy(input: Tensor, dim: _Any = 0, start: _Any = None, end: _Any = None, step: _Any = 1, *, out: Tensor | None = None) -> Tensor:
+    """A copy of ``start:end:step`` along ``dim``."""
+def slice_scatter(input: Tensor, src: Tensor, dim: _Any = 0, start: _Any = None, end: _Any = None, step: _Any = 1, *, out: Tensor | None = None) -> Tensor:
+    """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
+def slogdet(input: Tensor, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+    """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
+def softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> _Any:
+    """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
+def solve(input: Tensor, A: Tensor, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+    """Removed; raises RuntimeError. Use `linalg.solve`."""
+def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, axis: _int | None = None, out: Tensor | None = None) -> _Any:
+    """The elements in order along ``dim``, and where they were; ties always keep their order."""
+def split(tensor: Tensor, split_size_or_sections: _Any, dim: _int = 0) -> _tuple[Tensor, ...]:
+    """Pieces of a size, or of the sizes in a list, along ``dim``; views."""
+def split_copy(input: Tensor, split_size: _Any, dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+    """Copies of pieces of ``split_size`` along ``dim``."""
+def split_with_sizes(input: Tensor, split_sizes: _Sequence[_int], dim: _int = 0, *, axis: _int | None = None) -> _tuple[Tensor, ...]:
+    """Pieces of the given sizes along ``dim``; views."""
+def split_with_sizes_copy(input: Tensor, split_sizes: _Any, dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+    """Copies of pieces of the given sizes along ``dim``."""
+def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The square root of each element."""
+def sqrt_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.sqrt_(...)``."""
+def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Each element times itself; bools become integers."""
+def square_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.square_(...)``."""
+def squeeze(input: Tensor, dim: _Any = None, *, axis: _Any = None) -> Tensor:
+    """Without dimensions of size 1 (all of them, or ``dim``); a view."""
+def squeeze_copy(input: Tensor, dim: _Any = None, *, out: Tensor | None = None) -> Tensor:
+    """A copy without dimensions of size 1: all of them, or ``dim``."""
+def stack(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+    """Tensors of one shape joined along a new dimension ``dim``."""
+def std(input: Tensor, *args: _Any, out: Tensor | None = None, **kwargs: _Any) -> _Any:
+    """The standard deviation over ``dim``, with ``correction`` (1)."""
+def std_mean(input: Tensor, *args: _Any, out: Tensor | None = None, **kwargs: _Any) -> _Any:
+    """Standard deviation and mean over ``dim``, with ``correction`` (1)."""
+def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
+    """The spectra of overlapping frames of a signal."""
+def sub(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """``input - alpha * other``, broadcast; refuses bools."""
+def subtract(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """``input - alpha * other``, broadcast; refuses bools."""
+def sum(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """The sum over ``dim`` (a dimension, several, or all); integers add up in int64."""
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Tensor | None = None) -> _Any:
+    """``input = U diag(S) V^H`` by its older name: V itself is returned; see `jaxflow.linalg.svd`."""
+def svd_lowrank(A: Tensor, q: _int | None = 6, niter: _int | None = 2, M: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
+    """``(U, S, V)`` with ``A - M`` nearly ``U diag(S) V^H``, of rank ``q``; the projections are random."""
+def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
+    """Two dimensions exchanged; a view."""
+def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Two dimensions exchanged; a view."""
+def symeig(input: Tensor, eigenvectors: _bool = False, upper: _bool = True, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+    """Removed; raises RuntimeError. Use `linalg.eigh`."""
+def t(input: Tensor) -> Tensor:
+    """A matrix transposed (a vector stays); a view."""
+def t_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of a matrix transposed; a vector as it is."""
+def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Elements by their position in the flattened ``input``; negative ones count from the end."""
+def take_along_dim(input: Tensor, indices: Tensor, dim: _Any = None, *, out: Tensor | None = None) -> Tensor:
+    """Like `gather`, with the other dimensions broadcast; flat without ``dim``."""
+def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The tangent of each element, in radians."""
+def tan_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.tan_(...)``."""
+def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic tangent of each element."""
+def tanh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.tanh_(...)``."""
+def tensor(data: _Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """A new leaf tensor with a copy of ``data`` (nested sequences, numbers, arrays, tensors)."""
+def tensor_split(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
+    """``tensor_split(input, sections, dim=0)``: that many pieces along ``dim``, the first ones larger by one."""
+def tensordot(a: Tensor, b: Tensor, dims: _Any = 2, out: Tensor | None = None) -> Tensor:
+    """Sums of products over paired dimensions."""
+def threshold(input: Tensor, threshold: _float, value: _float) -> Tensor:
+    """Each element, or ``value`` where it does not exceed ``threshold``."""
+def threshold_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """`threshold` written into ``input``."""
+def tile(input: Tensor, dims: _Any) -> Tensor:
+    """The tensor repeated ``dims[i]`` times, counted from the last dimension."""
+def to_dlpack(tensor: Tensor) -> _Any:
+    """A DLPack capsule of a tensor's elements (a copy), that can be consumed once."""
+def topk(input: Tensor, k: _Any, dim: _Any = -1, largest: _bool = True, sorted: _bool = True, *, out: _tuple[Tensor, ...] | None = None) -> _topk_result:
+    """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are."""
+def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The sum of a matrix's diagonal; integers add up in int64."""
+def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Two dimensions exchanged; a view."""
+def transpose_copy(input: Tensor, dim0: _Any, dim1: _Any, *, out: Tensor | None = None) -> Tensor:
+    """A copy with two dimensions exchanged."""
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _Any = 1, dim: _int = -1, axis: _int | None = None) -> Tensor:
+    """The integral of samples along ``dim`` by the trapezoidal rule, at ``x`` or ``dx`` apart."""
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: _Any = 1, dim: _int = -1, axis: _int | None = None) -> Tensor:
+    """The integral of samples along ``dim`` by the trapezoidal rule, at ``x`` or ``dx`` apart."""
+def triangular_solve(input: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+    """The solution of ``A X = input`` (of ``A^T X = input``) for a triangular ``A``, and a copy of ``A``."""
+def tril(input: Tensor, diagonal: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+    """The matrices with 0 above a diagonal."""
+def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _Any = ..., pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """Row and column indices, in two rows, of the part of a matrix not above a diagonal; int64."""
+def triu(input: Tensor, diagonal: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+    """The matrices with 0 below a diagonal."""
+def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _Any = ..., pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """Row and column indices, in two rows, of the part of a matrix not below a diagonal; int64."""
+def true_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The quotient, broadcast; integers give floating results."""
+def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The integer part of each element, rounding towards zero."""
+def trunc_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.trunc_(...)``."""
+def typename(obj: _Any, /) -> _str:
+    """``"torch.FloatTensor"`` for tensors, else the qualified name of the type."""
+def unbind(input: Tensor, dim: _int = 0, *, axis: _int | None = None) -> _tuple[Tensor, ...]:
+    """All slices along ``dim``; views."""
+def unbind_copy(input: Tensor, dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+    """Copies of all slices along ``dim``."""
+def unflatten(input: Tensor, dim: _int, sizes: _Any) -> Tensor:
+    """Dimension ``dim`` split into ``sizes`` (one of them may be -1); a view."""
+def unfold_copy(input: Tensor, dimension: _Any, size: _Any, step: _Any, *, out: Tensor | None = None) -> Tensor:
+    """A copy of all windows of ``size`` at distance ``step`` along a dimension."""
+def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> _Any:
+    """The distinct elements in order, or the distinct slices along ``dim``; reads the data."""
+def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> _Any:
+    """The elements without those that equal the one before; reads the data."""
+def unravel_index(indices: Tensor, shape: _Any) -> _tuple[Tensor, ...]:
+    """The coordinates, one int64 tensor for each dimension of ``shape``, of positions in a flattened tensor."""
+def unsafe_chunk(input: Tensor, chunks: _Any, dim: _Any = 0) -> Tensor:
+    """Like `chunk`, with copies for pieces."""
+def unsafe_split(input: Tensor, split_size: _Any, dim: _Any = 0) -> Tensor:
+    """Like `split`, with copies for pieces: writing to one changes nothing else."""
+def unsafe_split_with_sizes(input: Tensor, split_sizes: _Any, dim: _Any = 0) -> Tensor:
+    """Like `split_with_sizes`, with copies for pieces."""
+def unsqueeze(input: Tensor, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
+    """With a dimension of size 1 put in at ``dim``; a view."""
+def unsqueeze_copy(input: Tensor, dim: _Any, *, out: Tensor | None = None) -> Tensor:
+    """A copy with a dimension of size 1 put in at ``dim``."""
+def use_deterministic_algorithms(mode: _bool, *, warn_only: _bool = False) -> None:
+    """With ``True``, the same operations on the same values give the same bits, whenever they run."""
+def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
+    """The powers of a vector's elements as columns, from the highest unless ``increasing``."""
+def var(input: Tensor, *args: _Any, out: Tensor | None = None, **kwargs: _Any) -> _Any:
+    """The variance over ``dim``, divided by the count less ``correction`` (1)."""
+def var_mean(input: Tensor, *args: _Any, out: Tensor | None = None, **kwargs: _Any) -> _Any:
+    """Variance and mean over ``dim``, with ``correction`` (1)."""
+def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Sum of the products of two vectors, the first one conjugated."""
+def view_as_complex(input: Tensor) -> Tensor:
+    """Pairs of reals along the last dimension as complex numbers; a view."""
+def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of pairs of reals along the last dimension as complex numbers."""
+def view_as_real(input: Tensor) -> Tensor:
+    """A complex tensor as pairs of reals along a new last dimension; a view."""
+def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of complex numbers as pairs of reals along a new last dimension."""
+def view_copy(input: Tensor, size: _Any = None, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """The elements in another shape, or their bytes as another dtype, in memory of their own."""
+def vsplit(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
+    """Pieces of rows (dimension 0): as many equal ones as a number says, or those between the indices of a list; views."""
+def vstack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors joined row by row, along dimension 0; vectors are rows."""
+def where(condition: Tensor, input: _Any = None, other: _Any = None, *, out: Tensor | None = None) -> _Any:
+    """``input`` where ``condition`` holds and ``other`` elsewhere; alone, where ``condition`` is nonzero."""
+def xlogy(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """``input * log(other)``, 0 where ``input`` is 0 and nan where ``other`` is."""
+def xlogy_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+    """``input.xlogy_(...)``."""
+def zero_(input: Tensor) -> Tensor:
+    """Write zero into every element."""
+def zeros(*size: _Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = None, **kwargs: _Any) -> Tensor:
+    """A tensor of zeros of the given size, of the default dtype unless ``dtype`` is."""
+def zeros_like(input: Tensor, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = ...) -> Tensor:
+    """Zeros of the size, dtype, device and layout of ``input``."""
