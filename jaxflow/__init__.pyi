@@ -601,7 +601,7 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
 def histc(input: Tensor, bins: _Any = 100, min: _Number = 0, max: _Number = 0, *, out: Tensor | None = None) -> Tensor:
     """How many elements fall into each of ``bins`` equal bins between ``min`` and ``max``."""
-def histogram(input: Tensor, bins: _Any, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False, out: Tensor | None = None) -> _Any:
+def histogram(input: Tensor, bins: _Any, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False, out: _Any = None) -> _Any:
     """How many elements fall into each bin, and the bins' edges; both in the dtype of ``input``."""
 def histogramdd(input: Tensor, bins: _Any, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False) -> _Any:
     """How many points fall into each box of a grid, and the edges along each dimension."""
@@ -761,15 +761,15 @@ def logsumexp(input: Tensor, dim: _Any, keepdim: _bool = False, *, out: Tensor |
     """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing."""
 def lstm_cell(input: Tensor, hx: _Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> _tuple[Tensor, Tensor]:
     """The next state and memory, each ``(N, size)``, of a long short-term memory."""
-def lstsq(input: Tensor, A: Tensor, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def lstsq(input: Tensor, A: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Removed; raises RuntimeError. Use `linalg.lstsq`."""
 def lt(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Where ``input`` is smaller. The result is bool, broadcast."""
-def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, out: Tensor | None = None) -> _tuple:
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, out: _Any = None) -> _tuple:
     """The factors of `linalg.lu_factor`; with ``get_infos`` also those of `linalg.lu_factor_ex`."""
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`linalg.lu_solve` with its arguments in another order."""
-def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor]:
     """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not asked for is empty."""
 def manual_seed(seed: _int) -> _Generator:
     """Start the default generator from ``seed``; returns it. Raises RuntimeError beyond 64 bits."""
@@ -785,9 +785,9 @@ def matrix_exp(input: Tensor) -> Tensor:
     """``exp(A)`` of square matrices, by a polynomial of ``A / 2**s`` that is squared ``s`` times."""
 def matrix_power(input: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
     """The same as `linalg.matrix_power`."""
-def matrix_rank(input: Tensor, tol: _float | None = None, symmetric: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def matrix_rank(input: Tensor, tol: _float | None = None, symmetric: _bool = False, *, out: _Any = None) -> Tensor:
     """Removed; raises RuntimeError. Use `linalg.matrix_rank`."""
-def max(input: Tensor, *args: _Any, out: Tensor | None = None, **kwargs: _Any) -> _Any:
+def max(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:
     """The largest element; with ``dim`` the largest along it and where they are; with another tensor the largest of each pair."""
 def max_pool1d(input: Tensor, kernel_size: _Any, stride: _Any = ..., padding: _Any = 0, dilation: _Any = 1, ceil_mode: _bool = False) -> Tensor:
     """`max_pool1d` of ``nn.functional``."""
@@ -801,11 +801,11 @@ def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
     """The larger of two elements, nan if one is nan; tied elements share the gradient."""
 def mean(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating."""
-def median(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool = False, out: Tensor | None = None) -> _Any:
+def median(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool = False, out: _Any = None) -> _Any:
     """The lower median; with ``dim`` the medians along it and where they are."""
 def meshgrid(*tensors: _Any, indexing: _str | None = None) -> _tuple[Tensor, ...]:
     """Grids of the coordinates that vectors span: views, one for each vector."""
-def min(input: Tensor, *args: _Any, out: Tensor | None = None, **kwargs: _Any) -> _Any:
+def min(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:
     """The smallest element; with ``dim`` the smallest along it and where they are; with another tensor the smallest of each pair."""
 def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
@@ -835,7 +835,7 @@ def nan_to_num_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
     """``input.nan_to_num_(...)``."""
 def nanmean(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The mean over ``dim`` of the elements that are not nan."""
-def nanmedian(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool = False, out: Tensor | None = None) -> _Any:
+def nanmedian(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool = False, out: _Any = None) -> _Any:
     """The lower median, nan left out; with ``dim`` the medians along it and where they are."""
 def nanquantile(input: Tensor, q: _Any, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', axis: _int | None = None, keepdims: _bool = False, out: Tensor | None = None) -> Tensor:
     """The quantiles ``q`` of the elements that are not nan, over all or along ``dim``; ``q`` comes first in the result's shape."""
@@ -845,7 +845,7 @@ def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
     """``length`` elements from ``start`` along ``dim``; a view."""
 def narrow_copy(input: Tensor, dim: _Any, start: _Any, length: _Any, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `narrow` shows."""
-def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
+def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor]:
     """`nn.functional.batch_norm`, and in training the batch's means and reciprocal deviations, else empty."""
 def native_dropout(input: Tensor, p: _float, train: _bool | None) -> _tuple[Tensor, Tensor]:
     """The input with elements dropped with probability ``p`` and the others scaled, and which were kept."""
@@ -923,7 +923,7 @@ def promote_types(type1: _Any, type2: _Any) -> _dtype:
     """Return the smallest dtype that both dtypes convert to; RuntimeError if they do not mix."""
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
     """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
-def qr(input: Tensor, some: _bool = True, *, out: Tensor | None = None) -> _Any:
+def qr(input: Tensor, some: _bool = True, *, out: _Any = None) -> _Any:
     """The QR decomposition by its older name; ``some`` is the mode "reduced", False "complete"."""
 def quantile(input: Tensor, q: _Any, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', axis: _int | None = None, keepdims: _bool = False, out: Tensor | None = None) -> Tensor:
     """The quantiles ``q`` of the elements, over all or along ``dim``; ``q`` comes first in the result's shape."""
@@ -1067,22 +1067,22 @@ def slice_copy(input: Tensor, dim: _Any = 0, start: _Any = None, end: _Any = Non
     """A copy of ``start:end:step`` along ``dim``."""
 def slice_scatter(input: Tensor, src: Tensor, dim: _Any = 0, start: _Any = None, end: _Any = None, step: _Any = 1, *, out: Tensor | None = None) -> Tensor:
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
-def slogdet(input: Tensor, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def slogdet(input: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
 def softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> _Any:
     """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
-def solve(input: Tensor, A: Tensor, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def solve(input: Tensor, A: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Removed; raises RuntimeError. Use `linalg.solve`."""
-def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, axis: _int | None = None, out: Tensor | None = None) -> _Any:
+def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, axis: _int | None = None, out: _Any = None) -> _Any:
     """The elements in order along ``dim``, and where they were; ties always keep their order."""
 def split(tensor: Tensor, split_size_or_sections: _Any, dim: _int = 0) -> _tuple[Tensor, ...]:
     """Pieces of a size, or of the sizes in a list, along ``dim``; views."""
-def split_copy(input: Tensor, split_size: _Any, dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
-    """Copies of pieces of ``split_size`` along ``dim``."""
+def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: _Sequence[Tensor] | None = None) -> _Any:
+    """Copies of pieces of ``split_size`` along ``dim``; with ``out`` written there, and None."""
 def split_with_sizes(input: Tensor, split_sizes: _Sequence[_int], dim: _int = 0, *, axis: _int | None = None) -> _tuple[Tensor, ...]:
     """Pieces of the given sizes along ``dim``; views."""
-def split_with_sizes_copy(input: Tensor, split_sizes: _Any, dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
-    """Copies of pieces of the given sizes along ``dim``."""
+def split_with_sizes_copy(input: Tensor, split_sizes: _Sequence[_int], dim: _int = 0, *, out: _Sequence[Tensor] | None = None) -> _Any:
+    """Copies of pieces of the given sizes along ``dim``; with ``out`` written there, and None."""
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The square root of each element."""
 def sqrt_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
@@ -1097,9 +1097,9 @@ def squeeze_copy(input: Tensor, dim: _Any = None, *, out: Tensor | None = None) 
     """A copy without dimensions of size 1: all of them, or ``dim``."""
 def stack(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape joined along a new dimension ``dim``."""
-def std(input: Tensor, *args: _Any, out: Tensor | None = None, **kwargs: _Any) -> _Any:
+def std(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:
     """The standard deviation over ``dim``, with ``correction`` (1)."""
-def std_mean(input: Tensor, *args: _Any, out: Tensor | None = None, **kwargs: _Any) -> _Any:
+def std_mean(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:
     """Standard deviation and mean over ``dim``, with ``correction`` (1)."""
 def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
     """The spectra of overlapping frames of a signal."""
@@ -1109,7 +1109,7 @@ def subtract(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number
     """``input - alpha * other``, broadcast; refuses bools."""
 def sum(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The sum over ``dim`` (a dimension, several, or all); integers add up in int64."""
-def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Tensor | None = None) -> _Any:
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: _Any = None) -> _Any:
     """``input = U diag(S) V^H`` by its older name: V itself is returned; see `jaxflow.linalg.svd`."""
 def svd_lowrank(A: Tensor, q: _int | None = 6, niter: _int | None = 2, M: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
     """``(U, S, V)`` with ``A - M`` nearly ``U diag(S) V^H``, of rank ``q``; the projections are random."""
@@ -1117,7 +1117,7 @@ def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
     """Two dimensions exchanged; a view."""
 def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dimensions exchanged; a view."""
-def symeig(input: Tensor, eigenvectors: _bool = False, upper: _bool = True, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def symeig(input: Tensor, eigenvectors: _bool = False, upper: _bool = True, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Removed; raises RuntimeError. Use `linalg.eigh`."""
 def t(input: Tensor) -> Tensor:
     """A matrix transposed (a vector stays); a view."""
@@ -1161,7 +1161,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _Any = 1, dim: _int = -
     """The integral of samples along ``dim`` by the trapezoidal rule, at ``x`` or ``dx`` apart."""
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: _Any = 1, dim: _int = -1, axis: _int | None = None) -> Tensor:
     """The integral of samples along ``dim`` by the trapezoidal rule, at ``x`` or ``dx`` apart."""
-def triangular_solve(input: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def triangular_solve(input: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """The solution of ``A X = input`` (of ``A^T X = input``) for a triangular ``A``, and a copy of ``A``."""
 def tril(input: Tensor, diagonal: _Any = 0, *, out: Tensor | None = None) -> Tensor:
     """The matrices with 0 above a diagonal."""
@@ -1181,8 +1181,8 @@ def typename(obj: _Any, /) -> _str:
     """``"torch.FloatTensor"`` for tensors, else the qualified name of the type."""
 def unbind(input: Tensor, dim: _int = 0, *, axis: _int | None = None) -> _tuple[Tensor, ...]:
     """All slices along ``dim``; views."""
-def unbind_copy(input: Tensor, dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
-    """Copies of all slices along ``dim``."""
+def unbind_copy(input: Tensor, dim: _int = 0, *, out: _Sequence[Tensor] | None = None) -> _Any:
+    """Copies of all slices along ``dim``; with ``out`` written there, and None."""
 def unflatten(input: Tensor, dim: _int, sizes: _Any) -> Tensor:
     """Dimension ``dim`` split into ``sizes`` (one of them may be -1); a view."""
 def unfold_copy(input: Tensor, dimension: _Any, size: _Any, step: _Any, *, out: Tensor | None = None) -> Tensor:
@@ -1193,12 +1193,12 @@ def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_coun
     """The elements without those that equal the one before; reads the data."""
 def unravel_index(indices: Tensor, shape: _Any) -> _tuple[Tensor, ...]:
     """The coordinates, one int64 tensor for each dimension of ``shape``, of positions in a flattened tensor."""
-def unsafe_chunk(input: Tensor, chunks: _Any, dim: _Any = 0) -> Tensor:
-    """Like `chunk`, with copies for pieces."""
-def unsafe_split(input: Tensor, split_size: _Any, dim: _Any = 0) -> Tensor:
-    """Like `split`, with copies for pieces: writing to one changes nothing else."""
-def unsafe_split_with_sizes(input: Tensor, split_sizes: _Any, dim: _Any = 0) -> Tensor:
-    """Like `split_with_sizes`, with copies for pieces."""
+def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+    """Like `chunk`, but autograd takes the pieces for new tensors; see `unsafe_split`."""
+def unsafe_split(input: Tensor, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+    """Like `split`, but the pieces may be written to one by one: autograd takes them for new tensors."""
+def unsafe_split_with_sizes(input: Tensor, split_sizes: _Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
+    """Like `split_with_sizes`, but autograd takes the pieces for new tensors; see `unsafe_split`."""
 def unsqueeze(input: Tensor, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
     """With a dimension of size 1 put in at ``dim``; a view."""
 def unsqueeze_copy(input: Tensor, dim: _Any, *, out: Tensor | None = None) -> Tensor:
@@ -1207,9 +1207,9 @@ def use_deterministic_algorithms(mode: _bool, *, warn_only: _bool = False) -> No
     """With ``True``, the same operations on the same values give the same bits, whenever they run."""
 def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
     """The powers of a vector's elements as columns, from the highest unless ``increasing``."""
-def var(input: Tensor, *args: _Any, out: Tensor | None = None, **kwargs: _Any) -> _Any:
+def var(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:
     """The variance over ``dim``, divided by the count less ``correction`` (1)."""
-def var_mean(input: Tensor, *args: _Any, out: Tensor | None = None, **kwargs: _Any) -> _Any:
+def var_mean(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:
     """Variance and mean over ``dim``, with ``correction`` (1)."""
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the products of two vectors, the first one conjugated."""

@@ -21,7 +21,7 @@ class LinAlgError(RuntimeError): ...
 
 def cholesky(A: Tensor, *, upper: _bool = False, out: Tensor | None = None) -> Tensor:
     """``L`` with ``A = L L^H`` (``upper``: ``U`` with ``A = U^H U``), for a positive-definite ``A``."""
-def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """The Cholesky factor, and an int32 for each matrix: 0, or which leading minor is not positive."""
 def cross(input: Tensor, other: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
     """The cross product of vectors of three along ``dim``; other dimensions are broadcast."""
@@ -43,21 +43,21 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sums of products over the last dimensions of both; a plain product where one is 0-d."""
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverses of square matrices, real or complex."""
-def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def inv_ex(A: Tensor, *, check_errors: _bool = False, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Inverses, and for each matrix an int32: 0, or the number of its first zero pivot."""
-def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """L and D of symmetric matrices (``hermitian``: of Hermitian ones) in one matrix, and pivots (int32)."""
-def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False, out: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
+def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor]:
     """`ldl_factor`, and for each matrix an int32: 0, or the number of its first zero pivot."""
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: _bool = False, out: Tensor | None = None) -> Tensor:
     """``X`` with ``A X = B``, given what `ldl_factor` returned for ``A``; batches broadcast."""
-def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: _str | None = None, out: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor, Tensor]:
+def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: _str | None = None, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor, Tensor]:
     """``X`` that makes ``|A X - B|`` least, of those the one of least norm; computed by singular values."""
-def lu(A: Tensor, *, pivot: _bool = True, out: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
+def lu(A: Tensor, *, pivot: _bool = True, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor]:
     """``A = P L U``: a permutation, a unit lower and an upper triangular matrix, for ``A`` of any shape."""
-def lu_factor(A: Tensor, *, pivot: _bool = True, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def lu_factor(A: Tensor, *, pivot: _bool = True, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """LU factors with exchanged rows, packed in one matrix, and the exchanges (int32, from 1)."""
-def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False, out: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
+def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor]:
     """`lu_factor`, and for each matrix an int32: 0, or the number of its first zero pivot."""
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = True, adjoint: _bool = False, out: Tensor | None = None) -> Tensor:
     """``X`` with ``A X = B`` given the factors of ``A`` from `lu_factor`; ``X A = B`` for ``left=False``."""
@@ -79,11 +79,11 @@ def pinv(A: Tensor, rcond: _Any = None, hermitian: _bool = False, *, atol: _Any 
     """The pseudoinverse ``(..., n, m)`` of matrices ``(..., m, n)``."""
 def qr(A: Tensor, mode: _str = 'reduced', *, out: _tuple[Tensor, ...] | None = None) -> _linalg_qr_result:
     """``A = Q R`` with orthonormal columns in Q and an upper triangular R; batches of matrices."""
-def slogdet(A: Tensor, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def slogdet(A: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Signs and logarithms of the absolute values of determinants, of large matrices too."""
 def solve(A: Tensor, B: Tensor, *, left: _bool = True, out: Tensor | None = None) -> Tensor:
     """``X`` with ``A X = B``, or ``X A = B`` for ``left=False``; batches broadcast."""
-def solve_ex(A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False, out: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def solve_ex(A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """`solve`, and for each matrix an int32: 0, or the number of its first zero pivot."""
 def solve_triangular(A: Tensor, B: Tensor, *, upper: _Any, left: _bool = True, unitriangular: _bool = False, out: Tensor | None = None) -> Tensor:
     """``X`` with ``A X = B`` (``X A = B`` for ``left=False``) for a triangular ``A``; batches broadcast."""

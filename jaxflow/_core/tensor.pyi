@@ -1274,12 +1274,12 @@ class Tensor:
         """The distinct elements in order, or the distinct slices along ``dim``; reads the data."""
     def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> _Any:
         """The elements without those that equal the one before; reads the data."""
-    def unsafe_chunk(self, chunks: _Any, dim: _Any = 0) -> Tensor:
-        """Like `chunk`, with copies for pieces."""
-    def unsafe_split(self, split_size: _Any, dim: _Any = 0) -> Tensor:
-        """Like `split`, with copies for pieces: writing to one changes nothing else."""
-    def unsafe_split_with_sizes(self, split_sizes: _Any, dim: _Any = 0) -> Tensor:
-        """Like `split_with_sizes`, with copies for pieces."""
+    def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+        """Like `chunk`, but autograd takes the pieces for new tensors; see `unsafe_split`."""
+    def unsafe_split(self, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+        """Like `split`, but the pieces may be written to one by one: autograd takes them for new tensors."""
+    def unsafe_split_with_sizes(self, split_sizes: _Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
+        """Like `split_with_sizes`, but autograd takes the pieces for new tensors; see `unsafe_split`."""
     def unsqueeze(self, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
         """With a dimension of size 1 put in at ``dim``; a view."""
     def unsqueeze_(self, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:

@@ -107,6 +107,14 @@ def feature_alpha_dropout(input: Tensor, p: _float = ..., training: _bool = Fals
     """`alpha_dropout` of whole channels, those of dimension 1."""
 def fold(input: Tensor, output_size: _Any, kernel_size: _Any, dilation: _Any = 1, padding: _Any = 0, stride: _Any = 1) -> Tensor:
     """Images from columns of sliding blocks; where blocks overlap, they are added."""
+def fractional_max_pool2d(input: Tensor, kernel_size: _Any, output_size: _Any = None, output_ratio: _Any = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> _Any:
+    """Largest element of each window of ``(N, C, H, W)`` or without ``N``; their places are drawn."""
+def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: _Any, output_size: _Any = None, output_ratio: _Any = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> _Any:
+    """`fractional_max_pool2d` with ``return_indices``."""
+def fractional_max_pool3d(input: Tensor, kernel_size: _Any, output_size: _Any = None, output_ratio: _Any = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> _Any:
+    """Largest element of each window of ``(N, C, D, H, W)`` or without ``N``; their places are drawn."""
+def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: _Any, output_size: _Any = None, output_ratio: _Any = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> _Any:
+    """`fractional_max_pool3d` with ``return_indices``."""
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: _Any, full: _bool = False, eps: _float = ..., reduction: _str = 'mean') -> Tensor:
     """Negative log-likelihood under a normal distribution of mean ``input`` and variance"""
 def gelu(input: Tensor, *, approximate: _str = 'none', out: Tensor | None = None) -> Tensor:
