@@ -8,13 +8,15 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import EXACT, OPS, Out
 from jaxflow._dispatch.publish import return_type
 
 from .forms import expect_tensor, given_out
 from .linalg_faults import INDEFINITE, SINGULAR, checked
+from .linalg_forms import by_columns, castable
 
 _CHOLESKY_EX = return_type("linalg_cholesky_ex", ("L", "info"))
+_FOUND = Out("expected scalar type {result} but found {out}")
 _TRIANGULAR_SOLVE = return_type("triangular_solve", ("solution", "cloned_coefficient"))
 
 
@@ -27,9 +29,10 @@ def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = F
     """
     expect_tensor("linalg_cholesky_ex", "A", A)
     result = apply(OPS["_linalg_cholesky_ex"], (A,), (bool(upper),))
+    by_columns(result[0])
     if check_errors:
         checked("linalg.cholesky_ex", INDEFINITE, result[1], result)
-    return given_out("linalg_cholesky_ex", out, _CHOLESKY_EX(result))
+    return given_out("linalg_cholesky_ex", out, _CHOLESKY_EX(result), rule=EXACT)
 
 
 @composite("function", name="cholesky", namespace="linalg")
@@ -43,7 +46,8 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None
     """
     expect_tensor("linalg_cholesky", "A", A)
     L, info = apply(OPS["_linalg_cholesky_ex"], (A,), (bool(upper),))
-    return given_out("linalg_cholesky", out, checked("linalg.cholesky", INDEFINITE, info, L))
+    checked("linalg.cholesky", INDEFINITE, info, by_columns(L))
+    return given_out("linalg_cholesky", out, L, rule=EXACT)
 
 
 @composite()
@@ -58,7 +62,8 @@ def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -
         "This transform will produce equivalent results for all valid (symmetric positive definite) inputs."
     )
     L, info = apply(OPS["_cholesky"], (input,), (bool(upper),))
-    return given_out("cholesky", out, checked("cholesky", INDEFINITE, info, L))
+    checked("cholesky", INDEFINITE, info, L)
+    return given_out("cholesky", out, L if out is not None else by_columns(L), rule=castable("cholesky"))
 
 
 @composite()
@@ -70,7 +75,33 @@ def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None =
     """
     expect_tensor("cholesky_inverse", "input", input)
     inverse, info = apply(OPS["_cholesky_inverse"], (input,), (bool(upper),))
-    return given_out("cholesky_inverse", out, checked("cholesky_inverse", SINGULAR, info, inverse))
+    checked("cholesky_inverse", SINGULAR, info, by_columns(inverse))
+    return given_out("cholesky_inverse", out, inverse, rule=castable("cholesky_inverse"))
+
+
+@composite()
+def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *,
+                   out: Tensor | None = None) -> Tensor:
+    """``X`` with ``A X = input``, where ``input2`` is a Cholesky factor of ``A``; batches broadcast."""
+    expect_tensor("cholesky_solve", "input", input)
+    expect_tensor("cholesky_solve", "input2", input2, 2)
+    X = apply(OPS["_cholesky_solve"], (input, input2), (bool(upper),))
+    return given_out("cholesky_solve", out, X if out is not None else by_columns(X),
+                     rule=castable("cholesky_solve"))
+
+
+@composite("function", namespace="linalg")
+def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False,
+                     out: Tensor | None = None) -> Tensor:
+    """``X`` with ``A X = B`` (``X A = B`` for ``left=False``) for a triangular ``A``; batches broadcast.
+
+    The other triangle of ``A`` is not read, nor is the diagonal where it is ``unitriangular``. A zero on
+    the diagonal makes infinities and nans, no error.
+    """
+    expect_tensor("linalg_solve_triangular", "A", A)
+    expect_tensor("linalg_solve_triangular", "B", B, 2)
+    X = apply(OPS["_linalg_solve_triangular"], (A, B), (bool(upper), bool(left), bool(unitriangular)))
+    return given_out("linalg_solve_triangular", out, by_columns(X), rule=_FOUND)
 
 
 @composite()
@@ -87,4 +118,4 @@ def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bo
         "X = torch.linalg.solve_triangular(A, B)."
     )
     result = apply(OPS["_triangular_solve"], (input, A), (bool(upper), bool(transpose), bool(unitriangular)))
-    return given_out("triangular_solve", out, _TRIANGULAR_SOLVE(result))
+    return given_out("triangular_solve", out, _TRIANGULAR_SOLVE(list(map(by_columns, result))), rule=EXACT)

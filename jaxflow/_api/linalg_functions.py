@@ -9,16 +9,21 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import finfo
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.publish import function_of, return_type
+from jaxflow._dispatch.op import EXACT, OPS, Out
+from jaxflow._dispatch.publish import function_of, return_type, write_out
 
 from .creation import eye
 from .forms import expect_tensor, given_out
+from .linalg_forms import by_columns, castable
 from .linalg_solve import inv
 from .matmul import matmul
 
 cat = function_of(OPS["cat"])
 _LSTSQ = return_type("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
+
+_VECDOT = Out("linalg.vecdot: Expected out of dtype{result} but found {out}")
+_LSTSQ_OUT = tuple(
+    castable("torch.linalg.lstsq", what) for what in ("solution", "solution", "rank", "singular_values"))
 
 # -------------------------------------------------------------------------------------------- powers
 
@@ -52,18 +57,26 @@ def _power(name: str, A: Tensor, n: int) -> Tensor:
     return result
 
 
+def _power_out(out: Tensor | None, result: Tensor, n: int) -> Tensor:
+    """A product goes into its own dtype only, a copy into those that it can be cast to."""
+    rule = castable("matrix_power")
+    if out is not None and n not in (0, 1) and not rule.refuses(result.dtype, out.dtype):
+        rule = EXACT
+    return given_out("matrix_power", out, result, rule=rule)
+
+
 @composite()
 def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """The same as `linalg.matrix_power`."""
     expect_tensor("matrix_power", "input", input)
-    return given_out("matrix_power", out, _power("matrix_power", input, n))
+    return _power_out(out, _power("matrix_power", input, n), n)
 
 
 @composite("function", name="matrix_power", namespace="linalg")
 def linalg_matrix_power(A: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """``A`` to the power ``n``, by repeated squaring; of the inverse for a negative ``n``."""
     expect_tensor("linalg_matrix_power", "A", A)
-    return given_out("linalg_matrix_power", out, _power("linalg_matrix_power", A, n))
+    return _power_out(out, _power("linalg_matrix_power", A, n), n)
 
 
 @composite("function", name="vander", namespace="linalg")
@@ -103,7 +116,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
             f"{first.scalar_name} and y of type {second.scalar_name} instead"
         )
     result = x.vdot(y) if x.dim() == y.dim() == 1 else (x.conj() * y).sum(dim)
-    return given_out("linalg_vecdot", out, result, (x, y))
+    return given_out("linalg_vecdot", out, result, (x, y), rule=_VECDOT)
 
 
 @composite("function", namespace="linalg")
@@ -193,4 +206,10 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         once = tuple(map(slice, A.shape[:-2]))
         ranks, values = (t[once] if t.dim() >= len(once) and t.shape[0] else t for t in (ranks, values))
     X = X if wide is B else X.squeeze(-1)
-    return given_out("linalg_lstsq", out, _LSTSQ((X, residuals, ranks, values)))
+    if wide is B and (out is None or not out[0]._aval.numel):
+        by_columns(X, max(m, n))
+    results = X, residuals, ranks, values
+    if out is None:
+        return _LSTSQ(results)
+    return _LSTSQ([write_out("linalg_lstsq", o, r, (A, B), None, rule)
+                   for o, r, rule in zip(out, results, _LSTSQ_OUT, strict=True)])

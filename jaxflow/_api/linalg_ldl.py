@@ -9,12 +9,13 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.history import edge_of, set_history
 from jaxflow._dispatch.not_derived import NotDerived
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import EXACT, OPS
 from jaxflow._dispatch.publish import return_type
 from jaxflow._dispatch.state import state
 
 from .forms import expect_tensor, given_out
 from .linalg_faults import checked
+from .linalg_forms import by_columns
 
 _LDL_FACTOR = return_type("linalg_ldl_factor", ("LD", "pivots"))
 _LDL_FACTOR_EX = return_type("linalg_ldl_factor_ex", ("LD", "pivots", "info"))
@@ -31,7 +32,7 @@ def _without_derivative(what: str, result: Tensor, *operands: Tensor) -> Tensor:
 
 def _factor(A: Tensor, hermitian: bool) -> tuple[Tensor, Tensor, Tensor]:
     LD, pivots, info = apply(OPS["_linalg_ldl_factor_ex"], (A,), (bool(hermitian),))
-    return _without_derivative("aten::linalg_ldl_factor_ex", LD, A), pivots, info
+    return _without_derivative("aten::linalg_ldl_factor_ex", by_columns(LD), A), pivots, info
 
 
 @composite("function", namespace="linalg")
@@ -42,7 +43,7 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
     result = _factor(A, hermitian)
     if check_errors:
         checked("torch.linalg.ldl_factor_ex", _ZERO, result[2], result, RuntimeError)
-    return given_out("linalg_ldl_factor_ex", out, _LDL_FACTOR_EX(result))
+    return given_out("linalg_ldl_factor_ex", out, _LDL_FACTOR_EX(result), rule=EXACT)
 
 
 @composite("function", namespace="linalg")
@@ -57,7 +58,7 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> tuple[
     expect_tensor("linalg_ldl_factor", "A", A)
     LD, pivots, info = _factor(A, hermitian)
     checked("torch.linalg.ldl_factor", _ZERO, info, (LD, pivots), RuntimeError)
-    return given_out("linalg_ldl_factor", out, _LDL_FACTOR((LD, pivots)))
+    return given_out("linalg_ldl_factor", out, _LDL_FACTOR((LD, pivots)), rule=EXACT)
 
 
 @composite("function", namespace="linalg")
@@ -70,5 +71,5 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
     for at, (letter, x) in enumerate((("LD", LD), ("pivots", pivots), ("B", B)), 1):
         expect_tensor("linalg_ldl_solve", letter, x, at)
     X = apply(OPS["linalg_ldl_solve"], (LD, pivots, B), (bool(hermitian),))
-    _without_derivative("aten::linalg_ldl_solve", X, LD, B)
-    return given_out("linalg_ldl_solve", out, X, (LD, pivots, B))
+    _without_derivative("aten::linalg_ldl_solve", by_columns(X), LD, B)
+    return given_out("linalg_ldl_solve", out, X, rule=EXACT)

@@ -9,11 +9,13 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import EXACT, OPS
 from jaxflow._dispatch.publish import return_type
+from jaxflow._ops.linalg_lu import is_vector
 
 from .forms import expect_tensor, given_out
 from .linalg_faults import SINGULAR, UNSOLVED, ZERO_PIVOT, checked
+from .linalg_forms import by_columns, castable
 
 _SLOGDET = return_type("slogdet", ("sign", "logabsdet"))
 _LINALG_SLOGDET = return_type("linalg_slogdet", ("sign", "logabsdet"))
@@ -30,7 +32,7 @@ def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     The gradient of a singular matrix is its adjugate's, right to rounding.
     """
     expect_tensor("linalg_det", "A", A)
-    return given_out("linalg_det", out, apply(OPS["_linalg_det"], (A,))[0])
+    return given_out("linalg_det", out, apply(OPS["_linalg_det"], (A,))[0], rule=EXACT)
 
 
 def _slogdet(A: Tensor, name: str) -> tuple[Tensor, Tensor]:
@@ -41,7 +43,7 @@ def _slogdet(A: Tensor, name: str) -> tuple[Tensor, Tensor]:
 def slogdet(input: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
     expect_tensor("slogdet", "input", input)
-    return given_out("slogdet", out, _SLOGDET(_slogdet(input, "linalg.slogdet")))
+    return given_out("slogdet", out, _SLOGDET(_slogdet(input, "linalg.slogdet")), rule=EXACT)
 
 
 @composite("function", name="slogdet", namespace="linalg")
@@ -52,7 +54,8 @@ def linalg_slogdet(A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
     logarithm ``-inf``.
     """
     expect_tensor("linalg_slogdet", "A", A)
-    return given_out("linalg_slogdet", out, _LINALG_SLOGDET(_slogdet(A, "linalg.slogdet")))
+    result = _LINALG_SLOGDET(_slogdet(A, "linalg.slogdet"))
+    return given_out("linalg_slogdet", out, result, rule=EXACT)
 
 
 @composite()
@@ -75,9 +78,10 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> tuple[T
     """
     expect_tensor("linalg_inv_ex", "A", A)
     result = apply(OPS["_linalg_inv_ex"], (A,))
+    by_columns(result[0])
     if check_errors:
         checked("linalg.inv_ex", SINGULAR, result[1], result)
-    return given_out("linalg_inv_ex", out, _INV_EX(result))
+    return given_out("linalg_inv_ex", out, _INV_EX(result), rule=EXACT)
 
 
 @composite("function", namespace="linalg")
@@ -89,7 +93,8 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     expect_tensor("linalg_inv", "A", A)
     inverse, info = apply(OPS["_linalg_inv_ex"], (A,))
-    return given_out("linalg_inv", out, checked("linalg.inv", SINGULAR, info, inverse))
+    checked("linalg.inv", SINGULAR, info, by_columns(inverse))
+    return given_out("linalg_inv", out, inverse, rule=EXACT)
 
 
 @composite()
@@ -102,16 +107,21 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 # ----------------------------------------------------------------------------------------- solutions
 
 
+def _solved(A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor]:
+    X, _, _, info = apply(OPS["_linalg_solve_ex"], (A, B), (bool(left),))
+    return (X if is_vector(A._aval, B._aval) or not left else by_columns(X)), info
+
+
 @composite("function", namespace="linalg")
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False,
              out: Any = None) -> tuple[Tensor, Tensor]:
     """`solve`, and for each matrix an int32: 0, or the number of its first zero pivot."""
     expect_tensor("linalg_solve_ex", "A", A)
     expect_tensor("linalg_solve_ex", "B", B, 2)
-    X, _, _, info = apply(OPS["_linalg_solve_ex"], (A, B), (bool(left),))
+    X, info = _solved(A, B, left)
     if check_errors:
         checked("torch.linalg.solve_ex", UNSOLVED, info, (X, info))
-    return given_out("linalg_solve_ex", out, _SOLVE_EX((X, info)))
+    return given_out("linalg_solve_ex", out, _SOLVE_EX((X, info)), rule=EXACT)
 
 
 @composite("function", namespace="linalg")
@@ -129,8 +139,9 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
     """
     expect_tensor("linalg_solve", "A", A)
     expect_tensor("linalg_solve", "B", B, 2)
-    X, _, _, info = apply(OPS["_linalg_solve_ex"], (A, B), (bool(left),))
-    return given_out("linalg_solve", out, checked("torch.linalg.solve", UNSOLVED, info, X))
+    X, info = _solved(A, B, left)
+    checked("torch.linalg.solve", UNSOLVED, info, X)
+    return given_out("linalg_solve", out, X, rule=EXACT)
 
 
 @composite("function", namespace="linalg")
@@ -148,7 +159,8 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
         )
     inverse, info = apply(OPS["_linalg_inv_ex"], (A.reshape(rows, columns),))
     checked("inv", SINGULAR, info, inverse)
-    return given_out("linalg_tensorinv", out, inverse.reshape(*shape[ind:], *shape[:ind]))
+    return given_out(
+        "linalg_tensorinv", out, inverse.reshape(*shape[ind:], *shape[:ind]), rule=castable("tensorinv"))
 
 
 @composite("function", namespace="linalg")
@@ -167,7 +179,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None, *, out: Tensor | None = 
             f"prod(self.shape[:other.ndim]), but got {columns} != {rows}"
         )
     X = solve(A.reshape(columns, columns), B.reshape(-1))
-    return given_out("linalg_tensorsolve", out, X.reshape(left))
+    return given_out("linalg_tensorsolve", out, X.reshape(left), rule=castable("tensorsolve"))
 
 
 # ------------------------------------------------------------------------------------------- factors
@@ -179,15 +191,20 @@ _LINALG_LU = return_type("linalg_lu", ("P", "L", "U"))
 _LU_UNPACK = return_type("lu_unpack", ("P", "L", "U"))
 
 
+def _lu_factored(A: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor]:
+    LU, pivots, info, _ = apply(OPS["_linalg_lu_factor_ex"], (A,), (bool(pivot),))
+    return by_columns(LU), pivots, info
+
+
 @composite("function", namespace="linalg")
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False,
                  out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """`lu_factor`, and for each matrix an int32: 0, or the number of its first zero pivot."""
     expect_tensor("linalg_lu_factor_ex", "A", A)
-    result = apply(OPS["_linalg_lu_factor_ex"], (A,), (bool(pivot),))[:3]
+    result = _lu_factored(A, pivot)
     if check_errors:
         checked("torch.linalg.lu_factor_ex", ZERO_PIVOT, result[2], result, RuntimeError)
-    return given_out("linalg_lu_factor_ex", out, _LU_FACTOR_EX(result))
+    return given_out("linalg_lu_factor_ex", out, _LU_FACTOR_EX(result), rule=EXACT)
 
 
 @composite("function", namespace="linalg")
@@ -198,16 +215,17 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> tuple[Tensor
         RuntimeError: where a pivot is zero; when a number is asked for, if that is when it is known.
     """
     expect_tensor("linalg_lu_factor", "A", A)
-    LU, pivots, info, _ = apply(OPS["_linalg_lu_factor_ex"], (A,), (bool(pivot),))
+    LU, pivots, info = _lu_factored(A, pivot)
     checked("torch.linalg.lu_factor", ZERO_PIVOT, info, (LU, pivots), RuntimeError)
-    return given_out("linalg_lu_factor", out, _LU_FACTOR((LU, pivots)))
+    return given_out("linalg_lu_factor", out, _LU_FACTOR((LU, pivots)), rule=EXACT)
 
 
 @composite("function", name="lu", namespace="linalg")
 def linalg_lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """``A = P L U``: a permutation, a unit lower and an upper triangular matrix, for ``A`` of any shape."""
     expect_tensor("linalg_lu", "A", A)
-    return given_out("linalg_lu", out, _LINALG_LU(apply(OPS["_linalg_lu"], (A,), (bool(pivot),))))
+    result = _LINALG_LU(apply(OPS["_linalg_lu"], (A,), (bool(pivot),)))
+    return given_out("linalg_lu", out, result, rule=EXACT)
 
 
 @composite()
@@ -221,7 +239,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
         "and\nLU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\n"
         "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
     )
-    result = apply(OPS["_linalg_lu_factor_ex"], (A,), (bool(pivot),))[:3]
+    result = _lu_factored(A, pivot)
     if get_infos:
         return given_out("lu", out, _LU_WITH_INFO(result))
     return given_out("lu", out, result[:2])
@@ -234,7 +252,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     expect_tensor("lu_unpack", "LU_data", LU_data)
     expect_tensor("lu_unpack", "LU_pivots", LU_pivots, 2)
     result = apply(OPS["_lu_unpack"], (LU_data, LU_pivots), (bool(unpack_data), bool(unpack_pivots)))
-    return given_out("lu_unpack", out, _LU_UNPACK(result))
+    return given_out("lu_unpack", out, _LU_UNPACK(result), rule=EXACT)
 
 
 @composite("function", name="lu_solve", namespace="linalg")
@@ -248,7 +266,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     for at, (letter, x) in enumerate((("LU", LU), ("pivots", pivots), ("B", B)), 1):
         expect_tensor("linalg_lu_solve", letter, x, at)
     X = apply(op, (LU, pivots, B), (bool(left), bool(adjoint)))
-    return given_out("linalg_lu_solve", out, X, (LU, pivots, B))
+    return given_out("linalg_lu_solve", out, by_columns(X) if left else X, (LU, pivots, B), op)
 
 
 @composite()

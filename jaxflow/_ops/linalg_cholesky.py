@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import EXACT, op
+from jaxflow._dispatch.op import op
 
 from ._matrices import (
     adjoint,
@@ -156,7 +156,7 @@ def _solve(factor, b, upper):
     return jax.lax.custom_linear_solve(whole, b, solve, solve_transposed)
 
 
-@op(grad_name="CholeskySolveBackward0", saves=("input2", "result"), out=EXACT)
+@op(name="_cholesky_solve", variants="", grad_name="CholeskySolveBackward0", saves=("input2", "result"))
 def cholesky_solve(input, input2, /, upper=False):
     """``X`` with ``A X = input``, where ``input2`` is a Cholesky factor of ``A``; batches broadcast."""
     for letter, x in (("b", input), ("u", input2)):
@@ -182,7 +182,7 @@ def cholesky_inverse(input, /, upper=False):
 # --------------------------------------------------------------------------------- triangular systems
 
 
-@op(namespace="linalg", name="solve_triangular", variants="function out", saves=("A", "result"), out=EXACT,
+@op(name="_linalg_solve_triangular", variants="", saves=("A", "result"),
     grad_name="LinalgSolveTriangularBackward0")
 def solve_triangular(A, B, /, *, upper, left=True, unitriangular=False):
     """``X`` with ``A X = B`` (``X A = B`` for ``left=False``) for a triangular ``A``; batches broadcast.

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import EXACT, op
+from jaxflow._dispatch.op import op
 
 from ._matrices import check_inexact, check_kernel, check_square, spread
 from ._support import scalar_name
@@ -66,7 +66,7 @@ def linalg_ldl_factor_ex(A, /, hermitian=False):
     return tuple(_on_host(functools.partial(_factor_on_host, hermitian), results, A))
 
 
-@op(name="linalg_ldl_solve", variants="", differentiable=False, out=EXACT)
+@op(name="linalg_ldl_solve", variants="", differentiable=False)
 def linalg_ldl_solve(LD, pivots, B, /, hermitian=False):
     """``X`` with ``A X = B``, given the LDL factors of ``A``; batches broadcast; runs on the host."""
     name = "torch.linalg.ldl_solve"

@@ -55,11 +55,12 @@ ROWS = {
     "_linalg_cholesky_ex": row(lambda x: L.cholesky(_positive(x)), A),
     "_linalg_cholesky_ex/upper": row(lambda x: L.cholesky(_positive(x), upper=True), A, **COMPLEX),
     "_cholesky": row(lambda x: _quietly(torch.cholesky, _positive(x)), A),
-    "cholesky_solve": row(lambda x, y: torch.cholesky_solve(x, _regular(y).tril()), B, A, **COMPLEX),
-    "cholesky_solve/upper": row(lambda x, y: torch.cholesky_solve(x, _regular(y).triu(), True), B, A),
+    "_cholesky_solve": row(lambda x, y: torch.cholesky_solve(x, _regular(y).tril()), B, A, **COMPLEX),
+    "_cholesky_solve/upper": row(lambda x, y: torch.cholesky_solve(x, _regular(y).triu(), True), B, A),
     "_cholesky_inverse": row(lambda x: torch.cholesky_inverse(_regular(x).tril()), A, **COMPLEX),
-    "solve_triangular": row(lambda x, y: L.solve_triangular(_regular(x), y, upper=True), A, B, **COMPLEX),
-    "solve_triangular/right": row(
+    "_linalg_solve_triangular": row(
+        lambda x, y: L.solve_triangular(_regular(x), y, upper=True), A, B, **COMPLEX),
+    "_linalg_solve_triangular/right": row(
         lambda x, y: L.solve_triangular(x, y, upper=False, left=False, unitriangular=True), A, (1, 2)),
     "_triangular_solve": row(
         lambda x, y: tuple(_quietly(torch.triangular_solve, x, _regular(y), True, True)), B, A, **COMPLEX),
