@@ -81,3 +81,11 @@ def test_masked_operations_compile():
     x, mask = torch.tensor(X[2:]), torch.tensor(MASK[2:])
     for found, expected in zip(torch.compile(step)(x, mask), step(x, mask), strict=True):
         np.testing.assert_allclose(found.numpy(), expected.numpy(), 1e-6)
+
+
+def test_slopes_of_logaddexp_where_an_operand_is_infinite(executor):
+    for name in ("logaddexp", "logaddexp2"):
+        for a, b, expected in ((-np.inf, 1.0, (0, 1)), (np.inf, 1.0, (1, 0)), (2.0, 2.0, (0.5, 0.5))):
+            x, y = (torch.tensor(v, requires_grad=True) for v in (a, b))
+            getattr(torch, name)(x, y).backward()
+            assert (x.grad.item(), y.grad.item()) == expected, (name, a)

@@ -199,3 +199,20 @@ def test_weights_need_no_memory_for_each_pair():
     weights = torch.rand(1 << 16)
     drawn = torch.multinomial(weights, 1 << 16, True)  # as noise for each pair: 16 GB
     assert 0 <= drawn.min() and drawn.max() < 1 << 16
+
+
+def test_out_takes_the_size_without_a_warning(recwarn):
+    weights, out = torch.ones(3), torch.empty(2, 5)
+    for draw in (
+        lambda: torch.bernoulli(weights, out=out), lambda: torch.normal(1.0, 2.0, (3,), out=out),
+        lambda: torch.rand(3, out=out), lambda: torch.randint(5, (3,), out=out),
+    ):
+        assert draw() is out and out.shape == (3,)
+        out = torch.empty(2, 5)
+    for words, call in (
+        ("dtype Double does not match", lambda: torch.rand(3, out=out, dtype=torch.float64)),
+        ("expects Long tensor out", lambda: torch.multinomial(weights, 2, out=out)),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            call()
+    assert not recwarn.list

@@ -52,13 +52,13 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     if not isinstance(std, Tensor):
         _check_deviation(std)
     if not tensors:
-        kind = dtype_of(dtype, "normal") if out is None else out._aval.dtype
+        kind = dtype_of(dtype, "normal", None if out is None else out._aval.dtype)
         need_float("normal_kernel_cpu", kind)
         shape = size_of("normal", (size,))
         t = drawn("_normal", (float(mean), float(std)), (shape, kind, device_of(device)), generator)
         return finished(t, requires_grad, "normal") if out is None else write_out(
             "normal", out, t, (), rule=SIZED)
-    for number in tensors:
+    for number in (*tensors, *(() if out is None else (out,))):
         need_float("normal_kernel_cpu", number._aval.dtype)
     numbers = [a.detach() if isinstance(a, Tensor) else a for a in (mean, std)]
     t = drawn("_normal_of", numbers, (tensors[0]._aval.dtype,), generator)
@@ -98,7 +98,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None,
     need_float("bernoulli_tensor_cpu_self_", input._aval.dtype, complex_too=False)
     kind = (input if out is None else out)._aval.dtype
     t = traced_back(tossed(input, kind, generator), "BernoulliBackward0", input)
-    return given_out("bernoulli", out, t)
+    return given_out("bernoulli", out, t, rule=SIZED)
 
 
 @composite("function")
@@ -193,4 +193,4 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
     weights, watch = input.detach(), Watch()
     _check_weights(watch, weights, replacement)
     t = watch.over(drawn("_multinomial", (weights,), (num_samples, bool(replacement)), generator))
-    return given_out("multinomial", out, t)
+    return given_out("multinomial", out, t, rule=SIZED)

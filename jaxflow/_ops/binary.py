@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -76,14 +78,31 @@ def log_add_exp(x, y):
 def logaddexp(input, other, /):
     """``log(exp(input) + exp(other))`` without overflow."""
     refuse("logaddexp_cpu", input, BOOL, INTEGER)
-    return log_add_exp(input, other)
+    if is_complex(input):
+        return log_add_exp(input, other)
+    return _log_of_sum(jnp.logaddexp, jnp.exp, input, other)
 
 
 @op(promote="default", variants="function method out")
 def logaddexp2(input, other, /):
     """``log2(2 ** input + 2 ** other)`` without overflow."""
     refuse("logaddexp2_cpu", input, BOOL, INTEGER, COMPLEX)
-    return jnp.logaddexp2(input, other)
+    return _log_of_sum(jnp.logaddexp2, jnp.exp2, input, other)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _log_of_sum(whole, power, x, y):
+    """The logarithm of a sum of two powers. Of its slopes one is 0 where the other operand is infinite.
+
+    jax's own rule multiplies the slope there by a power of the finite operand.
+    """
+    return whole(x, y)
+
+
+@_log_of_sum.defjvp
+def _log_of_sum_jvp(whole, power, primals, tangents):
+    x, y = primals
+    return whole(x, y), tangents[0] / (1 + power(y - x)) + tangents[1] / (1 + power(x - y))
 
 
 def _product_with(name, log):
