@@ -204,11 +204,11 @@ def test_weights_need_no_memory_for_each_pair():
 def test_out_takes_the_size_without_a_warning(recwarn):
     weights, out = torch.ones(3), torch.empty(2, 5)
     for draw in (
-        lambda: torch.bernoulli(weights, out=out), lambda: torch.normal(1.0, 2.0, (3,), out=out),
-        lambda: torch.rand(3, out=out), lambda: torch.randint(5, (3,), out=out),
+        lambda t: torch.bernoulli(weights, out=t), lambda t: torch.normal(1.0, 2.0, (3,), out=t),
+        lambda t: torch.rand(3, out=t), lambda t: torch.randint(5, (3,), out=t),
     ):
-        assert draw() is out and out.shape == (3,)
-        out = torch.empty(2, 5)
+        t = torch.empty(2, 5)
+        assert draw(t) is t and t.shape == (3,)
     for words, call in (
         ("dtype Double does not match", lambda: torch.rand(3, out=out, dtype=torch.float64)),
         ("expects Long tensor out", lambda: torch.multinomial(weights, 2, out=out)),
