@@ -250,6 +250,14 @@ for _name in ("float", "double", "half", "bfloat16", "long", "int", "short", "ch
 
 
 @composite("method")
+def chalf(self: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
+    """Refused: XLA has no complex numbers of half precision. NotImplementedError."""
+    raise NotImplementedError(
+        "chalf() is not supported: XLA has no type for torch.complex32; use cfloat(), of torch.complex64"
+    )
+
+
+@composite("method")
 def type(self: Tensor, dtype: Any = None, non_blocking: bool = False):
     """The type's name (``torch.FloatTensor``), or the tensor as another dtype (a dtype or such a name)."""
     if dtype is None:

@@ -63,7 +63,7 @@ def bitwise_right_shift(input, other, /):
     return input >> jnp.where((other < 0) | (other > most), most, other)
 
 
-@op(differentiable=False)
+@op(differentiable=False, out="Expected result to be of dtype uint64, but got {out}")
 def hash_tensor(input, /, dim=(), *, keepdim=False, mode=0):
     """The exclusive or of all elements, or of those along ``dim``, as 64 bits; uint64.
 

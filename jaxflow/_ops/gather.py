@@ -190,5 +190,7 @@ def nonzero_static(input, /, *, size, fill_value=-1):
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
     if not input.ndim or not size:
         return jnp.zeros((size, input.ndim), np.int64)
+    if not input.size:
+        return jnp.full((size, input.ndim), fill_value, np.int64)
     found = jnp.nonzero(input, size=size, fill_value=fill_value)
     return jnp.stack(found, -1).astype(np.int64)

@@ -111,7 +111,8 @@ def unsafe_masked_index_put_accumulate(*tensors):
     if input.size == 0:
         return input
     at = _clamped(input, mask, indices)
-    return add(input, at, jnp.where(_fitted(mask, values), values, 0).astype(input.dtype))
+    spread = _fitted(mask, values)
+    return add(input, at, jnp.where(spread, values, jnp.zeros_like(values)).astype(input.dtype))
 
 
 def _word(x) -> str:

@@ -144,7 +144,7 @@ def block_diag(*tensors):
     return jnp.concatenate(rows, 0)
 
 
-@op(name="_chunk_cat", variants="function out", differentiable=False)
+@op(name="_chunk_cat", variants="function out", differentiable=False, out=_JOIN_OUT)
 def chunk_cat(*tensors, dim, num_chunks):
     """Tensors cut into ``num_chunks`` along ``dim``, filled up with zeros, and joined chunk by chunk.
 

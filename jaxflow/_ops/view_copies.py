@@ -7,7 +7,7 @@ of a contiguous array.
 from __future__ import annotations
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._dispatch.op import EXACT, op
+from jaxflow._dispatch.op import EXACT, Out, op
 
 from . import pieces
 from ._support import wrap_dim
@@ -46,7 +46,8 @@ def diagonal_copy(input, /, offset=0, dim1=0, dim2=1):
     return _shown(input, "diagonal", offset, dim1, dim2)
 
 
-@op(variants="function method out", saves="none", out=_UNEXPLAINED.format("self.dtype() == output.dtype()"))
+@op(variants="function method out", saves="none",
+    out=Out(_UNEXPLAINED.format("self.dtype() == output.dtype()"), resizes=True))
 def narrow_copy(input, /, dim, start, length):
     """A copy of what `narrow` shows."""
     if dim >= input.ndim > 0:
