@@ -85,7 +85,7 @@ def solve(A: Tensor, B: Tensor, *, left: _bool = True, out: Tensor | None = None
     """``X`` with ``A X = B``, or ``X A = B`` for ``left=False``; batches broadcast."""
 def solve_ex(A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """`solve`, and for each matrix an int32: 0, or the number of its first zero pivot."""
-def solve_triangular(A: Tensor, B: Tensor, *, upper: _Any, left: _bool = True, unitriangular: _bool = False, out: Tensor | None = None) -> Tensor:
+def solve_triangular(A: Tensor, B: Tensor, *, upper: _bool, left: _bool = True, unitriangular: _bool = False, out: Tensor | None = None) -> Tensor:
     """``X`` with ``A X = B`` (``X A = B`` for ``left=False``) for a triangular ``A``; batches broadcast."""
 def svd(A: Tensor, full_matrices: _bool = True, *, driver: _Any = None, out: _tuple[Tensor, ...] | None = None) -> _linalg_svd_result:
     """``A = U diag(S) Vh`` with orthonormal U and V, and S real and falling."""

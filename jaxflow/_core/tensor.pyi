@@ -355,6 +355,8 @@ class Tensor:
         """The smallest integer not below each element."""
     def cfloat(self, memory_format: _Any = ...) -> _Any:
         """``self.to(torch.complex64)``."""
+    def chalf(self, *, memory_format: _Any = ...) -> Tensor:
+        """Refused: XLA has no complex numbers of half precision. NotImplementedError."""
     def char(self, memory_format: _Any = ...) -> _Any:
         """``self.to(torch.int8)``."""
     def cholesky(self, upper: _bool = False) -> Tensor:
