@@ -80,6 +80,15 @@ for _name in ("__rtruediv__", "__rdiv__"):
     _operator(_name, lambda self, other: apply(OPS["mul"], (self.reciprocal(), other)))
 
 
+def _invert(self: Tensor) -> Tensor:
+    if self._aval.dtype.category > dtypes.INTEGER:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return apply(OPS["bitwise_not"], (self,))
+
+
+Tensor.__invert__ = _invert
+
+
 def _double(x: Any) -> Any:
     wants_complex = x._aval.dtype.is_complex if isinstance(x, Tensor) else isinstance(x, complex)
     if isinstance(x, Tensor):

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from jaxflow._core.geometry import is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import value_of
+from jaxflow._dispatch.door import strides_of, value_of
 
 from .construct import put
 
@@ -16,13 +17,16 @@ def _reduce_ex(self: Tensor, protocol: Any) -> tuple:
     """Values, device and attributes: what comes back is a leaf with a storage of its own."""
     array = value_of(self).host()
     state = (array, str(self.device), self.requires_grad, self.__dict__ or None)
-    return _rebuild, (type(self), *state)
+    dense = is_non_overlapping_and_dense(self._aval.shape, strides_of(self))
+    return _rebuild, (type(self), *state, self._stride if dense else None)
 
 
 def _rebuild(
-    cls: type, array: np.ndarray, device: str, requires_grad: bool, attributes: dict | None
+    cls: type, array: np.ndarray, device: str, requires_grad: bool, attributes: dict | None,
+    stride: tuple[int, ...] | None = None,
 ) -> Tensor:
     tensor = put(array, device)
+    tensor._stride = stride
     if cls is not Tensor:
         tensor = Tensor._make_subclass(cls, tensor)
     tensor.requires_grad_(requires_grad)

@@ -262,6 +262,11 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 @composite()
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and elements."""
+    for place, (name, t) in enumerate((("input", input), ("other", other)), 1):
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                f"equal(): argument '{name}' (position {place}) must be Tensor, not {type(t).__name__}"
+            )
     if input._aval.shape != other._aval.shape:
         return False
     return bool((input == other).all())

@@ -337,7 +337,7 @@ def _reversed(self) -> Tensor:
 
 def _to_number(kind, c_name: str = ""):
     def convert(self):
-        if self.requires_grad:
+        if kind is not int and self.requires_grad:
             warn_once(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
                 "behavior.\nConsider using tensor.detach() first."

@@ -34,7 +34,7 @@ for _row in _ROWS:
     _declare(*_row)
 
 
-@op(promote="default", operators="__invert__", differentiable=False, out=FOUND)
+@op(promote="default", differentiable=False, out=FOUND)
 def bitwise_not(input, /):
     """Every bit turned over; on bools, the logical not."""
     refuse("bitwise_not_cpu", input, FLOATING, COMPLEX)
