@@ -156,3 +156,20 @@ def test_removed_names_say_what_to_call():
     for name, call in calls.items():
         with pytest.raises(RuntimeError, match=rf"removed\.[\s\S]*torch\.{name}"):
             call()
+
+
+def test_norms_by_their_older_names():
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=(2, 3, 4))
+    x = torch.tensor(a)
+    for got, expected in (
+        (torch.frobenius_norm(x, (0, 2)), np.sqrt((a * a).sum((0, 2)))),
+        (torch.frobenius_norm(x, ()), np.sqrt((a * a).sum())),
+        (torch.nuclear_norm(x), np.linalg.svd(a, compute_uv=False).sum(-1)),
+        (torch.nuclear_norm(x[0], True), np.linalg.svd(a[0], compute_uv=False).sum().reshape(1, 1)),
+        (torch.norm_except_dim(x, 1, 1), np.abs(a).sum((0, 2), keepdims=True)),
+        (torch.norm_except_dim(x, 2, -1), np.sqrt((a * a).sum())),
+    ):
+        np.testing.assert_allclose(got.numpy(), expected)
+    with pytest.raises(RuntimeError, match="Expected at most 2 dimensions, but got 3 dimensions instead"):
+        torch.frobenius_norm(x, (0, 1, 2))

@@ -163,13 +163,13 @@ def _check_lstsq(A: Tensor, B: Tensor) -> Tensor:
 
 
 @composite("function", namespace="linalg")
-def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None,
+def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None,
           out: Any = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """``X`` that makes ``|A X - B|`` least, of those the one of least norm; computed by singular values.
+    """``X`` that makes ``|input X - b|`` least, of those the one of least norm; computed by singular values.
 
     Args:
-        A: ``(*, m, n)``, of any rank.
-        B: matrices ``(*, m, k)`` or vectors ``(*, m)``.
+        input: ``(*, m, n)``, of any rank.
+        b: matrices ``(*, m, k)`` or vectors ``(*, m)``.
         rcond: singular values up to this part of the largest are taken for zero; by default the rounding
             error of the dtype times the larger of ``m`` and ``n``.
         driver: whose results to return: ``"gelsy"`` (the default) has no residuals and no singular values,
@@ -180,36 +180,36 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         ``solution``, ``residuals``, ``rank`` and ``singular_values``; empty where the driver has none. With
         ``"gelsd"`` and ``"gelss"`` whether there are residuals depends on the ranks, so these are waited for.
     """
-    expect_tensor("linalg_lstsq", "A", A)
-    expect_tensor("linalg_lstsq", "B", B, 2)
+    expect_tensor("linalg_lstsq", "input", input)
+    expect_tensor("linalg_lstsq", "b", b, 2)
     if isinstance(rcond, str):
         raise TypeError("linalg_lstsq(): argument 'rcond' must be float, not str")
-    wide = _check_lstsq(A, B)
+    wide = _check_lstsq(input, b)
     driver = "gelsy" if driver is None else driver
     if driver not in _DRIVERS:
         raise RuntimeError(
             f"torch.linalg.lstsq: parameter `driver` should be one of ({', '.join(_DRIVERS)})"
         )
-    m, n = A.shape[-2:]
+    m, n = input.shape[-2:]
     if rcond is None:
-        rcond = finfo(A.dtype).eps * max(m, n)
+        rcond = finfo(input.dtype).eps * max(m, n)
     cutoff = 0.0 if driver == "gels" else float(rcond)
     op = OPS["_linalg_lstsq"]
-    X, residuals, ranks, values = apply(op, (A, wide), (cutoff, driver == "gels" and m > n))
+    X, residuals, ranks, values = apply(op, (input, wide), (cutoff, driver == "gels" and m > n))
     if driver in ("gelsd", "gelss") and m > n and bool((ranks == n).all()):
-        X, residuals, ranks, values = apply(op, (A, wide), (cutoff, True))
+        X, residuals, ranks, values = apply(op, (input, wide), (cutoff, True))
     if driver == "gels":
         ranks = ranks.new_empty((0,))
     if driver in ("gels", "gelsy"):
         values = values.new_empty((0,))
-    if tuple(A.shape[:-2]) != tuple(X.shape[:-2]):  # a matrix that was spread counts once
-        once = tuple(map(slice, A.shape[:-2]))
+    if tuple(input.shape[:-2]) != tuple(X.shape[:-2]):  # a matrix that was spread counts once
+        once = tuple(map(slice, input.shape[:-2]))
         ranks, values = (t[once] if t.dim() >= len(once) and t.shape[0] else t for t in (ranks, values))
-    X = X if wide is B else X.squeeze(-1)
-    if wide is B and (out is None or not out[0]._aval.numel):
+    X = X if wide is b else X.squeeze(-1)
+    if wide is b and (out is None or not out[0]._aval.numel):
         by_columns(X, max(m, n))
     results = X, residuals, ranks, values
     if out is None:
         return _LSTSQ(results)
-    return _LSTSQ([write_out("linalg_lstsq", o, r, (A, B), None, rule)
+    return _LSTSQ([write_out("linalg_lstsq", o, r, (input, b), None, rule)
                    for o, r, rule in zip(out, results, _LSTSQ_OUT, strict=True)])

@@ -239,10 +239,12 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
         "and\nLU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\n"
         "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
     )
-    result = _lu_factored(A, pivot)
+    *result, _ = apply(OPS["_linalg_lu_factor_ex"], (A,), (bool(pivot),))
+    if out is None:
+        by_columns(result[0])
     if get_infos:
         return given_out("lu", out, _LU_WITH_INFO(result))
-    return given_out("lu", out, result[:2])
+    return given_out("lu", out, tuple(result[:2]))
 
 
 @composite("function")
