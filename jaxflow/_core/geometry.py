@@ -20,6 +20,16 @@ def contiguous_strides(size: Ints) -> Ints:
     return tuple(reversed(strides))
 
 
+def column_strides(size: Ints) -> Ints | None:
+    """Strides of matrices that lie column by column, one after the other; None where they are contiguous."""
+    if len(size) < 2:
+        return None
+    *batch, rows, columns = size
+    strides = contiguous_strides((*batch, columns, rows))
+    strides = (*strides[:-2], strides[-1], strides[-2])
+    return None if strides == contiguous_strides(size) else strides
+
+
 def channels_last_strides(size: Ints) -> Ints:
     """Strides of a 4-d or 5-d ``size`` whose channel dimension (1) varies fastest."""
     return _dense_strides(size, (1, *range(len(size) - 1, 1, -1), 0))

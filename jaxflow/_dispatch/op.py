@@ -133,6 +133,7 @@ class Op:
         "apart",
         "broadcast",
         "check",
+        "columns",
         "differentiable",
         "doc",
         "fn",
@@ -194,6 +195,7 @@ def op(
     recomputes: bool | tuple[str, ...] = False,
     keeps: tuple[int, ...] = (),
     layout: str | None = None,
+    columns: tuple[int, ...] = (),
     check: Callable[..., None] | None = None,
     guard: Callable[..., None] | None = None,
     numbers: str = "",
@@ -230,6 +232,7 @@ def op(
             forward is costly, such as scans. The body returns them as they come out of what computes them.
             With them ``saves`` names the operands that PyTorch keeps.
         layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do.
+        columns: numbers of the results whose matrices lie column by column, as LAPACK leaves them.
         check: called with each operand's ``(dtype, kind)`` before promotion, to refuse what promotion
             would hide (``1 - mask``).
         guard: called as ``guard(watch, dynamic, static)`` by the public forms, to refuse values (an index
@@ -276,6 +279,7 @@ def op(
             random=random,
             recomputes=recomputes,
             keeps=keeps,
+            columns=columns,
             check=check,
             guard=guard,
             numbers=frozenset(numbers.split()),

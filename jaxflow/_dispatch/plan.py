@@ -45,6 +45,7 @@ from jaxflow._core.threefry import key_of
 from jaxflow._ops._xla import held_back
 
 from . import room
+from .columns import in_columns
 from .graph import node_class
 from .op import SCALAR, TENSOR, TENSORS, Op
 from .saved_names import SAVED_NAMES
@@ -271,14 +272,16 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
         # Where numbers change the node's name they are no operands that were wrapped as tensors.
         wrapped = grad_name == _grad_name(op, (False,) * len(numbers), static)
         saves, holds = _saves(op, static, layout, present)
+        one = told is not None or single[0]
         plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=saves, holds=holds, differentiable=op.differentiable,
                     preserve=op.layout == "preserve", recomputes=_late(op, layout, present),
-                    returns=op.returns, single=told is not None or single[0], traced=traced,
+                    returns=in_columns(op.columns, one, op.returns) if op.columns else op.returns,
+                    single=one and not op.columns, traced=traced,
                     faces=_faces(op, kinds, layout, present, wrapped))
         plan.origin = (op, static, layout, present)
         plan.keeps = op.keeps
-        if not plan.single:
+        if not one:
             held = (result_number(plan, n) for n, tensor in SAVED_NAMES.get(grad_name, {}).items() if tensor)
             plan.held_results = tuple(sorted(k for k in held if k is not None))
         return plan

@@ -62,7 +62,8 @@ def _eig_jvp(primals, tangents):
 
 
 @op(namespace="linalg", variants="function out", method_name="linalg_eig", grad_name="LinalgEigBackward0",
-    returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1))
+    returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1),
+    columns=(1,))
 def eig(A, /):
     """Eigenvalues and eigenvectors of square matrices; complex, in no particular order.
 
@@ -134,7 +135,8 @@ def _eigh_jvp(lower, primals, tangents):
 
 
 @op(namespace="linalg", variants="function out", method_name="linalg_eigh", grad_name="LinalgEighBackward0",
-    returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1))
+    returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1),
+    columns=(1,))
 def eigh(A, /, UPLO="L"):
     """Eigenvalues, rising, and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read.
 

@@ -67,7 +67,8 @@ def _thin_qr_change(q, r, da):
 
 
 @op(namespace="linalg", variants="function out", method_name="linalg_qr", grad_name="LinalgQrBackward0",
-    returns=("Q", "R"), saves="result", keeps=(0, 1), out=EXACT)
+    returns=("Q", "R"), saves="result", keeps=(0, 1), columns=(0, 1),
+    out=EXACT)
 def qr(A, /, mode="reduced"):
     """``A = Q R`` with orthonormal columns in Q and an upper triangular R; batches of matrices.
 
@@ -90,7 +91,7 @@ def qr(A, /, mode="reduced"):
     return _qr(A, mode)
 
 
-@op(differentiable=False, returns=("a", "tau"))
+@op(differentiable=False, returns=("a", "tau"), columns=(0,))
 def geqrf(input, /):
     """The QR decomposition as LAPACK stores it: R above the diagonal, the reflections' vectors below.
 
@@ -129,7 +130,8 @@ def _compact(a, tau):
     return v, t
 
 
-@op(aliases=("linalg.householder_product",), grad_name="LinalgHouseholderProductBackward0", saves="both")
+@op(aliases=("linalg.householder_product",), grad_name="LinalgHouseholderProductBackward0", saves="both",
+    columns=(0,))
 def orgqr(input, tau, /):
     """The first ``n`` columns of the product of the reflections that `geqrf` packed.
 
@@ -171,7 +173,7 @@ def _check_factors(name, input, tau):
         )
 
 
-@op(saves="both")
+@op(saves="both", columns=(0,))
 def ormqr(input, tau, other, /, left=True, transpose=False):
     """The product of all reflections that `geqrf` packed, a square matrix, times ``other``.
 

@@ -1,0 +1,22 @@
+"""Results that lie column by column in PyTorch: strides are bookkeeping here, and this is where it is done.
+
+It hangs on what makes the public result, so operations without such results know nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jaxflow._core.geometry import column_strides
+
+
+def in_columns(numbers: tuple[int, ...], one: bool, then: Callable | None) -> Callable:
+    """What makes the public result of a list of results, of which these hold matrices column by column."""
+
+    def build(tensors: list) -> Any:
+        for i in numbers:
+            tensors[i]._stride = column_strides(tensors[i]._aval.shape)
+        return then(tensors) if then else tensors[0] if one else tuple(tensors)
+
+    return build
