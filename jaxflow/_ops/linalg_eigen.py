@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import FLOATING
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import EXACT, op
 
 from ._matrix import adjoint, check_square, diagonal
 from ._support import category, is_complex, refuse, scalar_name
@@ -136,7 +136,7 @@ def _eigh_jvp(lower, primals, tangents):
 
 @op(namespace="linalg", variants="function out", method_name="linalg_eigh", grad_name="LinalgEighBackward0",
     returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1),
-    columns=(1,))
+    columns=(1,), out=EXACT)
 def eigh(A, /, UPLO="L"):
     """Eigenvalues, rising, and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read.
 
@@ -154,7 +154,8 @@ def eigh(A, /, UPLO="L"):
     return _eigh(A, UPLO.upper() == "L")
 
 
-@op(namespace="linalg", variants="function out", grad_name="LinalgEighBackward0", saves="own")
+@op(namespace="linalg", variants="function out", grad_name="LinalgEighBackward0", saves="own",
+    out=EXACT)
 def eigvalsh(A, /, UPLO="L"):
     """The eigenvalues ``(..., n)`` of Hermitian matrices, rising; real. One triangle is read: see `eigh`."""
     _check_hermitian(A, UPLO)

@@ -173,7 +173,9 @@ def _check_factors(name, input, tau):
         )
 
 
-@op(saves="both", columns=(0,))
+@op(saves="both", columns=(0,),
+    out="torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
+        "result has dtype {out}")
 def ormqr(input, tau, other, /, left=True, transpose=False):
     """The product of all reflections that `geqrf` packed, a square matrix, times ``other``.
 

@@ -133,7 +133,19 @@ def bincount(input, weights=None, /, *, length):
     return jnp.zeros((length,), kind).at[input].add(weights.astype(kind), mode="drop")
 
 
-@op(variants="function method out", differentiable=False)
+def _check_range(watch, dynamic, static):
+    low, high = dynamic[1:]
+    low, high = 0 if low is None else low, 0 if high is None else high
+    if isinstance(low, (int, float)) and isinstance(high, (int, float)):
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+        if low > high:
+            raise RuntimeError("torch.histc: max must be larger than min")
+
+
+@op(variants="function method out", differentiable=False, guard=_check_range,
+    out="torch.histogram: input tensor and hist tensor should have the same dtype, but got input {result_c} "
+        "and hist {out_c}")
 def histc(input, /, bins=100, min: Scalar = 0, max: Scalar = 0):
     """How many elements fall into each of ``bins`` equal bins between ``min`` and ``max``.
 
