@@ -44,7 +44,7 @@ def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | N
                 f"torch.histogram: input tensor and {what} tensor should have the same dtype, but got input "
                 f"{input.dtype.c_name} and {what} {o.dtype.c_name}"
             )
-    return given_out("histogram", out, _ONE([counts, edges[0]]))
+    return given_out("histogram", out, _ONE([counts, edges[0].clone() if by_edges else edges[0]]))
 
 
 @composite("function")

@@ -44,15 +44,16 @@ class Out:
         casts: every dtype is taken, also one that loses the fraction.
         follows: the op computes in ``out``'s dtype, as if it were given as ``dtype=``.
         resizes: a tensor of another shape is resized without a warning.
+        rows: one of another shape that has elements lies row by row afterwards, whatever ``columns`` says.
     """
 
-    __slots__ = ("casts", "error", "follows", "refuses", "resizes", "text")
+    __slots__ = ("casts", "error", "follows", "refuses", "resizes", "rows", "text")
 
     def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
                  refuses: Callable[..., bool] = operator.is_not, casts: bool = False,
-                 follows: bool = False, resizes: bool = False) -> None:
+                 follows: bool = False, resizes: bool = False, rows: bool = False) -> None:
         self.text, self.error, self.refuses = text, error, refuses
-        self.casts, self.follows, self.resizes = casts or follows, follows, resizes
+        self.casts, self.follows, self.resizes, self.rows = casts or follows, follows, resizes, rows
 
 
 #: The words in which most kernels refuse an ``out=`` of another dtype than their result's.

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import FLOATING
-from jaxflow._dispatch.op import EXACT, op
+from jaxflow._dispatch.op import EXACT, Out, op
 
 from ._matrix import adjoint, check_square, diagonal
 from ._support import category, is_complex, refuse, scalar_name
@@ -63,7 +63,7 @@ def _eig_jvp(primals, tangents):
 
 @op(namespace="linalg", variants="function out", method_name="linalg_eig", grad_name="LinalgEigBackward0",
     returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1),
-    columns=(1,))
+    columns=(1,), out=Out(rows=True))
 def eig(A, /):
     """Eigenvalues and eigenvectors of square matrices; complex, in no particular order.
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxflow._core.dtype import FLOATING
-from jaxflow._dispatch.op import EXACT, op
+from jaxflow._dispatch.op import EXACT, Out, op
 
 from ._matrix import adjoint, check_matrix, imaginary
 from ._support import category, is_complex, refuse, scalar_name
@@ -91,7 +91,7 @@ def qr(A, /, mode="reduced"):
     return _qr(A, mode)
 
 
-@op(differentiable=False, returns=("a", "tau"), columns=(0,))
+@op(differentiable=False, returns=("a", "tau"), columns=(0,), out=Out(rows=True))
 def geqrf(input, /):
     """The QR decomposition as LAPACK stores it: R above the diagonal, the reflections' vectors below.
 
@@ -131,7 +131,7 @@ def _compact(a, tau):
 
 
 @op(aliases=("linalg.householder_product",), grad_name="LinalgHouseholderProductBackward0", saves="both",
-    columns=(0,))
+    columns=(0,), out=Out(rows=True))
 def orgqr(input, tau, /):
     """The first ``n`` columns of the product of the reflections that `geqrf` packed.
 
@@ -174,8 +174,8 @@ def _check_factors(name, input, tau):
 
 
 @op(saves="both", columns=(0,),
-    out="torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
-        "result has dtype {out}")
+    out=Out("torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
+            "result has dtype {out}", rows=True))
 def ormqr(input, tau, other, /, left=True, transpose=False):
     """The product of all reflections that `geqrf` packed, a square matrix, times ``other``.
 
