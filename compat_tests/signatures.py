@@ -26,12 +26,14 @@ UNKNOWN = "..."  # a default that torch's table does not tell
 
 #: Defaults that mean the same: torch's stubs give the one, its documentation and this package the other.
 _EQUAL = {"layout": {"None", "strided"}, "memory_format": {"None", "preserve_format", "contiguous_format"},
-          "padding": {"0", "valid"}, "out": {"None", "..."}, "pin_memory": {"None", "False"}}
+          "padding": {"0", "valid"}, "out": {"None", "..."}, "pin_memory": {"None", "False"},
+          "spacing": {"None", "1"}}
 
 #: Functions whose forms put the same name in different places, or give one thing two names; they are told
 #: apart in the body, and held against torch by calls (``test_names.py``).
 BY_CALLS = {"arange", "range", "repeat_interleave", "isin", "unique", "unique_consecutive", "Tensor.view",
-            "Tensor.swapaxes_", "Tensor.resize_", "linalg.qr"}
+            "Tensor.swapaxes_", "Tensor.resize_", "linalg.qr", "view_copy",
+            "nuclear_norm"}
 
 #: NumPy's names for parameters, which torch takes for its own wherever a function is written in C++.
 NUMPY = {"dim": "axis", "keepdim": "keepdims"}
@@ -41,7 +43,9 @@ _OTHER = ("other", "x2", "B")
 
 #: Functions that do not take them here: what is chosen has to be said with the dimension.
 _NO_NUMPY = {"select", "narrow", "unflatten", "Tensor.select", "Tensor.narrow", "Tensor.unflatten",
-             "Tensor.split"}
+             "Tensor.split", "split_copy", "split_with_sizes_copy", "unbind_copy", "gradient",
+             "frobenius_norm", "norm_except_dim", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "Tensor.unsafe_chunk",
+             "Tensor.unsafe_split", "Tensor.unsafe_split_with_sizes"}
 
 #: What the stubs say and torch itself refuses when it is called so: (path, parameter), either may be "".
 _NOT_SO = {
@@ -52,6 +56,8 @@ _NOT_SO = {
     ("linspace", "steps"), ("logspace", "steps"), ("range", "pin_memory"),
     ("subtract", "alpha"), ("Tensor.subtract", "alpha"), ("Tensor.subtract_", "alpha"), ("rsub", "alpha"),
     # A factor by position before a number, which is deprecated; an enumeration; out= of activations.
+    ("utils.data.random_split", "generator"), ("Tensor.solve", ""), ("Tensor.lstsq", ""),
+    ("orgqr", ""), ("ormqr", ""), ("Tensor.orgqr", ""), ("Tensor.ormqr", ""),  # called by position
     ("ctc_loss", "reduction"), ("threshold", "out"),
     ("", "out_dtype"),  # of products: refused on the CPU, "could not run 'aten::mm.dtype'"
 }
@@ -176,7 +182,8 @@ def _of_schema(text: str) -> Form:
 
 def _asked(signature: inspect.Signature, skip_self: bool) -> Form:
     parameters = list(signature.parameters.values())[skip_self:]
-    ordered = [(p.name, p.default) for p in parameters if p.kind < p.KEYWORD_ONLY]
+    ordered = [(p.name, UNKNOWN if p.kind is p.VAR_POSITIONAL else p.default)
+               for p in parameters if p.kind < p.KEYWORD_ONLY]
     named = [(p.name, p.default) for p in parameters if p.kind is p.KEYWORD_ONLY]
     rest = any(p.kind is p.VAR_KEYWORD for p in parameters)
     return Form((*ordered, *named), len(ordered), rest)
@@ -197,7 +204,8 @@ def torch_forms(path: str) -> list[Form]:
     ):
         thing = hidden
     try:
-        return [_asked(inspect.signature(thing), namespace == "Tensor")]
+        form = _asked(inspect.signature(thing), namespace == "Tensor")
+        return [] if form.rest else [form]
     except (ValueError, TypeError):
         return functions().get(name, []) if namespace == "nn.functional" else []
 

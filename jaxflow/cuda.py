@@ -62,7 +62,7 @@ def empty_cache() -> None:
     """Accepted; XLA's allocator keeps its memory for the next program."""
 
 
-def is_bf16_supported() -> bool:
+def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Whether bfloat16 arithmetic runs: XLA has it on every GPU."""
     return is_available()
 

@@ -19,7 +19,7 @@ _ONE, _MANY = return_type("histogram", _FIELDS), return_type("histogramdd", _FIE
 
 
 @composite()
-def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None,
+def histogram(input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tensor | None = None,
               density: bool = False, out: Any = None) -> Any:
     """How many elements fall into each bin, and the bins' edges; both in the dtype of ``input``.
 
@@ -48,7 +48,7 @@ def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | N
 
 
 @composite("function")
-def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None,
+def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None,
                 density: bool = False) -> Any:
     """How many points fall into each box of a grid, and the edges along each dimension.
 
