@@ -44,7 +44,8 @@ _OTHER = ("other", "x2", "B")
 #: Functions that do not take them here: what is chosen has to be said with the dimension.
 _NO_NUMPY = {"select", "narrow", "unflatten", "Tensor.select", "Tensor.narrow", "Tensor.unflatten",
              "Tensor.split", "split_copy", "split_with_sizes_copy", "unbind_copy", "gradient",
-             "frobenius_norm", "norm_except_dim", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "Tensor.unsafe_chunk",
+             "frobenius_norm", "norm_except_dim", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
+             "Tensor.unsafe_chunk",
              "Tensor.unsafe_split", "Tensor.unsafe_split_with_sizes"}
 
 #: What the stubs say and torch itself refuses when it is called so: (path, parameter), either may be "".

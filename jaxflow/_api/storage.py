@@ -231,7 +231,7 @@ def is_shared(self: Tensor) -> bool:
 @composite("method")
 def record_stream(self: Tensor, s: Any) -> None:
     """Nothing to do: XLA orders the work on a device, and frees memory when that is done."""
-    if stream is None:
+    if s is None:
         raise RuntimeError("unknown parameter type")
 
 
