@@ -175,6 +175,17 @@ ROWS = {
         _layer("LSTM", 2, projected=True), (2, 1, 1), (1, 1), (1, 2), (8, 1), (8, 1), (1, 2), low=-0.9,
         high=0.9,
     ),
+    "_pad_sequence": row(
+        lambda x, y: torch.nn.utils.rnn.pad_sequence([x, y], True, padding_side="left"), (3, 2), (1, 2)
+    ),
+    "_pack_padded_sequence": row(
+        lambda x: torch.nn.utils.rnn.pack_padded_sequence(x, [1, 3], enforce_sorted=False).data, (3, 2, 2)
+    ),
+    "_pad_packed_sequence": row(
+        lambda x: torch.nn.utils.rnn.pad_packed_sequence(
+            torch.nn.utils.rnn.PackedSequence(x, torch.tensor([2, 1])), padding_value=7.0)[0],
+        (3, 2),
+    ),
     # one step of them: the input, the state (and memory), the weights and biases
     "_rnn_tanh_cell": row(torch.rnn_tanh_cell, (2, 1), (2, 2), (2, 1), (2, 2), low=-0.9, high=0.9),
     "_rnn_relu_cell": row(torch.rnn_relu_cell, (2, 1), (2, 2), (2, 1), (2, 2), (2,), (2,)),

@@ -8,12 +8,14 @@ import jaxflow
 from jaxflow import Tensor
 from jaxflow._dispatch.door import apply
 from jaxflow._ops.recurrent import LAYERS
+from jaxflow._ops.sequences import _pack_padded_sequence as _take
 from jaxflow.nn import functional as F
 
 
 def recurrent(
     mode: str, input: Tensor, states: Sequence[Tensor], weights: Sequence[Sequence[Tensor]], *,
     bias: bool, bidirectional: bool, projected: bool, dropout: float,
+    places: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, list[Tensor]]:
     """All states of the last layer ``(L, N, size * directions)``, and the last states of every layer.
 
@@ -26,6 +28,9 @@ def recurrent(
         bidirectional: whether every second entry runs backwards.
         projected: whether LSTM's states are projected.
         dropout: chance of each element of what goes from layer to layer.
+        places: of a padded batch the places, among all steps and sequences counted through, of every
+            sequence turned round within its length, and of its last element. What is computed behind the
+            end of a sequence is anything.
     """
     directions = 2 if bidirectional else 1
     fused = input.dtype == jaxflow.float32 and not projected
@@ -41,10 +46,16 @@ def recurrent(
             rest = matrices[4 if bias else 2:]
             if mode == "LSTM":
                 rest = rest or [None]
+            backwards = i > layer
+            given = apply(_take, (input, places[0])) if places and backwards else input
             every, *last = apply(  # further results are for its backward
-                LAYERS[mode], (input, *(s[i] for s in states), *matrices[:2], *biases, *rest),
-                (i > layer, *static),
+                LAYERS[mode], (given, *(s[i] for s in states), *matrices[:2], *biases, *rest),
+                (backwards and not places, *static),
             )
+            if places:
+                # Of the states (and memories, which an LSTM keeps for backward) those at the ends.
+                last = [apply(_take, (steps, places[1])) for steps in (every, *last[2:3])]
+                every = apply(_take, (every, places[0])) if backwards else every
             shown.append(every)
             for found, state in zip(lasts, last):
                 found.append(state)

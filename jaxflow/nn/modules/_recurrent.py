@@ -13,6 +13,7 @@ from jaxflow.nn import init
 from jaxflow.nn._functional.recurrent import recurrent
 from jaxflow.nn.modules.module import Module
 from jaxflow.nn.parameter import Parameter
+from jaxflow.nn.utils.rnn import PackedSequence, packed_like, unpacked
 
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
 
@@ -135,8 +136,12 @@ class RNNBase(Recurrent):
                 shown += f", {name}={value}"
         return shown
 
-    def _run(self, input: Tensor, states: tuple[Tensor, ...] | None) -> tuple[Tensor, list[Tensor]]:
+    def _run(
+        self, input: Tensor | PackedSequence, states: tuple[Tensor, ...] | None
+    ) -> tuple[Tensor | PackedSequence, list[Tensor]]:
         """The states of the last layer and the last states, in the layout of ``input``."""
+        if isinstance(input, PackedSequence):
+            return self._run_packed(input, states)
         if input.dim() not in (2, 3):
             kind = f"{input.dim()}D tensor" if self.mode.startswith("RNN") else f"{input.dim()}D"
             raise ValueError(
@@ -150,9 +155,7 @@ class RNNBase(Recurrent):
             input = input.unsqueeze(batch_dim)
             states = None if states is None else tuple(s.unsqueeze(1) for s in states)
         batch = input.shape[batch_dim]
-        shapes = [(self.num_layers * self._directions, batch, self.proj_size or self.hidden_size)]
-        if self.mode == "LSTM":
-            shapes.append((*shapes[0][:2], self.hidden_size))
+        shapes = self._state_shapes(batch)
         if states is None:
             states = tuple(input.new_zeros(shape) for shape in shapes)
         self._check_forward(input, states, shapes)
@@ -168,6 +171,36 @@ class RNNBase(Recurrent):
         if not batched:
             output, lasts = output.squeeze(batch_dim), [s.squeeze(1) for s in lasts]
         return output, lasts
+
+    def _run_packed(
+        self, packed: PackedSequence, states: tuple[Tensor, ...] | None
+    ) -> tuple[PackedSequence, list[Tensor]]:
+        """`_run` of a packed batch, in the order of its sequences; the results are packed like it."""
+        data, order, back = packed.data, packed.sorted_indices, packed.unsorted_indices
+        if data.dim() != 2:
+            raise RuntimeError(f"input must have 2 dimensions, got {data.dim()}")
+        batch = int(packed.batch_sizes[0])
+        shapes = self._state_shapes(batch)
+        if states is None:
+            states = tuple(data.new_zeros(shape) for shape in shapes)
+        elif order is not None:
+            states = tuple(s.index_select(1, order) for s in states)
+        self._check_forward(data, states, shapes)
+        padded, places = unpacked(packed)
+        output, lasts = recurrent(
+            self.mode, padded, states, self.all_weights, bias=self.bias, bidirectional=self.bidirectional,
+            projected=self.proj_size > 0, dropout=self.dropout if self.training else 0.0, places=places,
+        )
+        if back is not None:
+            lasts = [last.index_select(1, back) for last in lasts]
+        return packed_like(packed, output), lasts
+
+    def _state_shapes(self, batch: int) -> list[tuple[int, int, int]]:
+        """Of the states, and for LSTM of the memories."""
+        shapes = [(self.num_layers * self._directions, batch, self.proj_size or self.hidden_size)]
+        if self.mode == "LSTM":
+            shapes.append((*shapes[0][:2], self.hidden_size))
+        return shapes
 
     def _check_forward(self, input: Tensor, states: tuple, shapes: list) -> None:
         dtype = self._flat_weights[0].dtype

@@ -1,6 +1,6 @@
 """Helpers around parameters and gradients."""
 
-from jaxflow.nn.utils import stateless
+from jaxflow.nn.utils import rnn, stateless
 from jaxflow.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -18,6 +18,7 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "rnn",
     "skip_init",
     "stateless",
     "vector_to_parameters",
