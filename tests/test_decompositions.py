@@ -1,0 +1,152 @@
+"""Decompositions, distances and histograms against NumPy: in both executors, compiled, mapped."""
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+
+L = torch.linalg
+RNG = np.random.default_rng(0)
+A = RNG.normal(size=(2, 4, 3))
+S = A[:, :3] @ A[:, :3].swapaxes(-1, -2) + np.eye(3)
+
+
+def close(actual, expected):
+    np.testing.assert_allclose(actual.detach().numpy(), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_parts_make_the_matrix(executor):
+    a, s = torch.tensor(A), torch.tensor(S)
+    values, vectors = L.eigh(s)
+    close(vectors * values.unsqueeze(-2) @ vectors.mT, S)
+    close(L.eigvalsh(s, UPLO="U"), np.linalg.eigvalsh(S))
+    values, vectors = L.eig(a[:, :3])
+    close(a[:, :3].to(torch.complex128) @ vectors, (vectors * values.unsqueeze(-2)).numpy())
+    close(L.eigvals(a[:, :3]).abs().sort()[0], np.sort(np.abs(np.linalg.eigvals(A[:, :3]))))
+    u, d, vh = L.svd(a, full_matrices=False)
+    close(u * d.unsqueeze(-2) @ vh, A)
+    u, d, v = torch.svd(a)
+    close(u * d.unsqueeze(-2) @ v.mT, A)
+    for mode in ("reduced", "complete"):
+        q, r = L.qr(a, mode)
+        close(q @ r, A)
+        close(q.mT @ q, np.broadcast_to(np.eye(q.shape[-1]), (2, q.shape[-1], q.shape[-1])))
+    packed, tau = torch.geqrf(a)
+    close(torch.orgqr(packed, tau), L.qr(a)[0].numpy())
+    close(packed.ormqr(tau, a, transpose=True)[:, :3], L.qr(a)[1].numpy())
+    close(L.pinv(a), np.linalg.pinv(A))
+    close(L.pinv(s, hermitian=True), np.linalg.inv(S))
+    assert L.matrix_rank(torch.cat([a, a], 1).mT @ torch.cat([a, a], 1)).tolist() == [3, 3]
+    for order in (None, -2, 1, "fro", "nuc"):
+        close(L.cond(s, order), np.linalg.cond(S, order))
+    u, d, v = torch.svd_lowrank(a @ a.mT, q=3)
+    close(u * d.unsqueeze(-2) @ v.mT, A @ A.swapaxes(-1, -2))
+    u, d, v = torch.pca_lowrank(a, q=3)
+    close(u * d.unsqueeze(-2) @ v.mT, A - A.mean(-2, keepdims=True))
+
+
+def test_matrices_lie_column_by_column(executor):
+    a = torch.tensor(A)
+    q, r = L.qr(a)
+    assert q.stride() == (12, 1, 4) and r.stride() == (9, 1, 3) and not q.is_contiguous()
+    assert q.mT.is_contiguous() and (q * 2).stride() == q.stride()
+    u, d, vh = L.svd(a)
+    assert (u.stride(), d.stride(), vh.stride()) == ((16, 1, 4), (3, 1), (9, 1, 3))
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        u.view(-1)
+    out = torch.empty(0, dtype=torch.float64), torch.empty(0, dtype=torch.float64)
+    torch.linalg.qr(a, out=out)
+    assert out[0].stride() == q.stride()
+
+
+def test_compiled_and_mapped():
+    """Library calls on the host in compiled code, forward and backward, and under a mapped axis."""
+
+    def loss(x):
+        values, vectors = L.eig(x)
+        return values.abs().sum() + (vectors.abs() * L.svdvals(x)).sum()
+
+    step = torch.compile(torch.func.grad(loss))
+    a = torch.tensor(A[:, :3])
+    expected = torch.stack([torch.func.grad(loss)(x) for x in a])
+    for _ in range(3):
+        close(torch.stack([step(x) for x in a]), expected.numpy())
+    close(torch.vmap(torch.func.grad(loss))(a), expected.numpy())
+
+
+def test_what_is_not_decided_has_no_gradient(executor):
+    """Modes of QR without a derivative say so in backward; more singular vectors change no gradient."""
+    a = torch.tensor(A[0], requires_grad=True)
+    for mode, words in (("r", "is not computed when mode='r'"), ("complete", "is not differentiable")):
+        with pytest.raises(RuntimeError, match=words):
+            L.qr(a, mode)[1].sum().backward()
+    full, _, _ = L.svd(a)
+    thin, _, _ = L.svd(a, full_matrices=False)
+    grads = [torch.autograd.grad(u[:, :3].abs().sum(), a)[0] for u in (full, thin)]
+    close(grads[0], grads[1].numpy())
+
+
+def test_symmetric_gradients(executor):
+    """Of a Hermitian matrix one triangle is read, and both share the gradient."""
+    s = torch.tensor(np.tril(S[0]), requires_grad=True)
+    close(L.eigvalsh(s), np.linalg.eigvalsh(S[0]))
+    (L.eigh(s)[1].abs() * torch.arange(9.0).reshape(3, 3)).sum().backward()
+    close(s.grad, s.grad.mT.numpy())
+
+
+def test_distances(executor):
+    x, y = A[0], A[1]
+    for p in (0, 1, 1.5, 2, 3, np.inf):
+        expected = np.array([[np.linalg.norm(a - b, p) for b in y] for a in x])
+        close(torch.cdist(torch.tensor(x), torch.tensor(y), float(p)), expected)
+        pairs = [np.linalg.norm(x[i] - x[j], p) for i in range(4) for j in range(i + 1, 4)]
+        close(torch.pdist(torch.tensor(x), float(p)), pairs)
+    close(torch.cdist(torch.tensor(x), torch.tensor(y), compute_mode="use_mm_for_euclid_dist"),
+          np.sqrt(((x[:, None] - y) ** 2).sum(-1)))
+    for mode in ("use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"):
+        same = torch.tensor(np.ones((2, 2)), requires_grad=True)
+        torch.cdist(same, same.detach(), compute_mode=mode).sum().backward()
+        assert same.grad.tolist() == [[0, 0], [0, 0]]
+
+
+def test_histograms_and_gradients(executor):
+    x = RNG.normal(size=50)
+    t = torch.tensor(x)
+    for bins in (4, np.array([-1.0, 0.0, 0.5, 2.0])):
+        counts, edges = torch.histogram(t, bins if isinstance(bins, int) else torch.tensor(bins))
+        expected = np.histogram(x, bins)
+        close(counts, expected[0])
+        close(edges, expected[1])
+    counts, _ = t.histogram(3, range=(-1, 1), weight=t.abs(), density=True)
+    close(counts, np.histogram(x, 3, (-1, 1), True, abs(x))[0])
+    points = x.reshape(25, 2)
+    counts, edges = torch.histogramdd(torch.tensor(points), [2, 3])
+    expected = np.histogramdd(points, [2, 3])
+    close(counts, expected[0])
+    close(edges[1], expected[1][1])
+    for order in (1, 2):
+        for spacing in (0.5, [np.array([0.0, 1, 3, 4]), 2.0]):
+            steps = [spacing] * 2 if isinstance(spacing, float) else spacing
+            mine = torch.gradient(torch.tensor(A[0]), edge_order=order, spacing=[
+                torch.tensor(s) if isinstance(s, np.ndarray) else torch.arange(3.0) * s for s in steps
+            ] if isinstance(spacing, list) else spacing)
+            for g, e in zip(mine, np.gradient(A[0], *steps, edge_order=order), strict=True):
+                close(g, e)
+
+
+def test_refusals():
+    square, wide, whole = torch.eye(3), torch.ones(2, 3), torch.ones(3, 3, dtype=torch.int64)
+    for call, words in (
+        (lambda: L.eigh(wide), "linalg.eigh: A must be batches of square matrices, but they are 2 by 3"),
+        (lambda: L.eig(whole), "Unknown Complex ScalarType for Long"),
+        (lambda: L.svd(torch.ones(3)), "linalg.svd: The input tensor A must have at least 2 dimensions"),
+        (lambda: L.eigvalsh(square, "X"), "Expected UPLO argument to be 'L' or 'U', but got X"),
+        (lambda: L.cond(square, "abc"), "linalg.cond got an invalid norm type: abc"),
+        (lambda: torch.cdist(wide, torch.ones(2, 4)), "X1 and X2 must have the same number of columns"),
+        (lambda: torch.ormqr(square, torch.ones(4), square), "tau.shape"),
+        (lambda: torch.histogram(torch.ones(3), 0), "bins must be > 0, but got 0 for dimension 0"),
+        (lambda: torch.histc(torch.ones(3), 4, 2, 1), "max must be larger than min"),
+        (lambda: torch.gradient(torch.ones(2, 2), edge_order=2), "to be at least edge_order\\+1"),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            call()
