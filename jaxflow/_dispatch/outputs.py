@@ -49,6 +49,7 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
         check_apart(op, out, args)
     if have is not want:
         result = apply(OPS["_to_dtype"], (result,), (want,))
+    check_writable(out, False)
     if out._aval.shape != result._aval.shape:
         if out._aval.numel and not rule.resizes:
             warnings.warn(
@@ -63,7 +64,6 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
             result._stride = None
         out.set_(result)
         return out
-    check_writable(out, False)
     write(out, result)
     return out
 

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import op
+from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
+from jaxflow._dispatch.op import Out, op
 
 from ._support import category, is_bool, is_complex, is_float, numbered, refuse, scalar_name, with_partials
 
@@ -221,7 +221,11 @@ def polar(abs, angle, /):
     return jax.lax.complex(abs * jnp.cos(angle), abs * jnp.sin(angle))
 
 
-@op(variants="function method out", returns=("mantissa", "exponent"), layout="preserve",
+_FREXP_OUT = Out("torch.frexp() expects mantissa to have dtype {result_c} but got {out_c}",
+                 refuses=lambda have, want: have.category == FLOATING and have is not want)
+
+
+@op(variants="function method out", returns=("mantissa", "exponent"), layout="preserve", out=_FREXP_OUT,
     saves="own")
 def frexp(input, /):
     """Mantissa in ``[0.5, 1)`` and int32 exponent of each floating element."""
