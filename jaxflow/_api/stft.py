@@ -121,7 +121,7 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
     frames = apply(OPS["_frames"], (x,), (n_fft, hop))
     window = _whole_window(window, win, n_fft, input)
     if window is not None:
-        frames = frames * window
+        frames = apply(OPS["_windowed"], (frames, window))
     if onesided is None:
         onesided = not frames.is_complex()
     elif onesided and frames.is_complex():

@@ -14,7 +14,7 @@ from jax.lax import FftType
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import COMPLEX
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import Out, op
 
 from ._support import category, is_complex, scalar_name
 
@@ -163,6 +163,17 @@ def _prepared(name, kind, x):
     return _floating(x)
 
 
+def _other_kind(result, out):
+    return result.category != out.category
+
+
+def _out(name, kind):
+    """What ``out=`` must be: complex or floating, as the result is; its precision is free."""
+    public = {"fft2": "fftn", "ifft2": "fftn", "ifftn": "fftn"}.get(name, name.replace("2", "n"))
+    needed = "a floating point" if kind is _complex_to_real else "a complex"
+    return Out(f"{public} expects {needed} output tensor, but got {{out}}", refuses=_other_kind)
+
+
 def _body(name, kind, forward):
     if name.endswith("t"):
         def body(input, /, n=None, dim=-1, norm=None):
@@ -218,6 +229,5 @@ for _prefix, (_kind, _forward, _what) in _DOMAINS.items():
         _fn = _body(_name, _kind, _forward)
         _fn.__name__ = _fn.__qualname__ = _name
         _fn.__doc__ = f"{_what} {_which}{_DETAILS}"
-        _out = "a floating point" if _kind is _complex_to_real else "a complex"
         op(namespace="fft", variants="function out", grad_name=_NODES[_kind], saves="none",
-           out=f"{_name} expects {_out} output tensor, but got {{out}}")(_fn)
+           out=_out(_name, _kind))(_fn)

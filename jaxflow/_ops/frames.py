@@ -8,8 +8,11 @@ element longer than they are moves each by one against the last. So neither dire
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 
 from jaxflow._dispatch.op import op
+
+from ._support import is_complex
 
 
 def _resized(x, axis: int, length: int):
@@ -30,6 +33,17 @@ def _frames(input, /, size, step):
     x = jnp.broadcast_to(x, (batch, parts, chunks, step)).reshape(batch, parts * chunks, step)
     x = _resized(x, 1, parts * (chunks + 1)).reshape(batch, parts, chunks + 1, step)[:, :, :count]
     return jnp.swapaxes(x, 1, 2).reshape(batch, count, parts * step)[:, :, :size]
+
+
+@op(promote="default", broadcast=False, variants="", grad_name="MulBackward0")
+def _windowed(frames, window, /):
+    """Frames times a window; the window's gradient, a sum over all of them, is added up in double precision.
+
+    What there is to add has both signs and cancels. The product itself is that of single precision, and no
+    array of doubles is made: the conversions become part of the operations around them.
+    """
+    wide = np.complex128 if is_complex(frames) else np.float64
+    return (frames.astype(wide) * window.astype(wide)).astype(frames.dtype)
 
 
 @op(variants="", saves="none", grad_name="UnfoldBackwardBackward0")

@@ -34,6 +34,7 @@ ROWS = {
     "hfftn": _both(fft.hfftn, norm="ortho"),
     "ihfftn": row(lambda x: fft.ihfftn(x, norm="ortho"), X),
     "_frames": row(lambda x: torch.stft(x, 4, 3, window=x[0, :4], return_complex=True), (2, 9)),
+    "_windowed": row(lambda x: torch.stft(x, 4, 3, window=x[0, :4], return_complex=True), (1, 9)),
     "_overlap_add": row(
         lambda x: torch.istft(torch.complex(x, x.flip(0)), 4, 3, window=torch.ones(4, dtype=x.dtype)), (3, 3)
     ),
