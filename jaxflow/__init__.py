@@ -88,6 +88,7 @@ from . import func as func
 from . import linalg as linalg
 from . import masked as masked
 from . import mps as mps
+from . import multiprocessing as multiprocessing
 from . import nn as nn
 from . import ops as ops
 from . import optim as optim

@@ -52,6 +52,7 @@ from jaxflow._interop.modules import load_jax_params as load_jax_params
 from . import masked as masked
 from jaxflow._core.layout import memory_format as memory_format
 from . import mps as mps
+from . import multiprocessing as multiprocessing
 from . import nn as nn
 from jaxflow.autograd.grad_mode import no_grad as no_grad
 from . import ops as ops
@@ -529,6 +530,8 @@ def frac_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
     """``input.frac_(...)``."""
 def frexp(input: Tensor, *, out: _tuple[Tensor, ...] | None = None) -> _frexp_result:
     """Mantissa in ``[0.5, 1)`` and int32 exponent of each floating element."""
+def frobenius_norm(input: Tensor, dim: _Any, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The root of the sum of squares over one or two dimensions, or over all for none."""
 def from_dlpack(ext_tensor: _Any, *, device: _device | _str | _int | None = None, copy: _bool | None = None) -> Tensor:
     """A tensor of what any object with ``__dlpack__``, or a DLPack capsule, holds."""
 def from_jax(array: _Any) -> Tensor:
@@ -601,9 +604,9 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
 def histc(input: Tensor, bins: _Any = 100, min: _Number = 0, max: _Number = 0, *, out: Tensor | None = None) -> Tensor:
     """How many elements fall into each of ``bins`` equal bins between ``min`` and ``max``."""
-def histogram(input: Tensor, bins: _Any, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False, out: _Any = None) -> _Any:
+def histogram(input: Tensor, bins: _Any = 100, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False, out: _Any = None) -> _Any:
     """How many elements fall into each bin, and the bins' edges; both in the dtype of ``input``."""
-def histogramdd(input: Tensor, bins: _Any, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False) -> _Any:
+def histogramdd(input: Tensor, bins: _Any, range: _Any = None, weight: Tensor | None = None, density: _bool = False) -> _Any:
     """How many points fall into each box of a grid, and the edges along each dimension."""
 def hsplit(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
     """Pieces of columns (dimension 1, or 0 of a vector): as many equal ones as a number says, or those between the indices of a list; views."""
@@ -873,10 +876,14 @@ def nonzero_static(input: Tensor, *, size: _Any, fill_value: _Any = -1, out: Ten
     """The indices of the first ``size`` nonzero elements, a row each; ``fill_value`` where there are fewer."""
 def norm(input: Tensor, p: _Any = 'fro', dim: _Any = None, keepdim: _bool = False, out: Tensor | None = None, dtype: _dtype | None = None) -> Tensor:
     """The norm of order ``p`` over ``dim`` or all elements; ``"nuc"`` of a matrix's singular values."""
+def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
+    """The norms over all dimensions but ``dim``, which keep their dimensions, of size one; -1: over all."""
 def normal(mean: _Any = ..., std: _Any = ..., size: _Any = None, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Normal numbers: mean and std are tensors that broadcast together, or numbers with a ``size``."""
 def not_equal(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Where two elements differ. The result is bool, broadcast."""
+def nuclear_norm(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The sums of the singular values of matrices, by default in the last two dimensions."""
 def numel(input: _Any) -> _int:
     """The number of elements."""
 def ones(*size: _Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = None, **kwargs: _Any) -> Tensor:

@@ -23,6 +23,8 @@ def cholesky(A: Tensor, *, upper: _bool = False, out: Tensor | None = None) -> T
     """``L`` with ``A = L L^H`` (``upper``: ``U`` with ``A = U^H U``), for a positive-definite ``A``."""
 def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """The Cholesky factor, and an int32 for each matrix: 0, or which leading minor is not positive."""
+def cond(A: Tensor, p: _Any = None, *, out: Tensor | None = None) -> Tensor:
+    """The norm of matrices times that of their inverses; infinite for singular ones, 0 for empty ones; real."""
 def cross(input: Tensor, other: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
     """The cross product of vectors of three along ``dim``; other dimensions are broadcast."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -51,8 +53,8 @@ def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = 
     """`ldl_factor`, and for each matrix an int32: 0, or the number of its first zero pivot."""
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: _bool = False, out: Tensor | None = None) -> Tensor:
     """``X`` with ``A X = B``, given what `ldl_factor` returned for ``A``; batches broadcast."""
-def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: _str | None = None, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor, Tensor]:
-    """``X`` that makes ``|A X - B|`` least, of those the one of least norm; computed by singular values."""
+def lstsq(input: Tensor, b: Tensor, rcond: _float | None = None, *, driver: _str | None = None, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor, Tensor]:
+    """``X`` that makes ``|input X - b|`` least, of those the one of least norm; computed by singular values."""
 def lu(A: Tensor, *, pivot: _bool = True, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor]:
     """``A = P L U``: a permutation, a unit lower and an upper triangular matrix, for ``A`` of any shape."""
 def lu_factor(A: Tensor, *, pivot: _bool = True, out: _Any = None) -> _tuple[Tensor, Tensor]:

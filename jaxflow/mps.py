@@ -18,7 +18,7 @@ def manual_seed(seed: int) -> None:
 
 
 def _refused(name: str, inner: str) -> None:
-    def call(*args: object) -> None:
+    def call() -> None:
         raise RuntimeError(f"Cannot execute {inner}() without MPS backend.")
 
     call.__name__ = call.__qualname__ = name
@@ -32,6 +32,5 @@ for _name, _inner in (
     ("current_allocated_memory", "getCurrentAllocatedMemory"),
     ("driver_allocated_memory", "getDriverAllocatedMemory"),
     ("recommended_max_memory", "getRecommendedMaxMemory"),
-    ("set_per_process_memory_fraction", "setMemoryFraction"),
 ):
     _refused(_name, _inner)

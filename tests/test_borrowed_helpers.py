@@ -70,3 +70,16 @@ def test_checks_and_switches():
     assert torch.get_device_module("cpu") is torch.cpu
     with pytest.raises(AssertionError, match="XPU"):
         torch.xpu.synchronize()
+
+
+def test_kernels_of_attention_are_remembered():
+    from jaxflow.nn.attention import SDPBackend, sdpa_kernel
+
+    switches = torch.backends.cuda
+    with sdpa_kernel([SDPBackend.MATH, SDPBackend.FLASH_ATTENTION]):
+        assert switches.flash_sdp_enabled() and not switches.mem_efficient_sdp_enabled()
+    switches.enable_flash_sdp(False)
+    assert not switches.flash_sdp_enabled() and switches.cudnn_sdp_enabled()
+    switches.enable_flash_sdp(True)
+    with pytest.raises(AssertionError, match="must be an instance of SDPBackend"), sdpa_kernel("math"):
+        pass

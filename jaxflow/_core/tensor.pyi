@@ -625,7 +625,7 @@ class Tensor:
         """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
     def histc(self, bins: _Any = 100, min: _Number = 0, max: _Number = 0) -> Tensor:
         """How many elements fall into each of ``bins`` equal bins between ``min`` and ``max``."""
-    def histogram(self, bins: _Any, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False) -> _Any:
+    def histogram(self, bins: _Any = 100, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False) -> _Any:
         """How many elements fall into each bin, and the bins' edges; both in the dtype of ``input``."""
     def hsplit(self, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
         """Pieces of columns (dimension 1, or 0 of a vector): as many equal ones as a number says, or those between the indices of a list; views."""
@@ -1038,7 +1038,7 @@ class Tensor:
         """One over each element."""
     def reciprocal_(self) -> Tensor:
         """One over each element."""
-    def record_stream(self, stream: _Any) -> None:
+    def record_stream(self, s: _Any) -> None:
         """Nothing to do: XLA orders the work on a device, and frees memory when that is done."""
     def register_hook(self, hook: _Any) -> _Any:
         """Call ``hook(grad)`` whenever this tensor's gradient is computed; a returned tensor replaces it."""

@@ -265,3 +265,12 @@ def running(average, batch, /, *, momentum: Scalar, correction):
     new = as_dtype(batch, old.dtype) * jnp.asarray(correction, old.dtype)
     part = momentum.astype(old.dtype)
     return as_dtype((1 - part) * old + part * new, average.dtype)
+
+
+@op(name="_weight_norm", variants="function", grad_name="WeightNormInterfaceBackward0")
+def weight_norm(v, g, /, dim=0):
+    """``v`` scaled to the lengths ``g``: of each slice along ``dim``, or of all for -1."""
+    x = wide(v)
+    axes = tuple(d for d in range(v.ndim) if d != dim)
+    length = jnp.sqrt(jnp.sum(x * x, axes, keepdims=dim != -1))
+    return as_dtype(x * (as_dtype(g, x.dtype) / length), v.dtype)

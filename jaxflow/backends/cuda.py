@@ -1,6 +1,12 @@
 """Switches of CUDA's libraries: remembered, without effect."""
 
+from __future__ import annotations
+
+import contextlib
 import types
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import jaxflow.cuda
 
@@ -10,7 +16,82 @@ matmul = types.SimpleNamespace(
     allow_bf16_reduced_precision_reduction=True,
 )
 
+#: Which kernels of attention are switched on.
+sdp = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True}
+
 
 def is_built() -> bool:
     """Whether tensors can be moved to a GPU."""
     return jaxflow.cuda.is_available()
+
+
+def _switch(name: str) -> None:
+    def enabled() -> bool:
+        return sdp[name]
+
+    def enable(enabled: bool) -> None:
+        if not isinstance(enabled, bool):
+            raise RuntimeError(f"set_sdp_use_{name} expects a bool, but got {type(enabled).__name__}")
+        sdp[name] = enabled
+
+    for fn, public, doc in (
+        (enabled, f"{name}_sdp_enabled", "Whether this kernel of attention is switched on."),
+        (enable, f"enable_{name}_sdp", "Switch this kernel of attention on or off: remembered alone."),
+    ):
+        fn.__name__ = fn.__qualname__ = public
+        fn.__doc__ = doc
+        globals()[public] = fn
+
+
+for _name in sdp:
+    _switch(_name)
+
+
+@contextlib.contextmanager
+def sdp_kernel(enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True,
+               enable_cudnn: bool = True) -> Iterator[dict]:
+    """Remember which kernels of attention are wanted within the block; deprecated."""
+    warnings.warn(
+        "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be "
+        "removed. Please see `torch.nn.attention.sdpa_kernel()` for the new context manager, with updated "
+        "signature.",
+        FutureWarning, stacklevel=3,
+    )
+    before = dict(sdp)
+    sdp.update(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn)
+    try:
+        yield {}
+    finally:
+        sdp.update(before)
+
+
+class SDPAParams(NamedTuple):
+    """A call of `scaled_dot_product_attention`."""
+
+    query: Any
+    key: Any
+    value: Any
+    attn_mask: Any
+    dropout: float
+    is_causal: bool
+    enable_gqa: bool
+
+
+def is_flash_attention_available() -> bool:
+    """False: PyTorch's kernel is not there."""
+    return False
+
+
+def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """False: PyTorch's kernel is not there."""
+    return False
+
+
+def can_use_efficient_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """False: PyTorch's kernel is not there."""
+    return False
+
+
+def can_use_cudnn_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """False: PyTorch's kernel is not there."""
+    return False

@@ -1,5 +1,6 @@
 """Layers, models and what they are made of."""
 
+from jaxflow.nn import attention as attention
 from jaxflow.nn import functional as functional
 from jaxflow.nn import init as init
 from jaxflow.nn import utils as utils

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
 from typing import TYPE_CHECKING
@@ -306,7 +305,6 @@ def _deprecated(name: str) -> None:
     """Publish a function under its old name, without the underscore that says what it does."""
     function = globals()[name + "_"]
 
-    @functools.wraps(function)
     def call(*args, **kwargs):
         warnings.warn(
             f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning, stacklevel=2

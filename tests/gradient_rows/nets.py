@@ -76,6 +76,8 @@ def _dropped_in_blocks(q, k, v):
 Q, K, V = (1, 2, 2), (1, 3, 2), (1, 3, 1)
 
 ROWS = {
+    "_weight_norm": row(torch._weight_norm, (2, 3), (2, 1)),
+    "_weight_norm/all": row(lambda v, g: torch._weight_norm(v, g, -1), (2, 3), ()),
     # of a difference
     "_mse_loss": _kinds(F.mse_loss, X, X),
     "_smooth_l1_loss": _kinds(lambda x, y, **o: F.smooth_l1_loss(x, y, beta=0.7, **o), X, X),

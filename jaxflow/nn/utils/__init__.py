@@ -10,6 +10,7 @@ from jaxflow.nn.utils.clip_grad import (
 )
 from jaxflow.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
 from jaxflow.nn.utils.init import skip_init
+from jaxflow.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
 __all__ = [
     "clip_grad_norm",
@@ -18,8 +19,10 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "remove_weight_norm",
     "rnn",
     "skip_init",
     "stateless",
     "vector_to_parameters",
+    "weight_norm",
 ]
