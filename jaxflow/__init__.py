@@ -97,6 +97,7 @@ from . import profiler as profiler
 from . import random as random
 from . import serialization as serialization
 from . import signal as signal
+from . import sparse as sparse
 from . import special as special
 from . import storage as storage
 from . import testing as testing

@@ -65,6 +65,7 @@ from . import serialization as serialization
 from jaxflow.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from jaxflow._core.printing import set_printoptions as set_printoptions
 from . import signal as signal
+from . import sparse as sparse
 from . import special as special
 from . import storage as storage
 from . import testing as testing
@@ -440,6 +441,8 @@ def dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """`nn.functional.dropout` with every argument given."""
 def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """`nn.functional.dropout` with every argument given."""
+def dsmm(mat1: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two (dense) matrices."""
 def dsplit(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
     """Pieces of layers (dimension 2): as many equal ones as a number says, or those between the indices of a list; views."""
 def dstack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -608,8 +611,12 @@ def histogram(input: Tensor, bins: _Any = 100, *, range: _Any = None, weight: Te
     """How many elements fall into each bin, and the bins' edges; both in the dtype of ``input``."""
 def histogramdd(input: Tensor, bins: _Any, range: _Any = None, weight: Tensor | None = None, density: _bool = False) -> _Any:
     """How many points fall into each box of a grid, and the edges along each dimension."""
+def hsmm(*args: _Any, **kwargs: _Any) -> Tensor:
+    """NotImplementedError: there are no sparse layouts here."""
 def hsplit(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
     """Pieces of columns (dimension 1, or 0 of a vector): as many equal ones as a number says, or those between the indices of a list; views."""
+def hspmm(*args: _Any, **kwargs: _Any) -> Tensor:
+    """NotImplementedError: there are no sparse layouts here."""
 def hstack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors joined column by column: along dimension 1, or 0 for vectors."""
 def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1004,6 +1011,8 @@ def rsqrt_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
     """``input.rsqrt_(...)``."""
 def rsub(input: Tensor, other: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """``other - alpha * input``, broadcast; refuses bools."""
+def saddmm(*args: _Any, **kwargs: _Any) -> Tensor:
+    """NotImplementedError: there are no sparse layouts here."""
 def scalar_tensor(s: _Any, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A 0-d tensor of a number, of the default dtype."""
 def scatter(input: Tensor, dim: _int, index: Tensor, *args: _Any, reduce: _str | None = None, out: Tensor | None = None, **kwargs: _Any) -> Tensor:
@@ -1076,12 +1085,26 @@ def slice_scatter(input: Tensor, src: Tensor, dim: _Any = 0, start: _Any = None,
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
 def slogdet(input: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
+def smm(*args: _Any, **kwargs: _Any) -> Tensor:
+    """NotImplementedError: there are no sparse layouts here."""
 def softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> _Any:
     """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
 def solve(input: Tensor, A: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Removed; raises RuntimeError. Use `linalg.solve`."""
 def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, axis: _int | None = None, out: _Any = None) -> _Any:
     """The elements in order along ``dim``, and where they were; ties always keep their order."""
+def sparse_bsc_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
+    """NotImplementedError: there are no sparse layouts here."""
+def sparse_bsr_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
+    """NotImplementedError: there are no sparse layouts here."""
+def sparse_compressed_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
+    """NotImplementedError: there are no sparse layouts here."""
+def sparse_coo_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
+    """NotImplementedError: there are no sparse layouts here."""
+def sparse_csc_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
+    """NotImplementedError: there are no sparse layouts here."""
+def sparse_csr_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
+    """NotImplementedError: there are no sparse layouts here."""
 def split(tensor: Tensor, split_size_or_sections: _Any, dim: _int = 0) -> _tuple[Tensor, ...]:
     """Pieces of a size, or of the sizes in a list, along ``dim``; views."""
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: _Sequence[Tensor] | None = None) -> _Any:
@@ -1090,6 +1113,8 @@ def split_with_sizes(input: Tensor, split_sizes: _Sequence[_int], dim: _int = 0,
     """Pieces of the given sizes along ``dim``; views."""
 def split_with_sizes_copy(input: Tensor, split_sizes: _Sequence[_int], dim: _int = 0, *, out: _Sequence[Tensor] | None = None) -> _Any:
     """Copies of pieces of the given sizes along ``dim``; with ``out`` written there, and None."""
+def spmm(mat1: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two (dense) matrices."""
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The square root of each element."""
 def sqrt_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
@@ -1102,6 +1127,8 @@ def squeeze(input: Tensor, dim: _Any = None, *, axis: _Any = None) -> Tensor:
     """Without dimensions of size 1 (all of them, or ``dim``); a view."""
 def squeeze_copy(input: Tensor, dim: _Any = None, *, out: Tensor | None = None) -> Tensor:
     """A copy without dimensions of size 1: all of them, or ``dim``."""
+def sspaddmm(*args: _Any, **kwargs: _Any) -> Tensor:
+    """NotImplementedError: there are no sparse layouts here."""
 def stack(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape joined along a new dimension ``dim``."""
 def std(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:

@@ -105,7 +105,7 @@ def _maker(name: str, value: int, doc: str):
             size = (kwargs.pop("size"),)
         if kwargs:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        _need_strided(name, layout)
+        need_strided(name, layout)
         shape = size_of(name, size, given=given)
         check_size(name, shape)
         if out is not None and dtype is None:
@@ -120,7 +120,8 @@ def _maker(name: str, value: int, doc: str):
     return composite("function")(make)
 
 
-def _need_strided(name: str, layout: Any) -> None:
+def need_strided(name: str, layout: Any) -> None:
+    """Refuse the layouts that there are not. RuntimeError."""
     if layout is not None and layout is not strided:
         raise RuntimeError(
             f"{name}(): layout {layout} is not supported; jaxflow has torch.strided tensors only"
@@ -154,7 +155,7 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: Any = 
             "full(): argument 'size' (position 1) must be tuple of ints, not "
             f"{type(size).__name__}"
         )
-    _need_strided("full", layout)
+    need_strided("full", layout)
     shape = size_of("full", (size,))
     check_size("full", shape)
     kind = dtype_of(dtype, "full", _dtype_of_number(fill_value))
@@ -410,6 +411,7 @@ def _like_maker(name: str, value: int, doc: str):
              requires_grad: bool = False, pin_memory: bool = False,
              memory_format: Any = preserve_format) -> Tensor:
         need_tensor(name, input)
+        need_strided(name, layout)
         return _like(name, input, value, dtype, device, requires_grad, memory_format)
 
     make.__name__ = make.__qualname__ = name
@@ -436,6 +438,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any 
               memory_format: Any = preserve_format) -> Tensor:
     """A number repeated over the size, dtype, device and layout of ``input``."""
     need_tensor("full_like", input)
+    need_strided("full_like", layout)
     return _like("full_like", input, fill_value, dtype, device, requires_grad, memory_format)
 
 

@@ -347,6 +347,8 @@ class Tensor:
         """``self.to(torch.uint8)``."""
     def cauchy_(self, median: _float = 0, sigma: _float = 1, *, generator: _Generator | None = None) -> Tensor:
         """Fill with Cauchy numbers around ``median``, of scale ``sigma``."""
+    def ccol_indices(self) -> Tensor:
+        """RuntimeError: only tensors of sparse column compressed layout have this."""
     def cdouble(self, memory_format: _Any = ...) -> _Any:
         """``self.to(torch.complex128)``."""
     def ceil(self) -> Tensor:
@@ -385,6 +387,10 @@ class Tensor:
         """Each element limited to ``[min, max]``, each a number, a tensor or None."""
     def clone(self, *, memory_format: _Any = ...) -> Tensor:
         """A copy of the elements, with autograd history; later writes to either do not show in the other."""
+    def coalesce(self) -> Tensor:
+        """RuntimeError: only tensors of sparse coordinate layout have this."""
+    def col_indices(self) -> Tensor:
+        """RuntimeError: only tensors of sparse row compressed layout have this."""
     def conj(self) -> Tensor:
         """The complex conjugate of each element; a real tensor itself."""
     def conj_physical(self) -> Tensor:
@@ -419,6 +425,8 @@ class Tensor:
         """The tensor on the host; itself if it is there."""
     def cross(self, other: Tensor, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
         """The cross product of vectors of three along ``dim`` (the first dimension of size 3)."""
+    def crow_indices(self) -> Tensor:
+        """RuntimeError: only tensors of sparse row compressed layout have this."""
     def cuda(self, device: _device | _str | _int | None = None, non_blocking: _bool = False, memory_format: _Any = ...) -> Tensor:
         """The tensor on a GPU. Raises PyTorch's error where there is none."""
     def cummax(self, dim: _Any) -> _cummax_result:
@@ -443,6 +451,8 @@ class Tensor:
         """Degrees as radians; refuses complex numbers."""
     def deg2rad_(self) -> Tensor:
         """Degrees as radians; refuses complex numbers."""
+    def dense_dim(self) -> _int:
+        """The number of dimensions, all dense."""
     def det(self) -> Tensor:
         """Determinants of square matrices, real or complex: ``(*, n, n)`` gives ``(*)``."""
     def detach(self) -> Tensor:
@@ -671,12 +681,16 @@ class Tensor:
         """``input`` with slices of ``source`` combined into it: prod, mean, amax or amin."""
     def index_select(self, dim: _Any, index: Tensor) -> Tensor:
         """The slices of ``input`` along ``dim`` that a vector of indices names, in its order."""
+    def indices(self) -> Tensor:
+        """RuntimeError: only tensors of sparse coordinate layout have this."""
     def inner(self, other: Tensor) -> Tensor:
         """Sums of products over the last dimensions of both; a plain product where one is 0-d."""
     def int(self, memory_format: _Any = ...) -> _Any:
         """``self.to(torch.int32)``."""
     def inverse(self) -> Tensor:
         """The same as `linalg.inv`."""
+    def is_coalesced(self) -> Tensor:
+        """RuntimeError: only tensors of sparse coordinate layout have this."""
     def is_complex(self) -> _bool:
         """Whether the dtype is complex."""
     def is_conj(self) -> _bool:
@@ -1094,6 +1108,8 @@ class Tensor:
         """Each element rounded to ``decimals`` decimals, halves to even."""
     def round_(self, *, decimals: _Any = 0) -> Tensor:
         """Each element rounded to ``decimals`` decimals, halves to even."""
+    def row_indices(self) -> Tensor:
+        """RuntimeError: only tensors of sparse column compressed layout have this."""
     def rsqrt(self) -> Tensor:
         """One over the square root of each element."""
     def rsqrt_(self) -> Tensor:
@@ -1154,12 +1170,22 @@ class Tensor:
         """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
     def slogdet(self) -> _tuple[Tensor, Tensor]:
         """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
+    def smm(*args: _Any, **kwargs: _Any) -> Tensor:
+        """NotImplementedError: there are no sparse layouts here."""
     def softmax(self, dim: _int | None = None, dtype: _dtype | None = None, *, axis: _int | None = None) -> _Any:
         """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
     def solve(self, A: Tensor) -> _tuple[Tensor, Tensor]:
         """Removed; raises RuntimeError. Use `linalg.solve`."""
     def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, axis: _int | None = None) -> _Any:
         """The elements in order along ``dim``, and where they were; ties always keep their order."""
+    def sparse_dim(self) -> _int:
+        """0: no dimension of a dense tensor is sparse."""
+    def sparse_mask(*args: _Any, **kwargs: _Any) -> Tensor:
+        """NotImplementedError: there are no sparse layouts here."""
+    def sparse_resize_(*args: _Any, **kwargs: _Any) -> Tensor:
+        """NotImplementedError: there are no sparse layouts here."""
+    def sparse_resize_and_clear_(*args: _Any, **kwargs: _Any) -> Tensor:
+        """NotImplementedError: there are no sparse layouts here."""
     def split(self, split_size: _Any, dim: _int = 0) -> _tuple[Tensor, ...]:
         """Pieces of a size, or of the sizes in a list, along ``dim``; views."""
     def split_with_sizes(self, split_sizes: _Sequence[_int], dim: _int = 0, *, axis: _int | None = None) -> _tuple[Tensor, ...]:
@@ -1176,6 +1202,8 @@ class Tensor:
         """Without dimensions of size 1 (all of them, or ``dim``); a view."""
     def squeeze_(self, dim: _Any = None, *, axis: _Any = None) -> Tensor:
         """In-place ``squeeze``: changes how this tensor shows its storage."""
+    def sspaddmm(*args: _Any, **kwargs: _Any) -> Tensor:
+        """NotImplementedError: there are no sparse layouts here."""
     def std(self, *args: _Any, **kwargs: _Any) -> _Any:
         """The standard deviation over ``dim``, with ``correction`` (1)."""
     def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
@@ -1232,6 +1260,20 @@ class Tensor:
         """The tensor repeated ``dims[i]`` times, counted from the last dimension."""
     def to(self, *args: _Any, **kwargs: _Any) -> Tensor:
         """The tensor as another dtype, on another device, or like another tensor; itself if nothing changes."""
+    def to_dense(self, dtype: _dtype | None = None, *, masked_grad: _bool | None = None) -> Tensor:
+        """The tensor itself, or converted to ``dtype``: it is dense already."""
+    def to_sparse(*args: _Any, **kwargs: _Any) -> Tensor:
+        """NotImplementedError: there are no sparse layouts here."""
+    def to_sparse_bsc(*args: _Any, **kwargs: _Any) -> Tensor:
+        """NotImplementedError: there are no sparse layouts here."""
+    def to_sparse_bsr(*args: _Any, **kwargs: _Any) -> Tensor:
+        """NotImplementedError: there are no sparse layouts here."""
+    def to_sparse_coo(*args: _Any, **kwargs: _Any) -> Tensor:
+        """NotImplementedError: there are no sparse layouts here."""
+    def to_sparse_csc(*args: _Any, **kwargs: _Any) -> Tensor:
+        """NotImplementedError: there are no sparse layouts here."""
+    def to_sparse_csr(*args: _Any, **kwargs: _Any) -> Tensor:
+        """NotImplementedError: there are no sparse layouts here."""
     def tolist(self) -> _Any:
         """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
     def topk(self, k: _Any, dim: _Any = -1, largest: _bool = True, sorted: _bool = True) -> _topk_result:
@@ -1288,6 +1330,8 @@ class Tensor:
         """In-place ``unsqueeze``: changes how this tensor shows its storage."""
     def untyped_storage(self) -> _Any:
         """The storage of the tensor."""
+    def values(self) -> Tensor:
+        """RuntimeError: only tensors of sparse layout have this."""
     def var(self, *args: _Any, **kwargs: _Any) -> _Any:
         """The variance over ``dim``, divided by the count less ``correction`` (1)."""
     def vdot(self, other: Tensor) -> Tensor:

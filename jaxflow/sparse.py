@@ -1,0 +1,7 @@
+"""``torch.sparse``: products of dense matrices; what needs a sparse layout is refused with advice."""
+
+import sys as _sys
+
+from ._dispatch.publish import publish as _publish
+
+_publish(_sys.modules["jaxflow"], ("sparse",))
