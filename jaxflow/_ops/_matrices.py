@@ -79,14 +79,26 @@ def check_equation(name: str, A, B, left: bool) -> None:
 # ------------------------------------------------------------------------------------------ algebra
 
 
-def product(a, b):
-    """Products of matrices, at full precision."""
-    return jnp.matmul(a, b, precision=HIGHEST)
+def product(a, *others):
+    """Products of two or more matrices, from the left to the right, at full precision."""
+    for b in others:
+        a = jnp.matmul(a, b, precision=HIGHEST)
+    return a
 
 
 def adjoint(A):
     """The conjugate transposes."""
     return jnp.conj(jnp.swapaxes(A, -1, -2))
+
+
+def diagonal(A):
+    """The main diagonals."""
+    return jnp.diagonal(A, axis1=-2, axis2=-1)
+
+
+def imaginary(x):
+    """Complex numbers without their real parts."""
+    return jax.lax.complex(jnp.zeros_like(x.imag), x.imag)
 
 
 def trace(A):

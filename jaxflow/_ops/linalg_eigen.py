@@ -18,7 +18,7 @@ import numpy as np
 from jaxflow._core.dtype import FLOATING
 from jaxflow._dispatch.op import EXACT, Out, op
 
-from ._matrix import adjoint, check_square, diagonal
+from ._matrices import adjoint, check_square, diagonal, product
 from ._support import category, is_complex, refuse, scalar_name
 
 
@@ -51,11 +51,17 @@ def _eig(a):
     return tuple(jax.lax.linalg.eig(a, compute_left_eigenvectors=False))
 
 
+def _inside(vectors, change):
+    """A change of the matrices as their eigenvectors see it."""
+    with jax.default_matmul_precision("highest"):
+        return jnp.linalg.solve(vectors, change.astype(vectors.dtype) @ vectors)
+
+
 @_eig.defjvp
 def _eig_jvp(primals, tangents):
     values, vectors = _eig(*primals)
-    change = jnp.linalg.solve(vectors, tangents[0].astype(vectors.dtype) @ vectors)
-    turned = vectors @ (_inverse_gaps(values) * change)
+    change = _inside(vectors, tangents[0])
+    turned = product(vectors, _inverse_gaps(values) * change)
     # Vectors keep their length of one.
     along = jnp.sum((jnp.conj(vectors) * turned).real, -2, keepdims=True)
     return (values, vectors), (diagonal(change), turned - vectors * along.astype(vectors.dtype))
@@ -88,7 +94,7 @@ def _eigvals(a):
 @_eigvals.defjvp
 def _eigvals_jvp(primals, tangents):
     values, vectors = _eig(*primals)
-    change = jnp.linalg.solve(vectors, tangents[0].astype(vectors.dtype) @ vectors)
+    change = _inside(vectors, tangents[0])
     return values, diagonal(change)
 
 
@@ -129,9 +135,9 @@ def _eigh(a, lower):
 def _eigh_jvp(lower, primals, tangents):
     # PyTorch's convention: the derivative is that by both triangles, which stay each other's conjugates.
     values, vectors = _eigh(*primals, lower)
-    change = adjoint(vectors) @ ((tangents[0] + adjoint(tangents[0])) / 2) @ vectors
+    change = product(adjoint(vectors), (tangents[0] + adjoint(tangents[0])) / 2, vectors)
     gaps = _inverse_gaps(values).astype(vectors.dtype)
-    return (values, vectors), (diagonal(change).real, vectors @ (gaps * change))
+    return (values, vectors), (diagonal(change).real, product(vectors, gaps * change))
 
 
 @op(namespace="linalg", variants="function out", method_name="linalg_eigh", grad_name="LinalgEighBackward0",

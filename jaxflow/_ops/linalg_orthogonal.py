@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxflow._core.dtype import FLOATING
 from jaxflow._dispatch.op import EXACT, Out, op
 
-from ._matrix import adjoint, check_matrix, imaginary
+from ._matrices import adjoint, check_matrix, imaginary, product
 from ._support import category, is_complex, refuse, scalar_name
 
 
@@ -46,7 +46,7 @@ def _qr_jvp(mode, primals, tangents):
     # What is left of the diagonal block decides Q, and with it the columns to the right.
     dq, dr = _thin_qr_change(q, r[..., :rows], da[..., :rows])
     if rows < columns:
-        right = adjoint(dq) @ q @ r[..., rows:] + adjoint(q) @ da[..., rows:]
+        right = product(adjoint(dq), q, r[..., rows:]) + product(adjoint(q), da[..., rows:])
         dr = jnp.concatenate([dr, right], -1)
     return (q, r), (dq, dr)
 
@@ -58,12 +58,12 @@ def _thin_qr_change(q, r, da):
     in optimum experimental design" (2010), section 3.1.
     """
     change = jax.lax.linalg.triangular_solve(r, da)
-    inner = adjoint(q) @ change
+    inner = product(adjoint(q), change)
     below = jnp.tril(inner, -1)
     turn = below - adjoint(below)
     if is_complex(q):  # the diagonal of R stays real
         turn = turn + jnp.eye(r.shape[-1], dtype=q.dtype) * imaginary(inner)
-    return q @ (turn - inner) + change, (inner - turn) @ r
+    return product(q, turn - inner) + change, product(inner - turn, r)
 
 
 @op(namespace="linalg", variants="function out", method_name="linalg_qr", grad_name="LinalgQrBackward0",
@@ -124,7 +124,7 @@ def _compact(a, tau):
     count = tau.shape[-1]
     v = jnp.tril(a[..., :count], -1) + jnp.eye(a.shape[-2], count, dtype=a.dtype)
     d = jnp.eye(count, dtype=a.dtype) * tau[..., None, :]
-    above = jnp.triu(adjoint(v) @ v, 1)
+    above = jnp.triu(product(adjoint(v), v), 1)
     t = jax.lax.linalg.triangular_solve(
         jnp.broadcast_to(tau[..., :, None] * above, d.shape), d, left_side=True, unit_diagonal=True)
     return v, t
@@ -157,7 +157,7 @@ def orgqr(input, tau, /):
     if input.size == 0:
         return input
     v, t = _compact(input, tau)
-    return jnp.eye(rows, columns, dtype=input.dtype) - v @ (t @ adjoint(v[..., :columns, :]))
+    return jnp.eye(rows, columns, dtype=input.dtype) - product(v, product(t, adjoint(v[..., :columns, :])))
 
 
 def _check_factors(name, input, tau):
@@ -197,8 +197,8 @@ def ormqr(input, tau, other, /, left=True, transpose=False):
     if transpose:
         t = adjoint(t)
     if left:
-        return other - v @ (t @ (adjoint(v) @ other))
-    return other - ((other @ v) @ t) @ adjoint(v)
+        return other - product(v, product(t, product(adjoint(v), other)))
+    return other - product(other, v, t, adjoint(v))
 
 
 def _check_ormqr(input, tau, other, left):

@@ -17,7 +17,7 @@ import numpy as np
 from jaxflow._core.dtype import FLOATING
 from jaxflow._dispatch.op import EXACT, op
 
-from ._matrix import adjoint, check_matrix, check_square, diagonal, imaginary
+from ._matrices import adjoint, check_matrix, check_square, diagonal, imaginary, product
 from ._support import category, is_complex, scalar_name
 from .linalg_eigen import _eigh
 
@@ -57,23 +57,23 @@ def _svd_jvp(full, primals, tangents):
     # The vectors beyond the singular values may be any basis of the rest: nothing depends on them.
     u1, vh1 = u[..., :count], vh[..., :count, :]
     v1, dtype = adjoint(vh1), da.dtype
-    inner = adjoint(u1) @ da @ v1
+    inner = product(adjoint(u1), da, v1)
     eye = jnp.eye(count, dtype=s.dtype)
     squares = (s[..., None, :] - s[..., :, None]) * (s[..., None, :] + s[..., :, None])
     gaps = (1 / (squares + eye) - eye).astype(dtype)
     right, left = inner * s[..., None, :].astype(dtype), s[..., :, None].astype(dtype) * inner
-    du = u1 @ (gaps * (right + adjoint(right)))
-    dv = v1 @ (gaps * (left + adjoint(left)))
+    du = product(u1, gaps * (right + adjoint(right)))
+    dv = product(v1, gaps * (left + adjoint(left)))
     scale = s[..., None, :].astype(dtype)
     if is_complex(da):
         # What turns both vectors of a pair together is left out; what turns one against the other is not.
         du = du + u1 * imaginary(diagonal(inner))[..., None, :] / scale
     if u.shape[-2] > count:
-        outside = da @ v1
-        du = du + (outside - u1 @ (adjoint(u1) @ outside)) / scale
+        outside = product(da, v1)
+        du = du + (outside - product(u1, product(adjoint(u1), outside))) / scale
     if vh.shape[-1] > count:
-        outside = adjoint(da) @ u1
-        dv = dv + (outside - v1 @ (vh1 @ outside)) / scale
+        outside = product(adjoint(da), u1)
+        dv = dv + (outside - product(v1, product(vh1, outside))) / scale
     du = jnp.pad(du, [(0, 0)] * (du.ndim - 1) + [(0, u.shape[-1] - count)])
     dvh = jnp.pad(adjoint(dv), [(0, 0)] * (dv.ndim - 2) + [(0, vh.shape[-2] - count), (0, 0)])
     return (u, s, vh), (du, diagonal(inner).real, dvh)
@@ -136,7 +136,7 @@ def _pseudoinverse(a, atol, rtol, hermitian):
     sizes = jnp.abs(values)
     large = sizes > _bound(jnp.max(sizes, -1, keepdims=True), atol, rtol, sizes.dtype)
     inverse = jnp.where(large, 1 / jnp.where(large, values, 1), 0)
-    return (right * inverse[..., None, :].astype(a.dtype)) @ adjoint(left)
+    return product(right * inverse[..., None, :].astype(a.dtype), adjoint(left))
 
 
 @_pseudoinverse.defjvp
@@ -144,15 +144,11 @@ def _pseudoinverse_jvp(hermitian, primals, tangents):
     a, da = primals[0], tangents[0]
     p = _pseudoinverse(*primals, hermitian)
     ph, dah = adjoint(p), adjoint(da)
-    rows, columns = a.shape[-2:]
-    change = -p @ da @ p
     # Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems
     # whose variables separate" (1973), equation 4.12; for a rank that does not change.
-    if rows <= columns:
-        change = change + (dah - p @ (a @ dah)) @ (ph @ p) + (p @ ph) @ (dah - (dah @ a) @ p)
-    else:
-        change = change + (p @ ph) @ (dah - (dah @ a) @ p) + (dah - p @ (a @ dah)) @ (ph @ p)
-    return p, change
+    across = product(dah - product(p, product(a, dah)), product(ph, p))
+    along = product(product(p, ph), dah - product(product(dah, a), p))
+    return p, across + along - product(p, da, p)
 
 
 @op(variants="", grad_name="LinalgPinvBackward0", saves="both")
