@@ -14,6 +14,22 @@ _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 _DOTS = "..."
 
 
+class _Order:
+    """How the order of several products is found; set through ``jaxflow.backends.opt_einsum``."""
+
+    enabled, strategy = True, "auto"
+
+
+ORDER = _Order()
+
+
+def _order(count: int) -> str | tuple:
+    """The strategy, or the pairs to contract one after the other (each product goes to the end)."""
+    if count < 3 or ORDER.enabled:
+        return "auto" if count < 3 else ORDER.strategy
+    return ((0, 1), *((0, left - 1) for left in range(count - 1, 1, -1)))
+
+
 @composite("function")
 def einsum(*args: Any) -> Tensor:
     """Sum of products of the operands, written in index notation.
@@ -55,7 +71,8 @@ def einsum(*args: Any) -> Tensor:
     # An operand reduced alone goes first: PyTorch sums it before the products.
     names = {c: _LETTERS[k] for k, c in enumerate(dict.fromkeys(sum(terms, [])))}
     text = ",".join("".join(names[c] for c in term) for term in terms)
-    return apply(OPS["_einsum"], tuple(operands), (text + "->" + "".join(map(names.get, output)),))
+    equation = text + "->" + "".join(map(names.get, output))
+    return apply(OPS["_einsum"], tuple(operands), (equation, _order(len(operands))))
 
 
 def _from_lists(args: tuple) -> tuple[str, tuple]:

@@ -502,21 +502,20 @@ def bilinear(input1, input2, weight, /):
 # ------------------------------------------------------------------------------------------- einsum
 
 
-def _einsum_name(numbers, equation):
+def _einsum_name(numbers, equation, order="auto"):
     inputs, _, output = equation.partition("->")
     contracts = set(inputs) - {","} - set(output)
     return "ViewBackward0" if contracts else "MulBackward0"
 
 
 @op(name="_einsum", variants="", grad_name=_einsum_name)
-def einsum(*operands, equation):
-    """Sum of products written in index notation; the order of contraction is found by
-    opt_einsum.
-    """
+def einsum(*operands, equation, order="auto"):
+    """Sum of products written in index notation; opt_einsum finds the order by a strategy, or it is given."""
     first = operands[0]
     for other in operands[1:]:
         if other.dtype != first.dtype:
             raise RuntimeError(
                 f"expected scalar type {scalar_name(first)} but found {scalar_name(other)}"
             )
-    return jnp.einsum(equation, *operands, precision=HIGHEST)
+    optimize = order if isinstance(order, str) else list(order)
+    return jnp.einsum(equation, *operands, optimize=optimize, precision=HIGHEST)

@@ -7,3 +7,4 @@ XLA chooses its own kernels, so what is set here is remembered and changes nothi
 from . import cuda as cuda
 from . import cudnn as cudnn
 from . import mps as mps
+from . import opt_einsum as opt_einsum
