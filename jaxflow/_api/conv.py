@@ -270,3 +270,24 @@ def fold(
             f"non-zero dimensions for input, but got: {list(input.shape)}"
         )
     return apply(ops.col2im, (input,), (_pair("output_size", output_size), *window))
+
+
+@composite("function", aliases=("nn.functional.conv_tbc",))
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """`conv1d` of ``(T, N, C)`` signals with a kernel ``(width, C, out)`` and ``pad`` zeros at both ends.
+
+    Raises:
+        RuntimeError: when shapes or dtypes do not fit.
+    """
+    if input.dim() != 3:
+        raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
+    if weight.dim() != 3:
+        raise RuntimeError("Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
+    if bias.dim() != 1:
+        raise RuntimeError("Bias must be 1-D")
+    if input.shape[2] != weight.shape[1]:
+        raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
+    if weight.shape[2] != bias.shape[0]:
+        raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
+    signals, kernel = input.permute(1, 2, 0), weight.permute(2, 1, 0)
+    return conv1d(signals, kernel, bias, padding=pad).permute(2, 0, 1)

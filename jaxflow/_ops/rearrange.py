@@ -50,7 +50,8 @@ def pixel_unshuffle(input, /, downscale_factor):
     return x.reshape((*lead, channels * r * r, height // r, width // r))
 
 
-@op(variants="function", aliases=("nn.functional.channel_shuffle",), saves="none")
+@op(variants="function", saves="none", aliases=(
+    "nn.functional.channel_shuffle", "nn.functional.native_channel_shuffle", "native_channel_shuffle"))
 def channel_shuffle(input, /, groups):
     """The channels of ``(N, C, ...)`` taken in turn from each of ``groups`` groups."""
     if input.ndim <= 2:

@@ -1,6 +1,8 @@
 """Products of vectors and matrices, and what is built of them."""
 
 import jaxflow as torch
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
 
 from .row import row
 
@@ -26,7 +28,16 @@ _BOTH = {
     "_einsum": _both(lambda x, y: torch.einsum("ij,jk->ki", x, y), (2, 2), (2, 1)),
 }
 
+def _grouped(*ends):
+    offs = torch.tensor(ends, dtype=torch.int32) if ends else None
+    return lambda a, b: apply(OPS["_grouped_mm"], (a, b, offs))
+
+
 ROWS = {
+    "_grouped_mm": row(_grouped(), (2, 1, 2), (2, 2, 3)),
+    "_grouped_mm/rows": row(_grouped(2, 2, 3), (3, 2), (3, 2, 2)),
+    "_grouped_mm/columns": row(_grouped(1, 3), (2, 2, 2), (2, 3)),
+    "_grouped_mm/sums": row(_grouped(1, 3), (2, 3), (3, 2)),
     **{name: real for name, (real, _) in _BOTH.items()},
     **{f"{name}/complex": unreal for name, (_, unreal) in _BOTH.items()},
     # matmul, by the numbers of dimensions
