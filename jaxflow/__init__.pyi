@@ -367,6 +367,8 @@ def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _A
     """Convolve ``(N, C, H, W)`` with ``(O, C / groups, kh, kw)``; arguments as in `conv1d`."""
 def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, dilation: _Any = 1, groups: _int = 1) -> Tensor:
     """Convolve ``(N, C, D, H, W)`` with ``(O, C / groups, kd, kh, kw)``; as `conv1d`."""
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
+    """`conv1d` of ``(T, N, C)`` signals with a kernel ``(width, C, out)`` and ``pad`` zeros at both ends."""
 def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, output_padding: _Any = 0, groups: _int = 1, dilation: _Any = 1) -> Tensor:
     """The transpose of `conv1d` as a linear map, with weights ``(C, O / groups, k)``."""
 def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, output_padding: _Any = 0, groups: _int = 1, dilation: _Any = 1) -> Tensor:
@@ -857,6 +859,8 @@ def narrow_copy(input: Tensor, dim: _Any, start: _Any, length: _Any, *, out: Ten
     """A copy of what `narrow` shows."""
 def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor]:
     """`nn.functional.batch_norm`, and in training the batch's means and reciprocal deviations, else empty."""
+def native_channel_shuffle(input: Tensor, groups: _Any) -> Tensor:
+    """The channels of ``(N, C, ...)`` taken in turn from each of ``groups`` groups."""
 def native_dropout(input: Tensor, p: _float, train: _bool | None) -> _tuple[Tensor, Tensor]:
     """The input with elements dropped with probability ``p`` and the others scaled, and which were kept."""
 def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: _int, C: _int, HxW: _int, group: _int, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
@@ -1005,6 +1009,8 @@ def row_stack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tenso
     """Tensors joined row by row, along dimension 0; vectors are rows."""
 def rrelu(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bool = False, generator: _Generator | None = None) -> Tensor:
     """`nn.functional.rrelu` with slopes from ``generator``."""
+def rrelu_(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bool = False, generator: _Generator | None = None) -> Tensor:
+    """`rrelu` that overwrites ``input``."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One over the square root of each element."""
 def rsqrt_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:

@@ -73,6 +73,8 @@ def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _A
     """Convolve ``(N, C, H, W)`` with ``(O, C / groups, kh, kw)``; arguments as in `conv1d`."""
 def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, dilation: _Any = 1, groups: _int = 1) -> Tensor:
     """Convolve ``(N, C, D, H, W)`` with ``(O, C / groups, kd, kh, kw)``; as `conv1d`."""
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
+    """`conv1d` of ``(T, N, C)`` signals with a kernel ``(width, C, out)`` and ``pad`` zeros at both ends."""
 def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, output_padding: _Any = 0, groups: _int = 1, dilation: _Any = 1) -> Tensor:
     """The transpose of `conv1d` as a linear map, with weights ``(C, O / groups, k)``."""
 def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, output_padding: _Any = 0, groups: _int = 1, dilation: _Any = 1) -> Tensor:
@@ -125,6 +127,8 @@ def grid_sample(input: Tensor, grid: Tensor, mode: _str = 'bilinear', padding_mo
     """The input at the places that ``grid`` names, interpolated."""
 def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = ...) -> Tensor:
     """Mean 0 and variance 1 over each group of channels of each sample, then ``* weight + bias``."""
+def grouped_mm(mat_a: Tensor, mat_b: Tensor, *, offs: Tensor | None = None, bias: Tensor | None = None, out_dtype: _Any = None) -> Tensor:
+    """Products of matrices group by group."""
 def gumbel_softmax(logits: Tensor, tau: _float = 1, hard: _bool = False, eps: _float = ..., dim: _int = -1) -> Tensor:
     """A softmax of ``logits`` with random noise: a differentiable draw from the categories."""
 def hardshrink(input: Tensor, lambd: _Number = ..., *, out: Tensor | None = None) -> Tensor:
@@ -199,6 +203,8 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: _Any = N
     """Hinge of the classes not in each target list (ended by -1) against those in it."""
 def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _Any = None, reduce: _Any = None, reduction: _str = 'mean') -> Tensor:
     """Binary cross entropy of each class, averaged over the classes."""
+def native_channel_shuffle(input: Tensor, groups: _Any) -> Tensor:
+    """The channels of ``(N, C, ...)`` taken in turn from each of ``groups`` groups."""
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _Any = None, ignore_index: _int = -100, reduce: _Any = None, reduction: _str = 'mean') -> Tensor:
     """The negated score of the right class."""
 def normalize(input: Tensor, p: _float = ..., dim: _int = 1, eps: _float = ..., out: Tensor | None = None) -> Tensor:
@@ -229,6 +235,8 @@ def rms_norm(input: Tensor, normalized_shape: _Sequence[_int], weight: Tensor | 
     """Mean square 1 over the last dimensions (``normalized_shape``), then ``* weight``."""
 def rrelu(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bool = False, inplace: _bool = False) -> Tensor:
     """``input`` where positive, else ``input`` times a slope."""
+def rrelu_(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bool = False) -> Tensor:
+    """`rrelu` that overwrites ``input``."""
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: _float = ..., is_causal: _bool = False, *, scale: _float | None = None, enable_gqa: _bool = False) -> Tensor:
     """``softmax(query @ key.T * scale + attn_mask) @ value``, heads and batches in leading"""
 def selu(input: Tensor, inplace: _bool = False) -> Tensor:
