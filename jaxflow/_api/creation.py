@@ -256,6 +256,13 @@ def _range_size(start: Any, end: Any, step: Any, inclusive: bool) -> int:
     return math.ceil((end - start) / step)
 
 
+def _in_line(t: Tensor, out: Tensor | None, requires_grad: bool, name: str) -> Tensor:
+    """As `_finish`; an ``out`` of as many elements is filled row by row in the shape that it has."""
+    if out is not None and out._aval.numel == t._aval.numel:
+        t = t.reshape(out._aval.shape)
+    return _finish(t, out, requires_grad, name)
+
+
 def _range(name, start, end, step, inclusive, out, dtype, device, requires_grad):
     start, end, step = map(_plain_number, (start, end, step))
     floating = any(isinstance(x, float) for x in (start, end, step))
@@ -271,7 +278,7 @@ def _range(name, start, end, step, inclusive, out, dtype, device, requires_grad)
         start, end, step = int(start), int(end), int(step)
     size = _range_size(start, end, step, inclusive)
     t = apply(OPS["_arange"], (start, step), (size, kind, device_of(device)))
-    return _finish(t, out, requires_grad, name)
+    return _in_line(t, out, requires_grad, name)
 
 
 @composite("function")
@@ -332,7 +339,7 @@ def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dty
     """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
     kind = _line_dtype("linspace", dtype, out, start, end)
     static = (_check_steps("linspace", start, end, steps), kind, device_of(device))
-    return _finish(apply(OPS["_linspace"], (start, end), static), out, requires_grad, "linspace")
+    return _in_line(apply(OPS["_linspace"], (start, end), static), out, requires_grad, "linspace")
 
 
 @composite("function")
@@ -342,7 +349,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tenso
     """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``."""
     kind = _line_dtype("logspace", dtype, out, start, end)
     static = (_check_steps("logspace", start, end, steps), base, kind, device_of(device))
-    return _finish(apply(OPS["_logspace"], (start, end), static), out, requires_grad, "logspace")
+    return _in_line(apply(OPS["_logspace"], (start, end), static), out, requires_grad, "logspace")
 
 
 @composite("function")
