@@ -10,7 +10,17 @@ import jaxflow
 from .arguments import call_of, copied, describe, flat, mapped, noncontiguous, subject
 from .compare import compare, widened, widens
 from .findings import outcome, quiet, warned
-from .records import differentiable, is_random, named, on_jaxflow, record, resolve, take_samples, tolerance
+from .records import (
+    Tolerance,
+    differentiable,
+    is_random,
+    named,
+    on_jaxflow,
+    record,
+    resolve,
+    take_samples,
+    tolerance,
+)
 from .unspecified import settled
 
 
@@ -31,7 +41,7 @@ def check_forms(found, key, dtype, count):
                 mine = subject(call)
                 actual = quiet(_counterpart(form), mine[0], *mine[1], **mine[2])
                 compare(settled(key, sample, actual), settled(key, sample, expected), where,
-                        functools.partial(tolerance, key), _exact(form, key, sample, dtype))
+                        Tolerance(key), _exact(form, key, sample, dtype))
     for alias in rec.aliases:
         for sample in samples:
             call = call_of(sample)
@@ -40,7 +50,7 @@ def check_forms(found, key, dtype, count):
                 actual = quiet(named(alias.name), mine[0], *mine[1], **mine[2])
                 expected = quiet(alias.op, call[0], *call[1], **call[2])
                 compare(settled(key, sample, actual), settled(key, sample, expected), alias.name,
-                        functools.partial(tolerance, key), _exact(alias.op, key, sample, dtype))
+                        Tolerance(key), _exact(alias.op, key, sample, dtype))
 
 
 def _counterpart(form):
@@ -109,7 +119,7 @@ def _compare_inplace(key, sample, form, call, where, dtype):
     if error is not None:
         return
     assert actual is mine[0], f"{where}: is not its first argument"
-    allowed = functools.partial(tolerance, key)
+    allowed = Tolerance(key)
     compare(settled(key, sample, actual), settled(key, sample, expected), where, allowed,
             _exact(form, key, sample, dtype))
     assert mine[0]._version == theirs[0]._version, (
@@ -158,7 +168,7 @@ def _compare_gradient(key, form, call, where, exact):
         if a is None or e is None:
             assert a is e, f"{where}: gradient {k} is {a} for {e}"
         else:
-            compare(a, e, f"{where} gradient {k}", functools.partial(tolerance, key),
+            compare(a, e, f"{where} gradient {k}", Tolerance(key),
                     exact and (lambda k=k: exact()[k]))
 
 

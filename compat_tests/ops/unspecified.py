@@ -10,7 +10,7 @@ from .records import is_random, record
 #: Results whose elements nobody promises.
 _UNSPECIFIED = ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")
 #: Results whose indices may point at any of several equal elements.
-_ANY_OF_EQUALS = ("topk", "kthvalue", "median", "nanmedian", "sort", "argsort", "msort")
+_ANY_OF_EQUALS = ("topk", "kthvalue", "median", "nanmedian", "sort", "argsort", "msort", "mode")
 
 
 def open_dim(key, sample):

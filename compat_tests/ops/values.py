@@ -11,7 +11,7 @@ import jaxflow
 from .arguments import call_of, copied, describe, flat, mapped, noncontiguous, subject, to_torch
 from .compare import compare, widened, widens
 from .findings import quiet
-from .records import differentiable, dtypes, record, resolve, take_samples, tolerance
+from .records import Tolerance, differentiable, dtypes, record, resolve, take_samples
 from .unspecified import open_dim, settled, settled_gradient
 
 
@@ -76,7 +76,7 @@ def ask(found, key, dtype, fn, sample, call, where, checks=("value", "gradient")
     """Compare a call's results and gradients; what torch itself cannot do is left out."""
     process = functools.partial(settled, key, sample)
     settle = functools.partial(settled_gradient, key, sample)
-    allowed = functools.partial(tolerance, key)
+    allowed = Tolerance(key)
     torch_dtype = getattr(torch, dtype)
 
     @functools.cache

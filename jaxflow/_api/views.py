@@ -142,10 +142,11 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
             "movedim: Invalid source or destination dims: source "
             f"({src} dims) should contain the same number of dims as destination ({dst} dims)"
         )
+    given = ("source", src), ("destination", dst)
     src, dst = [wrap_dim(d, n) for d in src], [wrap_dim(d, n) for d in dst]
-    for what, dims in (("source", src), ("destination", dst)):
+    for (what, named), dims in zip(given, (src, dst), strict=True):
         if len(set(dims)) != len(dims):
-            raise RuntimeError(f"movedim: repeated dim in `{what}` ({dims})")
+            raise RuntimeError(f"movedim: repeated dim in `{what}` ({named})")
     if not n:
         return apply_view("alias", input)
     order = [-1] * n
