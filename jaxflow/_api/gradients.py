@@ -100,13 +100,27 @@ def _uneven(at: Any, n: int, d: int, ndim: int, positions: Tensor, edge_order: i
     def width(start: int, count: int = 1) -> Tensor:
         return widths.narrow(d, start % (n - 1), count)
 
-    left, right = width(0, n - 2), width(1, n - 2)
-    inside = (at(1, n - 2) - at(0, n - 2)) / left * (right / (left + right)) + (
-        at(2, n - 2) - at(1, n - 2)) / right * (left / (left + right))
-    first, last = (at(1) - at(0)) / width(0), (at(-1) - at(-2)) / width(-1)
-    if edge_order == 2:
-        bend = (at(2) - at(1)) / width(1) - first
-        first = first - bend * (width(0) / (width(0) + width(1)))
-        bend = last - (at(-2) - at(-3)) / width(-2)
-        last = last + bend * (width(-1) / (width(-2) + width(-1)))
+    def parabola(weigh: Any, start: int, before: int, count: int = 1) -> Tensor:
+        """Three samples from ``start``, as ``weigh`` makes weights of the two widths from ``before``."""
+        a, b, c = weigh(width(before, count), width(before + 1, count))
+        return a * at(start, count) + b * at(start + 1, count) + c * at(start + 2, count)
+
+    inside = parabola(_at_second, 0, 0, n - 2)
+    if edge_order == 1:
+        first, last = (at(1) - at(0)) / width(0), (at(-1) - at(-2)) / width(-1)
+    else:
+        first, last = parabola(_at_first, 0, 0), parabola(_at_third, n - 3, n - 3)
     return _joined(first, inside, last, d)
+
+
+def _at_first(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The weights of three samples, ``a`` and ``b`` apart, in the slope at the first of them."""
+    return -(2 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b))
+
+
+def _at_second(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return -b / (a * (a + b)), (b - a) / (a * b), a / (b * (a + b))
+
+
+def _at_third(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return b / (a * (a + b)), -(a + b) / (a * b), (2 * b + a) / (b * (a + b))
