@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.indexing import refuse_outside
 from jaxflow._core.layout import strided
@@ -149,17 +151,30 @@ _NOTHING = "invalid multinomial distribution (sum of probabilities <= 0)"
 
 def _check_weights(watch: Watch, weights: Tensor, replacement: bool) -> None:
     """Ask that every row of weights can be shared out; faults are looked for in PyTorch's order."""
+    present = watch.known(weights)
+    if present is not None and _sound(present):
+        return
     limits = finfo(weights._aval.dtype)
     if replacement:
         rules = [(0.0, math.inf, _NEGATIVE), (0.0, limits.max, _ENDLESS)]
     else:
         rules = [(0.0, limits.max, _BAD_WEIGHTS)]
-    present = watch.known(weights)
     sums = weights.sum(-1) if present is None else present.sum(-1)
     for low, high, text in (*rules, (limits.tiny, math.inf, _NOTHING)):
         about = sums if text is _NOTHING else weights if present is None else present
         ask = watch.within if present is None else refuse_outside
         ask([about], [(low, high)], lambda value, k, text=text: RuntimeError(text))
+
+
+def _sound(weights: np.ndarray) -> bool:
+    """Whether nothing is wrong with the weights; in as few steps as there can be, for loops that draw one."""
+    if not weights.size:
+        return True
+    if not np.minimum.reduce(weights, None) >= 0:  # or nan
+        return False
+    with np.errstate(over="ignore"):
+        sums = np.add.reduce(weights, -1)
+    return bool(np.minimum.reduce(sums, None) > 0 and np.maximum.reduce(sums, None) < math.inf)
 
 
 @composite()
