@@ -784,7 +784,7 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor |
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor]:
     """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not asked for is empty."""
 def manual_seed(seed: _int) -> _Generator:
-    """Start the default generator from ``seed``; returns it. Raises RuntimeError beyond 64 bits."""
+    """Start the default generator from ``seed``; returns it. Raises ValueError beyond 64 bits."""
 def masked_fill(input: Tensor, mask: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
     """``input`` with ``value`` (a number or a 0-d tensor) where ``mask`` holds."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -2,6 +2,7 @@
 
 import sys as _sys
 
+from ._api.masked import MaskedTensor as MaskedTensor
 from ._dispatch.publish import publish as _publish
 
 _publish(_sys.modules["jaxflow"], ("masked",))

@@ -190,6 +190,8 @@ def test_what_cannot_be_drawn_is_refused(executor):
         (RuntimeError, "out of bounds for c10::Half", lambda: weights.half().uniform_(0, 1e6)),
         (NotImplementedError, "log_normal_cpu", lambda: weights.long().log_normal_()),
         (TypeError, "Generator", lambda: torch.rand(3, generator=5)),
+        (ValueError, "Overflow when unpacking", lambda: torch.manual_seed(2**64)),
+        (TypeError, "ByteTensor", lambda: torch.Generator().set_state(weights)),
     ):
         with pytest.raises(error, match=words):
             call()

@@ -19,7 +19,7 @@ from .construct import from_array, put
 
 @composite("function")
 def manual_seed(seed: int) -> Generator:
-    """Start the default generator from ``seed``; returns it. Raises RuntimeError beyond 64 bits."""
+    """Start the default generator from ``seed``; returns it. Raises ValueError beyond 64 bits."""
     return default_generator.manual_seed(seed)
 
 

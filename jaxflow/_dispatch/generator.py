@@ -44,10 +44,10 @@ class Generator:
         return (_signed(seed) if seed.__class__ is int else seed), _signed(offset)
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of ``seed``. Raises RuntimeError if it does not fit 64 bits."""
+        """Start the stream of ``seed``. Raises ValueError if it does not fit 64 bits."""
         seed = int(seed)
         if not -(1 << 63) <= seed <= _MASK:
-            raise RuntimeError("Overflow when unpacking long long")
+            raise ValueError("Overflow when unpacking long long")
         with self._lock:
             self._seed, self._offset = seed & _MASK, 0
         return self
@@ -78,9 +78,11 @@ class Generator:
         return np.array([self._seed, self._offset & _MASK], np.uint64).view(np.uint8)
 
     def set_state_array(self, state: np.ndarray) -> None:
-        """Restore what :meth:`state_array` gave. Raises RuntimeError for other data."""
+        """Restore what :meth:`state_array` gave. Raises TypeError or RuntimeError for other data."""
         state = np.asarray(state)
-        if state.dtype != np.uint8 or state.size != 16:
+        if state.dtype != np.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if state.size != 16:
             raise RuntimeError("RNG state must be a torch.ByteTensor of 16 bytes, as get_state() gives")
         seed, offset = state.copy().view(np.uint64).tolist()
         with self._lock:
