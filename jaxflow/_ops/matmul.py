@@ -495,8 +495,14 @@ def bilinear(input1, input2, weight, /):
                 "expected "
                 f"{size}"
             )
+    dtype = input1.dtype
+    if not input2.dtype == weight.dtype == dtype:
+        one, two, third = (C_NAMES[x.dtype.name] for x in (input1, input2, weight))
+        raise RuntimeError(
+            f"All tensors must have the same dtype, got input1: {one}, input2: {two}, weight: {third}")
+    input1, input2, weight = wide(input1), wide(input2), wide(weight)
     half = contract(input1, weight, (input1.ndim - 1,), (1,))  # (..., o, j)
-    return (half * input2[..., None, :]).sum(-1)
+    return (half * input2[..., None, :]).sum(-1).astype(dtype)
 
 
 # ------------------------------------------------------------------------------------------- einsum
