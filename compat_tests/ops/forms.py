@@ -199,7 +199,7 @@ def _strided(e):
 
 #: Name of a kind of ``out`` to what makes one for an expected result.
 _OUTS = (
-    ("right", lambda e: torch.zeros_like(e.contiguous())),
+    ("right", lambda e: e.new_zeros(e.shape)),
     ("strided", _strided),
     ("empty", lambda e: torch.empty(0, dtype=e.dtype)),
     ("wrong shape", lambda e: torch.zeros((*e.shape, 2), dtype=e.dtype)),
