@@ -3,7 +3,7 @@ import enum as _enum
 from builtins import bool as _bool, bytes as _bytes, complex as _complex, float as _float, int as _int, list as _list, object as _object, str as _str, tuple as _tuple, type as _type
 from collections.abc import Callable as _Callable, Iterable as _Iterable, Iterator as _Iterator
 from collections.abc import Sequence as _Sequence
-from typing import Any as _Any, NamedTuple as _NamedTuple
+from typing import Any as _Any, NamedTuple as _NamedTuple, overload as _overload
 
 import numpy as _np
 
@@ -133,17 +133,17 @@ uint8: _dtype
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of each element; real for complex input."""
-def abs_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def abs_(input: Tensor) -> Tensor:
     """``input.abs_(...)``."""
 def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of each element; real for complex input."""
 def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle whose cosine each element is."""
-def acos_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def acos_(input: Tensor) -> Tensor:
     """``input.acos_(...)``."""
 def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic cosine."""
-def acosh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def acosh_(input: Tensor) -> Tensor:
     """``input.acosh_(...)``."""
 def adaptive_avg_pool1d(input: Tensor, output_size: _Any) -> Tensor:
     """Means over ``output_size`` windows of ``(N, C, L)`` or ``(C, L)``, as equal as they can"""
@@ -191,29 +191,29 @@ def arange(start: _Any = None, end: _Any = None, step: _Any = 1, *, out: Tensor 
     """The numbers from ``start`` (0) up to ``end``, ``step`` apart; int64 unless one is a float."""
 def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle whose cosine each element is."""
-def arccos_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def arccos_(input: Tensor) -> Tensor:
     """``input.arccos_(...)``."""
 def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic cosine."""
-def arccosh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def arccosh_(input: Tensor) -> Tensor:
     """``input.arccosh_(...)``."""
 def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle whose sine each element is."""
-def arcsin_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def arcsin_(input: Tensor) -> Tensor:
     """``input.arcsin_(...)``."""
 def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic sine."""
-def arcsinh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def arcsinh_(input: Tensor) -> Tensor:
     """``input.arcsinh_(...)``."""
 def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle whose tangent each element is."""
 def arctan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle of the point with ordinate ``input`` and abscissa ``other``, in radians."""
-def arctan_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def arctan_(input: Tensor) -> Tensor:
     """``input.arctan_(...)``."""
 def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic tangent."""
-def arctanh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def arctanh_(input: Tensor) -> Tensor:
     """``input.arctanh_(...)``."""
 def are_deterministic_algorithms_enabled() -> _bool:
     """What ``use_deterministic_algorithms`` was given last, at first False."""
@@ -237,21 +237,21 @@ def asarray(obj: _Any, *, dtype: _dtype | None = None, device: _device | _str | 
     """``obj`` as a tensor: itself if it is one, else a tensor of an array, a buffer, or nested sequences."""
 def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle whose sine each element is."""
-def asin_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def asin_(input: Tensor) -> Tensor:
     """``input.asin_(...)``."""
 def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic sine."""
-def asinh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def asinh_(input: Tensor) -> Tensor:
     """``input.asinh_(...)``."""
 def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle whose tangent each element is."""
 def atan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle of the point with ordinate ``input`` and abscissa ``other``, in radians."""
-def atan_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def atan_(input: Tensor) -> Tensor:
     """``input.atan_(...)``."""
 def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic tangent."""
-def atanh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def atanh_(input: Tensor) -> Tensor:
     """``input.atanh_(...)``."""
 def atleast_1d(*tensors: _Any) -> _Any:
     """The tensor with one dimension at least; views. Of several tensors, or of a list, a tuple."""
@@ -307,7 +307,7 @@ def cdist(x1: Tensor, x2: Tensor, p: _float = ..., compute_mode: _str = 'use_mm_
     """The distance of each vector of ``x1`` to each of ``x2``."""
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smallest integer not below each element."""
-def ceil_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def ceil_(input: Tensor) -> Tensor:
     """``input.ceil_(...)``."""
 def celu(input: Tensor, alpha: _float = ...) -> Tensor:
     """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
@@ -327,19 +327,19 @@ def chunk(input: Tensor, chunks: _int, dim: _int = 0, *, axis: _int | None = Non
     """At most ``chunks`` pieces of equal size (the last may be smaller) along ``dim``; views."""
 def clamp(input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Each element limited to ``[min, max]``, each a number, a tensor or None."""
-def clamp_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def clamp_(input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
     """``input.clamp_(...)``."""
 def clamp_max(input: Tensor, max: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Each element, but at most ``max``."""
-def clamp_max_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def clamp_max_(input: Tensor, max: Tensor | _Number) -> Tensor:
     """``input.clamp_max_(...)``."""
 def clamp_min(input: Tensor, min: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Each element, but at least ``min``."""
-def clamp_min_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def clamp_min_(input: Tensor, min: Tensor | _Number) -> Tensor:
     """``input.clamp_min_(...)``."""
 def clip(input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Each element limited to ``[min, max]``, each a number, a tensor or None."""
-def clip_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def clip_(input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
     """``input.clip_(...)``."""
 def clone(input: Tensor, *, memory_format: _Any = ...) -> Tensor:
     """A copy of the elements, with autograd history; later writes to either do not show in the other."""
@@ -357,7 +357,7 @@ def conj(input: Tensor) -> Tensor:
     """The complex conjugate of each element; a real tensor itself."""
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate of each element; real input is returned as it is."""
-def conj_physical_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def conj_physical_(input: Tensor) -> Tensor:
     """``input.conj_physical_(...)``."""
 def constant_pad_nd(input: Tensor, pad: _Any, value: _Number = 0) -> Tensor:
     """Positions holding ``value`` added before and after; negative pads cut positions off."""
@@ -381,11 +381,11 @@ def corrcoef(input: Tensor) -> Tensor:
     """The correlation coefficients of the rows of ``input``, limited to ``[-1, 1]``."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of each element, in radians."""
-def cos_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def cos_(input: Tensor) -> Tensor:
     """``input.cos_(...)``."""
 def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic cosine of each element."""
-def cosh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def cosh_(input: Tensor) -> Tensor:
     """``input.cosh_(...)``."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = ..., *, axis: _int | None = None) -> Tensor:
     """Cosine of the angle between two vectors along a dimension, broadcast."""
@@ -409,7 +409,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _Any = 1, di
     """The integrals up to each sample along ``dim`` by the trapezoidal rule."""
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Degrees as radians; refuses complex numbers."""
-def deg2rad_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def deg2rad_(input: Tensor) -> Tensor:
     """``input.deg2rad_(...)``."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Determinants of square matrices, real or complex: ``(*, n, n)`` gives ``(*)``."""
@@ -453,7 +453,11 @@ def eig(self, eigenvectors: _bool = False, *, e: _Any = None, v: _Any = None) ->
     """Removed; raises RuntimeError. Use `linalg.eig`."""
 def einsum(*args: _Any) -> Tensor:
     """Sum of products of the operands, written in index notation."""
-def empty(*size: _Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = None, **kwargs: _Any) -> Tensor:
+@_overload
+def empty(*size: _int, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """A tensor of the given size whose elements are unspecified (zeros here)."""
+@_overload
+def empty(size: _Sequence[_int], *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of the given size whose elements are unspecified (zeros here)."""
 def empty_like(input: Tensor, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = ...) -> Tensor:
     """An unspecified tensor (here zeros) like ``input``."""
@@ -467,11 +471,11 @@ def equal(input: Tensor, other: Tensor) -> _bool:
     """Whether two tensors have the same shape and elements."""
 def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The error function."""
-def erf_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def erf_(input: Tensor) -> Tensor:
     """``input.erf_(...)``."""
 def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One minus the error function."""
-def erfc_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def erfc_(input: Tensor) -> Tensor:
     """``input.erfc_(...)``."""
 def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of the error function."""
@@ -479,15 +483,15 @@ def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The exponential of each element."""
 def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Two to the power of each element."""
-def exp2_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def exp2_(input: Tensor) -> Tensor:
     """``input.exp2_(...)``."""
-def exp_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def exp_(input: Tensor) -> Tensor:
     """``input.exp_(...)``."""
 def expand_copy(input: Tensor, size: _Any, *, implicit: _bool = False, out: Tensor | None = None) -> Tensor:
     """`Tensor.expand` with memory for each repetition."""
 def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``exp(input) - 1``, accurate near zero."""
-def expm1_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def expm1_(input: Tensor) -> Tensor:
     """``input.expm1_(...)``."""
 def eye(n: _int, m: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A matrix of ``n`` rows and ``m`` (``n``) columns with ones on its diagonal."""
@@ -505,7 +509,7 @@ def fill_(input: Tensor, value: _Any) -> Tensor:
     """Write one number (or 0-d tensor) into every element."""
 def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The integer part of each element, rounding towards zero."""
-def fix_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def fix_(input: Tensor) -> Tensor:
     """``input.fix_(...)``."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """Dimensions ``start_dim`` to ``end_dim`` joined into one; a view where strides allow it."""
@@ -519,7 +523,7 @@ def float_power(input: _Any, exponent: _Any, *, out: Tensor | None = None) -> Te
     """``input ** exponent`` in double precision."""
 def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The largest integer not above each element."""
-def floor_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def floor_(input: Tensor) -> Tensor:
     """``input.floor_(...)``."""
 def floor_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The quotient rounded down, broadcast."""
@@ -531,7 +535,7 @@ def fmod(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -
     """What division rounded towards zero leaves: the result has the sign of ``input``."""
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The fractional part of each element, with its sign."""
-def frac_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def frac_(input: Tensor) -> Tensor:
     """``input.frac_(...)``."""
 def frexp(input: Tensor, *, out: _tuple[Tensor, ...] | None = None) -> _frexp_result:
     """Mantissa in ``[0.5, 1)`` and int32 exponent of each floating element."""
@@ -553,7 +557,7 @@ def gather(input: Tensor, dim: _Any, index: Tensor, *, sparse_grad: _bool = Fals
     """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
 def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The greatest common divisor of integers; never negative."""
-def gcd_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def gcd_(input: Tensor, other: Tensor) -> Tensor:
     """``input.gcd_(...)``."""
 def ge(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Where ``input`` is not smaller. The result is bool, broadcast."""
@@ -625,7 +629,7 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``sqrt(input ** 2 + other ** 2)`` without overflow on the way."""
 def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The modified Bessel function of the first kind of order 0."""
-def i0_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def i0_(input: Tensor) -> Tensor:
     """``input.i0_(...)``."""
 def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The integral of ``t ** (input - 1) exp(-t)`` from 0 to ``other``, over that to infinity."""
@@ -711,7 +715,7 @@ def kthvalue(input: Tensor, k: _Any, dim: _Any = -1, keepdim: _bool = False, *, 
     """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
 def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The least common multiple of integers; never negative."""
-def lcm_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def lcm_(input: Tensor, other: Tensor) -> Tensor:
     """``input.lcm_(...)``."""
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input * 2 ** other``."""
@@ -733,19 +737,19 @@ def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The natural logarithm of each element."""
 def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm to base 10."""
-def log10_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def log10_(input: Tensor) -> Tensor:
     """``input.log10_(...)``."""
 def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``log(1 + input)``, accurate near zero."""
-def log1p_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def log1p_(input: Tensor) -> Tensor:
     """``input.log1p_(...)``."""
 def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm to base 2."""
-def log2_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def log2_(input: Tensor) -> Tensor:
     """``input.log2_(...)``."""
-def log_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def log_(input: Tensor) -> Tensor:
     """``input.log_(...)``."""
-def log_softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> _Any:
+def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of `softmax` along ``dim``, without its loss of precision."""
 def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``log(exp(input) + exp(other))`` without overflow."""
@@ -765,7 +769,7 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     """Whether exactly one element is nonzero. The result is bool, broadcast."""
 def logit(input: Tensor, eps: _Any = None, *, out: Tensor | None = None) -> Tensor:
     """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given."""
-def logit_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def logit_(input: Tensor, eps: _Any = None) -> Tensor:
     """``input.logit_(...)``."""
 def logspace(start: _Any, end: _Any, steps: _int, base: _float = ..., *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``."""
@@ -799,7 +803,14 @@ def matrix_power(input: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor
     """The same as `linalg.matrix_power`."""
 def matrix_rank(input: Tensor, tol: _float | None = None, symmetric: _bool = False, *, out: _Any = None) -> Tensor:
     """Removed; raises RuntimeError. Use `linalg.matrix_rank`."""
-def max(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:
+@_overload
+def max(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The largest element; with ``dim`` the largest along it and where they are; with another tensor the largest of each pair."""
+@_overload
+def max(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The largest element; with ``dim`` the largest along it and where they are; with another tensor the largest of each pair."""
+@_overload
+def max(input: Tensor, dim: _int, keepdim: _bool = False, *, out: _tuple[Tensor, Tensor] | None = None) -> _max_result:
     """The largest element; with ``dim`` the largest along it and where they are; with another tensor the largest of each pair."""
 def max_pool1d(input: Tensor, kernel_size: _Any, stride: _Any = ..., padding: _Any = 0, dilation: _Any = 1, ceil_mode: _bool = False) -> Tensor:
     """`max_pool1d` of ``nn.functional``."""
@@ -813,11 +824,22 @@ def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
     """The larger of two elements, nan if one is nan; tied elements share the gradient."""
 def mean(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating."""
-def median(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool = False, out: _Any = None) -> _Any:
+@_overload
+def median(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The lower median; with ``dim`` the medians along it and where they are."""
+@_overload
+def median(input: Tensor, dim: _int, keepdim: _bool = False, *, out: _tuple[Tensor, Tensor] | None = None) -> _median_result:
     """The lower median; with ``dim`` the medians along it and where they are."""
 def meshgrid(*tensors: _Any, indexing: _str | None = None) -> _tuple[Tensor, ...]:
     """Grids of the coordinates that vectors span: views, one for each vector."""
-def min(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:
+@_overload
+def min(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The smallest element; with ``dim`` the smallest along it and where they are; with another tensor the smallest of each pair."""
+@_overload
+def min(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The smallest element; with ``dim`` the smallest along it and where they are; with another tensor the smallest of each pair."""
+@_overload
+def min(input: Tensor, dim: _int, keepdim: _bool = False, *, out: _tuple[Tensor, Tensor] | None = None) -> _min_result:
     """The smallest element; with ``dim`` the smallest along it and where they are; with another tensor the smallest of each pair."""
 def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
@@ -843,11 +865,15 @@ def mvlgamma(input: Tensor, p: _Any, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension ``p``."""
 def nan_to_num(input: Tensor, nan: _Number | None = None, posinf: _Number | None = None, neginf: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""
-def nan_to_num_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def nan_to_num_(input: Tensor, nan: _Number | None = None, posinf: _Number | None = None, neginf: _Number | None = None) -> Tensor:
     """``input.nan_to_num_(...)``."""
 def nanmean(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The mean over ``dim`` of the elements that are not nan."""
-def nanmedian(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool = False, out: _Any = None) -> _Any:
+@_overload
+def nanmedian(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The lower median, nan left out; with ``dim`` the medians along it and where they are."""
+@_overload
+def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False, *, out: _tuple[Tensor, Tensor] | None = None) -> _nanmedian_result:
     """The lower median, nan left out; with ``dim`` the medians along it and where they are."""
 def nanquantile(input: Tensor, q: _Any, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', axis: _int | None = None, keepdims: _bool = False, out: Tensor | None = None) -> Tensor:
     """The quantiles ``q`` of the elements that are not nan, over all or along ``dim``; ``q`` comes first in the result's shape."""
@@ -871,11 +897,11 @@ def ne(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> 
     """Where two elements differ. The result is bool, broadcast."""
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element with its sign turned; refuses bools."""
-def neg_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def neg_(input: Tensor) -> Tensor:
     """``input.neg_(...)``."""
 def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element with its sign turned; refuses bools."""
-def negative_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def negative_(input: Tensor) -> Tensor:
     """``input.negative_(...)``."""
 def nelement(input: _Any) -> _int:
     """The number of elements."""
@@ -897,7 +923,11 @@ def nuclear_norm(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out
     """The sums of the singular values of matrices, by default in the last two dimensions."""
 def numel(input: _Any) -> _int:
     """The number of elements."""
-def ones(*size: _Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = None, **kwargs: _Any) -> Tensor:
+@_overload
+def ones(*size: _int, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """A tensor of ones of the given size, of the default dtype unless ``dtype`` is."""
+@_overload
+def ones(size: _Sequence[_int], *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of ones of the given size, of the default dtype unless ``dtype`` is."""
 def ones_like(input: Tensor, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = ...) -> Tensor:
     """Ones of the size, dtype, device and layout of ``input``."""
@@ -913,7 +943,11 @@ def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _
     """The principal components of the rows of ``A``: `svd_lowrank` of the columns less their means."""
 def pdist(input: Tensor, p: _float = ...) -> Tensor:
     """The distances of all pairs of rows ``i < j``, row by row: ``(N, M)`` to ``(N (N - 1) / 2,)``."""
-def permute(input: Tensor, *dims: _Any, **kwargs: _Any) -> Tensor:
+@_overload
+def permute(input: Tensor, dims: _Sequence[_int]) -> Tensor:
+    """The dimensions in the order ``dims``; a view."""
+@_overload
+def permute(input: Tensor, *dims: _int) -> Tensor:
     """The dimensions in the order ``dims``; a view."""
 def permute_copy(input: Tensor, dims: _Any, *, out: Tensor | None = None) -> Tensor:
     """A copy with the dimensions in the order ``dims``."""
@@ -947,17 +981,29 @@ def quantile(input: Tensor, q: _Any, dim: _int | None = None, keepdim: _bool = F
     """The quantiles ``q`` of the elements, over all or along ``dim``; ``q`` comes first in the result's shape."""
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Radians as degrees; refuses complex numbers."""
-def rad2deg_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def rad2deg_(input: Tensor) -> Tensor:
     """``input.rad2deg_(...)``."""
-def rand(*size: _Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: _Any) -> Tensor:
+@_overload
+def rand(*size: _int, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """Numbers from [0, 1), evenly spread."""
+@_overload
+def rand(size: _Sequence[_int], *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """Numbers from [0, 1), evenly spread."""
 def rand_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _Any = ...) -> Tensor:
     """Numbers from [0, 1), evenly spread."""
-def randint(*args: _Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: _Any) -> Tensor:
+@_overload
+def randint(high: _int, size: _Sequence[_int], *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """Integers from ``low`` (0) to ``high`` - 1: ``randint(high, size)``, ``randint(low, high, size)``."""
+@_overload
+def randint(low: _int, high: _int, size: _Sequence[_int], *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """Integers from ``low`` (0) to ``high`` - 1: ``randint(high, size)``, ``randint(low, high, size)``."""
 def randint_like(input: Tensor, *args: _Any, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _Any = ..., **kwargs: _Any) -> Tensor:
     """``randint`` of the shape and dtype of ``input``."""
-def randn(*size: _Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: _Any) -> Tensor:
+@_overload
+def randn(*size: _int, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """Normal numbers of mean 0 and variance 1."""
+@_overload
+def randn(size: _Sequence[_int], *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """Normal numbers of mean 0 and variance 1."""
 def randn_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _Any = ...) -> Tensor:
     """Normal numbers of mean 0 and variance 1."""
@@ -971,11 +1017,11 @@ def real(input: Tensor) -> Tensor:
     """The real parts; a view of a complex tensor, the tensor itself when it is real."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One over each element."""
-def reciprocal_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def reciprocal_(input: Tensor) -> Tensor:
     """``input.reciprocal_(...)``."""
 def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element, or 0 where it is negative; the derivative at 0 is 0."""
-def relu_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def relu_(input: Tensor) -> Tensor:
     """`relu` written into ``input``."""
 def remainder(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """What division rounded down leaves: the result has the sign of ``other``."""
@@ -983,7 +1029,11 @@ def renorm(input: Tensor, p: _Any, dim: _Any, maxnorm: _Any, *, out: Tensor | No
     """``input`` with every slice along ``dim`` scaled down to a norm of at most ``maxnorm``."""
 def repeat_interleave(input: Tensor | None = None, repeats: _Any = None, dim: _int | None = None, *, output_size: _int | None = None, axis: _int | None = None) -> Tensor:
     """Each element (or slice along ``dim``) repeated ``repeats`` times in a row."""
-def reshape(input: Tensor, *shape: _Any, **kwargs: _Any) -> Tensor:
+@_overload
+def reshape(input: Tensor, shape: _Sequence[_int]) -> Tensor:
+    """The same elements in another shape: a view where strides allow it, else a copy."""
+@_overload
+def reshape(input: Tensor, *shape: _int) -> Tensor:
     """The same elements in another shape: a view where strides allow it, else a copy."""
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: _Any = ...) -> Tensor:
     """Change the shape of ``input`` to that of another tensor; see `Tensor.resize_`."""
@@ -1003,7 +1053,7 @@ def rot90(input: Tensor, k: _Any = 1, dims: _Any = ..., *, out: Tensor | None = 
     """The plane of ``dims`` turned by ``k`` quarters, from the first dimension to the second."""
 def round(input: Tensor, *, decimals: _Any = 0, out: Tensor | None = None) -> Tensor:
     """Each element rounded to ``decimals`` decimals, halves to even."""
-def round_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def round_(input: Tensor, *, decimals: _Any = 0) -> Tensor:
     """``input.round_(...)``."""
 def row_stack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors joined row by row, along dimension 0; vectors are rows."""
@@ -1013,7 +1063,7 @@ def rrelu_(input: Tensor, lower: _float = ..., upper: _float = ..., training: _b
     """`rrelu` that overwrites ``input``."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One over the square root of each element."""
-def rsqrt_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def rsqrt_(input: Tensor) -> Tensor:
     """``input.rsqrt_(...)``."""
 def rsub(input: Tensor, other: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """``other - alpha * input``, broadcast; refuses bools."""
@@ -1021,7 +1071,11 @@ def saddmm(*args: _Any, **kwargs: _Any) -> Tensor:
     """NotImplementedError: there are no sparse layouts here."""
 def scalar_tensor(s: _Any, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A 0-d tensor of a number, of the default dtype."""
-def scatter(input: Tensor, dim: _int, index: Tensor, *args: _Any, reduce: _str | None = None, out: Tensor | None = None, **kwargs: _Any) -> Tensor:
+@_overload
+def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, reduce: _str | None = None, out: Tensor | None = None) -> Tensor:
+    """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``."""
+@_overload
+def scatter(input: Tensor, dim: _int, index: Tensor, value: _Number, *, reduce: _str | None = None, out: Tensor | None = None) -> Tensor:
     """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``."""
 def scatter_add(input: Tensor, dim: _Any, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input`` with the elements of ``src`` added where ``index`` points along ``dim``."""
@@ -1067,7 +1121,7 @@ def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sign of each element; for complex numbers the unit number in its direction, 0 at 0."""
 def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``1 / (1 + exp(-input))``."""
-def sigmoid_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def sigmoid_(input: Tensor) -> Tensor:
     """``input.sigmoid_(...)``."""
 def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-1, 0 or 1 by the sign of each element; refuses complex numbers."""
@@ -1075,15 +1129,15 @@ def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Where the sign bit is set: negative elements, and negative zero."""
 def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sine of each element, in radians."""
-def sin_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def sin_(input: Tensor) -> Tensor:
     """``input.sin_(...)``."""
 def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``sin(pi x) / (pi x)``, 1 at 0."""
-def sinc_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def sinc_(input: Tensor) -> Tensor:
     """``input.sinc_(...)``."""
 def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic sine of each element."""
-def sinh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def sinh_(input: Tensor) -> Tensor:
     """``input.sinh_(...)``."""
 def slice_copy(input: Tensor, dim: _Any = 0, start: _Any = None, end: _Any = None, step: _Any = 1, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``start:end:step`` along ``dim``."""
@@ -1093,11 +1147,11 @@ def slogdet(input: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
 def smm(*args: _Any, **kwargs: _Any) -> Tensor:
     """NotImplementedError: there are no sparse layouts here."""
-def softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> _Any:
+def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
 def solve(input: Tensor, A: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Removed; raises RuntimeError. Use `linalg.solve`."""
-def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, axis: _int | None = None, out: _Any = None) -> _Any:
+def sort(input: Tensor, dim: _int = -1, descending: _bool = ..., stable: _bool = ..., *, out: _tuple[Tensor, Tensor] | None = None) -> _sort_result:
     """The elements in order along ``dim``, and where they were; ties always keep their order."""
 def sparse_bsc_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
     """NotImplementedError: there are no sparse layouts here."""
@@ -1123,11 +1177,11 @@ def spmm(mat1: Tensor, mat2: Tensor) -> Tensor:
     """The product of two (dense) matrices."""
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The square root of each element."""
-def sqrt_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def sqrt_(input: Tensor) -> Tensor:
     """``input.sqrt_(...)``."""
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element times itself; bools become integers."""
-def square_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def square_(input: Tensor) -> Tensor:
     """``input.square_(...)``."""
 def squeeze(input: Tensor, dim: _Any = None, *, axis: _Any = None) -> Tensor:
     """Without dimensions of size 1 (all of them, or ``dim``); a view."""
@@ -1137,9 +1191,20 @@ def sspaddmm(*args: _Any, **kwargs: _Any) -> Tensor:
     """NotImplementedError: there are no sparse layouts here."""
 def stack(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape joined along a new dimension ``dim``."""
-def std(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:
+@_overload
+def std(input: Tensor, unbiased: _bool) -> Tensor:
     """The standard deviation over ``dim``, with ``correction`` (1)."""
-def std_mean(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:
+@_overload
+def std(input: Tensor, dim: _int | _Sequence[_int] | None, unbiased: _bool, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The standard deviation over ``dim``, with ``correction`` (1)."""
+@_overload
+def std(input: Tensor, dim: _int | _Sequence[_int] | None = None, *, correction: _Any = None, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The standard deviation over ``dim``, with ``correction`` (1)."""
+@_overload
+def std_mean(input: Tensor, unbiased: _bool) -> _tuple[Tensor, Tensor]:
+    """Standard deviation and mean over ``dim``, with ``correction`` (1)."""
+@_overload
+def std_mean(input: Tensor, dim: _int | _Sequence[_int] | None = None, *, correction: _Any = None, keepdim: _bool = False) -> _tuple[Tensor, Tensor]:
     """Standard deviation and mean over ``dim``, with ``correction`` (1)."""
 def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
     """The spectra of overlapping frames of a signal."""
@@ -1169,11 +1234,11 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: _Any = None, *, out: Ten
     """Like `gather`, with the other dimensions broadcast; flat without ``dim``."""
 def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The tangent of each element, in radians."""
-def tan_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def tan_(input: Tensor) -> Tensor:
     """``input.tan_(...)``."""
 def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent of each element."""
-def tanh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def tanh_(input: Tensor) -> Tensor:
     """``input.tanh_(...)``."""
 def tensor(data: _Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A new leaf tensor with a copy of ``data`` (nested sequences, numbers, arrays, tensors)."""
@@ -1215,7 +1280,7 @@ def true_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor
     """The quotient, broadcast; integers give floating results."""
 def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The integer part of each element, rounding towards zero."""
-def trunc_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def trunc_(input: Tensor) -> Tensor:
     """``input.trunc_(...)``."""
 def typename(obj: _Any, /) -> _str:
     """``"torch.FloatTensor"`` for tensors, else the qualified name of the type."""
@@ -1247,9 +1312,20 @@ def use_deterministic_algorithms(mode: _bool, *, warn_only: _bool = False) -> No
     """With ``True``, the same operations on the same values give the same bits, whenever they run."""
 def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
     """The powers of a vector's elements as columns, from the highest unless ``increasing``."""
-def var(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:
+@_overload
+def var(input: Tensor, unbiased: _bool) -> Tensor:
     """The variance over ``dim``, divided by the count less ``correction`` (1)."""
-def var_mean(input: Tensor, *args: _Any, out: _Any = None, **kwargs: _Any) -> _Any:
+@_overload
+def var(input: Tensor, dim: _int | _Sequence[_int] | None, unbiased: _bool, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The variance over ``dim``, divided by the count less ``correction`` (1)."""
+@_overload
+def var(input: Tensor, dim: _int | _Sequence[_int] | None = None, *, correction: _Any = None, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The variance over ``dim``, divided by the count less ``correction`` (1)."""
+@_overload
+def var_mean(input: Tensor, unbiased: _bool) -> _tuple[Tensor, Tensor]:
+    """Variance and mean over ``dim``, with ``correction`` (1)."""
+@_overload
+def var_mean(input: Tensor, dim: _int | _Sequence[_int] | None = None, *, correction: _Any = None, keepdim: _bool = False) -> _tuple[Tensor, Tensor]:
     """Variance and mean over ``dim``, with ``correction`` (1)."""
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the products of two vectors, the first one conjugated."""
@@ -1271,11 +1347,15 @@ def where(condition: Tensor, input: _Any = None, other: _Any = None, *, out: Ten
     """``input`` where ``condition`` holds and ``other`` elsewhere; alone, where ``condition`` is nonzero."""
 def xlogy(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """``input * log(other)``, 0 where ``input`` is 0 and nan where ``other`` is."""
-def xlogy_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def xlogy_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """``input.xlogy_(...)``."""
 def zero_(input: Tensor) -> Tensor:
     """Write zero into every element."""
-def zeros(*size: _Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = None, **kwargs: _Any) -> Tensor:
+@_overload
+def zeros(*size: _int, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """A tensor of zeros of the given size, of the default dtype unless ``dtype`` is."""
+@_overload
+def zeros(size: _Sequence[_int], *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of zeros of the given size, of the default dtype unless ``dtype`` is."""
 def zeros_like(input: Tensor, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = ...) -> Tensor:
     """Zeros of the size, dtype, device and layout of ``input``."""

@@ -21,6 +21,8 @@ from jaxflow._dispatch.composite import COMPOSITES
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.signatures import signature_of
 
+from .stub_forms import forms_of
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 _BUILTINS = "bool bytes complex float int list object str tuple type".split()
 
@@ -30,7 +32,7 @@ import enum as _enum
 from builtins import {", ".join(f"{n} as _{n}" for n in _BUILTINS)}
 from collections.abc import Callable as _Callable, Iterable as _Iterable, Iterator as _Iterator
 from collections.abc import Sequence as _Sequence
-from typing import Any as _Any, NamedTuple as _NamedTuple
+from typing import Any as _Any, NamedTuple as _NamedTuple, overload as _overload
 
 import numpy as _np
 
@@ -155,8 +157,17 @@ def _returned(fn: Callable, signature: inspect.Signature) -> str:
     return typed(signature.return_annotation)
 
 
-def function(name: str, fn: Callable, indent: str = "", method: bool = False) -> str:
-    """The stub of a function or method: its signature and the first line of its documentation."""
+def function(name: str, fn: Callable, indent: str = "", method: bool = False, forms: bool = False) -> str:
+    """The stub of a function or method: its signature and the first line of its documentation.
+
+    With ``forms`` several, where `stub_forms` has some of that name.
+    """
+    first = (inspect.getdoc(fn) or "").partition("\n")[0].replace("\\", "\\\\").replace('"""', "'''")
+    # A quotation mark at the end would run into those that close the text.
+    body = f'\n{indent}    """{first}{" " * first.endswith(chr(34))}"""\n' if first else " ...\n"
+    if forms and (found := forms_of(name, method)):
+        overload = f"{indent}@_overload\n" if len(found) > 1 else ""
+        return "".join(f"{overload}{indent}def {name}{form}:{body}" for form in found)
     try:
         signature = signature_of(fn, method, inplace=name.endswith("_") and not name.endswith("__"))
     except (TypeError, ValueError):
@@ -164,9 +175,6 @@ def function(name: str, fn: Callable, indent: str = "", method: bool = False) ->
     returns = _SPECIAL.get(name) or _returned(fn, signature)
     if name.endswith("_") and not name.endswith("__"):
         returns = "Tensor"
-    first = (inspect.getdoc(fn) or "").partition("\n")[0].replace("\\", "\\\\").replace('"""', "'''")
-    # A quotation mark at the end would run into those that close the text.
-    body = f'\n{indent}    """{first}{" " * first.endswith(chr(34))}"""\n' if first else " ...\n"
     return f"{indent}def {name}({parameters(signature)}) -> {returns}:{body}"
 
 
@@ -212,7 +220,7 @@ def _method(name: str, fn: Callable) -> str:
     if name.startswith("__") and hasattr(fn, "__op__"):
         operands = "self" if name in ("__neg__", "__abs__", "__invert__", "__pos__") else "self, other: _Any"
         return f"    def {name}({operands}) -> Tensor: ...{note}\n"
-    return function(name, fn, "    ", method=True)
+    return function(name, fn, "    ", method=True, forms=True)
 
 
 # ----------------------------------------------------------------------------------------- namespaces
@@ -235,7 +243,7 @@ def namespace(module: types.ModuleType) -> str:
         elif name == "Tensor":
             imports.append("")
         elif isinstance(x, types.FunctionType) and (hasattr(x, "__op__") or id(x) in derived):
-            functions.append(function(name, x))
+            functions.append(function(name, x, forms=module is jaxflow))
         elif isinstance(x, (type, types.FunctionType)):
             imports.append(_imported(name, x))
         else:

@@ -3,7 +3,7 @@ import enum as _enum
 from builtins import bool as _bool, bytes as _bytes, complex as _complex, float as _float, int as _int, list as _list, object as _object, str as _str, tuple as _tuple, type as _type
 from collections.abc import Callable as _Callable, Iterable as _Iterable, Iterator as _Iterator
 from collections.abc import Sequence as _Sequence
-from typing import Any as _Any, NamedTuple as _NamedTuple
+from typing import Any as _Any, NamedTuple as _NamedTuple, overload as _overload
 
 import numpy as _np
 
@@ -765,7 +765,7 @@ class Tensor:
         """Where the imaginary part is zero."""
     def istft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
         """The signal whose `stft` comes nearest to given spectra, by least squares."""
-    def item(self) -> _Any:
+    def item(self) -> _int | _float | _complex | _bool:
         """The one element as a Python number. Raises RuntimeError for another number of elements."""
     @property
     def itemsize(self) -> _int: ...
@@ -823,7 +823,7 @@ class Tensor:
         """The natural logarithm of each element."""
     def log_normal_(self, mean: _float = 1, std: _float = 2, *, generator: _Generator | None = None) -> Tensor:
         """Fill with numbers whose logarithms are normal, of that mean and deviation."""
-    def log_softmax(self, dim: _int | None = None, dtype: _dtype | None = None, *, axis: _int | None = None) -> _Any:
+    def log_softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """The logarithm of `softmax` along ``dim``, without its loss of precision."""
     def logaddexp(self, other: Tensor) -> Tensor:
         """``log(exp(input) + exp(other))`` without overflow."""
@@ -891,15 +891,33 @@ class Tensor:
         """``exp(A)`` of square matrices, by a polynomial of ``A / 2**s`` that is squared ``s`` times."""
     def matrix_power(self, n: _int) -> Tensor:
         """The same as `linalg.matrix_power`."""
-    def max(self, *args: _Any, **kwargs: _Any) -> _Any:
+    @_overload
+    def max(self) -> Tensor:
+        """The largest element; with ``dim`` the largest along it and where they are; with another tensor the largest of each pair."""
+    @_overload
+    def max(self, other: Tensor) -> Tensor:
+        """The largest element; with ``dim`` the largest along it and where they are; with another tensor the largest of each pair."""
+    @_overload
+    def max(self, dim: _int, keepdim: _bool = False) -> _max_result:
         """The largest element; with ``dim`` the largest along it and where they are; with another tensor the largest of each pair."""
     def maximum(self, other: Tensor) -> Tensor:
         """The larger of two elements, nan if one is nan; tied elements share the gradient."""
     def mean(self, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating."""
-    def median(self, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool = False) -> _Any:
+    @_overload
+    def median(self) -> Tensor:
         """The lower median; with ``dim`` the medians along it and where they are."""
-    def min(self, *args: _Any, **kwargs: _Any) -> _Any:
+    @_overload
+    def median(self, dim: _int, keepdim: _bool = False) -> _median_result:
+        """The lower median; with ``dim`` the medians along it and where they are."""
+    @_overload
+    def min(self) -> Tensor:
+        """The smallest element; with ``dim`` the smallest along it and where they are; with another tensor the smallest of each pair."""
+    @_overload
+    def min(self, other: Tensor) -> Tensor:
+        """The smallest element; with ``dim`` the smallest along it and where they are; with another tensor the smallest of each pair."""
+    @_overload
+    def min(self, dim: _int, keepdim: _bool = False) -> _min_result:
         """The smallest element; with ``dim`` the smallest along it and where they are; with another tensor the smallest of each pair."""
     def minimum(self, other: Tensor) -> Tensor:
         """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
@@ -937,7 +955,11 @@ class Tensor:
         """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""
     def nanmean(self, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """The mean over ``dim`` of the elements that are not nan."""
-    def nanmedian(self, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool = False) -> _Any:
+    @_overload
+    def nanmedian(self) -> Tensor:
+        """The lower median, nan left out; with ``dim`` the medians along it and where they are."""
+    @_overload
+    def nanmedian(self, dim: _int, keepdim: _bool = False) -> _nanmedian_result:
         """The lower median, nan left out; with ``dim`` the medians along it and where they are."""
     def nanquantile(self, q: _Any, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', axis: _int | None = None, keepdims: _bool = False) -> Tensor:
         """The quantiles ``q`` of the elements that are not nan, over all or along ``dim``; ``q`` comes first in the result's shape."""
@@ -969,17 +991,29 @@ class Tensor:
         """The number of elements."""
     def new(self, *args: _Any, **kwargs: _Any) -> Tensor:
         """A tensor of this one's dtype and device, of the given lengths or data; by default empty."""
-    def new_empty(self, *size: _Any, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: _Any) -> Tensor:
+    @_overload
+    def new_empty(self, *size: _int, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+        """An unspecified tensor (here zeros) with the dtype of ``self``."""
+    @_overload
+    def new_empty(self, size: _Sequence[_int], *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
         """An unspecified tensor (here zeros) with the dtype of ``self``."""
     def new_empty_strided(self, size: _Any, stride: _Any, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """An unspecified tensor (zeros here) of the given size and strides, with the dtype of ``self``."""
     def new_full(self, size: _Any, fill_value: _Any, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
         """A number repeated over the given size, with the dtype and device of ``self``."""
-    def new_ones(self, *size: _Any, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: _Any) -> Tensor:
+    @_overload
+    def new_ones(self, *size: _int, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+        """Ones of the given size with the dtype and device of ``self``."""
+    @_overload
+    def new_ones(self, size: _Sequence[_int], *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
         """Ones of the given size with the dtype and device of ``self``."""
     def new_tensor(self, data: _Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _Any = None, pin_memory: _bool = False) -> Tensor:
         """A new leaf with a copy of ``data``, with the dtype and device of ``self``."""
-    def new_zeros(self, *size: _Any, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: _Any) -> Tensor:
+    @_overload
+    def new_zeros(self, *size: _int, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+        """Zeros of the given size with the dtype and device of ``self``."""
+    @_overload
+    def new_zeros(self, size: _Sequence[_int], *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
         """Zeros of the given size with the dtype and device of ``self``."""
     def nextafter(self, other: Tensor) -> Tensor:
         """The next representable number after ``input`` in the direction of ``other``."""
@@ -1009,7 +1043,11 @@ class Tensor:
         """The product of each element of one vector with each of another."""
     @property
     def output_nr(self) -> _int: ...
-    def permute(self, *dims: _Any, **kwargs: _Any) -> Tensor:
+    @_overload
+    def permute(self, dims: _Sequence[_int]) -> Tensor:
+        """The dimensions in the order ``dims``; a view."""
+    @_overload
+    def permute(self, *dims: _int) -> Tensor:
         """The dimensions in the order ``dims``; a view."""
     def pin_memory(self, device: _device | _str | _int | None = None) -> Tensor:
         """The tensor itself: XLA manages transfers, there is no pinned memory to ask for."""
@@ -1080,7 +1118,11 @@ class Tensor:
     def requires_grad(self, value: _Any) -> None: ...
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor."""
-    def reshape(self, *shape: _Any, **kwargs: _Any) -> Tensor:
+    @_overload
+    def reshape(self, shape: _Sequence[_int]) -> Tensor:
+        """The same elements in another shape: a view where strides allow it, else a copy."""
+    @_overload
+    def reshape(self, *shape: _int) -> Tensor:
         """The same elements in another shape: a view where strides allow it, else a copy."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """``self`` in the shape of ``other``."""
@@ -1114,9 +1156,17 @@ class Tensor:
         """One over the square root of each element."""
     def rsqrt_(self) -> Tensor:
         """One over the square root of each element."""
-    def scatter(self, dim: _int, index: Tensor, *args: _Any, reduce: _str | None = None, **kwargs: _Any) -> Tensor:
+    @_overload
+    def scatter(self, dim: _int, index: Tensor, src: Tensor, *, reduce: _str | None = None) -> Tensor:
         """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``."""
-    def scatter_(self, dim: _int, index: Tensor, *args: _Any, reduce: _str | None = None, **kwargs: _Any) -> Tensor:
+    @_overload
+    def scatter(self, dim: _int, index: Tensor, value: _Number, *, reduce: _str | None = None) -> Tensor:
+        """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``."""
+    @_overload
+    def scatter_(self, dim: _int, index: Tensor, src: Tensor, *, reduce: _str | None = None) -> Tensor:
+        """`scatter` written into ``self``."""
+    @_overload
+    def scatter_(self, dim: _int, index: Tensor, value: _Number, *, reduce: _str | None = None) -> Tensor:
         """`scatter` written into ``self``."""
     def scatter_add(self, dim: _Any, index: Tensor, src: Tensor) -> Tensor:
         """``input`` with the elements of ``src`` added where ``index`` points along ``dim``."""
@@ -1164,7 +1214,11 @@ class Tensor:
         """The hyperbolic sine of each element."""
     def sinh_(self) -> Tensor:
         """The hyperbolic sine of each element."""
-    def size(self, dim: _int | None = None, *, axis: _int | None = None) -> _Any:
+    @_overload
+    def size(self, dim: None = None) -> _Size:
+        """The shape, or its extent along ``dim``. Raises IndexError for a dimension that is not there."""
+    @_overload
+    def size(self, dim: _int) -> _int:
         """The shape, or its extent along ``dim``. Raises IndexError for a dimension that is not there."""
     def slice_scatter(self, src: Tensor, dim: _Any = 0, start: _Any = None, end: _Any = None, step: _Any = 1) -> Tensor:
         """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
@@ -1172,11 +1226,11 @@ class Tensor:
         """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
     def smm(*args: _Any, **kwargs: _Any) -> Tensor:
         """NotImplementedError: there are no sparse layouts here."""
-    def softmax(self, dim: _int | None = None, dtype: _dtype | None = None, *, axis: _int | None = None) -> _Any:
+    def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
     def solve(self, A: Tensor) -> _tuple[Tensor, Tensor]:
         """Removed; raises RuntimeError. Use `linalg.solve`."""
-    def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, axis: _int | None = None) -> _Any:
+    def sort(self, dim: _int = -1, descending: _bool = ..., stable: _bool = ...) -> _sort_result:
         """The elements in order along ``dim``, and where they were; ties always keep their order."""
     def sparse_dim(self) -> _int:
         """0: no dimension of a dense tensor is sparse."""
@@ -1204,7 +1258,14 @@ class Tensor:
         """In-place ``squeeze``: changes how this tensor shows its storage."""
     def sspaddmm(*args: _Any, **kwargs: _Any) -> Tensor:
         """NotImplementedError: there are no sparse layouts here."""
-    def std(self, *args: _Any, **kwargs: _Any) -> _Any:
+    @_overload
+    def std(self, unbiased: _bool) -> Tensor:
+        """The standard deviation over ``dim``, with ``correction`` (1)."""
+    @_overload
+    def std(self, dim: _int | _Sequence[_int] | None, unbiased: _bool, keepdim: _bool = False) -> Tensor:
+        """The standard deviation over ``dim``, with ``correction`` (1)."""
+    @_overload
+    def std(self, dim: _int | _Sequence[_int] | None = None, *, correction: _Any = None, keepdim: _bool = False) -> Tensor:
         """The standard deviation over ``dim``, with ``correction`` (1)."""
     def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
         """The spectra of overlapping frames of a signal."""
@@ -1212,7 +1273,11 @@ class Tensor:
         """The storage of the tensor, as elements of its dtype; deprecated."""
     def storage_offset(self) -> _int:
         """Where in its storage the tensor starts, in elements."""
-    def stride(self, dim: _int | None = None, *, axis: _int | None = None) -> _Any:
+    @_overload
+    def stride(self, dim: None = None) -> _tuple[_int, ...]:
+        """How many elements lie between neighbours, for every dimension or along ``dim``."""
+    @_overload
+    def stride(self, dim: _int) -> _int:
         """How many elements lie between neighbours, for every dimension or along ``dim``."""
     def sub(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
         """``input - alpha * other``, broadcast; refuses bools."""
@@ -1258,7 +1323,14 @@ class Tensor:
         """``tensor_split(input, sections, dim=0)``: that many pieces along ``dim``, the first ones larger by one."""
     def tile(self, dims: _Any) -> Tensor:
         """The tensor repeated ``dims[i]`` times, counted from the last dimension."""
-    def to(self, *args: _Any, **kwargs: _Any) -> Tensor:
+    @_overload
+    def to(self, dtype: _dtype, non_blocking: _bool = False, copy: _bool = False, *, memory_format: _Any = None) -> Tensor:
+        """The tensor as another dtype, on another device, or like another tensor; itself if nothing changes."""
+    @_overload
+    def to(self, device: _device | _str | _int | None = None, dtype: _dtype | None = None, non_blocking: _bool = False, copy: _bool = False, *, memory_format: _Any = None) -> Tensor:
+        """The tensor as another dtype, on another device, or like another tensor; itself if nothing changes."""
+    @_overload
+    def to(self, other: Tensor, non_blocking: _bool = False, copy: _bool = False, *, memory_format: _Any = None) -> Tensor:
         """The tensor as another dtype, on another device, or like another tensor; itself if nothing changes."""
     def to_dense(self, dtype: _dtype | None = None, *, masked_grad: _bool | None = None) -> Tensor:
         """The tensor itself, or converted to ``dtype``: it is dense already."""
@@ -1332,11 +1404,25 @@ class Tensor:
         """The storage of the tensor."""
     def values(self) -> Tensor:
         """RuntimeError: only tensors of sparse layout have this."""
-    def var(self, *args: _Any, **kwargs: _Any) -> _Any:
+    @_overload
+    def var(self, unbiased: _bool) -> Tensor:
+        """The variance over ``dim``, divided by the count less ``correction`` (1)."""
+    @_overload
+    def var(self, dim: _int | _Sequence[_int] | None, unbiased: _bool, keepdim: _bool = False) -> Tensor:
+        """The variance over ``dim``, divided by the count less ``correction`` (1)."""
+    @_overload
+    def var(self, dim: _int | _Sequence[_int] | None = None, *, correction: _Any = None, keepdim: _bool = False) -> Tensor:
         """The variance over ``dim``, divided by the count less ``correction`` (1)."""
     def vdot(self, other: Tensor) -> Tensor:
         """Sum of the products of two vectors, the first one conjugated."""
-    def view(self, *shape: _Any, size: _Any = None, dtype: _dtype | None = None) -> Tensor:
+    @_overload
+    def view(self, dtype: _dtype) -> Tensor:
+        """The same elements in another shape, or the same bytes as another dtype; a view."""
+    @_overload
+    def view(self, size: _Sequence[_int]) -> Tensor:
+        """The same elements in another shape, or the same bytes as another dtype; a view."""
+    @_overload
+    def view(self, *size: _int) -> Tensor:
         """The same elements in another shape, or the same bytes as another dtype; a view."""
     def view_as(self, other: Tensor) -> Tensor:
         """``self`` in the shape of ``other``; a view."""

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Any
 
+from jaxflow._core.tensor import Tensor
+
 from .op import SCALAR, TENSOR, TENSORS, Op, Param
 
 #: What stands for the kinds of an op's parameters in an annotation, where its body gives none.
@@ -28,6 +30,9 @@ def signature_of(fn: Callable, method: bool = False, inplace: bool = False) -> S
         signature = of_op(op, inplace)
     else:
         signature = inspect.signature(fn)
+        twin = getattr(getattr(Tensor, fn.__name__, None), "__op__", None) if inplace else None
+        if twin is not None and any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
+            signature = of_op(twin, True)  # a function that hands everything to the method
     if not method:
         return signature
     first, *rest = signature.parameters.values()

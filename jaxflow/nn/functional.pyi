@@ -3,7 +3,7 @@ import enum as _enum
 from builtins import bool as _bool, bytes as _bytes, complex as _complex, float as _float, int as _int, list as _list, object as _object, str as _str, tuple as _tuple, type as _type
 from collections.abc import Callable as _Callable, Iterable as _Iterable, Iterator as _Iterator
 from collections.abc import Sequence as _Sequence
-from typing import Any as _Any, NamedTuple as _NamedTuple
+from typing import Any as _Any, NamedTuple as _NamedTuple, overload as _overload
 
 import numpy as _np
 
@@ -229,7 +229,7 @@ def relu(input: Tensor, inplace: _bool = False) -> Tensor:
     """Each element, or 0 where it is negative."""
 def relu6(input: Tensor, inplace: _bool = False) -> Tensor:
     """Each element limited to ``[0, 6]``."""
-def relu_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
+def relu_(input: Tensor) -> Tensor:
     """`relu` written into ``input``."""
 def rms_norm(input: Tensor, normalized_shape: _Sequence[_int], weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """Mean square 1 over the last dimensions (``normalized_shape``), then ``* weight``."""

@@ -3,7 +3,7 @@ import enum as _enum
 from builtins import bool as _bool, bytes as _bytes, complex as _complex, float as _float, int as _int, list as _list, object as _object, str as _str, tuple as _tuple, type as _type
 from collections.abc import Callable as _Callable, Iterable as _Iterable, Iterator as _Iterator
 from collections.abc import Sequence as _Sequence
-from typing import Any as _Any, NamedTuple as _NamedTuple
+from typing import Any as _Any, NamedTuple as _NamedTuple, overload as _overload
 
 import numpy as _np
 
