@@ -95,3 +95,16 @@ def test_positions_and_hashes_need_no_number_of_the_data(executor):
     assert x.hash_tensor().item() == 5 ^ 7 and x.hash_tensor(1).tolist() == [5, 7]
     bits = np.array([1.5, -2.0]).view(np.uint64)
     assert torch.tensor([1.5, -2.0]).hash_tensor().item() == int(bits[0] ^ bits[1])
+
+
+def test_a_view_is_resized_as_far_as_its_storage_goes(executor):
+    x = fresh()
+    row = x[1]
+    assert row.resize_(2, 4) is row and row.tolist() == ARRAY[1:].tolist()
+    row.zero_()
+    assert x.sum() == ARRAY[0].sum() and x.shape == (3, 4)
+    with pytest.raises(RuntimeError, match="its storage would have to grow"):
+        row.resize_(3, 4)
+    with pytest.raises(RuntimeError, match=r"repeated dim in `source` \(\[0, -2\]\)"):
+        torch.movedim(x, (0, -2), (0, 1))
+    assert torch.ones(2, dtype=torch.float16).dequantize().dtype is torch.float32

@@ -26,7 +26,7 @@ from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Storage, Value
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, edge_of, share, value_of
+from jaxflow._dispatch.door import apply, edge_of, plan_of, share, value_of
 from jaxflow._dispatch.graph import node_class
 from jaxflow._dispatch.history import refreshed, set_history
 from jaxflow._dispatch.inplace import apply_inplace, check_writable, write
@@ -35,6 +35,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.plan import build
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import is_inference, show
+from jaxflow._ops.views import capacity
 
 from . import views
 from .forms import PYTHON_DTYPES
@@ -249,6 +250,12 @@ for _name in ("float", "double", "half", "bfloat16", "long", "int", "short", "ch
     _converter(_name, {"char": dtypes.int8, "byte": dtypes.uint8}.get(_name) or getattr(dtypes, _name))
 
 
+@composite("function method")
+def dequantize(input: Tensor) -> Tensor:
+    """``input`` as float32: nothing is quantized here."""
+    return convert(input, dtypes.float32, None, False, preserve_format)
+
+
 @composite("method")
 def chalf(self: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
     """Refused: XLA has no complex numbers of half precision. NotImplementedError."""
@@ -337,7 +344,7 @@ def resize_(self: Tensor, *shape: Any, size: Any = None, memory_format: Any = co
         return self
     check_writable(self, False, uniform=True)
     if self._view is not None:
-        raise RuntimeError("cannot resize a tensor that is a view; clone() it first")
+        return _resize_view(self, size)
     flat = value_of(self).host().reshape(-1)
     total = int(np.prod(size, dtype=np.int64))
     grown = np.zeros(total, flat.dtype)
@@ -386,6 +393,16 @@ def _resized(t: Tensor, size: tuple[int, ...]) -> Tensor:
     return t.contiguous().view(size)
 
 
+def _resize_view(t: Tensor, size: tuple[int, ...]) -> Tensor:
+    """Let a view show another shape from where it starts, as far as its storage goes."""
+    plan, stride = plan_of(t), geometry.contiguous_strides(size)
+    if geometry.storage_extent(size, stride, plan.offset) > capacity(plan.geometry):
+        raise RuntimeError(
+            f"cannot resize a view to {list(size)}: its storage would have to grow; clone() it first"
+        )
+    return t.as_strided_(size, stride, plan.offset)
+
+
 def _inplace_metadata(name: str) -> None:
     """``t_()`` and its like: the tensor itself becomes the view of what it showed."""
     forms = 3 if name == "squeeze" else 1  # PyTorch numbers their nodes after those of the view op
@@ -414,7 +431,7 @@ def _inplace_metadata(name: str) -> None:
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"In-place ``{name}``: changes how this tensor shows its storage."
     method.__signature__ = inspect.signature(getattr(views, "transpose" if name == "swapdims" else name))
-    composite("method")(method)
+    composite("function method" if name == "as_strided" else "method")(method)
 
 
 for _name in ("t", "transpose", "squeeze", "unsqueeze", "swapaxes", "swapdims", "as_strided"):

@@ -242,7 +242,7 @@ def positive(input: Tensor) -> Tensor:
 # ------------------------------------------------------- in-place methods that are functions as well
 
 _INPLACE_FUNCTIONS = (
-    "abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp "
+    "abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp "
     "clamp_max clamp_min clip conj_physical cos cosh deg2rad erf erfc exp exp2 expm1 fix floor frac "
     "gcd i0 lcm log log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal round rsqrt "
     "sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy"

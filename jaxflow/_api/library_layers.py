@@ -1,0 +1,168 @@
+"""Layers and losses under the names and with the arguments of PyTorch's operator library.
+
+``torch.layer_norm`` and its like are what ``torch.nn.functional`` calls there; programs find them in traces
+and in code written for C++. Here it is the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.composite import composite
+
+#: PyTorch's numbers for what is done with the losses of a batch. Its functions say that the mean is the
+#: default, but called from Python without a number they return the losses.
+_REDUCTIONS = ("none", "mean", "sum")
+
+
+def _functional(name: str) -> Callable:
+    """The function ``nn.functional.<name>``, which is published after these."""
+    from jaxflow.nn import functional
+
+    return getattr(functional, name)
+
+
+@composite("function")
+def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
+               running_var: Tensor | None, training: bool, momentum: float, eps: float,
+               cudnn_enabled: bool) -> Tensor:
+    """``nn.functional.batch_norm``."""
+    return _functional("batch_norm")(
+        input, running_mean, running_var, weight, bias, training, momentum, eps
+    )
+
+
+@composite("function")
+def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
+                  running_var: Tensor | None, use_input_stats: bool, momentum: float, eps: float,
+                  cudnn_enabled: bool) -> Tensor:
+    """``nn.functional.instance_norm``."""
+    return _functional("instance_norm")(
+        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
+
+
+@composite("function")
+def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
+               eps: float = 1e-5, cudnn_enabled: bool = True) -> Tensor:
+    """``nn.functional.group_norm``."""
+    return _functional("group_norm")(input, num_groups, weight, bias, eps)
+
+
+@composite("function")
+def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
+               bias: Tensor | None = None, eps: float = 1e-5, cudnn_enable: bool = True) -> Tensor:
+    """``nn.functional.layer_norm``."""
+    return _functional("layer_norm")(input, normalized_shape, weight, bias, eps)
+
+
+@composite("function")
+def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
+             eps: float | None = None) -> Tensor:
+    """``nn.functional.rms_norm``."""
+    return _functional("rms_norm")(input, normalized_shape, weight, eps)
+
+
+@composite("function")
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``nn.functional.bilinear``."""
+    return _functional("bilinear")(input1, input2, weight, bias)
+
+
+@composite("function")
+def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False,
+              sparse: bool = False) -> Tensor:
+    """``nn.functional.embedding`` with the table first; -1 for no padding."""
+    padding = None if padding_idx == -1 else padding_idx
+    return _functional("embedding")(indices, weight, padding, None, 2.0, scale_grad_by_freq, sparse)
+
+
+# ------------------------------------------------------------------------------------------- losses
+
+
+@composite("function")
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None,
+    reduction: int = 0,
+) -> Tensor:
+    """``nn.functional.binary_cross_entropy_with_logits``."""
+    return _functional("binary_cross_entropy_with_logits")(
+        input, target, weight, reduction=_REDUCTIONS[reduction], pos_weight=pos_weight
+    )
+
+
+@composite("function")
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
+                          reduction: int = 0) -> Tensor:
+    """``nn.functional.cosine_embedding_loss``."""
+    how = dict(margin=margin, reduction=_REDUCTIONS[reduction])
+    return _functional("cosine_embedding_loss")(input1, input2, target, **how)
+
+
+@composite("function")
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
+    """``nn.functional.hinge_embedding_loss``."""
+    how = dict(margin=margin, reduction=_REDUCTIONS[reduction])
+    return _functional("hinge_embedding_loss")(input, target, **how)
+
+
+@composite("function")
+def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
+    """``nn.functional.kl_div``."""
+    how = dict(reduction=_REDUCTIONS[reduction], log_target=log_target)
+    return _functional("kl_div")(input, target, **how)
+
+
+@composite("function")
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
+                        reduction: int = 0) -> Tensor:
+    """``nn.functional.margin_ranking_loss``."""
+    how = dict(margin=margin, reduction=_REDUCTIONS[reduction])
+    return _functional("margin_ranking_loss")(input1, input2, target, **how)
+
+
+@composite("function")
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float,
+                     reduction: int) -> Tensor:
+    """``nn.functional.poisson_nll_loss``."""
+    how = dict(log_input=log_input, full=full, eps=eps, reduction=_REDUCTIONS[reduction])
+    return _functional("poisson_nll_loss")(input, target, **how)
+
+
+@composite("function")
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
+                        eps: float = 1e-6, swap: bool = False, reduction: int = 0) -> Tensor:
+    """``nn.functional.triplet_margin_loss``."""
+    how = dict(margin=margin, p=p, eps=eps, swap=swap, reduction=_REDUCTIONS[reduction])
+    return _functional("triplet_margin_loss")(anchor, positive, negative, **how)
+
+
+# ------------------------------------------------------------------------------------- convolutions
+
+
+@composite("function")
+def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any, dilation: Any,
+                transposed: bool, output_padding: Any, groups: int) -> Tensor:
+    """The convolution of as many dimensions as ``weight`` has, or with ``transposed`` its transpose.
+
+    Shapes: ``input`` (N, C, ...), ``weight`` (out, C / groups, ...), or (C, out / groups, ...) if transposed.
+    """
+    count = weight._aval.ndim - 2
+    stride, padding, dilation, output_padding = (
+        tuple(n) * count if len(n) == 1 else tuple(n)
+        for n in (stride, padding, dilation, output_padding)
+    )
+    if transposed:
+        return _functional(f"conv_transpose{count}d")(
+            input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    return _functional(f"conv{count}d")(input, weight, bias, stride, padding, dilation, groups)
+
+
+@composite("function")
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """A convolution along time of (time, batch, channels) with a (width, channels, out) weight."""
+    found = _functional("conv1d")(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
+    return found.permute(2, 0, 1)
