@@ -161,6 +161,8 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha
     """``beta * input + alpha * mat1 @ mat2``; with ``beta`` 0 the input's values do not matter."""
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * mat @ vec``."""
+def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """``input.addmv_(...)``."""
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha *`` the outer product of two vectors."""
 def adjoint(input: Tensor) -> Tensor:
@@ -227,6 +229,8 @@ def argwhere(input: Tensor) -> Tensor:
     """The indices of all nonzero elements, one row each."""
 def as_strided(input: Tensor, size: _Sequence[_int], stride: _Sequence[_int], storage_offset: _int | None = None) -> Tensor:
     """Any strided layout on the storage of ``input``; a view."""
+def as_strided_(input: Tensor, size: _Sequence[_int], stride: _Sequence[_int], storage_offset: _int | None = None) -> Tensor:
+    """In-place ``as_strided``: changes how this tensor shows its storage."""
 def as_strided_copy(input: Tensor, size: _Sequence[_int], stride: _Sequence[_int], storage_offset: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `as_strided` shows."""
 def as_strided_scatter(input: Tensor, src: Tensor, size: _Sequence[_int], stride: _Sequence[_int], storage_offset: _int | None = None) -> Tensor:
@@ -265,8 +269,14 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1,
     """``beta * input + alpha * batch1 @ batch2`` for each matrix of the batch."""
 def bartlett_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A triangle of ``window_length`` points; ``periodic``: the first of the next period is left out, as spectra want it."""
+def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor:
+    """``nn.functional.batch_norm``."""
 def bernoulli(input: Tensor, p: _float | None = None, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
     """1 with the probability that each element (or ``p``) says, else 0, in the dtype of ``input``."""
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``nn.functional.bilinear``."""
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: _int = 0) -> Tensor:
+    """``nn.functional.binary_cross_entropy_with_logits``."""
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
     """How often each non-negative integer occurs, or the sum of its weights; reads the data."""
 def binomial(count: Tensor, prob: Tensor, generator: _Generator | None = None) -> Tensor:
@@ -375,6 +385,8 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
     """The transpose of `conv2d`; arguments as in `conv_transpose1d`."""
 def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, output_padding: _Any = 0, groups: _int = 1, dilation: _Any = 1) -> Tensor:
     """The transpose of `conv3d`; arguments as in `conv_transpose1d`."""
+def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: _Any, padding: _Any, dilation: _Any, transposed: _bool, output_padding: _Any, groups: _int) -> Tensor:
+    """The convolution of as many dimensions as ``weight`` has, or with ``transposed`` its transpose."""
 def copysign(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The magnitude of ``input`` with the sign of ``other``."""
 def corrcoef(input: Tensor) -> Tensor:
@@ -387,6 +399,8 @@ def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic cosine of each element."""
 def cosh_(input: Tensor) -> Tensor:
     """``input.cosh_(...)``."""
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 0) -> Tensor:
+    """``nn.functional.cosine_embedding_loss``."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = ..., *, axis: _int | None = None) -> Tensor:
     """Cosine of the angle between two vectors along a dimension, broadcast."""
 def count_nonzero(input: Tensor, dim: _Any = None, *, out: Tensor | None = None) -> Tensor:
@@ -411,6 +425,8 @@ def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Degrees as radians; refuses complex numbers."""
 def deg2rad_(input: Tensor) -> Tensor:
     """``input.deg2rad_(...)``."""
+def dequantize(input: Tensor) -> Tensor:
+    """``input`` as float32: nothing is quantized here."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Determinants of square matrices, real or complex: ``(*, n, n)`` gives ``(*)``."""
 def detach(input: Tensor) -> Tensor:
@@ -453,6 +469,8 @@ def eig(self, eigenvectors: _bool = False, *, e: _Any = None, v: _Any = None) ->
     """Removed; raises RuntimeError. Use `linalg.eig`."""
 def einsum(*args: _Any) -> Tensor:
     """Sum of products of the operands, written in index notation."""
+def embedding(weight: Tensor, indices: Tensor, padding_idx: _int = -1, scale_grad_by_freq: _bool = False, sparse: _bool = False) -> Tensor:
+    """``nn.functional.embedding`` with the table first; -1 for no padding."""
 @_overload
 def empty(*size: _int, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of the given size whose elements are unspecified (zeros here)."""
@@ -597,6 +615,8 @@ def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: _Any, paddi
     """`nn.functional.grid_sample` of images, modes by number."""
 def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _Any, padding_mode: _Any, align_corners: _Any) -> Tensor:
     """`nn.functional.grid_sample` of volumes, modes by number; see `grid_sampler_2d`, without bicubic."""
+def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = ..., cudnn_enabled: _bool = True) -> Tensor:
+    """``nn.functional.group_norm``."""
 def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """The next state ``(N, size)`` of a gated recurrent unit."""
 def gt(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -611,6 +631,8 @@ def hash_tensor(input: Tensor, dim: _Any = ..., *, keepdim: _bool = False, mode:
     """The exclusive or of all elements, or of those along ``dim``, as 64 bits; uint64."""
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 0) -> Tensor:
+    """``nn.functional.hinge_embedding_loss``."""
 def histc(input: Tensor, bins: _Any = 100, min: _Number = 0, max: _Number = 0, *, out: Tensor | None = None) -> Tensor:
     """How many elements fall into each of ``bins`` equal bins between ``min`` and ``max``."""
 def histogram(input: Tensor, bins: _Any = 100, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False, out: _Any = None) -> _Any:
@@ -655,6 +677,8 @@ def initial_seed() -> _int:
     """The seed the default generator started from."""
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sums of products over the last dimensions of both; a plain product where one is 0-d."""
+def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor:
+    """``nn.functional.instance_norm``."""
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The same as `linalg.inv`."""
 def is_autocast_cache_enabled() -> _bool:
@@ -709,10 +733,14 @@ def istft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length
     """The signal whose `stft` comes nearest to given spectra, by least squares."""
 def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = ..., *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Kaiser's window of shape ``beta``, by the Bessel function `i0`; ``periodic`` as in `hann_window`."""
+def kl_div(input: Tensor, target: Tensor, reduction: _int = 0, *, log_target: _bool = False) -> Tensor:
+    """``nn.functional.kl_div``."""
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The Kronecker product: each element of ``input`` times the whole of ``other``."""
 def kthvalue(input: Tensor, k: _Any, dim: _Any = -1, keepdim: _bool = False, *, out: _tuple[Tensor, ...] | None = None) -> _kthvalue_result:
     """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
+def layer_norm(input: Tensor, normalized_shape: _Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = ..., cudnn_enable: _bool = True) -> Tensor:
+    """``nn.functional.layer_norm``."""
 def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The least common multiple of integers; never negative."""
 def lcm_(input: Tensor, other: Tensor) -> Tensor:
@@ -789,6 +817,8 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unp
     """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not asked for is empty."""
 def manual_seed(seed: _int) -> _Generator:
     """Start the default generator from ``seed``; returns it. Raises ValueError beyond 64 bits."""
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 0) -> Tensor:
+    """``nn.functional.margin_ranking_loss``."""
 def masked_fill(input: Tensor, mask: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
     """``input`` with ``value`` (a number or a 0-d tensor) where ``mask`` holds."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -959,6 +989,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: _Any) -> Tensor:
     """``(..., C, H * r, W * r)`` to ``(..., C * r * r, H, W)`` for ``r = downscale_factor``."""
 def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor:
     """Poisson numbers whose rates are the elements, in their dtype."""
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: _bool, full: _bool, eps: _float, reduction: _int) -> Tensor:
+    """``nn.functional.poisson_nll_loss``."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex number of an absolute value and an angle, float32 or float64."""
 def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1043,6 +1075,8 @@ def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: negation is never put off here."""
 def result_type(*args: _Any, **kwargs: _Any) -> _Any:
     """Return the dtype of arithmetic on two tensors or Python numbers; TypeError for others."""
+def rms_norm(input: Tensor, normalized_shape: _Any, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
+    """``nn.functional.rms_norm``."""
 def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """As `rnn_tanh_cell`, with ``relu``."""
 def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
@@ -1272,6 +1306,8 @@ def tril(input: Tensor, diagonal: _Any = 0, *, out: Tensor | None = None) -> Ten
     """The matrices with 0 above a diagonal."""
 def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _Any = ..., pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Row and column indices, in two rows, of the part of a matrix not above a diagonal; int64."""
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = ..., p: _float = 2, eps: _float = ..., swap: _bool = False, reduction: _int = 0) -> Tensor:
+    """``nn.functional.triplet_margin_loss``."""
 def triu(input: Tensor, diagonal: _Any = 0, *, out: Tensor | None = None) -> Tensor:
     """The matrices with 0 below a diagonal."""
 def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _Any = ..., pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:

@@ -159,10 +159,3 @@ def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
             input, weight, bias, stride, padding, output_padding, groups, dilation
         )
     return _functional(f"conv{count}d")(input, weight, bias, stride, padding, dilation, groups)
-
-
-@composite("function")
-def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """A convolution along time of (time, batch, channels) with a (width, channels, out) weight."""
-    found = _functional("conv1d")(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
-    return found.permute(2, 0, 1)

@@ -453,6 +453,8 @@ class Tensor:
         """Degrees as radians; refuses complex numbers."""
     def dense_dim(self) -> _int:
         """The number of dimensions, all dense."""
+    def dequantize(self) -> Tensor:
+        """``input`` as float32: nothing is quantized here."""
     def det(self) -> Tensor:
         """Determinants of square matrices, real or complex: ``(*, n, n)`` gives ``(*)``."""
     def detach(self) -> Tensor:
