@@ -150,3 +150,16 @@ def test_refusals():
     ):
         with pytest.raises(RuntimeError, match=words):
             call()
+
+
+def test_numbers_that_are_not_finite(executor):
+    """Refused at the call, or when a number is asked for that a Program owes."""
+    wrong = torch.tensor([[1.0, float("nan")], [0.0, 1.0]])
+    for name in ("svd", "svdvals", "eigh", "eigvalsh"):
+        with pytest.raises(L.LinAlgError, match="failed to converge"):
+            getattr(L, name)(wrong)
+    with pytest.raises(RuntimeError, match="should not contain infs or NaNs"):
+        L.eig(wrong)
+    owed = torch.ones(2, 2) / torch.zeros(2, 2)
+    with pytest.raises(L.LinAlgError, match="non-finite values"):
+        L.svdvals(owed).tolist()

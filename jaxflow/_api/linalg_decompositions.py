@@ -11,7 +11,7 @@ from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.publish import return_type
+from jaxflow._dispatch.publish import function_of, return_type
 
 from .forms import given_out, invalid_combination
 
@@ -34,10 +34,10 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Any =
             "instead"
         )
     if compute_uv:
-        u, s, vh = apply(OPS["svd"], (input,), (not some, None))
+        u, s, vh = function_of(OPS["svd"])(input, not some)
         v = vh.mT.conj() if vh.is_complex() else vh.mT
     else:
-        s = apply(OPS["svdvals"], (input,), (None,))
+        s = function_of(OPS["svdvals"])(input)
         *batch, m, n = input._aval.shape
         u, v = input.new_zeros((*batch, m, m)), input.new_zeros((*batch, n, n))
     return given_out("svd", out, _SVD([u, s, v]))

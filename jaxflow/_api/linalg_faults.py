@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._core.linalg_error import _LinAlgError
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.watch import Watch
-
-
-class _LinAlgError(RuntimeError):
-    """Raised where a matrix has not the property that an operation needs."""
-
-
-_LinAlgError.__module__ = "torch._C"
 
 SINGULAR = ("The diagonal element {} is zero, the inversion could not be completed because the input "
             "matrix is singular.")

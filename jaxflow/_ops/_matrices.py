@@ -76,6 +76,18 @@ def check_equation(name: str, A, B, left: bool) -> None:
         )
 
 
+def finite(kind: type[Exception], words: str):
+    """The guard of an op that raises this error where its first operand, a real one, is not finite."""
+
+    def guard(watch, dynamic, static):
+        aval = getattr(dynamic[0], "_aval", None)
+        if aval is not None and aval.numel and aval.dtype.category == FLOATING:
+            largest = float(jnp.finfo(aval.dtype.np).max)
+            watch.within(dynamic[:1], ((-largest, largest),), lambda value, number: kind(words))
+
+    return guard
+
+
 # ------------------------------------------------------------------------------------------ algebra
 
 

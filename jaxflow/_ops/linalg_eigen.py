@@ -16,9 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import FLOATING
+from jaxflow._core.linalg_error import _LinAlgError
 from jaxflow._dispatch.op import EXACT, Out, op
 
-from ._matrices import adjoint, check_square, diagonal, product
+from ._matrices import adjoint, check_square, diagonal, finite, product
 from ._support import category, is_complex, refuse, scalar_name
 
 
@@ -69,7 +70,8 @@ def _eig_jvp(primals, tangents):
 
 @op(namespace="linalg", variants="function out", method_name="linalg_eig", grad_name="LinalgEigBackward0",
     returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1),
-    columns=(1,), out=Out(rows=True))
+    columns=(1,), out=Out(rows=True),
+    guard=finite(RuntimeError, "torch.linalg.eig: input tensor should not contain infs or NaNs."))
 def eig(A, /):
     """Eigenvalues and eigenvectors of square matrices; complex, in no particular order.
 
@@ -114,6 +116,13 @@ def eigvals(A, /):
 # ------------------------------------------------------------------------------- Hermitian matrices
 
 
+_GUARD = finite(
+    _LinAlgError,
+    "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too "
+    "many repeated eigenvalues (error code: 1).",
+)
+
+
 def _check_hermitian(A, UPLO):
     check_square("linalg.eigh", A)
     if UPLO.upper() not in ("L", "U"):
@@ -142,7 +151,7 @@ def _eigh_jvp(lower, primals, tangents):
 
 @op(namespace="linalg", variants="function out", method_name="linalg_eigh", grad_name="LinalgEighBackward0",
     returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1),
-    columns=(1,), out=EXACT)
+    columns=(1,), out=EXACT, guard=_GUARD)
 def eigh(A, /, UPLO="L"):
     """Eigenvalues, rising, and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read.
 
@@ -154,6 +163,7 @@ def eigh(A, /, UPLO="L"):
 
     Raises:
         RuntimeError: for matrices that are not square.
+        LinAlgError: for real matrices that are not finite.
         NotImplementedError: for integers and half precision.
     """
     _check_hermitian(A, UPLO)
@@ -161,7 +171,7 @@ def eigh(A, /, UPLO="L"):
 
 
 @op(namespace="linalg", variants="function out", grad_name="LinalgEighBackward0", saves="own",
-    out=EXACT)
+    out=EXACT, guard=_GUARD)
 def eigvalsh(A, /, UPLO="L"):
     """The eigenvalues ``(..., n)`` of Hermitian matrices, rising; real. One triangle is read: see `eigh`."""
     _check_hermitian(A, UPLO)

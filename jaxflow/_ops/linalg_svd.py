@@ -15,11 +15,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import FLOATING
+from jaxflow._core.linalg_error import _LinAlgError
 from jaxflow._dispatch.op import EXACT, op
 
-from ._matrices import adjoint, check_matrix, check_square, diagonal, imaginary, product
+from ._matrices import adjoint, check_matrix, check_square, diagonal, finite, imaginary, product
 from ._support import category, is_complex, scalar_name
 from .linalg_eigen import _eigh
+
+_GUARD = finite(
+    _LinAlgError,
+    "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.",
+)
 
 
 def _check(A, driver):
@@ -81,7 +87,7 @@ def _svd_jvp(full, primals, tangents):
 
 @op(namespace="linalg", variants="function out", method_name="linalg_svd", grad_name="LinalgSvdBackward0",
     returns=("U", "S", "Vh"), saves="result", keeps=(0, 1, 2),
-    columns=(0, 2), out=EXACT)
+    columns=(0, 2), out=EXACT, guard=_GUARD)
 def svd(A, /, full_matrices=True, *, driver=None):
     """``A = U diag(S) Vh`` with orthonormal U and V, and S real and falling.
 
@@ -92,19 +98,21 @@ def svd(A, /, full_matrices=True, *, driver=None):
     Raises:
         RuntimeError: for fewer than two dimensions, for integers, and for a ``driver``, which names a
             CUDA library's.
+        LinAlgError: for real matrices that are not finite.
     """
     _check(A, driver)
     return _svd(A, bool(full_matrices))
 
 
 @op(namespace="linalg", variants="function out", grad_name="LinalgSvdBackward0", saves="result",
-    out=EXACT)
+    out=EXACT, guard=_GUARD)
 def svdvals(A, /, *, driver=None):
     """The singular values of matrices, largest first; real.
 
     Raises:
         RuntimeError: for fewer than two dimensions, for integers, and for a ``driver``, which names a
             CUDA library's.
+        LinAlgError: for real matrices that are not finite.
     """
     _check(A, driver)
     return _svdvals(A)
