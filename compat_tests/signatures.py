@@ -58,7 +58,8 @@ _NOT_SO = {
     ("subtract", "alpha"), ("Tensor.subtract", "alpha"), ("Tensor.subtract_", "alpha"), ("rsub", "alpha"),
     # A factor by position before a number, which is deprecated; an enumeration; out= of activations.
     ("utils.data.random_split", "generator"), ("Tensor.solve", ""), ("Tensor.lstsq", ""),
-    ("orgqr", ""), ("ormqr", ""), ("Tensor.orgqr", ""), ("Tensor.ormqr", ""),  # called by position
+    ("orgqr", ""), ("ormqr", ""), ("Tensor.orgqr", ""), ("Tensor.ormqr", ""), ("spmm", ""),
+    ("dsmm", ""),  # called by position
     ("ctc_loss", "reduction"), ("threshold", "out"),
     ("", "out_dtype"),  # of products: refused on the CPU, "could not run 'aten::mm.dtype'"
 }

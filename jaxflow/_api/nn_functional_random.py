@@ -265,15 +265,9 @@ def rrelu(
     return _rrelu_of(input, lower, upper, training, inplace, None)
 
 
-@_functional
-def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
-    """`rrelu` that overwrites ``input``."""
-    return _rrelu_of(input, lower, upper, training, True, None)
-
-
-@composite("function", name="rrelu_")
-def _rrelu_drawing_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
-                    generator: Any = None) -> Tensor:
+@composite("function", aliases=("nn.functional.rrelu_",))
+def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+           generator: Any = None) -> Tensor:
     """`rrelu` that overwrites ``input``."""
     return _rrelu_of(input, lower, upper, training, True, generator)
 
