@@ -9,7 +9,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import EXACT, OPS
+from jaxflow._dispatch.op import EXACT, OPS, Out
 from jaxflow._dispatch.publish import return_type
 from jaxflow._ops.linalg_lu import is_vector
 
@@ -184,6 +184,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None, *, out: Tensor | None = 
 
 # ------------------------------------------------------------------------------------------- factors
 
+_COPIED = Out(casts=True, resizes=True)
 _LU_FACTOR = return_type("linalg_lu_factor", ("LU", "pivots"))
 _LU_FACTOR_EX = return_type("linalg_lu_factor_ex", ("LU", "pivots", "info"))
 _LU_WITH_INFO = return_type("_lu_with_info", ("LU", "pivots", "info"))
@@ -243,8 +244,8 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
     if out is None:
         by_columns(result[0])
     if get_infos:
-        return given_out("lu", out, _LU_WITH_INFO(result))
-    return given_out("lu", out, tuple(result[:2]))
+        return given_out("lu", out, _LU_WITH_INFO(result), rule=_COPIED)
+    return given_out("lu", out, tuple(result[:2]), rule=_COPIED)
 
 
 @composite("function")
