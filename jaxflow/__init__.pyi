@@ -133,8 +133,8 @@ uint8: _dtype
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of each element; real for complex input."""
-def abs_(input: Tensor) -> Tensor:
-    """``input.abs_(...)``."""
+def abs_(self) -> Tensor:
+    """Overwrite each element with its absolute value. RuntimeError for complex tensors."""
 def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of each element; real for complex input."""
 def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:

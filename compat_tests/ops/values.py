@@ -148,11 +148,14 @@ def differentiated(T, fn, call, process, order=1, wanted=True):
         if not ours:
             raise
         return result, error, error
-    further = [g for g in grads if g is not None and g.requires_grad]
+    # Which gradients are constants is a kernel's affair: each has its own cotangent in any case.
+    further = [(g, c) for g, c in zip(grads, _cotangents(T, grads), strict=True)
+               if g is not None and g.requires_grad]
     if not further:
         return result, grads, None
     try:
-        second = T.autograd.grad(further, inputs, _cotangents(T, further), allow_unused=True)
+        dependent, cotangents = zip(*further, strict=True)
+        second = T.autograd.grad(dependent, inputs, cotangents, allow_unused=True)
     except Exception as error:
         second = error if ours else None
     return result, grads, second
@@ -160,12 +163,13 @@ def differentiated(T, fn, call, process, order=1, wanted=True):
 
 def _cotangents(T, outs):
     """Fixed cotangents: sixteenths, which every floating type has, so they are the same in all precisions."""
-    rng = np.random.default_rng(0)
-    seeds = []
-    for o in outs:
-        numbers = rng.integers(8, 24, tuple(o.shape)) / 16
-        if o.dtype.is_complex:
-            numbers = numbers + 1j * rng.integers(8, 24, tuple(o.shape)) / 16
-        seed = torch.from_numpy(np.asarray(numbers)).to(getattr(torch, str(o.dtype).rpartition(".")[2]))
-        seeds.append(subject(seed) if T is jaxflow else seed)
-    return seeds
+    return [None if o is None else _cotangent(T, o, i) for i, o in enumerate(outs)]
+
+
+def _cotangent(T, out, number):
+    rng = np.random.default_rng(number)
+    numbers = rng.integers(8, 24, tuple(out.shape)) / 16
+    if out.dtype.is_complex:
+        numbers = numbers + 1j * rng.integers(8, 24, tuple(out.shape)) / 16
+    seed = torch.from_numpy(np.asarray(numbers)).to(getattr(torch, str(out.dtype).rpartition(".")[2]))
+    return subject(seed) if T is jaxflow else seed

@@ -239,10 +239,18 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
+@composite()
+def abs_(self: Tensor) -> Tensor:
+    """Overwrite each element with its absolute value. RuntimeError for complex tensors."""
+    if self._aval.dtype.is_complex:
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return apply_inplace(OPS["abs"], (self,))
+
+
 # ------------------------------------------------------- in-place methods that are functions as well
 
 _INPLACE_FUNCTIONS = (
-    "abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp "
+    "acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp "
     "clamp_max clamp_min clip conj_physical cos cosh deg2rad erf erfc exp exp2 expm1 fix floor frac "
     "gcd i0 lcm log log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal round rsqrt "
     "sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy"

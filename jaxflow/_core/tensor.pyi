@@ -176,7 +176,7 @@ class Tensor:
     def abs(self) -> Tensor:
         """The absolute value of each element; real for complex input."""
     def abs_(self) -> Tensor:
-        """The absolute value of each element; real for complex input."""
+        """Overwrite each element with its absolute value. RuntimeError for complex tensors."""
     def absolute(self) -> Tensor:
         """The absolute value of each element; real for complex input."""
     def absolute_(self) -> Tensor:
