@@ -250,10 +250,10 @@ for _name in ("float", "double", "half", "bfloat16", "long", "int", "short", "ch
     _converter(_name, {"char": dtypes.int8, "byte": dtypes.uint8}.get(_name) or getattr(dtypes, _name))
 
 
-@composite("function method")
-def dequantize(input: Tensor) -> Tensor:
-    """``input`` as float32: nothing is quantized here."""
-    return convert(input, dtypes.float32, None, False, preserve_format)
+@composite("method")
+def dequantize(self: Tensor) -> Tensor:
+    """The tensor as float32: nothing is quantized here."""
+    return convert(self, dtypes.float32, None, False, preserve_format)
 
 
 @composite("method")

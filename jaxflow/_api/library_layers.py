@@ -6,14 +6,15 @@ and in code written for C++. Here it is the other way round.
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 
-#: PyTorch's numbers for what is done with the losses of a batch. Its functions say that the mean is the
-#: default, but called from Python without a number they return the losses.
+#: PyTorch's numbers for what is done with the losses of a batch.
 _REDUCTIONS = ("none", "mean", "sum")
 
 
@@ -82,10 +83,22 @@ def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad
 # ------------------------------------------------------------------------------------------- losses
 
 
-@composite("function")
+def _loss(fn: Callable) -> Callable:
+    """Publish a loss. By its signature the mean is the default, but PyTorch's returns the losses then."""
+    signature = inspect.signature(fn)
+
+    @functools.wraps(fn)
+    def call(*args: Any, **kwargs: Any) -> Tensor:
+        given = signature.bind(*args, **kwargs).arguments
+        return fn(**{"reduction": 0, **given})
+
+    return composite("function")(call)
+
+
+@_loss
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None,
-    reduction: int = 0,
+    reduction: int = 1,
 ) -> Tensor:
     """``nn.functional.binary_cross_entropy_with_logits``."""
     return _functional("binary_cross_entropy_with_logits")(
@@ -93,37 +106,37 @@ def binary_cross_entropy_with_logits(
     )
 
 
-@composite("function")
+@_loss
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
-                          reduction: int = 0) -> Tensor:
+                          reduction: int = 1) -> Tensor:
     """``nn.functional.cosine_embedding_loss``."""
     how = dict(margin=margin, reduction=_REDUCTIONS[reduction])
     return _functional("cosine_embedding_loss")(input1, input2, target, **how)
 
 
-@composite("function")
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
+@_loss
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor:
     """``nn.functional.hinge_embedding_loss``."""
     how = dict(margin=margin, reduction=_REDUCTIONS[reduction])
     return _functional("hinge_embedding_loss")(input, target, **how)
 
 
-@composite("function")
-def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
+@_loss
+def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
     """``nn.functional.kl_div``."""
     how = dict(reduction=_REDUCTIONS[reduction], log_target=log_target)
     return _functional("kl_div")(input, target, **how)
 
 
-@composite("function")
+@_loss
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
-                        reduction: int = 0) -> Tensor:
+                        reduction: int = 1) -> Tensor:
     """``nn.functional.margin_ranking_loss``."""
     how = dict(margin=margin, reduction=_REDUCTIONS[reduction])
     return _functional("margin_ranking_loss")(input1, input2, target, **how)
 
 
-@composite("function")
+@_loss
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float,
                      reduction: int) -> Tensor:
     """``nn.functional.poisson_nll_loss``."""
@@ -131,9 +144,9 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool,
     return _functional("poisson_nll_loss")(input, target, **how)
 
 
-@composite("function")
+@_loss
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
-                        eps: float = 1e-6, swap: bool = False, reduction: int = 0) -> Tensor:
+                        eps: float = 1e-6, swap: bool = False, reduction: int = 1) -> Tensor:
     """``nn.functional.triplet_margin_loss``."""
     how = dict(margin=margin, p=p, eps=eps, swap=swap, reduction=_REDUCTIONS[reduction])
     return _functional("triplet_margin_loss")(anchor, positive, negative, **how)
