@@ -275,7 +275,7 @@ def bernoulli(input: Tensor, p: _float | None = None, *, generator: _Generator |
     """1 with the probability that each element (or ``p``) says, else 0, in the dtype of ``input``."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``nn.functional.bilinear``."""
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: _int = 0) -> Tensor:
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: _int = 1) -> Tensor:
     """``nn.functional.binary_cross_entropy_with_logits``."""
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
     """How often each non-negative integer occurs, or the sum of its weights; reads the data."""
@@ -399,7 +399,7 @@ def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic cosine of each element."""
 def cosh_(input: Tensor) -> Tensor:
     """``input.cosh_(...)``."""
-def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 0) -> Tensor:
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 1) -> Tensor:
     """``nn.functional.cosine_embedding_loss``."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = ..., *, axis: _int | None = None) -> Tensor:
     """Cosine of the angle between two vectors along a dimension, broadcast."""
@@ -425,8 +425,6 @@ def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Degrees as radians; refuses complex numbers."""
 def deg2rad_(input: Tensor) -> Tensor:
     """``input.deg2rad_(...)``."""
-def dequantize(input: Tensor) -> Tensor:
-    """``input`` as float32: nothing is quantized here."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Determinants of square matrices, real or complex: ``(*, n, n)`` gives ``(*)``."""
 def detach(input: Tensor) -> Tensor:
@@ -631,7 +629,7 @@ def hash_tensor(input: Tensor, dim: _Any = ..., *, keepdim: _bool = False, mode:
     """The exclusive or of all elements, or of those along ``dim``, as 64 bits; uint64."""
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 0) -> Tensor:
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 1) -> Tensor:
     """``nn.functional.hinge_embedding_loss``."""
 def histc(input: Tensor, bins: _Any = 100, min: _Number = 0, max: _Number = 0, *, out: Tensor | None = None) -> Tensor:
     """How many elements fall into each of ``bins`` equal bins between ``min`` and ``max``."""
@@ -733,7 +731,7 @@ def istft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length
     """The signal whose `stft` comes nearest to given spectra, by least squares."""
 def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = ..., *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Kaiser's window of shape ``beta``, by the Bessel function `i0`; ``periodic`` as in `hann_window`."""
-def kl_div(input: Tensor, target: Tensor, reduction: _int = 0, *, log_target: _bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, reduction: _int = 1, *, log_target: _bool = False) -> Tensor:
     """``nn.functional.kl_div``."""
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The Kronecker product: each element of ``input`` times the whole of ``other``."""
@@ -817,7 +815,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unp
     """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not asked for is empty."""
 def manual_seed(seed: _int) -> _Generator:
     """Start the default generator from ``seed``; returns it. Raises ValueError beyond 64 bits."""
-def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 0) -> Tensor:
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 1) -> Tensor:
     """``nn.functional.margin_ranking_loss``."""
 def masked_fill(input: Tensor, mask: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
     """``input`` with ``value`` (a number or a 0-d tensor) where ``mask`` holds."""
@@ -1306,7 +1304,7 @@ def tril(input: Tensor, diagonal: _Any = 0, *, out: Tensor | None = None) -> Ten
     """The matrices with 0 above a diagonal."""
 def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _Any = ..., pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Row and column indices, in two rows, of the part of a matrix not above a diagonal; int64."""
-def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = ..., p: _float = 2, eps: _float = ..., swap: _bool = False, reduction: _int = 0) -> Tensor:
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = ..., p: _float = 2, eps: _float = ..., swap: _bool = False, reduction: _int = 1) -> Tensor:
     """``nn.functional.triplet_margin_loss``."""
 def triu(input: Tensor, diagonal: _Any = 0, *, out: Tensor | None = None) -> Tensor:
     """The matrices with 0 below a diagonal."""

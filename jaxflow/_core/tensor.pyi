@@ -454,7 +454,7 @@ class Tensor:
     def dense_dim(self) -> _int:
         """The number of dimensions, all dense."""
     def dequantize(self) -> Tensor:
-        """``input`` as float32: nothing is quantized here."""
+        """The tensor as float32: nothing is quantized here."""
     def det(self) -> Tensor:
         """Determinants of square matrices, real or complex: ``(*, n, n)`` gives ``(*)``."""
     def detach(self) -> Tensor:
