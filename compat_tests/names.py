@@ -27,6 +27,11 @@ NAMESPACES = ("linalg", "fft", "special", "masked", "signal.windows", "nn.functi
               "")
 
 
+#: What torch.nn.functional imports for itself.
+_IMPORTED = frozenset("assert_int_or_pair handle_torch_function has_torch_function has_torch_function_unary "
+                      "has_torch_function_variadic".split())
+
+
 class Name(NamedTuple):
     """A public name of PyTorch, relative to ``torch``, and how often it is used."""
 
@@ -57,7 +62,7 @@ def public(namespace: str) -> Iterator[Name]:
     where = look_up(torch, namespace) if namespace else torch
     for name in sorted(getattr(where, "__all__", None) or dir(where)):
         thing = getattr(where, name, None)
-        if name.startswith("_") or not callable(thing) or isinstance(thing, (type, types.ModuleType)):
+        if name.startswith("_") or name in _IMPORTED or not callable(thing) or isinstance(thing, (type, types.ModuleType)):
             continue
         if (getattr(thing, "__module__", None) or "").startswith(("typing", "collections", "torch._jit")):
             continue
