@@ -62,7 +62,9 @@ def public(namespace: str) -> Iterator[Name]:
     where = look_up(torch, namespace) if namespace else torch
     for name in sorted(getattr(where, "__all__", None) or dir(where)):
         thing = getattr(where, name, None)
-        if name.startswith("_") or name in _IMPORTED or not callable(thing) or isinstance(thing, (type, types.ModuleType)):
+        if name.startswith("_") or name in _IMPORTED or not callable(thing):
+            continue
+        if isinstance(thing, (type, types.ModuleType)):
             continue
         if (getattr(thing, "__module__", None) or "").startswith(("typing", "collections", "torch._jit")):
             continue
