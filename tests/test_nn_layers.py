@@ -352,3 +352,13 @@ def test_fractional_pooling():
     assert (out == (np.array([0, 2, 4])[:, None] + 1) * 7 + np.array([0, 1, 3, 5]) + 1).all()
     with pytest.raises(ValueError, match="only one of output_size and output_ratio may be specified"):
         nn.FractionalMaxPool2d(2, output_size=3, output_ratio=0.5)
+
+
+def test_batch_norm_by_position():
+    """The root namespace's: a batch of one value a channel, too, has its mean; running averages move."""
+    mean, var = torch.zeros(2), torch.ones(2)
+    out = torch.batch_norm(torch.tensor([[3.0, 5.0]]), None, None, mean, var, True, 0.5, 1e-5, True)
+    assert out.tolist() == [[0.0, 0.0]]
+    assert mean.tolist() == [1.5, 2.5]
+    with pytest.raises(ValueError, match="Expected more than 1 value per channel when training"):
+        nn.functional.batch_norm(torch.ones(1, 2), mean, var, training=True)

@@ -14,6 +14,8 @@ from typing import Any
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 
+from .nn_functional_norm import normalized_batch
+
 #: PyTorch's numbers for what is done with the losses of a batch.
 _REDUCTIONS = ("none", "mean", "sum")
 
@@ -29,10 +31,8 @@ def _functional(name: str) -> Callable:
 def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
                running_var: Tensor | None, training: bool, momentum: float, eps: float,
                cudnn_enabled: bool) -> Tensor:
-    """``nn.functional.batch_norm``."""
-    return _functional("batch_norm")(
-        input, running_mean, running_var, weight, bias, training, momentum, eps
-    )
+    """``nn.functional.batch_norm``, also of a single value a channel."""
+    return normalized_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
 
 
 @composite("function")
