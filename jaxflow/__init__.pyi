@@ -270,7 +270,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1,
 def bartlett_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A triangle of ``window_length`` points; ``periodic``: the first of the next period is left out, as spectra want it."""
 def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor:
-    """``nn.functional.batch_norm``."""
+    """``nn.functional.batch_norm``, also of a single value a channel."""
 def bernoulli(input: Tensor, p: _float | None = None, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
     """1 with the probability that each element (or ``p``) says, else 0, in the dtype of ``input``."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
