@@ -133,7 +133,7 @@ uint8: _dtype
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of each element; real for complex input."""
-def abs_(self) -> Tensor:
+def abs_(input: Tensor) -> Tensor:
     """Overwrite each element with its absolute value. RuntimeError for complex tensors."""
 def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of each element; real for complex input."""
@@ -366,7 +366,7 @@ def concatenate(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None
 def conj(input: Tensor) -> Tensor:
     """The complex conjugate of each element; a real tensor itself."""
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The complex conjugate of each element; real input is returned as it is."""
+    """The complex conjugate of each element, computed at once; a real tensor itself."""
 def conj_physical_(input: Tensor) -> Tensor:
     """``input.conj_physical_(...)``."""
 def constant_pad_nd(input: Tensor, pad: _Any, value: _Number = 0) -> Tensor:

@@ -24,5 +24,5 @@ def castable(name: str, what: str = "result") -> Out:
     return Out(
         f"{name}: Expected {what} to be safely castable from {{result}} dtype, but got {what} with dtype "
         "{out}",
-        refuses=lambda have, want: not can_cast(have, want),
+        refuses=lambda have, want, _: not can_cast(have, want),
     )

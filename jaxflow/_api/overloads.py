@@ -10,7 +10,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import apply_inplace
+from jaxflow._dispatch.inplace import apply_inplace, check_writable
 from jaxflow._dispatch.op import OPS
 from jaxflow._ops.arithmetic import FIXED_EXPONENTS
 
@@ -208,6 +208,14 @@ def conj(input: Tensor) -> Tensor:
 
 
 @composite()
+def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The complex conjugate of each element, computed at once; a real tensor itself."""
+    if out is None and not input._aval.dtype.is_complex:
+        return input
+    return given_out("conj_physical", out, apply(OPS["conj_physical"], (input,)), (input,))
+
+
+@composite()
 def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: conjugation is never put off here."""
     return input
@@ -240,11 +248,12 @@ def positive(input: Tensor) -> Tensor:
 
 
 @composite()
-def abs_(self: Tensor) -> Tensor:
+def abs_(input: Tensor) -> Tensor:
     """Overwrite each element with its absolute value. RuntimeError for complex tensors."""
-    if self._aval.dtype.is_complex:
+    if input._aval.dtype.is_complex:
+        check_writable(input, input._requires_grad)
         raise RuntimeError("In-place abs is not supported for complex tensors.")
-    return apply_inplace(OPS["abs"], (self,))
+    return apply_inplace(OPS["abs"], (input,))
 
 
 # ------------------------------------------------------- in-place methods that are functions as well

@@ -394,7 +394,7 @@ class Tensor:
     def conj(self) -> Tensor:
         """The complex conjugate of each element; a real tensor itself."""
     def conj_physical(self) -> Tensor:
-        """The complex conjugate of each element; real input is returned as it is."""
+        """The complex conjugate of each element, computed at once; a real tensor itself."""
     def conj_physical_(self) -> Tensor:
         """The complex conjugate of each element; real input is returned as it is."""
     def const_data_ptr(self) -> _int:

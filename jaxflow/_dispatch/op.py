@@ -16,7 +16,6 @@ NOTE [Body signature]
 from __future__ import annotations
 
 import inspect
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,6 +31,10 @@ PROMOTE_KINDS = (
 
 
 
+def _differ(have: Any, want: Any, operands: tuple) -> bool:
+    return have is not want
+
+
 class Out:
     """What an op asks of a tensor given as ``out=``.
 
@@ -39,8 +42,8 @@ class Out:
         text: the words that refuse a dtype, with ``{result}`` and ``{out}`` as `scalar_name` has them,
             ``{result_c}`` and ``{out_c}`` as C does; empty where every dtype is taken that results cast to.
         error: the exception's class.
-        refuses: whether a result's dtype may not go into ``out``'s: a function of the two. By default
-            every dtype but the result's own is refused.
+        refuses: whether a result's dtype may not go into ``out``'s: a function of the two and of the
+            operands. By default every dtype but the result's own is refused.
         casts: every dtype is taken, also one that loses the fraction.
         follows: the op computes in ``out``'s dtype, as if it were given as ``dtype=``.
         resizes: a tensor of another shape is resized without a warning.
@@ -50,7 +53,7 @@ class Out:
     __slots__ = ("casts", "error", "follows", "refuses", "resizes", "rows", "text")
 
     def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
-                 refuses: Callable[..., bool] = operator.is_not, casts: bool = False,
+                 refuses: Callable[..., bool] = _differ, casts: bool = False,
                  follows: bool = False, resizes: bool = False, rows: bool = False) -> None:
         self.text, self.error, self.refuses = text, error, refuses
         self.casts, self.follows, self.resizes, self.rows = casts or follows, follows, resizes, rows

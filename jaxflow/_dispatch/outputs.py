@@ -44,7 +44,7 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
     op = op or OPS.get(name)
     rule = rule or (op and op.out) or _ANY
     have, want = result._aval.dtype, out._aval.dtype
-    _check_dtype(rule, have, want)
+    _check_dtype(rule, have, want, args)
     if op is not None:
         check_apart(op, out, args)
     if have is not want:
@@ -68,10 +68,10 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
     return out
 
 
-def _check_dtype(rule: Out, have: Any, want: Any) -> None:
+def _check_dtype(rule: Out, have: Any, want: Any, operands: tuple) -> None:
     names = {"result": have.scalar_name, "out": want.scalar_name,
              "result_c": have.c_name, "out_c": want.c_name}
-    if rule.text and rule.refuses(have, want):
+    if rule.text and rule.refuses(have, want, operands):
         raise rule.error(rule.text.format(**names))
     if not (rule.casts or promotion.can_cast(have, want)):
         raise RuntimeError(

@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
-from jaxflow._dispatch.op import Mask, Scalar, op
+from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, op
 
 from ._support import (
     category,
@@ -279,8 +279,13 @@ def _clamp_name(numbers):
     return "ClampBackward1" if any(numbers) else "ClampBackward0"
 
 
+#: Numbers as bounds do not cast, tensors do.
+_CLAMP_OUT = Out(FOUND.text, refuses=lambda have, want, operands: (
+    have is not want and not any(hasattr(bound, "_aval") for bound in operands[1:])))
+
+
 @op(promote="default", aliases=("clip",), grad_name=_clamp_name, numbers="min max",
-    out="Found dtype {out} but expected {result}")
+    out=_CLAMP_OUT)
 def clamp(input, min=None, max=None, /):
     """Each element limited to ``[min, max]``, each a number, a tensor or None.
 

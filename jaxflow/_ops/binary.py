@@ -222,7 +222,7 @@ def polar(abs, angle, /):
 
 
 _FREXP_OUT = Out("torch.frexp() expects mantissa to have dtype {result_c} but got {out_c}",
-                 refuses=lambda have, want: have.category == FLOATING and have is not want)
+                 refuses=lambda have, want, _: have.category == FLOATING and have is not want)
 
 
 @op(variants="function method out", returns=("mantissa", "exponent"), layout="preserve", out=_FREXP_OUT,

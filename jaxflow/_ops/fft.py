@@ -163,7 +163,7 @@ def _prepared(name, kind, x):
     return _floating(x)
 
 
-def _other_kind(result, out):
+def _other_kind(result, out, operands):
     return result.category != out.category
 
 

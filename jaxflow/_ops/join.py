@@ -13,7 +13,7 @@ from jaxflow._dispatch.op import Out, op
 from ._support import wrap_dim
 
 _JOIN_OUT = Out("torch.cat(): input types can't be cast to the desired output type {out}", error=TypeError,
-                refuses=lambda have, want: not can_cast(have, want))
+                refuses=lambda have, want, _: not can_cast(have, want))
 _JOIN = dict(promote="no_opmath", broadcast=False, variants="function out", saves="none", apart=True,
              out=_JOIN_OUT)
 

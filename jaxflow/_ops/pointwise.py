@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX
-from jaxflow._dispatch.op import FOUND, Scalar, op
+from jaxflow._dispatch.op import FOUND, Out, Scalar, op
 
 from ._support import is_bool, is_complex, is_float, is_integral, refuse, with_partials
 
@@ -148,7 +148,11 @@ def magnitude(x):
     return jnp.abs(x) if is_integral(x) else _real_abs(x)
 
 
-@op(promote="complex_to_float", aliases=("absolute",), operators="__abs__", out=FOUND)
+_ABS_OUT = Out(FOUND.text, refuses=lambda have, want, operands: (
+    have is not want and not operands[0]._aval.dtype.is_complex))
+
+
+@op(promote="complex_to_float", aliases=("absolute",), operators="__abs__", out=_ABS_OUT)
 def abs(input, /):
     """The absolute value of each element; real for complex input."""
     return magnitude(input)
@@ -207,7 +211,7 @@ def angle(input, /):
     return jnp.where(jnp.isnan(x), jax.lax.stop_gradient(x), turned)
 
 
-@op(promote="default", saves="none", variants="function method inplace out", out=FOUND)
+@op(promote="default", saves="none", variants="inplace", out=FOUND)
 def conj_physical(input, /):
     """The complex conjugate of each element; real input is returned as it is."""
     return jnp.conj(input)

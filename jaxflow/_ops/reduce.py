@@ -87,7 +87,7 @@ def sum(input, /, dim=None, keepdim=False, *, dtype=None):
 
 # The kernel runs in out's dtype, and there is none for integers.
 _NAN_OUT = Out("\"nansum_cpu\" not implemented for '{out}'", error=NotImplementedError,
-               refuses=lambda have, want: have.category >= FLOATING > want.category)
+               refuses=lambda have, want, _: have.category >= FLOATING > want.category)
 
 
 @op(grad_name="NansumBackward0", out=_NAN_OUT)
@@ -225,7 +225,7 @@ def _dims_or_all(dim, ndim):
 
 def _truth_out(name):
     return Out(f"{name} only supports bool tensor for result, got: {{out}}",
-               refuses=lambda have, want: want not in (dtypes.bool, dtypes.uint8))
+               refuses=lambda have, want, _: want not in (dtypes.bool, dtypes.uint8))
 
 
 def _truth(fn, input, dim, keepdim):
