@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo mlp cnn optax test compat lint format bench clean
+.PHONY: help demo mlp cnn optax test compat sweep lint format bench clean
 
 help:
 	@echo "make demo     train a small GPT on the source of Python's standard library (about 2 minutes)"
@@ -18,6 +18,7 @@ help:
 	@echo "make optax    a module trained by JAX's optax"
 	@echo "make test     run the tests (no PyTorch needed);  make lint  check the style"
 	@echo "make compat   run the tests that hold jaxflow against real PyTorch (installs PyTorch)"
+	@echo "make sweep    hold every operator of PyTorch's table against PyTorch: all dtypes (ARGS=--help says more)"
 	@echo "make bench    time jaxflow beside PyTorch and hand-written JAX (installs PyTorch)"
 
 demo: $(STAMP)-demo
@@ -37,6 +38,9 @@ test: $(STAMP)-test
 
 compat: $(STAMP)-test $(STAMP)-compat
 	$(BIN)/python -m pytest -n $(WORKERS) compat_tests $(ARGS)
+
+sweep: $(STAMP)-test $(STAMP)-compat
+	$(BIN)/python -m compat_tests.ops $(ARGS)
 
 lint: $(STAMP)-test
 	$(BIN)/ruff check .

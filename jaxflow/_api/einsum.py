@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -68,7 +69,10 @@ def einsum(*args: Any) -> Tensor:
             terms[i] = [c for d, c in enumerate(term) if d not in single]
     if len(operands) == 1:
         return _one_operand(terms[0], output, operands[0])
-    # An operand reduced alone goes first: PyTorch sums it before the products.
+    # An operand reduced alone goes first: PyTorch sums it before the products, integers in int64.
+    letters = [c for term in (*map(set, terms), output) for c in term]
+    if any(letters.count(c) == 1 for c in letters):
+        operands = [t.to(dtypes.int64) if t._aval.dtype.category < dtypes.FLOATING else t for t in operands]
     names = {c: _LETTERS[k] for k, c in enumerate(dict.fromkeys(sum(terms, [])))}
     text = ",".join("".join(names[c] for c in term) for term in terms)
     equation = text + "->" + "".join(map(names.get, output))
