@@ -7,7 +7,12 @@ import jaxflow
 from compat_tests.ops.arguments import subject
 from compat_tests.ops.records import keys, record, resolve, take_samples
 
-KEYS = [key for key in keys() if record(key).supports_autograd and torch.float64 in record(key).dtypes]
+#: Records none of whose operands PyTorch lets be overwritten (several views of one), or whose result here
+#: (a loss that depends on the phase of eigenvectors, a sparse tensor) has no backward.
+NOTHING_TO_ASK = ("chunk", "split", "split/list_args", "split_with_sizes", "unbind", "linalg.eig",
+                  "to_sparse")
+KEYS = [key for key in keys() if record(key).supports_autograd and key not in NOTHING_TO_ASK
+        and torch.float64 in record(key).dtypes]
 REFUSED = "modified by an inplace operation"
 
 
