@@ -150,6 +150,5 @@ def _row_major(shape):
 
 def describe(sample):
     """A sample's shapes and other arguments, in one short line."""
-    shapes = [tuple(t.shape) for t in flat((sample.input, sample.args))]
-    rest = [a for a in sample.args if not isinstance(a, torch.Tensor)]
-    return f"{shapes} {rest} {sample.kwargs}".replace("\n", " ")[:160]
+    given = mapped((sample.input, *sample.args, dict(sample.kwargs)), lambda t: tuple(t.shape))
+    return " ".join(str(a) for a in given).replace("\n", " ")[:160]

@@ -45,10 +45,12 @@ def check_forms(found, key, dtype, count):
     for alias in rec.aliases:
         for sample in samples:
             call = call_of(sample)
+            expected, error = outcome(alias.op, call[0], *call[1], **call[2])
+            if error is not None:
+                continue
             with found.asking("alias", dtype, alias.name):
                 mine = subject(call)
                 actual = quiet(named(alias.name), mine[0], *mine[1], **mine[2])
-                expected = quiet(alias.op, call[0], *call[1], **call[2])
                 compare(settled(key, sample, actual), settled(key, sample, expected), alias.name,
                         Tolerance(key), _exact(alias.op, key, sample, dtype))
 
