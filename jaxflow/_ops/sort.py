@@ -9,7 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._core.promotion import promote_types
 from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op
 
 from ._support import at_least_1d, is_bool, is_complex, refuse, wrap_dim
@@ -76,9 +78,14 @@ def _check_search(boundaries, values, right, side):
         )
 
 
+def _common(one, other):
+    """The dtype that two promote to, which jax's strict promotion refuses to say."""
+    return promote_types(*map(dtypes.from_numpy_dtype, (one, other))).np
+
+
 def _search(boundaries, values, right, dtype):
     if boundaries.dtype != values.dtype:
-        common = jnp.promote_types(boundaries.dtype, values.dtype)
+        common = _common(boundaries.dtype, values.dtype)
         boundaries, values = boundaries.astype(common), values.astype(common)
     find = functools.partial(jnp.searchsorted, side="right" if right else "left", method="scan")
     if boundaries.ndim == 1:
@@ -175,7 +182,7 @@ def histc(input, /, bins=100, min: Scalar = 0, max: Scalar = 0):
 @op(variants="function", differentiable=False, out=EXACT)
 def isin(elements, test_elements, /, *, assume_unique=False, invert=False):
     """Which elements occur in ``test_elements``; bool."""
-    common = jnp.promote_types(elements.dtype, test_elements.dtype)
+    common = _common(elements.dtype, test_elements.dtype)
     a, b = elements.astype(common), jnp.sort(test_elements.reshape(-1).astype(common))
     if b.size == 0:
         found = jnp.zeros(a.shape, np.bool_)
