@@ -44,6 +44,8 @@ class Watch:
         wrong, for the first position in the shape they broadcast to. Raises it if the values are there.
         """
         values = [plain(value_of(t)) for t in tensors]
+        if any(v.aval.numel == 0 for v in values):
+            return  # what they broadcast to has no elements
         on_host = all(v.place is None and v.aval.device.type == "cpu" for v in values)
         if not (on_host or state.eager):
             self.owed.append((values, tuple(bounds), error, spared))
