@@ -49,6 +49,8 @@ def record(key):
 
 def dtypes(key):
     """Names of the swept dtypes that torch supports on the CPU for the record."""
+    if record(key).name.startswith("jiterator"):
+        return []  # for GPUs alone, whatever the table says
     supported = record(key).dtypes
     return [name for name in DTYPES if getattr(torch, name) in supported]
 

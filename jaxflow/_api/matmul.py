@@ -168,9 +168,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     for i, j in zip(*pairs):
         if a.shape[i] != b.shape[j]:
             if a.shape[i] == 1:
-                b = b.sum(j, keepdim=True)
+                b = b.sum(j, keepdim=True, dtype=b.dtype)
             elif b.shape[j] == 1:
-                a = a.sum(i, keepdim=True)
+                a = a.sum(i, keepdim=True, dtype=a.dtype)
             else:
                 raise RuntimeError(
                     "contracted dimensions need to match, but first has size "

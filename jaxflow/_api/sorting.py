@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def _grouped(input: Tensor, dim: int | None, ordered: bool):
     array = _numpy(input)
     rows = array.reshape(-1, 1) if dim is None else np.moveaxis(array, dim, 0)
     count = rows.shape[0]
-    rows = rows.reshape(count, -1)
+    rows = rows.reshape(count, math.prod(rows.shape[1:]))
     if count == 0:
         empty = np.zeros(0, np.int64)
         return empty, empty, empty
