@@ -12,10 +12,15 @@ from .values import check_executors, check_layouts, check_values
 from .views import check_views
 
 CHECKS = (check_values, check_layouts, check_executors, check_forms, check_inplace, check_out, check_views)
+#: Checks of what hardly depends on the dtype.
+OF_ANY_DTYPE = (check_layouts, check_executors)
 
 
-def sweep(key, wanted=None, samples=SAMPLES):
-    """What a record's checks find, in its dtypes that are among ``wanted`` (default: all of them)."""
+def sweep(key, wanted=None, samples=SAMPLES, brief=False):
+    """What a record's checks find, in its dtypes that are among ``wanted`` (default: all of them).
+
+    ``brief`` leaves the checks of what hardly depends on the dtype to the first of them.
+    """
     found = Findings()
     swept = [name for name in dtypes(key) if wanted is None or name in wanted]
     try:
@@ -25,6 +30,8 @@ def sweep(key, wanted=None, samples=SAMPLES):
         return found
     for dtype in swept:
         for check in CHECKS:
+            if brief and dtype != swept[0] and check in OF_ANY_DTYPE:
+                continue
             try:
                 check(found, key, dtype, samples)
             except Exception as error:  # of the check itself: a failure of its unit, seen in the ledger

@@ -17,6 +17,7 @@ Printed by `python -m compat_tests.ops --write` from what the sweep over PyTorch
 passed. *Partial*: what is listed differs. *Missing*: there is no such function. Compared are values, dtypes
 and shapes, gradients and second gradients (in double precision), strided inputs, the eager executor,
 `compile` (float32), methods, operators, further names, in-place forms, `out=`, what shares memory, errors.
+Three samples of each record and dtype are taken, spread over all that the table has, and edge cases of them.
 Of random operators, dtype and shape are compared here; their distributions have tests of their own.
 """
 
