@@ -30,10 +30,8 @@ def known_gaps():
     return gaps
 
 
-# With JAXFLOW_SWEEP=sample, files with more tests than this run one in SAMPLE of them. The operator table
-# is asked whole: there each test takes a sample of its own.
+# With JAXFLOW_SWEEP=sample, files with more tests than this run one in SAMPLE of them.
 FEW, SAMPLE = 250, 3
-WHOLE = ("test_ops.py",)
 
 
 def pytest_collection_modifyitems(config, items):
@@ -47,8 +45,7 @@ def pytest_collection_modifyitems(config, items):
     sizes = collections.Counter(item.path for item in items)
     kept, left = [], []
     for item in items:
-        whole = sizes[item.path] <= FEW or item.path.name in WHOLE
-        chosen = whole or zlib.crc32(item.nodeid.encode()) % SAMPLE == 0
+        chosen = sizes[item.path] <= FEW or zlib.crc32(item.nodeid.encode()) % SAMPLE == 0
         (kept if chosen else left).append(item)
     config.hook.pytest_deselected(items=left)
     items[:] = kept
