@@ -7,9 +7,10 @@ the three executors. ``python -m compat_tests.ops --help`` says how to run it.
 NOTE [Ledger]
     A *unit* is one check of one record in one dtype. The sweep writes down for every record which units
     ran and which failed, with the first reason: ``compat_tests/ops/ledger.jsonl``, a line a record. From
-    it ``docs/compatibility.md`` is printed, and nothing else is claimed. The tests run some of the units
-    again (all records, all checks, two dtypes, the same samples) and fail where a unit fares otherwise
-    than the ledger says, in either direction.
+    it ``docs/compatibility.md`` is printed, and nothing else is claimed. `make compat` runs some of the
+    units again, of all records with the same samples: all checks in float32, and in one more dtype those
+    that depend on it. A test fails where a unit fares otherwise than the ledger says, in either direction.
+    CI runs a third of these tests.
 """
 
 from compat_tests import setting  # noqa: F401  before jaxflow is imported

@@ -9,7 +9,7 @@ import torch
 import jaxflow
 
 
-def subject(x, seen=None):
+def subject(x):
     """A nested torch argument as jaxflow's.
 
     Tensors keep ``requires_grad``, strides, offset and whose memory they share; one met twice stays one.

@@ -69,10 +69,9 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
 
 
 def _check_dtype(rule: Out, have: Any, want: Any, operands: tuple) -> None:
-    names = {"result": have.scalar_name, "out": want.scalar_name,
-             "result_c": have.c_name, "out_c": want.c_name}
     if rule.text and rule.refuses(have, want, operands):
-        raise rule.error(rule.text.format(**names))
+        raise rule.error(rule.text.format(result=have.scalar_name, out=want.scalar_name,
+                                          result_c=have.c_name, out_c=want.c_name))
     if not (rule.casts or promotion.can_cast(have, want)):
         raise RuntimeError(
             f"result type {have.scalar_name} can't be cast to the desired output type {want.scalar_name}"
