@@ -1,11 +1,14 @@
 """The records of ``op_db``: their keys, their samples, and jaxflow's function for each."""
 
 import functools
+import random
 import types
 import zlib
+from unittest import mock
 
+import numpy as np
 import torch
-from torch.testing._internal import common_methods_invocations
+from torch.testing._internal import common_methods_invocations, common_utils
 from torch.testing._internal.common_methods_invocations import op_db
 
 import jaxflow
@@ -67,10 +70,17 @@ def differentiable(key, dtype):
     return rec.supports_autograd and getattr(torch, dtype) in rec.supported_backward_dtypes("cpu")
 
 
+def _seed(seed=common_utils.SEED):
+    """What PyTorch's table does before each sample, without a look at the stack for what no GPU would run."""
+    torch.default_generator.manual_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed)
+
+
 def take_samples(key, dtype, requires_grad, count=SAMPLES):
     """Sample inputs, spread over all there are, the last among them; the same at every run."""
-    torch.default_generator.manual_seed(0)  # that of the CPU alone: quicker
-    found = list(record(key).sample_inputs("cpu", getattr(torch, dtype), requires_grad=requires_grad))
+    with mock.patch.multiple(common_utils, extract_test_fn=lambda: None, set_rng_seed=_seed):
+        found = list(record(key).sample_inputs("cpu", getattr(torch, dtype), requires_grad=requires_grad))
     # The two libraries draw different numbers.
     found = [s for s in found if not s.kwargs.get("dropout_p")]
     if count is None or len(found) <= count:

@@ -1,7 +1,11 @@
 """Running the checks of a record."""
 
+import itertools
 import time
 import warnings
+
+from jaxflow._dispatch import families, room
+from jaxflow._dispatch.op import OPS
 
 from . import ledger
 from .errors import check_errors
@@ -14,6 +18,10 @@ from .views import check_views
 CHECKS = (check_values, check_layouts, check_executors, check_forms, check_inplace, check_out, check_views)
 #: Checks of what hardly depends on the dtype.
 OF_ANY_DTYPE = (check_layouts, check_executors)
+
+#: After so many records what was traced and compiled is forgotten: compile looks through all living objects.
+_FORGET_AFTER = 16
+_swept = itertools.count(1)
 
 
 def sweep(key, wanted=None, samples=SAMPLES, brief=False):
@@ -37,7 +45,16 @@ def sweep(key, wanted=None, samples=SAMPLES, brief=False):
             except Exception as error:  # of the check itself: a failure of its unit, seen in the ledger
                 found.fail(check.__name__.removeprefix("check_"), dtype, "", error)
     check_errors(found, key)
+    if next(_swept) % _FORGET_AFTER == 0:
+        _forget()
     return found
+
+
+def _forget():
+    room.forget()
+    families.forget()
+    for op in OPS.values():
+        op.plans.clear()
 
 
 def line_of(key, wanted=None, samples=SAMPLES):

@@ -206,6 +206,12 @@ class Group:
         return True
 
 
+def forget() -> None:
+    """Forget all families; the plans made of them stay."""
+    with _lock:
+        _groups.clear()
+
+
 def attempt(scope: Scope, make: Callable[[], Any]) -> Any:
     """What ``make`` traces with these symbols; None where that fails.
 
