@@ -84,14 +84,18 @@ def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad
 
 
 def _loss(fn: Callable) -> Callable:
-    """Publish a loss. By its signature the mean is the default, but PyTorch's returns the losses then."""
-    signature = inspect.signature(fn)
+    """Publish the loss of ``nn.functional`` that has this name and these parameters, ``reduction`` a number.
+
+    By its signature the mean is the default, but PyTorch's returns the losses then.
+    """
+    name, signature = fn.__name__, inspect.signature(fn)
 
     @functools.wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Tensor:
-        given = signature.bind(*args, **kwargs).arguments
-        return fn(**{"reduction": 0, **given})
+        given = {"reduction": 0, **signature.bind(*args, **kwargs).arguments}
+        return _functional(name)(**{**given, "reduction": _REDUCTIONS[given["reduction"]]})
 
+    call.__doc__ = f"``nn.functional.{name}``."
     return composite("function")(call)
 
 
@@ -99,57 +103,36 @@ def _loss(fn: Callable) -> Callable:
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None,
     reduction: int = 1,
-) -> Tensor:
-    """``nn.functional.binary_cross_entropy_with_logits``."""
-    return _functional("binary_cross_entropy_with_logits")(
-        input, target, weight, reduction=_REDUCTIONS[reduction], pos_weight=pos_weight
-    )
+) -> Tensor: ...
 
 
 @_loss
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
-                          reduction: int = 1) -> Tensor:
-    """``nn.functional.cosine_embedding_loss``."""
-    how = dict(margin=margin, reduction=_REDUCTIONS[reduction])
-    return _functional("cosine_embedding_loss")(input1, input2, target, **how)
+                          reduction: int = 1) -> Tensor: ...
 
 
 @_loss
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor:
-    """``nn.functional.hinge_embedding_loss``."""
-    how = dict(margin=margin, reduction=_REDUCTIONS[reduction])
-    return _functional("hinge_embedding_loss")(input, target, **how)
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0,
+                         reduction: int = 1) -> Tensor: ...
 
 
 @_loss
-def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
-    """``nn.functional.kl_div``."""
-    how = dict(reduction=_REDUCTIONS[reduction], log_target=log_target)
-    return _functional("kl_div")(input, target, **how)
+def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor: ...
 
 
 @_loss
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
-                        reduction: int = 1) -> Tensor:
-    """``nn.functional.margin_ranking_loss``."""
-    how = dict(margin=margin, reduction=_REDUCTIONS[reduction])
-    return _functional("margin_ranking_loss")(input1, input2, target, **how)
+                        reduction: int = 1) -> Tensor: ...
 
 
 @_loss
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float,
-                     reduction: int) -> Tensor:
-    """``nn.functional.poisson_nll_loss``."""
-    how = dict(log_input=log_input, full=full, eps=eps, reduction=_REDUCTIONS[reduction])
-    return _functional("poisson_nll_loss")(input, target, **how)
+                     reduction: int) -> Tensor: ...
 
 
 @_loss
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
-                        eps: float = 1e-6, swap: bool = False, reduction: int = 1) -> Tensor:
-    """``nn.functional.triplet_margin_loss``."""
-    how = dict(margin=margin, p=p, eps=eps, swap=swap, reduction=_REDUCTIONS[reduction])
-    return _functional("triplet_margin_loss")(anchor, positive, negative, **how)
+                        eps: float = 1e-6, swap: bool = False, reduction: int = 1) -> Tensor: ...
 
 
 # ------------------------------------------------------------------------------------- convolutions
