@@ -1,5 +1,7 @@
 """Decompositions, distances and histograms against NumPy: in both executors, compiled, mapped."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -57,7 +59,16 @@ def test_matrices_lie_column_by_column(executor):
     out = torch.empty(0, dtype=torch.float64), torch.empty(0, dtype=torch.float64)
     torch.linalg.qr(a, out=out)
     assert out[0].stride() == q.stride()
-
+    many, vectors = torch.eye(3).expand(2, 3, 3), torch.ones(2, 3)
+    assert L.solve(many, vectors).stride() == (1, 2)
+    assert L.solve(many, vectors.unsqueeze(-1).mT, left=False).is_contiguous()
+    assert L.tensorinv(torch.eye(6).reshape(6, 2, 3), ind=1).stride() == (3, 1, 6)
+    # An ``out=`` of another shape that the result is copied to lies row by row.
+    for copies, into in ((torch.cholesky, 0), (torch.cholesky_inverse, 1), (L.tensorinv, 0)):
+        given = (torch.eye(4).reshape(2, 2, 2, 2) if copies is L.tensorinv else torch.eye(3),)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert copies(*given, out=torch.empty(into)).is_contiguous(), copies
 
 def test_compiled_and_mapped():
     """Library calls on the host in compiled code, forward and backward, and under a mapped axis."""

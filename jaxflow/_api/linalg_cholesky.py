@@ -13,7 +13,7 @@ from jaxflow._dispatch.publish import return_type
 
 from .forms import expect_tensor, given_out
 from .linalg_faults import INDEFINITE, SINGULAR, checked
-from .linalg_forms import by_columns, castable
+from .linalg_forms import castable, with_info
 
 _CHOLESKY_EX = return_type("linalg_cholesky_ex", ("L", "info"))
 _FOUND = Out("expected scalar type {result} but found {out}")
@@ -29,10 +29,7 @@ def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = F
     """
     expect_tensor("linalg_cholesky_ex", "A", A)
     result = apply(OPS["_linalg_cholesky_ex"], (A,), (bool(upper),))
-    by_columns(result[0])
-    if check_errors:
-        checked("linalg.cholesky_ex", INDEFINITE, result[1], result)
-    return given_out("linalg_cholesky_ex", out, _CHOLESKY_EX(result), rule=EXACT)
+    return with_info("linalg.cholesky_ex", INDEFINITE, _CHOLESKY_EX, result, check_errors, out)
 
 
 @composite("function", name="cholesky", namespace="linalg")
@@ -46,7 +43,7 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None
     """
     expect_tensor("linalg_cholesky", "A", A)
     L, info = apply(OPS["_linalg_cholesky_ex"], (A,), (bool(upper),))
-    checked("linalg.cholesky", INDEFINITE, info, by_columns(L))
+    checked("linalg.cholesky", INDEFINITE, info, L)
     return given_out("linalg_cholesky", out, L, rule=EXACT)
 
 
@@ -63,7 +60,7 @@ def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -
     )
     L, info = apply(OPS["_cholesky"], (input,), (bool(upper),))
     checked("cholesky", INDEFINITE, info, L)
-    return given_out("cholesky", out, L if out is not None else by_columns(L), rule=castable("cholesky"))
+    return given_out("cholesky", out, L, rule=castable("cholesky", copied=True))
 
 
 @composite()
@@ -75,8 +72,8 @@ def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None =
     """
     expect_tensor("cholesky_inverse", "input", input)
     inverse, info = apply(OPS["_cholesky_inverse"], (input,), (bool(upper),))
-    checked("cholesky_inverse", SINGULAR, info, by_columns(inverse))
-    return given_out("cholesky_inverse", out, inverse, rule=castable("cholesky_inverse"))
+    checked("cholesky_inverse", SINGULAR, info, inverse)
+    return given_out("cholesky_inverse", out, inverse, rule=castable("cholesky_inverse", rows=True))
 
 
 @composite()
@@ -86,8 +83,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *,
     expect_tensor("cholesky_solve", "input", input)
     expect_tensor("cholesky_solve", "input2", input2, 2)
     X = apply(OPS["_cholesky_solve"], (input, input2), (bool(upper),))
-    return given_out("cholesky_solve", out, X if out is not None else by_columns(X),
-                     rule=castable("cholesky_solve"))
+    return given_out("cholesky_solve", out, X, rule=castable("cholesky_solve", copied=True))
 
 
 @composite("function", namespace="linalg")
@@ -101,7 +97,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     expect_tensor("linalg_solve_triangular", "A", A)
     expect_tensor("linalg_solve_triangular", "B", B, 2)
     X = apply(OPS["_linalg_solve_triangular"], (A, B), (bool(upper), bool(left), bool(unitriangular)))
-    return given_out("linalg_solve_triangular", out, by_columns(X), rule=_FOUND)
+    return given_out("linalg_solve_triangular", out, X, rule=_FOUND)
 
 
 @composite()
@@ -118,4 +114,4 @@ def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bo
         "X = torch.linalg.solve_triangular(A, B)."
     )
     result = apply(OPS["_triangular_solve"], (input, A), (bool(upper), bool(transpose), bool(unitriangular)))
-    return given_out("triangular_solve", out, _TRIANGULAR_SOLVE(list(map(by_columns, result))), rule=EXACT)
+    return given_out("triangular_solve", out, _TRIANGULAR_SOLVE(result), rule=EXACT)

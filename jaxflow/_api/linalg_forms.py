@@ -1,28 +1,41 @@
-"""What functions of matrices share: results stored by columns, and what they ask of ``out=``."""
+"""What functions of matrices share: what they ask of ``out=``, and results beside LAPACK's verdicts."""
 
 from __future__ import annotations
 
-from jaxflow._core.geometry import contiguous_strides
+from collections.abc import Callable
+from typing import Any
+
+from jaxflow._core.linalg_error import _LinAlgError
 from jaxflow._core.promotion import can_cast
-from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.op import Out
+from jaxflow._dispatch.op import EXACT, Out
+
+from .forms import given_out
+from .linalg_faults import checked
 
 
-def by_columns(t: Tensor, apart: int | None = None) -> Tensor:
-    """A fresh result, with the strides that LAPACK's results have: matrices whose columns are contiguous.
-
-    ``apart`` is how far apart the columns begin where that is more than their length.
-    """
-    *batch, rows, columns = t._aval.shape
-    *outer, across, along = contiguous_strides((*batch, columns, rows if apart is None else apart))
-    t._stride = (*outer, along, across)
-    return t
-
-
-def castable(name: str, what: str = "result") -> Out:
-    """The rule of functions whose results go into every dtype that they can be cast to."""
+def castable(name: str, what: str = "result", **how: bool) -> Out:
+    """The rule of functions whose results go into every dtype that they can be cast to; see `Out`."""
     return Out(
         f"{name}: Expected {what} to be safely castable from {{result}} dtype, but got {what} with dtype "
         "{out}",
         refuses=lambda have, want, _: not can_cast(have, want),
+        **how,
     )
+
+
+def with_info(name: str, words: str, kind: Callable, results: tuple, check_errors: bool, out: Any,
+              error: Callable[[str], Exception] = _LinAlgError) -> Any:
+    """What the function ``name``, which ends in ``_ex``, returns: named results, the last of them ``info``.
+
+    Args:
+        name: as errors have it.
+        words: of the error that ``check_errors`` asks for; see `checked`.
+        kind: makes the named tuple.
+        results: of the operation, ``info`` last.
+        check_errors: whether an ``info`` that is not 0 is an error.
+        out: where to put the results, or None.
+        error: the class of the error.
+    """
+    if check_errors:
+        checked(name, words, results[-1], results, error)
+    return given_out(name.removeprefix("torch.").replace(".", "_"), out, kind(results), rule=EXACT)

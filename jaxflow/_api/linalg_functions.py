@@ -7,6 +7,7 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import finfo
+from jaxflow._dispatch.columns import lay_in_columns
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import EXACT, OPS, Out
@@ -14,7 +15,7 @@ from jaxflow._dispatch.publish import function_of, return_type, write_out
 
 from .creation import eye
 from .forms import expect_tensor, given_out
-from .linalg_forms import by_columns, castable
+from .linalg_forms import castable
 from .linalg_solve import inv
 from .matmul import matmul
 
@@ -23,7 +24,8 @@ _LSTSQ = return_type("linalg_lstsq", ("solution", "residuals", "rank", "singular
 
 _VECDOT = Out("linalg.vecdot: Expected out of dtype{result} but found {out}")
 _LSTSQ_OUT = tuple(
-    castable("torch.linalg.lstsq", what) for what in ("solution", "solution", "rank", "singular_values"))
+    castable("torch.linalg.lstsq", what, rows=True)
+    for what in ("solution", "solution", "rank", "singular_values"))
 
 # -------------------------------------------------------------------------------------------- powers
 
@@ -206,8 +208,8 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
         once = tuple(map(slice, input.shape[:-2]))
         ranks, values = (t[once] if t.dim() >= len(once) and t.shape[0] else t for t in (ranks, values))
     X = X if wide is b else X.squeeze(-1)
-    if wide is b and (out is None or not out[0]._aval.numel):
-        by_columns(X, max(m, n))
+    if wide is b:
+        lay_in_columns(X, max(m, n))
     results = X, residuals, ranks, values
     if out is None:
         return _LSTSQ(results)

@@ -15,7 +15,7 @@ from jaxflow._dispatch.state import state
 
 from .forms import expect_tensor, given_out
 from .linalg_faults import checked
-from .linalg_forms import by_columns
+from .linalg_forms import with_info
 
 _LDL_FACTOR = return_type("linalg_ldl_factor", ("LD", "pivots"))
 _LDL_FACTOR_EX = return_type("linalg_ldl_factor_ex", ("LD", "pivots", "info"))
@@ -32,7 +32,7 @@ def _without_derivative(what: str, result: Tensor, *operands: Tensor) -> Tensor:
 
 def _factor(A: Tensor, hermitian: bool) -> tuple[Tensor, Tensor, Tensor]:
     LD, pivots, info = apply(OPS["_linalg_ldl_factor_ex"], (A,), (bool(hermitian),))
-    return _without_derivative("aten::linalg_ldl_factor_ex", by_columns(LD), A), pivots, info
+    return _without_derivative("aten::linalg_ldl_factor_ex", LD, A), pivots, info
 
 
 @composite("function", namespace="linalg")
@@ -41,9 +41,8 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
     """`ldl_factor`, and for each matrix an int32: 0, or the number of its first zero pivot."""
     expect_tensor("linalg_ldl_factor_ex", "A", A)
     result = _factor(A, hermitian)
-    if check_errors:
-        checked("torch.linalg.ldl_factor_ex", _ZERO, result[2], result, RuntimeError)
-    return given_out("linalg_ldl_factor_ex", out, _LDL_FACTOR_EX(result), rule=EXACT)
+    return with_info("torch.linalg.ldl_factor_ex", _ZERO, _LDL_FACTOR_EX, result, check_errors, out,
+                     RuntimeError)
 
 
 @composite("function", namespace="linalg")
@@ -71,5 +70,5 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
     for at, (letter, x) in enumerate((("LD", LD), ("pivots", pivots), ("B", B)), 1):
         expect_tensor("linalg_ldl_solve", letter, x, at)
     X = apply(OPS["linalg_ldl_solve"], (LD, pivots, B), (bool(hermitian),))
-    _without_derivative("aten::linalg_ldl_solve", by_columns(X), LD, B)
+    _without_derivative("aten::linalg_ldl_solve", X, LD, B)
     return given_out("linalg_ldl_solve", out, X, rule=EXACT)

@@ -11,11 +11,10 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import EXACT, OPS, Out
 from jaxflow._dispatch.publish import return_type
-from jaxflow._ops.linalg_lu import is_vector
 
 from .forms import expect_tensor, given_out
 from .linalg_faults import SINGULAR, UNSOLVED, ZERO_PIVOT, checked
-from .linalg_forms import by_columns, castable
+from .linalg_forms import castable, with_info
 
 _SLOGDET = return_type("slogdet", ("sign", "logabsdet"))
 _LINALG_SLOGDET = return_type("linalg_slogdet", ("sign", "logabsdet"))
@@ -78,10 +77,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> tuple[T
     """
     expect_tensor("linalg_inv_ex", "A", A)
     result = apply(OPS["_linalg_inv_ex"], (A,))
-    by_columns(result[0])
-    if check_errors:
-        checked("linalg.inv_ex", SINGULAR, result[1], result)
-    return given_out("linalg_inv_ex", out, _INV_EX(result), rule=EXACT)
+    return with_info("linalg.inv_ex", SINGULAR, _INV_EX, result, check_errors, out)
 
 
 @composite("function", namespace="linalg")
@@ -93,7 +89,7 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     expect_tensor("linalg_inv", "A", A)
     inverse, info = apply(OPS["_linalg_inv_ex"], (A,))
-    checked("linalg.inv", SINGULAR, info, by_columns(inverse))
+    checked("linalg.inv", SINGULAR, info, inverse)
     return given_out("linalg_inv", out, inverse, rule=EXACT)
 
 
@@ -109,7 +105,7 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def _solved(A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor]:
     X, _, _, info = apply(OPS["_linalg_solve_ex"], (A, B), (bool(left),))
-    return (X if is_vector(A._aval, B._aval) or not left else by_columns(X)), info
+    return X, info
 
 
 @composite("function", namespace="linalg")
@@ -118,10 +114,8 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     """`solve`, and for each matrix an int32: 0, or the number of its first zero pivot."""
     expect_tensor("linalg_solve_ex", "A", A)
     expect_tensor("linalg_solve_ex", "B", B, 2)
-    X, info = _solved(A, B, left)
-    if check_errors:
-        checked("torch.linalg.solve_ex", UNSOLVED, info, (X, info))
-    return given_out("linalg_solve_ex", out, _SOLVE_EX((X, info)), rule=EXACT)
+    result = _solved(A, B, left)
+    return with_info("torch.linalg.solve_ex", UNSOLVED, _SOLVE_EX, result, check_errors, out)
 
 
 @composite("function", namespace="linalg")
@@ -159,8 +153,8 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
         )
     inverse, info = apply(OPS["_linalg_inv_ex"], (A.reshape(rows, columns),))
     checked("inv", SINGULAR, info, inverse)
-    return given_out(
-        "linalg_tensorinv", out, inverse.reshape(*shape[ind:], *shape[:ind]), rule=castable("tensorinv"))
+    result = inverse.reshape(*shape[ind:], *shape[:ind])
+    return given_out("linalg_tensorinv", out, result, rule=castable("tensorinv", copied=True))
 
 
 @composite("function", namespace="linalg")
@@ -179,12 +173,12 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None, *, out: Tensor | None = 
             f"prod(self.shape[:other.ndim]), but got {columns} != {rows}"
         )
     X = solve(A.reshape(columns, columns), B.reshape(-1))
-    return given_out("linalg_tensorsolve", out, X.reshape(left), rule=castable("tensorsolve"))
+    return given_out("linalg_tensorsolve", out, X.reshape(left), rule=castable("tensorsolve", copied=True))
 
 
 # ------------------------------------------------------------------------------------------- factors
 
-_COPIED = Out(casts=True, resizes=True)
+_COPIED = Out(casts=True, resizes=True, copied=True)
 _LU_FACTOR = return_type("linalg_lu_factor", ("LU", "pivots"))
 _LU_FACTOR_EX = return_type("linalg_lu_factor_ex", ("LU", "pivots", "info"))
 _LU_WITH_INFO = return_type("_lu_with_info", ("LU", "pivots", "info"))
@@ -193,8 +187,7 @@ _LU_UNPACK = return_type("lu_unpack", ("P", "L", "U"))
 
 
 def _lu_factored(A: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor]:
-    LU, pivots, info, _ = apply(OPS["_linalg_lu_factor_ex"], (A,), (bool(pivot),))
-    return by_columns(LU), pivots, info
+    return apply(OPS["_linalg_lu_factor_ex"], (A,), (bool(pivot),))[:3]
 
 
 @composite("function", namespace="linalg")
@@ -203,9 +196,8 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False,
     """`lu_factor`, and for each matrix an int32: 0, or the number of its first zero pivot."""
     expect_tensor("linalg_lu_factor_ex", "A", A)
     result = _lu_factored(A, pivot)
-    if check_errors:
-        checked("torch.linalg.lu_factor_ex", ZERO_PIVOT, result[2], result, RuntimeError)
-    return given_out("linalg_lu_factor_ex", out, _LU_FACTOR_EX(result), rule=EXACT)
+    return with_info("torch.linalg.lu_factor_ex", ZERO_PIVOT, _LU_FACTOR_EX, result, check_errors, out,
+                     RuntimeError)
 
 
 @composite("function", namespace="linalg")
@@ -241,8 +233,6 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
         "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
     )
     *result, _ = apply(OPS["_linalg_lu_factor_ex"], (A,), (bool(pivot),))
-    if out is None:
-        by_columns(result[0])
     if get_infos:
         return given_out("lu", out, _LU_WITH_INFO(result), rule=_COPIED)
     return given_out("lu", out, tuple(result[:2]), rule=_COPIED)
@@ -269,7 +259,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     for at, (letter, x) in enumerate((("LU", LU), ("pivots", pivots), ("B", B)), 1):
         expect_tensor("linalg_lu_solve", letter, x, at)
     X = apply(op, (LU, pivots, B), (bool(left), bool(adjoint)))
-    return given_out("linalg_lu_solve", out, by_columns(X) if left else X, (LU, pivots, B), op)
+    return given_out("linalg_lu_solve", out, X, (LU, pivots, B), op)
 
 
 @composite()

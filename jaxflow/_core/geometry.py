@@ -20,12 +20,15 @@ def contiguous_strides(size: Ints) -> Ints:
     return tuple(reversed(strides))
 
 
-def column_strides(size: Ints) -> Ints | None:
-    """Strides of matrices that lie column by column, one after the other; None where they are contiguous."""
+def column_strides(size: Ints, apart: int | None = None) -> Ints | None:
+    """Strides of matrices that lie column by column; None where they are contiguous.
+
+    ``apart`` is how far apart the columns begin where that is more than their length.
+    """
     if len(size) < 2:
         return None
     *batch, rows, columns = size
-    strides = contiguous_strides((*batch, columns, rows))
+    strides = contiguous_strides((*batch, columns, rows if apart is None else apart))
     strides = (*strides[:-2], strides[-1], strides[-2])
     return None if strides == contiguous_strides(size) else strides
 

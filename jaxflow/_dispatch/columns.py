@@ -9,6 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.geometry import column_strides
+from jaxflow._core.tensor import Tensor
+
+
+def lay_in_columns(t: Tensor, apart: int | None = None) -> None:
+    """Give a fresh result the strides of matrices whose columns are contiguous and begin ``apart``."""
+    t._stride = column_strides(t._aval.shape, apart)
 
 
 def in_columns(numbers: tuple[int, ...], one: bool, then: Callable | None) -> Callable:
@@ -16,7 +22,7 @@ def in_columns(numbers: tuple[int, ...], one: bool, then: Callable | None) -> Ca
 
     def build(tensors: list) -> Any:
         for i in numbers:
-            tensors[i]._stride = column_strides(tensors[i]._aval.shape)
+            lay_in_columns(tensors[i])
         return then(tensors) if then else tensors[0] if one else tuple(tensors)
 
     return build

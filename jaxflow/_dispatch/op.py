@@ -48,15 +48,18 @@ class Out:
         follows: the op computes in ``out``'s dtype, as if it were given as ``dtype=``.
         resizes: a tensor of another shape is resized without a warning.
         rows: one of another shape that has elements lies row by row afterwards, whatever ``columns`` says.
+        copied: so does every one of another shape.
     """
 
-    __slots__ = ("casts", "error", "follows", "refuses", "resizes", "rows", "text")
+    __slots__ = ("casts", "copied", "error", "follows", "refuses", "resizes", "rows", "text")
 
     def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
                  refuses: Callable[..., bool] = _differ, casts: bool = False,
-                 follows: bool = False, resizes: bool = False, rows: bool = False) -> None:
+                 follows: bool = False, resizes: bool = False, rows: bool = False,
+                 copied: bool = False) -> None:
         self.text, self.error, self.refuses = text, error, refuses
-        self.casts, self.follows, self.resizes, self.rows = casts or follows, follows, resizes, rows
+        self.casts, self.follows, self.resizes = casts or follows, follows, resizes
+        self.rows, self.copied = rows, copied
 
 
 #: The words in which most kernels refuse an ``out=`` of another dtype than their result's.
@@ -177,6 +180,10 @@ class Op:
     def __repr__(self) -> str:
         return f"<op {self.name}>"
 
+    def named(self, static: tuple) -> dict[str, Any]:
+        """The static arguments by their names."""
+        return dict(zip(self.static_names, static, strict=True))
+
 
 OPS: dict[str, Op] = {}
 
@@ -199,7 +206,7 @@ def op(
     recomputes: bool | tuple[str, ...] = False,
     keeps: tuple[int, ...] = (),
     layout: str | None = None,
-    columns: tuple[int, ...] = (),
+    columns: tuple[int, ...] | Callable[..., tuple[int, ...]] = (),
     check: Callable[..., None] | None = None,
     guard: Callable[..., None] | None = None,
     numbers: str = "",
@@ -236,7 +243,8 @@ def op(
             forward is costly, such as scans. The body returns them as they come out of what computes them.
             With them ``saves`` names the operands that PyTorch keeps.
         layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do.
-        columns: numbers of the results whose matrices lie column by column, as LAPACK leaves them.
+        columns: numbers of the results whose matrices lie column by column, as LAPACK leaves them; or a
+            function of the static arguments that returns them.
         check: called with each operand's ``(dtype, kind)`` before promotion, to refuse what promotion
             would hide (``1 - mask``).
         guard: called as ``guard(watch, dynamic, static)`` by the public forms, to refuse values (an index

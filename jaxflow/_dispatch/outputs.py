@@ -60,7 +60,7 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
                 "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
                 stacklevel=3,
             )
-        if rule.rows and out._aval.numel:
+        if rule.copied or (rule.rows and out._aval.numel):
             result._stride = None
         out.set_(result)
         return out

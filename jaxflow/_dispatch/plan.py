@@ -273,11 +273,12 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
         wrapped = grad_name == _grad_name(op, (False,) * len(numbers), static)
         saves, holds = _saves(op, static, layout, present)
         one = told is not None or single[0]
+        columns = op.columns(**op.named(static)) if callable(op.columns) else op.columns
         plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=saves, holds=holds, differentiable=op.differentiable,
                     preserve=op.layout == "preserve", recomputes=_late(op, layout, present),
-                    returns=in_columns(op.columns, one, op.returns) if op.columns else op.returns,
-                    single=one and not op.columns, traced=traced,
+                    returns=in_columns(columns, one, op.returns) if columns else op.returns,
+                    single=one and not columns, traced=traced,
                     faces=_faces(op, kinds, layout, present, wrapped))
         plan.origin = (op, static, layout, present)
         plan.keeps = op.keeps
@@ -304,7 +305,7 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
     layout = _dynamic_layout(op, kinds)
     promote = op.promote
     if callable(promote):
-        promote = promote(**dict(zip(op.static_names, static, strict=True)))
+        promote = promote(**op.named(static))
     compute = result = None
     if promote is not None:
         operands = [
@@ -351,7 +352,7 @@ def _grad_name(op: Op, numbers: tuple[bool, ...], static: tuple) -> str:
     """PyTorch's name of the node, given which dynamic arguments are Python numbers."""
     if not callable(op.grad_name):
         return op.grad_name
-    return op.grad_name(numbers, **dict(zip(op.static_names, static, strict=True)))
+    return op.grad_name(numbers, **op.named(static))
 
 
 def _saves(op: Op, static: tuple, layout: list,
@@ -359,7 +360,7 @@ def _saves(op: Op, static: tuple, layout: list,
     """What the plan ``saves`` and ``holds``."""
     saves = op.saves
     if callable(saves):
-        saves = saves(**dict(zip(op.static_names, static, strict=True)))
+        saves = saves(**op.named(static))
     if isinstance(saves, str):
         return saves, None
     return "both" if "result" in saves else "input", _named(saves, layout, present)
@@ -485,7 +486,7 @@ def _check_castable(op: Op, result, into: Aval):
 
 def _body(op, kinds, static, layout, present, compute, result, shape) -> Callable:
     """The op's function of its present dynamic inputs: promotion and broadcasting, body, result cast."""
-    kwargs = dict(zip(op.static_names, static, strict=True))
+    kwargs = op.named(static)
     compute_np = None if compute is None else compute.np
     result_np = None if result is None else result.np
     out_count = len(kinds)

@@ -88,7 +88,7 @@ def _cholesky(A, upper):
 
 
 @op(name="_linalg_cholesky_ex", variants="", grad_name="LinalgCholeskyExBackward0", saves="result",
-    differentiable=(True, False), keeps=(0,))
+    differentiable=(True, False), keeps=(0,), columns=(0,))
 def linalg_cholesky_ex(A, /, upper=False):
     """``L`` with ``A = L L^H`` (``upper``: ``U`` with ``A = U^H U``), and what is not positive-definite.
 
@@ -103,7 +103,7 @@ def linalg_cholesky_ex(A, /, upper=False):
 
 
 @op(name="_cholesky", variants="", grad_name="CholeskyBackward0", saves="result",
-    differentiable=(True, False), keeps=(0,))
+    differentiable=(True, False), keeps=(0,), columns=(0,))
 def cholesky(A, /, upper=False):
     """The same for ``torch.cholesky``."""
     check_square("cholesky", A)
@@ -156,7 +156,8 @@ def _solve(factor, b, upper):
     return jax.lax.custom_linear_solve(whole, b, solve, solve_transposed)
 
 
-@op(name="_cholesky_solve", variants="", grad_name="CholeskySolveBackward0", saves=("input2", "result"))
+@op(name="_cholesky_solve", variants="", grad_name="CholeskySolveBackward0", saves=("input2", "result"),
+    columns=(0,))
 def cholesky_solve(input, input2, /, upper=False):
     """``X`` with ``A X = input``, where ``input2`` is a Cholesky factor of ``A``; batches broadcast."""
     for letter, x in (("b", input), ("u", input2)):
@@ -170,7 +171,7 @@ def cholesky_solve(input, input2, /, upper=False):
 
 
 @op(name="_cholesky_inverse", variants="", grad_name="CholeskyInverseBackward0", saves=("input", "result"),
-    differentiable=(True, False))
+    differentiable=(True, False), columns=(0,))
 def cholesky_inverse(input, /, upper=False):
     """The inverse of the matrix whose Cholesky factor ``input`` is, and the factor's first zero."""
     name = "cholesky_inverse"
@@ -183,7 +184,7 @@ def cholesky_inverse(input, /, upper=False):
 
 
 @op(name="_linalg_solve_triangular", variants="", saves=("A", "result"),
-    grad_name="LinalgSolveTriangularBackward0")
+    grad_name="LinalgSolveTriangularBackward0", columns=(0,))
 def solve_triangular(A, B, /, *, upper, left=True, unitriangular=False):
     """``X`` with ``A X = B`` (``X A = B`` for ``left=False``) for a triangular ``A``; batches broadcast.
 
@@ -198,7 +199,8 @@ def solve_triangular(A, B, /, *, upper, left=True, unitriangular=False):
     return triangular(*spread(A, B), upper=upper, left=left, unit=unitriangular)
 
 
-@op(name="_triangular_solve", variants="", grad_name="TriangularSolveBackward0", saves=("A", "result"))
+@op(name="_triangular_solve", variants="", grad_name="TriangularSolveBackward0", saves=("A", "result"),
+    columns=(0, 1))
 def triangular_solve(input, A, /, upper=True, transpose=False, unitriangular=False):
     """The solution of a triangular system, or of that of the transpose, and a copy of ``A``."""
     name = "torch.triangular_solve"

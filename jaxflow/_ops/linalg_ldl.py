@@ -49,7 +49,7 @@ def _on_host(call, results, *operands):
     return jax.pure_callback(call, results, *operands, vmap_method="broadcast_all")
 
 
-@op(name="_linalg_ldl_factor_ex", variants="", differentiable=False)
+@op(name="_linalg_ldl_factor_ex", variants="", differentiable=False, columns=(0,))
 def linalg_ldl_factor_ex(A, /, hermitian=False):
     """L and D in one matrix, the pivots, and the numbers of the first zero pivots; runs on the host.
 
@@ -66,7 +66,7 @@ def linalg_ldl_factor_ex(A, /, hermitian=False):
     return tuple(_on_host(functools.partial(_factor_on_host, hermitian), results, A))
 
 
-@op(name="linalg_ldl_solve", variants="", differentiable=False)
+@op(name="linalg_ldl_solve", variants="", differentiable=False, columns=(0,))
 def linalg_ldl_solve(LD, pivots, B, /, hermitian=False):
     """``X`` with ``A X = B``, given the LDL factors of ``A``; batches broadcast; runs on the host."""
     name = "torch.linalg.ldl_solve"

@@ -137,7 +137,7 @@ _inverse.defjvp(_inverse_rule, symbolic_zeros=True)
 
 
 @op(name="_linalg_inv_ex", variants="", grad_name="LinalgInvExBackward0", saves="result", keeps=(0,),
-    differentiable=(True, False))
+    columns=(0,), differentiable=(True, False))
 def linalg_inv_ex(A, /):
     """Inverses, and for each matrix the number of its first zero pivot (0 if it is regular)."""
     name = "linalg.inv"
@@ -152,8 +152,13 @@ def is_vector(A, B) -> bool:
     return B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
 
 
+def from_the_left(left: bool, **_: bool) -> tuple[int, ...]:
+    """Which results of a solver lie column by column: the solution, unless its rows were solved for."""
+    return (0,) if left else ()
+
+
 @op(name="_linalg_solve_ex", variants="", grad_name="LinalgSolveExBackward0", saves=("A", "result"),
-    differentiable=(True, False, False, False), keeps=(0, 1, 2))
+    differentiable=(True, False, False, False), keeps=(0, 1, 2), columns=from_the_left)
 def linalg_solve_ex(A, B, /, left=True):
     """``X`` with ``A X = B``, or ``X A = B``; LU, the order of the rows, the first zero pivots.
 
@@ -193,7 +198,7 @@ def _check_factorable(name: str, A, pivot: bool) -> None:
 
 
 @op(name="_linalg_lu_factor_ex", variants="", grad_name="LinalgLuFactorExBackward0", saves="result",
-    differentiable=(True, False, False, False), keeps=(0, 3))
+    differentiable=(True, False, False, False), keeps=(0, 3), columns=(0,))
 def linalg_lu_factor_ex(A, /, pivot=True):
     """L (below the diagonal) and U in one matrix, the exchanged rows from 1, first zero pivots, order."""
     _check_factorable("torch.lu_factor", A, pivot)
@@ -253,7 +258,7 @@ def _order(pivots, LU):
 
 
 @op(name="linalg_lu_solve", namespace="", variants="", grad_name="LinalgLuSolveBackward0",
-    saves=("LU", "result"), out=EXACT)
+    saves=("LU", "result"), columns=from_the_left, out=EXACT)
 def linalg_lu_solve(LU, pivots, B, /, left=True, adjoint=False):
     """``X`` with ``A X = B`` (``X A = B`` for ``left=False``), given LU factors of ``A``.
 
