@@ -14,7 +14,7 @@ from gradient_rows import ROWS
 
 import jaxflow as torch
 from jaxflow._core.aval import Aval, aval_of
-from jaxflow._dispatch import door, families, plan
+from jaxflow._dispatch import door, families, plan, planning, vjp
 from jaxflow._dispatch.host import host_of
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.rebinding import Rebinding, Unknown
@@ -164,9 +164,9 @@ def test_new_lengths_run_no_body(deferred, monkeypatch, no_families):
     """Forward and backward of an attention layer, every length new: after three lengths nothing is traced."""
     runs = []
     traced = plan.Traced.__init__
-    made = plan.finish_vjp
+    made = vjp.finish_vjp
     monkeypatch.setattr(plan.Traced, "__init__", lambda *args: runs.append(args[1]) or traced(*args))
-    monkeypatch.setattr(plan, "finish_vjp", lambda *args: runs.append(args[0].name) or made(*args))
+    monkeypatch.setattr(vjp, "finish_vjp", lambda *args: runs.append(args[0].name) or made(*args))
     torch.manual_seed(0)
     layer = torch.nn.Linear(6, 6)
     norm = torch.nn.LayerNorm(6)
@@ -354,7 +354,7 @@ def test_plans_of_a_family_are_those_that_tracing_gives(no_families):
                 continue
             for sizes in FEW if len(served) % 8 == 0 else SIZES[:1]:
                 args = resized(sizes, kinds, static, statics)
-                got, want = outcome(families.build, op, *args), outcome(plan.build, op, *args)
+                got, want = outcome(families.build, op, *args), outcome(planning.build, op, *args)
                 if isinstance(want, tuple):
                     assert got == want
                     continue

@@ -32,7 +32,7 @@ from jaxflow._dispatch.history import refreshed, set_history
 from jaxflow._dispatch.inplace import apply_inplace, check_writable, write
 from jaxflow._dispatch.not_derived import NotDerived
 from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.plan import build
+from jaxflow._dispatch.planning import build
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import is_inference, show
 from jaxflow._ops.views import capacity

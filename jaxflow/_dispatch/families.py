@@ -22,12 +22,12 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
 
-from . import moving
-from . import plan as plans
+from . import moving, planning
 from .instance import Instances
 from .op import Op
-from .plan import Plan, Vjp
+from .plan import NoneKind, Plan, Vjp
 from .sizes import LEAST, Scope, Size, source_of
+from .vjp import backward_jaxpr, function_of, late_inputs
 
 # A call that has more families than this, or failed to make one so often, is traced shape by shape.
 _MOST = 8
@@ -100,8 +100,8 @@ class Template:
         kinds = (*(held[i] for i in vjp.kept), *(plan.out_avals[i] for i in vjp.defined))
 
         def function() -> Callable:
-            closed = plans.backward_jaxpr(plan, vjp.wanted, vjp.defined, vjp.kept)
-            return plans.function_of(closed or template.jaxpr_of(numbers), plans.late_inputs(plan, vjp.kept))
+            closed = backward_jaxpr(plan, vjp.wanted, vjp.defined, vjp.kept)
+            return function_of(closed or template.jaxpr_of(numbers), late_inputs(plan, vjp.kept))
 
         copy = template.member(numbers, kinds, tuple(plan.kinds[i] for i in vjp.wanted), function)
         return Vjp(copy, vjp.kept, vjp.wanted, vjp.defined, vjp.noted).of(plan)
@@ -233,7 +233,7 @@ def attempt(scope: Scope, make: Callable[[], Any]) -> Any:
 
 
 def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan:
-    """`plan.build`, without tracing where these sizes belong to a family, or elements are only moved."""
+    """`planning.build`, without tracing where these sizes belong to a family, or elements are only moved."""
     if op.moves is not None and into is None:
         plan = moving.build(op, kinds, static)
         if plan is not None:
@@ -249,19 +249,19 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
     extents = len(values)
     flatten(static, head, values)
     if not values:
-        return plans.build(op, kinds, static, into)
+        return planning.build(op, kinds, static, into)
 
     def copy(template: Template, numbers: tuple) -> Plan:
         _, _, layout, present = template.plan.origin
         return template.member(
-            numbers, tuple(k for k in kinds if k is not plans.NoneKind), template.out_avals(numbers),
-            lambda: plans.function(op, kinds, static, into), (op, static, layout, present),
+            numbers, tuple(k for k in kinds if k is not NoneKind), template.out_avals(numbers),
+            lambda: planning.function(op, kinds, static, into), (op, static, layout, present),
         )
 
     return of_family(
         tuple(head), tuple(values), extents,
-        lambda symbolic: plans.build(op, *_renewed(kinds, static, into, symbolic)),
-        lambda: plans.build(op, kinds, static, into), copy,
+        lambda symbolic: planning.build(op, *_renewed(kinds, static, into, symbolic)),
+        lambda: planning.build(op, kinds, static, into), copy,
     )
 
 

@@ -35,8 +35,9 @@ from .history import edge_of, refreshed
 from .inplace import apply_inplace, captured
 from .mapped import alike
 from .op import OPS, Op
-from .plan import Plan, function_of, struct_of
+from .plan import Plan, struct_of
 from .saving import Packed
+from .vjp import function_of
 
 
 class _State(threading.local):

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from jaxflow._core.aval import Aval, aval_of
 
-from . import plan as plans
+from . import planning
 from .op import Op
 from .plan import Plan, Vjp
+from .vjp import backward_jaxpr, backward_name, function_of
 
 
 def build(op: Op, kinds: tuple, static: tuple) -> Plan | None:
@@ -26,7 +27,7 @@ def build(op: Op, kinds: tuple, static: tuple) -> Plan | None:
     shape = op.moves([kind.shape for kind in kinds], *static)
     if shape is None:
         return None
-    plan = plans.build(op, kinds, static, told=aval_of(shape, first.dtype, first.device))
+    plan = planning.build(op, kinds, static, told=aval_of(shape, first.dtype, first.device))
     plan.untraced = backward
     return plan
 
@@ -37,12 +38,12 @@ def backward(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) -> 
     with_ct = tuple(i for i, d in enumerate(defined) if d)
     found = Plan(
         plan.name + "_vjp", None, [plan.out_avals[i] for i in with_ct], [plan.kinds[i] for i in wanted],
-        device=plan.device, grad_name=plans.backward_name(plan.grad_name), single=False,
+        device=plan.device, grad_name=backward_name(plan.grad_name), single=False,
         differentiable=True if plan.twice is None else plan.twice,
     )
 
     def function():
-        return plans.function_of(plans.backward_jaxpr(plan, wanted, with_ct, ()))
+        return function_of(backward_jaxpr(plan, wanted, with_ct, ()))
 
     found.make_fn = function
     return Vjp(found, (), wanted, with_ct, ()).of(plan)

@@ -23,12 +23,12 @@ from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Value
 
-from . import plan as plans
 from .graph import AccumulateGrad, Node
 from .plan import Plan, Vjp, result_number
 from .run import run
 from .saved_names import SAVED_NAMES
 from .state import state
+from .vjp import backward_from_results, finish_vjp
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they "
@@ -246,8 +246,8 @@ def vjp_from_results(plan: Plan, needs: tuple, with_ct: tuple, results: tuple[in
     if found is None:
         wanted = tuple(i for i, need in enumerate(needs) if need)
         with jax.disable_jit():  # what an inner jit computes would be out of reach
-            found = plan.vjps[key] = plans.finish_vjp(
-                plan, *plans.backward_from_results(plan, wanted, with_ct, results), wanted, with_ct
+            found = plan.vjps[key] = finish_vjp(
+                plan, *backward_from_results(plan, wanted, with_ct, results), wanted, with_ct
             )
     return found
 

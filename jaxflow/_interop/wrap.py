@@ -26,7 +26,8 @@ from jaxflow._api.construct import from_array, put
 from jaxflow._core.value import Untracked
 from jaxflow._dispatch.door import apply_plan
 from jaxflow._dispatch.op import camel
-from jaxflow._dispatch.plan import Plan, Traced, common_device, struct_of
+from jaxflow._dispatch.plan import Plan, Traced, struct_of
+from jaxflow._dispatch.planning import common_device
 from jaxflow._dispatch.pytree import array_of, refusing_history
 from jaxflow._dispatch.state import state
 

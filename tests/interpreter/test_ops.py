@@ -73,15 +73,15 @@ def test_an_index_out_of_range_is_left_to_the_primitives():
 
 def test_joining_any_number_of_tensors_traces_nothing(monkeypatch):
     """As an episode of another length does; for XLA it is traced when it is compiled."""
-    from jaxflow._dispatch import plan as plans
+    from jaxflow._dispatch import planning, vjp
 
-    traced, make, finish = [], plans.Traced, plans.finish_vjp
+    traced, make, finish = [], planning.Traced, vjp.finish_vjp
 
     rows = [torch.ones(1, 3, requires_grad=True) for _ in range(23)]
     cotangents = torch.arange(69.0).reshape(23, 3), torch.zeros(1, 23, 3)
     with torch.execution("deferred"), monkeypatch.context() as m:
-        m.setattr(plans, "Traced", lambda name, *rest: traced.append(name) or make(name, *rest))
-        m.setattr(plans, "finish_vjp", lambda plan, *rest: traced.append(plan.name) or finish(plan, *rest))
+        m.setattr(planning, "Traced", lambda name, *rest: traced.append(name) or make(name, *rest))
+        m.setattr(vjp, "finish_vjp", lambda plan, *rest: traced.append(plan.name) or finish(plan, *rest))
         joined, stacked = torch.cat(rows), torch.stack(rows, 1)
         torch.autograd.backward((joined, stacked), cotangents)
         assert joined.shape == (23, 3) and stacked.shape == (1, 23, 3) and not {"cat", "stack"} & {*traced}

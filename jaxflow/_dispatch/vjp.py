@@ -1,0 +1,189 @@
+"""Backwards of plans: ``jax.vjp`` of their functions, traced once, without dead code.
+
+NOTE [What backward keeps]
+    The backward of a Plan is ``jax.vjp`` of its function, traced once. Dead code is then removed, and
+    only the inputs the rest still reads are kept by the graph: ``add`` keeps nothing, ``mul`` the other
+    factor, ``relu`` its input. A cheap forward is computed again from the kept inputs; inside one
+    Program XLA finds that it has it already, and so keeps its intermediate results until then. Where
+    those are as large as the input and cheap (``gelu``, ``layer_norm``), the op ``recomputes``: its
+    backward gets the kept inputs through a selection that seems to depend on the last cotangent, so that
+    nothing of the body runs again before that is there, nor is taken over from the first time.
+    It may name the operands that this is for: a convolution's weight is turned round for backward, which
+    depends on nothing but the weight, so that XLA would do it for all layers when the program begins.
+    Of loops XLA does not find out that it has them. So where the forward is one, the op ``keeps`` results for
+    its backward: the node holds all inputs, then these results, and the backward is traced with the results
+    in the place of what computes them.
+
+NOTE [Complex gradients]
+    PyTorch's gradient of a real loss is the conjugate of jax's cotangent. So cotangents are conjugated on
+    the way into ``jax.vjp`` and results on the way out; nothing else in the project knows of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Literal, Var, jaxpr_as_fun
+from jax.interpreters import partial_eval
+
+from jaxflow._core.aval import Aval
+from jaxflow._ops._xla import held_back
+
+from .plan import Plan, Vjp, struct_of
+
+
+def build_vjp(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) -> Vjp:
+    """Trace ``jax.vjp`` of the plan, drop dead code, and keep only the inputs still read."""
+    wanted = tuple(i for i, need in enumerate(needs) if need)
+    with_ct = tuple(i for i, d in enumerate(defined) if d)
+    return finish_vjp(plan, *_backward(plan, wanted, with_ct), wanted, with_ct)
+
+
+def _backward(plan: Plan, wanted: tuple, with_ct: tuple) -> tuple[Callable, Sequence]:
+    """The function from what a node may keep and the cotangents to the gradients; kinds of the former."""
+    if plan.keeps:
+        return backward_from_results(plan, wanted, with_ct, plan.keeps)
+    n = len(plan.kinds)
+
+    def backward(*inputs):
+        return forward_and_backward(plan, wanted, with_ct, inputs[:n], inputs[n:])[1]
+
+    return backward, plan.kinds
+
+
+def backward_jaxpr(plan: Plan, wanted: tuple, with_ct: tuple, kept: tuple) -> ClosedJaxpr | None:
+    """The backward as a jaxpr of the ``kept`` inputs and the cotangents; None if it reads others."""
+    closed, found = _live(plan, *_backward(plan, wanted, with_ct), wanted, with_ct, kept)
+    return closed if found == kept else None
+
+
+def _live(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, with_ct: tuple,
+          anyway: tuple = ()) -> tuple[ClosedJaxpr, tuple[int, ...]]:
+    """The jaxpr of a backward without its dead code, and the inputs it keeps, ``anyway`` among them."""
+    n = len(kinds)
+    ct_kinds = [plan.out_avals[i] for i in with_ct]
+    closed = jax.make_jaxpr(backward)(*map(struct_of, (*kinds, *ct_kinds)))
+    jaxpr, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(wanted))
+    anyway = {*anyway, *_kept_anyway(plan)}
+    kept = tuple(i for i in range(n) if used[i] or i in anyway)
+    # The cotangents always come along, used or not: one calling convention for every backward.
+    invars = closed.jaxpr.invars
+    return closed.replace(jaxpr=jaxpr.replace(invars=[*(invars[i] for i in kept), *invars[n:]])), kept
+
+
+def backward_from_results(plan: Plan, wanted: tuple, with_ct: tuple,
+                          results: tuple[int, ...]) -> tuple[Callable, Sequence]:
+    """The same for a backward that takes ``results`` after the inputs, and reads them wherever it can."""
+    n, m = len(plan.kinds), len(results)
+
+    def both(*inputs):
+        outs, grads = forward_and_backward(plan, wanted, with_ct, inputs[:n], inputs[n:])
+        return (*(outs[k] for k in results), *grads)
+
+    closed = jax.make_jaxpr(both)(*map(struct_of, plan.kinds), *(plan.out_avals[i].struct for i in with_ct))
+
+    def backward(*inputs):
+        pairs = zip(closed.jaxpr.outvars[:m], inputs[n:n + m])
+        given = {v: x for v, x in pairs if isinstance(v, Var)}
+        return _evaluate(closed, (*inputs[:n], *inputs[n + m:]), given)[m:]
+
+    return backward, (*plan.kinds, *(plan.out_avals[k] for k in results))
+
+
+def _evaluate(closed: ClosedJaxpr, inputs: Sequence, given: dict) -> list:
+    """The values of a jaxpr, with those of the variables in ``given`` as given instead of computed."""
+    env: dict = dict(zip(closed.jaxpr.constvars, closed.consts))
+    env.update(zip(closed.jaxpr.invars, inputs))
+
+    def read(v):
+        return v.val if isinstance(v, Literal) else env[v]
+
+    for eqn in closed.jaxpr.eqns:
+        params = eqn.primitive.get_bind_params(eqn.params)
+        outs = eqn.primitive.bind(*map(read, eqn.invars), **params)
+        for v, x in zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs]):
+            env[v] = given.get(v, x)
+    return [read(v) for v in closed.jaxpr.outvars]
+
+
+def forward_and_backward(plan: Plan, wanted: tuple, with_ct: tuple, inputs, cotangents) -> tuple:
+    """All results of a plan, and the gradients of the ``wanted`` inputs for cotangents of some results."""
+    primals = list(inputs)
+
+    def forward(*varied):
+        for i, x in zip(wanted, varied, strict=True):
+            primals[i] = x
+        outs = plan.fn(*primals)
+        return tuple(outs[i] for i in with_ct), tuple(outs)
+
+    _, pullback, outs = jax.vjp(forward, *(primals[i] for i in wanted), has_aux=True)
+    return outs, tuple(map(_conj, pullback(tuple(map(_conj, cotangents)))))
+
+
+def finish_vjp(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, with_ct: tuple) -> Vjp:
+    """The Vjp of a function of inputs of these ``kinds`` and cotangents, dead code removed."""
+    closed, kept = _live(plan, backward, kinds, wanted, with_ct)
+    name = plan.name + "_vjp"
+    out_avals = [plan.kinds[i] for i in wanted]
+    fn = function_of(closed, late_inputs(plan, kept))
+    vjp_plan = Plan(name, fn, [*(kinds[i] for i in kept), *(plan.out_avals[i] for i in with_ct)], out_avals,
+                    device=plan.device, grad_name=backward_name(plan.grad_name), single=False,
+                    differentiable=_varying(closed.jaxpr) if plan.twice is None else plan.twice, jaxpr=closed)
+    numbers = {i for i, kind in enumerate(plan.kinds) if not isinstance(kind, Aval)}
+    return Vjp(vjp_plan, kept, wanted, with_ct, tuple(sorted({*kept, *numbers}))).of(plan)
+
+
+def late_inputs(plan: Plan, kept: tuple[int, ...]) -> tuple[int, ...]:
+    """Which inputs of a backward, that keeps these of its forward's, nothing is computed from early."""
+    late = plan.recomputes
+    if late is True:
+        return tuple(range(len(kept)))
+    return tuple(kept.index(i) for i in late or () if i in kept)
+
+
+def function_of(closed: ClosedJaxpr, late: tuple[int, ...] = ()) -> Callable:
+    """The function of a jaxpr, which takes numbers for 0-d inputs.
+
+    Nothing is computed from the inputs of these numbers before the last one is there: NOTE [What backward
+    keeps].
+    """
+    run = jaxpr_as_fun(closed)
+    in_dtypes = tuple(a.dtype for a in closed.in_avals)
+
+    def fn(*inputs):
+        if late:
+            inputs = held_back(inputs, late)
+        return tuple(run(*(
+            jnp.asarray(x, d) if isinstance(x, (bool, int, float, complex)) else x
+            for x, d in zip(inputs, in_dtypes, strict=True)
+        )))
+
+    return fn
+
+
+def _varying(jaxpr) -> list[bool]:
+    """Which results depend on an input. The others (the gradient of a rounding) are new zeros."""
+    varying = set(jaxpr.invars)
+    for eqn in jaxpr.eqns:
+        if any(isinstance(v, Var) and v in varying for v in eqn.invars):
+            varying.update(eqn.outvars)
+    return [isinstance(v, Var) and v in varying for v in jaxpr.outvars]
+
+
+def _kept_anyway(plan: Plan) -> tuple[int, ...]:
+    """Indices and masks of an empty operation: its backward reads none, but PyTorch's node holds them."""
+    if plan.saves == "none" or all(k.numel for k in plan.kinds if isinstance(k, Aval)):
+        return ()
+    return tuple(i for i, k in enumerate(plan.kinds) if isinstance(k, Aval) and k.dtype.category < 2)
+
+
+def _conj(x):
+    return jnp.conj(x) if jnp.issubdtype(x.dtype, np.complexfloating) else x
+
+
+def backward_name(grad_name: str) -> str:
+    """PyTorch's name of the node of a node's backward."""
+    return grad_name[:-1] + "Backward0" if grad_name.endswith("0") else grad_name + "Backward0"
