@@ -58,7 +58,6 @@ def test_results_keep_the_order_of_memory():
         (lambda: geometry.wrap_dim(0, 0, wrap_scalar=False), IndexError, "no dimensions"),
         (lambda: geometry.broadcast_shapes((3,), (4,)), RuntimeError, r"a \(3\) .* b \(4\)"),
         (lambda: geometry.expand_geometry((2,), (1,), (3,)), RuntimeError, "existing size"),
-        (lambda: geometry.check_inplace_shape((1,), (2,)), RuntimeError, "output with shape"),
     ],
 )
 def test_refusals(call, error, text):

@@ -337,6 +337,12 @@ def test_zero_pad():
     close(nn.ZeroPad2d((1, 2, 0, 3))(tensor(x)), np.pad(x, [(0, 0), (0, 0), (0, 3), (1, 2)]))
 
 
+def test_norms_of_windows():
+    x = array(2, 3, 6)
+    close(nn.LPPool1d(2, 3)(tensor(x)), np.sqrt((x.reshape(2, 3, 2, 3) ** 2).sum(-1)))
+    assert repr(nn.LPPool1d(2, 3)) == "LPPool1d(norm_type=2, kernel_size=3, stride=None, ceil_mode=False)"
+
+
 def test_fractional_pooling():
     """Every window is one of the input's; the last one ends where the input does."""
     x = torch.arange(42.0).reshape(1, 1, 6, 7)

@@ -56,33 +56,25 @@ def _noise_size(input: Tensor, features: bool) -> tuple[int, ...]:
 
 
 def _dropout(
-    input: Tensor, p: float, training: bool, inplace: bool, features: bool = False
+    input: Tensor, p: float, training: bool, inplace: bool, features: bool = False, alpha: bool = False
 ) -> Tensor:
     _check(p)
     if not training or p == 0 or input.numel() == 0:
         return input
+    shift = None
     if p == 1:
         noise = input.new_zeros(())
     else:
-        noise = noise_of(_noise_size(input, features), input, p)
-    return input.mul_(noise) if inplace else input * noise
-
-
-def _alpha_dropout(
-    input: Tensor, p: float, training: bool, inplace: bool, features: bool = False
-) -> Tensor:
-    _check(p)
-    if not training or p == 0 or input.numel() == 0:
-        return input
-    if p == 1:
-        noise = input.new_zeros(())
-        return input.mul_(noise) if inplace else input * noise
-    # Dropped elements become SELU's floor; an affine map then restores mean and variance.
-    a = 1.0 / math.sqrt((_SELU_FLOOR**2 * p + 1.0) * (1.0 - p))
-    noise = noise_of(_noise_size(input, features), input, p, 1.0)
-    shift = (1 - noise) * (_SELU_FLOOR * a) - _SELU_FLOOR * a * p
-    noise = noise * a
-    return input.mul_(noise).add_(shift) if inplace else input * noise + shift
+        noise = noise_of(_noise_size(input, features), input, p, 1.0 if alpha else None)
+        if alpha:
+            # Dropped elements become SELU's floor; an affine map then restores mean and variance.
+            a = 1.0 / math.sqrt((_SELU_FLOOR**2 * p + 1.0) * (1.0 - p))
+            shift = (1 - noise) * (_SELU_FLOOR * a) - _SELU_FLOOR * a * p
+            noise = noise * a
+    dropped = input.mul_(noise) if inplace else input * noise
+    if shift is None:
+        return dropped
+    return dropped.add_(shift) if inplace else dropped + shift
 
 
 def _check(p: float) -> None:
@@ -113,7 +105,7 @@ def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """Dropout that goes with SELU: mean and variance stay; arguments as in `dropout`."""
-    return _alpha_dropout(input, p, training, inplace)
+    return _dropout(input, p, training, inplace, alpha=True)
 
 
 @_functional
@@ -121,7 +113,7 @@ def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """`alpha_dropout` of whole channels, those of dimension 1."""
-    return _alpha_dropout(input, p, training, inplace, features=True)
+    return _dropout(input, p, training, inplace, features=True, alpha=True)
 
 
 @_functional
@@ -204,7 +196,7 @@ _DROPOUT2D_3D = (
 # ------------------------------------------------------------------- the forms of the top namespace
 
 
-def _public(name: str, run: Callable, features: bool) -> None:
+def _public(name: str, features: bool, alpha: bool) -> None:
     """``torch.<name>(input, p, train)`` and its in-place form."""
 
     def form(suffix: str, inplace: bool) -> None:
@@ -213,7 +205,7 @@ def _public(name: str, run: Callable, features: bool) -> None:
                 raise RuntimeError(
                     f"dropout probability has to be between 0 and 1, but got {p:g}"
                 )
-            return run(input, p, train, inplace, features)
+            return _dropout(input, p, train, inplace, features, alpha)
 
         dropout.__name__ = dropout.__qualname__ = name + suffix
         dropout.__doc__ = f"`nn.functional.{name}` with every argument given."
@@ -223,14 +215,13 @@ def _public(name: str, run: Callable, features: bool) -> None:
     form("_", True)
 
 
-_public("dropout", _dropout, False)
-_public("feature_dropout", _dropout, True)
-_public("alpha_dropout", _alpha_dropout, False)
-_public("feature_alpha_dropout", _alpha_dropout, True)
+_public("dropout", False, False)
+_public("feature_dropout", True, False)
+_public("alpha_dropout", False, True)
+_public("feature_alpha_dropout", True, True)
 
 
-# ------------------------------------------------------------------------- other functions that
-# draw
+# ------------------------------------------------------------------------ other functions that draw
 
 
 @composite("function", name="rrelu")

@@ -258,15 +258,6 @@ def _broadcast_pair(a: Ints, b: Ints) -> Ints:
     return tuple(out)
 
 
-def check_inplace_shape(out: Ints, *others: Ints) -> None:
-    """Refuse an in-place operation whose operands would broadcast past the shape written to."""
-    full = broadcast_shapes(out, *others)
-    if full != tuple(out):
-        raise RuntimeError(
-            f"output with shape {list(out)} doesn't match the broadcast shape {list(full)}"
-        )
-
-
 def empty_like_strides(size: Ints, stride: Ints) -> Ints:
     """Strides of ``empty_like`` (and ``clone``) with ``torch.preserve_format``.
 

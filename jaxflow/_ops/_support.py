@@ -94,12 +94,6 @@ def wrap_dims(dim, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(wrapped)) if ndim else ()
 
 
-def one_dim(dim, ndim: int) -> tuple[int, ...]:
-    """Like `wrap_dims` for a single dimension: the empty tuple for a 0-d array."""
-    dim = wrap_dim(dim, ndim)
-    return (dim,) if ndim else ()
-
-
 def at_least_1d(x):
     """``x``, or a 0-d ``x`` as one element: along-a-dimension ops then need no special case."""
     return x.reshape(1) if x.ndim == 0 else x

@@ -251,6 +251,18 @@ class _LPPoolNd(_Pool):
         )
 
 
+class LPPool1d(_LPPoolNd, function=F.lp_pool1d):
+    """The norm of each window over one dimension."""
+
+
+class LPPool2d(_LPPoolNd, function=F.lp_pool2d):
+    """The norm of each window over two dimensions."""
+
+
+class LPPool3d(_LPPoolNd, function=F.lp_pool3d):
+    """The norm of each window over three dimensions."""
+
+
 class _AdaptiveAvgPoolNd(_Pool):
     """Means over windows chosen so that the output has a given size.
 
