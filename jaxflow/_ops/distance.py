@@ -62,9 +62,15 @@ def _product(a, b):
 
 @jax.custom_jvp
 def _euclidean(a, b):
-    """Euclidean distances of the vectors ``(..., p, m)`` and ``(..., r, m)``, by ``a a - 2 a b + b b``."""
-    own = jnp.sum(a * a, -1)[..., :, None] + jnp.sum(b * b, -1)[..., None, :]
-    return jnp.sqrt(jnp.maximum(own - 2 * _product(a, b), 0))
+    """Euclidean distances of the vectors ``(..., p, m)`` and ``(..., r, m)``, by ``a a - 2 a b + b b``.
+
+    One product makes all of it, of vectors two elements longer: as in PyTorch, what cancels is then added
+    up term by term.
+    """
+    own, other = (jnp.sum(x * x, -1, keepdims=True) for x in (a, b))
+    left = jnp.concatenate((-2 * a, own, jnp.ones_like(own)), -1)
+    right = jnp.concatenate((b, jnp.ones_like(other), other), -1)
+    return jnp.sqrt(jnp.maximum(_product(left, right), 0))
 
 
 @_euclidean.defjvp
