@@ -4,6 +4,7 @@
     python -m compat_tests.ops abs linalg            # some records, or all of a namespace
     python -m compat_tests.ops --samples all --jobs 4 --part 1/3 --resume    # everything, in parts
     python -m compat_tests.ops --write               # ... and write the ledger and docs/compatibility.md
+    python -m compat_tests.ops --samples all --dtypes float32 --write    # what more samples show, besides
     python -m compat_tests.ops --table               # only print docs/compatibility.md from the ledger anew
 """
 
@@ -45,7 +46,7 @@ def main():
     left = [key for key in wanted if key not in lines]
     _sweep_all(left, args, folder, lines, len(wanted))
     if args.write:
-        _write(lines, args.samples)
+        _write(lines, args)
     sys.stdout.write(table.totals(lines))
     return _report_news(lines, args.dtypes)
 
@@ -63,8 +64,8 @@ def _arguments():
     parser.add_argument("--write", action="store_true", help="write the ledger and docs/compatibility.md")
     parser.add_argument("--table", action="store_true", help="print docs/compatibility.md from the ledger")
     args = parser.parse_args()
-    if args.write and args.dtypes != list(DTYPES):
-        parser.error("--write takes all dtypes")
+    if args.write and args.samples is not None and (args.samples, args.dtypes) != (SAMPLES, list(DTYPES)):
+        parser.error(f"--write takes all dtypes at {SAMPLES} samples, or all samples")
     return args
 
 
@@ -114,14 +115,13 @@ def _batches(names, size):
     return [names[i : i + size] for i in range(0, len(names), size)]
 
 
-def _write(lines, samples):
+def _write(lines, args):
     known = ledger.read() if ledger.PATH.exists() else {}
     for key, line in lines.items():
-        if samples == SAMPLES:
-            deep = known.get(key, {}).get("deep")
-            known[key] = ledger.deepened(line, {"failed": deep}) if deep else line
+        if args.samples is None:
+            known[key] = ledger.deepened(known[key], line, args.dtypes)
         else:
-            known[key] = ledger.deepened(known[key], line)
+            known[key] = ledger.refreshed(line, known.get(key, {}))
     ledger.write(known)
     table.write(known)
 

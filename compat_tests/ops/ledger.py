@@ -47,16 +47,41 @@ def units(line, dtypes):
             if name in dtypes}
 
 
-def deepened(line, deeper):
-    """A line with what more samples showed: units that fail there only stand under ``deep``."""
+def deepened(line, deeper, names):
+    """A line with what all samples of some dtypes showed.
+
+    Units that fail there only stand under ``deep``; the dtypes of which all samples were seen under ``all``.
+    """
     known = failures(line, _all_dtypes(line))
-    deep = {}
+    found = _without(line.get("deep", {}), names)
     for check, reasons in deeper.get("failed", {}).items():
         for dtype, reason in reasons.items():
-            if (check, dtype) not in known:
-                deep.setdefault(check, {})[dtype] = reason
-    result = {k: v for k, v in line.items() if k != "deep"}
-    return {**result, "deep": deep} if deep else result
+            if dtype and (check, dtype) not in known:
+                found.setdefault(check, {})[dtype] = reason
+    return _with_deep(line, found, {*line.get("all", "").split(), *names} & _all_dtypes(line))
+
+
+def refreshed(line, known):
+    """A line of a few samples that takes the place of ``known``, with what all samples showed then."""
+    now = failures(line, _all_dtypes(line))
+    found = {check: {name: reason for name, reason in reasons.items() if (check, name) not in now}
+             for check, reasons in known.get("deep", {}).items()}
+    return _with_deep(line, found, set(known.get("all", "").split()))
+
+
+def _with_deep(line, found, names):
+    found = {check: reasons for check, reasons in found.items() if reasons}
+    result = {k: v for k, v in line.items() if k not in ("deep", "all")}
+    if found:
+        result["deep"] = found
+    if names:
+        result["all"] = " ".join(sorted(names))
+    return result
+
+
+def _without(deep, names):
+    return {check: {name: reason for name, reason in reasons.items() if name not in names}
+            for check, reasons in deep.items()}
 
 
 def _all_dtypes(line):

@@ -4,7 +4,7 @@ import collections
 import pathlib
 import re
 
-from .records import differentiable, dtypes, keys, record
+from .records import DTYPES, differentiable, dtypes, keys, record
 
 PATH = pathlib.Path(__file__).resolve().parents[2] / "docs" / "compatibility.md"
 REASONS = pathlib.Path(__file__).with_name("reasons.txt")
@@ -17,8 +17,9 @@ Printed by `python -m compat_tests.ops --write` from what the sweep over PyTorch
 passed. *Partial*: what is listed differs. *Missing*: there is no such function. Compared are values, dtypes
 and shapes, gradients and second gradients (in double precision), strided inputs, the eager executor,
 `compile` (float32), methods, operators, further names, in-place forms, `out=`, what shares memory, errors.
-Three samples of each record and dtype are taken, spread over all that the table has, and edge cases of them.
-Of random operators, dtype and shape are compared here; their distributions have tests of their own.
+Three samples of each record and dtype are taken, spread over all that the table has{deep},
+and edge cases of them. Of random operators, dtype and shape are compared here; their distributions have
+tests of their own.
 """
 
 
@@ -36,7 +37,7 @@ def write(lines):
 
 def render(lines):
     """The page for a ledger."""
-    parts = [_HEAD, "\n## Totals\n\n", totals(lines)]
+    parts = [_HEAD.format(deep=_seen_whole(lines)), "\n## Totals\n\n", totals(lines)]
     spaces = collections.defaultdict(list)
     for key in sorted(lines):
         spaces[_namespace(key)].append(key)
@@ -44,6 +45,14 @@ def render(lines):
     for space, members in sorted(spaces.items()):
         parts.append(_section(space, members, lines, reasons))
     return "".join(parts)
+
+
+def _seen_whole(lines):
+    """Of which dtypes all samples of all records were taken, in words."""
+    seen = [name for name in DTYPES
+            if all(name in line.get("all", "").split() for key, line in lines.items()
+                   if name in dtypes(key) and not line.get("missing"))]
+    return f" (of {' and '.join(seen)}: all samples)" if seen else ""
 
 
 def _namespace(key):

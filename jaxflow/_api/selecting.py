@@ -39,7 +39,16 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
 
 @composite()
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False):
-    """The indices of all nonzero elements: one row each, or one vector for each dimension."""
+    """The indices of all nonzero elements: one row each, or one vector for each dimension.
+
+    Raises:
+        TypeError: for an ``out`` that is no tensor.
+        RuntimeError: for an ``out`` of another dtype than int64, and beside ``as_tuple``.
+    """
+    if out is not None and not isinstance(out, Tensor):
+        raise TypeError(f"nonzero(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if out is not None and as_tuple:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     array = host(input)
     where = input._aval.device
     if as_tuple:
