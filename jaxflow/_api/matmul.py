@@ -68,6 +68,14 @@ def reflected_matmul_operator(self: Tensor, other: Any) -> Tensor:
     return _product(other, self) if isinstance(other, Tensor) else NotImplemented
 
 
+def _linear_out(out: Tensor, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """`linear` into ``out``, which one line of numbers finds as a row, or resizes with the warning."""
+    result = linear(input, weight, bias)
+    if len(input._aval.shape) > 1 or len(weight._aval.shape) == 1:
+        return write_out("linear", out, result, (input, weight), rule=EXACT)
+    return write_out("linear", out, result.unsqueeze(0), (input, weight), rule=EXACT).squeeze_(0)
+
+
 @composite("function", namespace="nn.functional")
 def linear(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
@@ -84,7 +92,7 @@ def linear(
         RuntimeError: for sizes that do not fit and for different dtypes.
     """
     if out is not None:
-        return write_out("linear", out, linear(input, weight, bias), (input, weight), rule=EXACT)
+        return _linear_out(out, input, weight, bias)
     m, n = len(input._aval.shape), len(weight._aval.shape)
     if m == 0 or n == 0:
         raise RuntimeError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -10,7 +11,9 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import OPS, Out
+from jaxflow._dispatch.outputs import check_dtype
+from jaxflow._ops._support import wrap_dims
 from jaxflow._ops.reduce import degrees_of_freedom
 
 from .forms import given_out, invalid_combination
@@ -85,11 +88,37 @@ def _moment(name: str, doc: str, variants: str) -> None:
                 f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
                 "reduction factor (input numel divided by output numel).", stacklevel=2,
             )
+        if out is not None and name in ("std", "var"):
+            input = _for_moment_out(out, input, dim)
         return given_out(name, out, apply(op, (input,), (dim, correction, keepdim)))
 
     moment.__name__ = moment.__qualname__ = name
     moment.__doc__ = doc
     composite(variants)(moment)
+
+
+_HALF = (dtypes.float16, dtypes.bfloat16)
+#: One number is computed from the operand as it is, for which there is no kernel of half precision.
+_ONE_MOMENT = Out("std_var_all: Unsupported dtype {result}", refuses=lambda have, want, _: (
+    have in _HALF and want.category >= dtypes.FLOATING and want not in _HALF))
+#: Several are computed in the dtype of ``out``.
+_MOMENTS = Out("\"std_cpu\" not implemented for '{out}'", error=NotImplementedError,
+               refuses=lambda have, want, operands: (
+                   not operands[0].is_complex() and want.category > dtypes.FLOATING))
+
+
+def _for_moment_out(out: Tensor, input: Tensor, dim: Any) -> Tensor:
+    """``input`` in the precision of ``out``, in which `std` and `var` compute; refuses dtypes of ``out``."""
+    aval, want = input._aval, out._aval.dtype
+    if aval.dtype.category < dtypes.FLOATING:
+        return input
+    kept = set(range(aval.ndim)) - set(wrap_dims(dim, aval.ndim))
+    rule = _ONE_MOMENT if math.prod(aval.shape[d] for d in kept) == 1 else _MOMENTS
+    check_dtype(rule if aval.numel else Out(), aval.dtype.to_real(), want, (input,))
+    kind = want.to_real()
+    if aval.dtype.category > dtypes.FLOATING:
+        kind = aval.dtype if want in _HALF else kind.to_complex()
+    return input if aval.dtype is kind else apply(OPS["_to_dtype"], (input,), (kind,))
 
 
 def _moment_arguments(name, input, args, kwargs):

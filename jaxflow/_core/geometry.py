@@ -35,10 +35,10 @@ def column_strides(size: Ints, apart: int | None = None) -> Ints | None:
 
 def channels_last_strides(size: Ints) -> Ints:
     """Strides of a 4-d or 5-d ``size`` whose channel dimension (1) varies fastest."""
-    return _dense_strides(size, (1, *range(len(size) - 1, 1, -1), 0))
+    return dense_strides(size, (1, *range(len(size) - 1, 1, -1), 0))
 
 
-def _dense_strides(size: Ints, order) -> Ints:
+def dense_strides(size: Ints, order) -> Ints:
     """Gap-free strides when the dimensions are laid out in ``order``, fastest first.
 
     Unlike in `contiguous_strides`, strides past a dimension of size 0 are 0: as in PyTorch.
@@ -265,7 +265,7 @@ def empty_like_strides(size: Ints, stride: Ints) -> Ints:
     """
     if is_non_overlapping_and_dense(size, stride):
         return tuple(stride)
-    return _dense_strides(size, _memory_order(size, [stride]))
+    return dense_strides(size, _memory_order(size, [stride]))
 
 
 def preserve_strides(*operands: Layout) -> Ints:
@@ -287,7 +287,7 @@ def preserve_strides(*operands: Layout) -> Ints:
     order = _memory_order(full, [_broadcast_strides(op, full) for op in operands])
     if order == list(range(len(full) - 1, -1, -1)):
         return contiguous_strides(full)
-    return _dense_strides(full, order)
+    return dense_strides(full, order)
 
 
 def _broadcast_strides(operand: Layout, full: Ints) -> Ints:

@@ -45,21 +45,29 @@ class Out:
         refuses: whether a result's dtype may not go into ``out``'s: a function of the two and of the
             operands. By default every dtype but the result's own is refused.
         casts: every dtype is taken, also one that loses the fraction.
-        follows: the op computes in ``out``'s dtype, as if it were given as ``dtype=``.
+        follows: the op computes in ``out``'s dtype, as if it were given as ``dtype=``; or the op of this name
+            does, which has a ``dtype`` where the public one has none.
         resizes: a tensor of another shape is resized without a warning.
         rows: one of another shape that has elements lies row by row afterwards, whatever ``columns`` says.
         copied: so does every one of another shape.
+        before: another rule, whose words about dtypes come first; with ``follows`` it is asked about the
+            operand's dtype before anything is computed, and for operands gets the call's positional arguments
+            and the names of the others.
+        strides: those of one that is resized: a function of its shape, the operands and the static arguments
+            (None: contiguous).
     """
 
-    __slots__ = ("casts", "copied", "error", "follows", "refuses", "resizes", "rows", "text")
+    __slots__ = ("before", "casts", "copied", "error", "follows", "refuses", "resizes", "rows", "strides",
+                 "text")
 
     def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
                  refuses: Callable[..., bool] = _differ, casts: bool = False,
-                 follows: bool = False, resizes: bool = False, rows: bool = False,
-                 copied: bool = False) -> None:
+                 follows: bool | str = False, resizes: bool = False, rows: bool = False,
+                 copied: bool = False, before: Out | None = None, strides: Callable | None = None) -> None:
         self.text, self.error, self.refuses = text, error, refuses
-        self.casts, self.follows, self.resizes = casts or follows, follows, resizes
+        self.casts, self.follows, self.resizes = casts or bool(follows), follows, resizes
         self.rows, self.copied = rows, copied
+        self.before, self.strides = before, strides
 
 
 #: The words in which most kernels refuse an ``out=`` of another dtype than their result's.
@@ -210,7 +218,7 @@ def op(
     check: Callable[..., None] | None = None,
     guard: Callable[..., None] | None = None,
     numbers: str = "",
-    out: Out | str | None = None,
+    out: Out | str | tuple[Out, ...] | None = None,
     apart: bool = False,
     moves: Callable[..., tuple[int, ...] | None] | None = None,
 ) -> Callable[[Callable], Op]:
@@ -253,8 +261,9 @@ def op(
             None while a Program owes it.
         numbers: which tensor parameters may be Python numbers instead (not all at once), or ``"all"``.
             Ops without public forms take numbers anywhere.
-        out: what is asked of a tensor given as ``out=``: an :class:`Out`, or the words that refuse every
-            dtype but the result's. Without, dtypes are taken that the result may be cast to.
+        out: what is asked of a tensor given as ``out=``: an :class:`Out` (of several results, one each where
+            they differ), or the words that refuse every dtype but the result's. Without, dtypes are taken
+            that the result may be cast to.
         apart: ``out=`` may share no memory with an operand. Ops that promote are written element by
             element, and need this only of memory that is shared in part.
 

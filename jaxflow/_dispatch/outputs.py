@@ -5,8 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.tensor import Tensor
+from jaxflow._core.warning import warn_once
 
 from .door import apply
 from .forward import is_dual
@@ -18,7 +21,7 @@ _ANY = Out()
 
 
 def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = None,
-              rule: Out | None = None) -> Any:
+              rule: Out | tuple[Out, ...] | None = None, static: tuple = ()) -> Any:
     """Write a result into ``out``; a tuple of results into a tuple. Raises as PyTorch's ``out=`` does.
 
     Args:
@@ -26,10 +29,14 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
         args: the operands, with which ``out`` may have to share nothing.
         op: whose rules for ``out=`` hold, where that is not the op ``name``.
         rule: the rule itself, for functions without an op of their own.
+        static: the op's static arguments, for rules that depend on them.
     """
+    op = op or OPS.get(name)
+    rule = rule or (op and op.out) or _ANY
     if isinstance(result, tuple):
-        for o, r in zip(out, result, strict=True):
-            write_out(name, o, r, args, op, rule)
+        rules = rule if isinstance(rule, tuple) else (rule,) * len(result)
+        for o, r, each in zip(out, result, rules, strict=True):
+            write_out(name, o, r, args, op, each, static)
         return type(result)(out) if type(result) is tuple else out
     if state.grad and (out._requires_grad or result._requires_grad):
         raise RuntimeError(
@@ -41,10 +48,8 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= "
             "function"
         )
-    op = op or OPS.get(name)
-    rule = rule or (op and op.out) or _ANY
     have, want = result._aval.dtype, out._aval.dtype
-    _check_dtype(rule, have, want, args)
+    check_dtype(rule, have, want, args)
     if op is not None:
         check_apart(op, out, args)
     if have is not want:
@@ -62,17 +67,39 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
             )
         if rule.copied or (rule.rows and out._aval.numel):
             result._stride = None
+        elif rule.strides is not None:
+            result._stride = rule.strides(result._aval.shape, args, static)
         out.set_(result)
         return out
     write(out, result)
     return out
 
 
-def _check_dtype(rule: Out, have: Any, want: Any, operands: tuple) -> None:
-    if rule.text and rule.refuses(have, want, operands):
-        raise rule.error(rule.text.format(result=have.scalar_name, out=want.scalar_name,
-                                          result_c=have.c_name, out_c=want.c_name))
+def check_dtype(rule: Out, have: Any, want: Any, operands: tuple) -> None:
+    """Refuse a result of dtype ``have`` for an ``out=`` of dtype ``want`` as ``rule`` says."""
+    _refuse(rule, have, want, operands)
     if not (rule.casts or promotion.can_cast(have, want)):
         raise RuntimeError(
             f"result type {have.scalar_name} can't be cast to the desired output type {want.scalar_name}"
         )
+
+
+def _refuse(rule: Out, have: Any, want: Any, operands: tuple) -> None:
+    if rule.before is not None and not rule.follows:  # else `following` asked it
+        _refuse(rule.before, have, want, operands)
+    if rule.text and rule.refuses(have, want, operands):
+        raise rule.error(rule.text.format(result=have.scalar_name, out=want.scalar_name,
+                                          result_c=have.c_name, out_c=want.c_name))
+
+
+def following(rule: Out, out: Tensor, args: tuple, kwargs: dict) -> dict:
+    """The keyword arguments of a call that computes in the dtype of ``out``, which ``rule`` may refuse."""
+    operand = args[0] if args else kwargs.get("input")
+    want = out._aval.dtype
+    if isinstance(operand, Tensor):
+        have = operand._aval.dtype
+        if rule.before is not None:
+            _refuse(rule.before, have, want, (*args, *kwargs))
+        if have.is_complex and not want.is_complex and want is not dtypes.bool:
+            warn_once("Casting complex values to real discards the imaginary part")
+    return dict(kwargs, dtype=want)

@@ -24,7 +24,7 @@ from .composite import COMPOSITES, Composite
 from .door import Foreign, apply
 from .inplace import apply_inplace
 from .op import OPS, Op
-from .outputs import write_out
+from .outputs import following, write_out
 from .watch import guarded
 
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic)
@@ -40,7 +40,7 @@ def function_of(op: Op) -> Callable:
     """The public function of an op."""
     bind, run = Binder(op), _runner(op, apply)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
-    follows = op.out is not None and op.out.follows
+    follows = getattr(op.out, "follows", False)
 
     def call(*args, **kwargs):
         out = None
@@ -48,10 +48,15 @@ def function_of(op: Op) -> Callable:
             if not kwargs and len(args) == quick:
                 return run(op, args + quick_dynamic, quick_static)
             out = kwargs.pop("out", None)
-            if follows and out is not None and kwargs.get("dtype") is None:
-                kwargs["dtype"] = out._aval.dtype
-            result = run(op, *bind(args, kwargs))
-            return result if out is None else write_out(op.name, out, result, args)
+            if out is None:
+                return run(op, *bind(args, kwargs))
+            asked = kwargs
+            if follows and kwargs.get("dtype") is None:
+                asked = following(op.out, out, args, kwargs)
+                if follows is not True:
+                    return write_out(op.name, out, function_of(OPS[follows])(*args, **asked), args)
+            dynamic, static = bind(args, asked)
+            return write_out(op.name, out, run(op, dynamic, static), dynamic, static=static)
         except Foreign:
             if not _first_foreign():
                 raise

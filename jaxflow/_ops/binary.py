@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import Out, op
 
 from ._support import category, is_bool, is_complex, is_float, numbered, refuse, scalar_name, with_partials
@@ -221,8 +221,8 @@ def polar(abs, angle, /):
     return jax.lax.complex(abs * jnp.cos(angle), abs * jnp.sin(angle))
 
 
-_FREXP_OUT = Out("torch.frexp() expects mantissa to have dtype {result_c} but got {out_c}",
-                 refuses=lambda have, want, _: have.category == FLOATING and have is not want)
+_FREXP_OUT = (Out("torch.frexp() expects mantissa to have dtype {result_c} but got {out_c}"),
+              Out("torch.frexp() expects exponent to have {result_c} dtype but got {out_c}"))
 
 
 @op(variants="function method out", returns=("mantissa", "exponent"), layout="preserve", out=_FREXP_OUT,

@@ -14,7 +14,8 @@ from jax.lax import FftType
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import COMPLEX
-from jaxflow._dispatch.op import Out, op
+from jaxflow._core.geometry import contiguous_strides, dense_strides, preserve_strides
+from jaxflow._dispatch.op import FOUND, Out, op
 
 from ._support import category, is_complex, scalar_name
 
@@ -167,11 +168,36 @@ def _other_kind(result, out, operands):
     return result.category != out.category
 
 
-def _out(name, kind):
-    """What ``out=`` must be: complex or floating, as the result is; its precision is free."""
+def _conjugated(operands):
+    """Whether PyTorch conjugates what came out of the transform of a real signal, and writes that."""
+    return not operands[0].is_complex()
+
+
+def _strides(shape, operands, static):
+    """Those of a resized ``out``: of a conjugated spectrum, whose transformed dimension is the fastest."""
+    if not _conjugated(operands):
+        return None
+    x, (n, dim, _) = operands[0], static
+    axis = dim % len(shape)
+    # A signal that is filled up with zeros is a new one, which lies row by row.
+    before = x.stride() if n is None or n <= x.shape[axis] else contiguous_strides(x.shape)
+    *others, last = range(len(shape))
+    if axis != last:
+        others[axis] = last  # where strides are equal, that one stands in the place of the transformed
+    others.sort(key=before.__getitem__, reverse=True)
+    strides = preserve_strides((shape, dense_strides(shape, (axis, *reversed(others)))))
+    return None if strides == contiguous_strides(shape) else strides
+
+
+def _out(name, kind, forward):
+    """What ``out=`` must be: complex or floating as the result; a conjugated one has its precision too."""
     public = {"fft2": "fftn", "ifft2": "fftn", "ifftn": "fftn"}.get(name, name.replace("2", "n"))
     needed = "a floating point" if kind is _complex_to_real else "a complex"
-    return Out(f"{public} expects {needed} output tensor, but got {{out}}", refuses=_other_kind)
+    rule = Out(f"{public} expects {needed} output tensor, but got {{out}}", refuses=_other_kind)
+    if name[-1] != "t" or forward or kind is _complex_to_real:
+        return rule
+    return Out(FOUND.text, before=rule, strides=_strides,
+               refuses=lambda have, want, operands: _conjugated(operands) and have is not want)
 
 
 def _body(name, kind, forward):
@@ -230,4 +256,4 @@ for _prefix, (_kind, _forward, _what) in _DOMAINS.items():
         _fn.__name__ = _fn.__qualname__ = _name
         _fn.__doc__ = f"{_what} {_which}{_DETAILS}"
         op(namespace="fft", variants="function out", grad_name=_NODES[_kind], saves="none",
-           out=_out(_name, _kind))(_fn)
+           out=_out(_name, _kind, _forward))(_fn)

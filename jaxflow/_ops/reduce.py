@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, FLOATING
+from jaxflow._core.promotion import can_cast
 from jaxflow._dispatch.op import EXACT, Out, op
 
 from ._support import (
@@ -77,7 +78,10 @@ def _by_product_jvp(n, primals, tangents):
     return _by_product(*primals, n), jnp.sum(*tangents, tuple(range(n)))
 
 
-@op(saves="none", grad_name=_by_dim("Sum"))
+_FOLLOWED = Out(EXACT.text, follows=True)
+
+
+@op(saves="none", grad_name=_by_dim("Sum"), out=_FOLLOWED)
 def sum(input, /, dim=None, keepdim=False, *, dtype=None):
     """The sum over ``dim`` (a dimension, several, or all); integers add up in int64."""
     dims = wrap_dims(dim, input.ndim)
@@ -85,9 +89,12 @@ def sum(input, /, dim=None, keepdim=False, *, dtype=None):
     return _add_up(x, dims, keepdim).astype(result)
 
 
-# The kernel runs in out's dtype, and there is none for integers.
-_NAN_OUT = Out("\"nansum_cpu\" not implemented for '{out}'", error=NotImplementedError,
-               refuses=lambda have, want, _: have.category >= FLOATING > want.category)
+_NO_COMPLEX = "nansum on CPU does not support complex inputs"
+# The kernel runs in out's dtype, and there is none but for real floating numbers; integers are summed.
+_NAN_KERNEL = Out("\"nansum_cpu\" not implemented for '{out}'", error=NotImplementedError,
+                  refuses=lambda have, want, _: have.category == FLOATING != want.category)
+_NAN_OUT = Out("nansum: provided dtype must match dtype of result. Got {out} and {result}.", follows=True,
+               before=_NAN_KERNEL)
 
 
 @op(grad_name="NansumBackward0", out=_NAN_OUT)
@@ -95,9 +102,13 @@ def nansum(input, /, dim=None, keepdim=False, *, dtype=None):
     """The sum over ``dim`` with nan taken as 0."""
     dims = wrap_dims(dim, input.ndim)
     if is_complex(input):
-        raise RuntimeError("nansum on CPU does not support complex inputs")
+        raise RuntimeError(_NO_COMPLEX)
     x, result = _accumulate(input, dtype)
     return jnp.sum(jnp.where(jnp.isnan(x), 0, x), dims, keepdims=keepdim).astype(result)
+
+
+_NO_MEAN = ("mean(): could not infer output dtype. {which} dtype must be either a floating point or complex "
+            "dtype. Got: {result}")
 
 
 def _check_mean(input, dtype):
@@ -106,17 +117,24 @@ def _check_mean(input, dtype):
     if dtype is not None:
         which, name, bad = "Optional", dtype.scalar_name, dtype.category < FLOATING
     if bad:
-        raise RuntimeError(
-            f"mean(): could not infer output dtype. {which} dtype must be either a floating point or "
-            f"complex dtype. Got: {name}"
-        )
+        raise RuntimeError(_NO_MEAN.format(which=which, result=name))
 
 
 def _over(total, count):
     return divide(total, jnp.full_like(total, count))
 
 
-@op(saves="none", grad_name=_by_dim("Mean"))
+# The sum is in out's dtype and divided there, which makes integers Float. Without dim nothing is cast down.
+_MEAN_OUT = Out(EXACT.text, follows=True, before=Out(
+    "result type Float can't be cast to the desired output type {out}",
+    refuses=lambda have, want, _: want.category < FLOATING,
+    before=Out(
+        _NO_MEAN.replace("{which}", "Input"), refuses=lambda have, want, _: have.category < FLOATING,
+        before=Out("mean.dtype_out(): input types can't be cast to the desired output type {out}",
+                   refuses=lambda have, want, given: len(given) == 1 and not can_cast(have, want)))))
+
+
+@op(saves="none", grad_name=_by_dim("Mean"), out=_MEAN_OUT)
 def mean(input, /, dim=None, keepdim=False, *, dtype=None):
     """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating."""
     _check_mean(input, dtype)
@@ -127,7 +145,14 @@ def mean(input, /, dim=None, keepdim=False, *, dtype=None):
     return _over(total, count).astype(x.dtype)
 
 
-@op(grad_name="DivBackward0", out=_NAN_OUT)
+_NANMEAN_OUT = Out(_NAN_OUT.text, follows=True, before=Out(
+    _NAN_KERNEL.text, error=_NAN_KERNEL.error, refuses=_NAN_KERNEL.refuses, before=Out(
+        _NO_COMPLEX, refuses=lambda have, want, _: have.category > FLOATING, before=Out(
+            "nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors.",
+            refuses=lambda have, want, _: have.category < FLOATING))))
+
+
+@op(grad_name="DivBackward0", out=_NANMEAN_OUT)
 def nanmean(input, /, dim=None, keepdim=False, *, dtype=None):
     """The mean over ``dim`` of the elements that are not nan."""
     if is_integral(input):
@@ -143,7 +168,7 @@ def nanmean(input, /, dim=None, keepdim=False, *, dtype=None):
     return divide(total, count.astype(total.dtype)).astype(x.dtype)
 
 
-@op(grad_name=_by_dim("Prod"), saves="both")
+@op(grad_name=_by_dim("Prod"), saves="both", out=_FOLLOWED)
 def prod(input, /, dim=None, keepdim=False, *, dtype=None):
     """The product over all elements or one dimension; integers multiply in int64."""
     if isinstance(dim, tuple):
@@ -255,7 +280,27 @@ def count_nonzero(input, /, dim=None):
 # ----------------------------------------------------------------------------------- log-sum, norm
 
 
-@op(saves="both", aliases=("special.logsumexp",))
+@op(variants="", grad_name="LogsumexpBackward0", saves="both")
+def _logsumexp_into(input, /, dim, keepdim=False, *, dtype):
+    """`logsumexp` whose sum is taken in ``dtype``: of complex terms, where that is real, their real parts."""
+    dims = wrap_dims(dim, input.ndim)
+    if is_integral(input):
+        input = input.astype(dtypes.get_default_dtype().np)
+    real = input.real if is_complex(input) else input
+    high = jax.lax.stop_gradient(jnp.max(real, dims, keepdims=True, initial=-math.inf))
+    high = jnp.where(jnp.isfinite(high), high, 0)
+    terms = jnp.exp(input - as_dtype(high, input.dtype))
+    total = jnp.sum(wide(as_dtype(terms, dtype)), dims, keepdims=True)
+    found = jnp.log(total) + as_dtype(high, total.dtype)
+    return as_dtype(found if keepdim else jnp.squeeze(found, dims), dtype)
+
+
+_LOGSUMEXP_OUT = Out(follows="_logsumexp_into", before=Out(
+    "logsumexp(): Expected floating point type for result tensor, but got: {out}",
+    refuses=lambda have, want, _: want.category < FLOATING))
+
+
+@op(saves="both", aliases=("special.logsumexp",), out=_LOGSUMEXP_OUT)
 def logsumexp(input, /, dim, keepdim=False):
     """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing."""
     dims = wrap_dims(dim, input.ndim)

@@ -1,6 +1,8 @@
 """Many elements to one: sums, extremes, quantiles, and what runs along a dimension."""
 
 import jaxflow as torch
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
 
 from .row import row
 
@@ -25,6 +27,7 @@ ROWS = {
     "log_softmax": row(lambda x: x.log_softmax(1), X),
     "logcumsumexp": row(lambda x: x.logcumsumexp(1), X),
     "logsumexp": row(lambda x: x.logsumexp(1), X),
+    "_logsumexp_into": row(lambda x: apply(OPS["_logsumexp_into"], (x,), (1, True, torch.float64)), X),
     "max_all": row(lambda x: x.max(), X),
     "max_dim": row(lambda x: x.max(1).values, X),
     "mean": row(lambda x: (x.mean(), x.mean(0, keepdim=True)), X),

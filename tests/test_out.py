@@ -1,0 +1,94 @@
+"""``out=``: which dtypes are taken there, in which one is computed, and what a resized one looks like."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+
+HALVES = torch.tensor([[1.0, 2.0, 258.0], [0.5, 0.25, 2.0]], dtype=torch.bfloat16)
+COMPLEX = torch.tensor([1 + 0.5j, 0.5 - 1j], dtype=torch.complex128)
+
+
+def zeros(*shape, dtype):
+    return torch.zeros(shape, dtype=getattr(torch, dtype))
+
+
+#: Words of the error, and the call that raises it.
+REFUSED = [
+    ("expects exponent to have int dtype but got double", lambda: torch.frexp(
+        torch.ones(2), out=(zeros(2, dtype="float32"), zeros(2, dtype="float64")))),
+    ("expects mantissa to have dtype float but got double", lambda: torch.frexp(
+        torch.ones(2), out=(zeros(2, dtype="float64"), zeros(2, dtype="float64")))),
+    ("std_var_all: Unsupported dtype BFloat16", lambda: torch.var(HALVES, out=zeros(dtype="float64"))),
+    ("std_var_all: Unsupported dtype BFloat16",
+     lambda: torch.std(HALVES[:1], 1, out=zeros(1, dtype="float32"))),
+    ("result type BFloat16 can't be cast to the desired output type Int",
+     lambda: torch.std(HALVES, out=zeros(dtype="int32"))),
+    ("\"std_cpu\" not implemented for 'ComplexFloat'",
+     lambda: torch.std(torch.ones(2, 3), 1, out=zeros(2, dtype="complex64"))),
+    (r"logsumexp\(\): Expected floating point type for result tensor, but got: Int",
+     lambda: torch.logsumexp(HALVES, 1, out=zeros(2, dtype="int32"))),
+    ("result type Float can't be cast to the desired output type Long",
+     lambda: torch.mean(HALVES, 1, out=zeros(2, dtype="int64"))),
+    (r"mean.dtype_out\(\): input types can't be cast to the desired output type Double",
+     lambda: torch.mean(COMPLEX, out=zeros(dtype="float64"))),
+    (r"mean\(\): could not infer output dtype", lambda: torch.mean(
+        torch.arange(3), 0, out=zeros(dtype="float32"))),
+    ("Expected out tensor to have dtype double, but got float instead", lambda: torch.sum(
+        HALVES, 1, dtype=torch.float64, out=zeros(2, dtype="float32"))),
+    ("nansum_cpu\" not implemented for 'ComplexFloat'", lambda: torch.nansum(
+        HALVES, 1, out=zeros(2, dtype="complex64"))),
+    ("Found dtype ComplexDouble but expected ComplexFloat", lambda: torch.fft.ifft(
+        torch.ones(3), out=zeros(3, dtype="complex128"))),
+    ("ihfft expects a complex output tensor, but got Float", lambda: torch.fft.ihfft(
+        torch.ones(3), out=zeros(2, dtype="float32"))),
+    ("don't support automatic differentiation", lambda: torch.logsumexp(
+        torch.ones(3, requires_grad=True), 0, out=zeros(dtype="float64"))),
+]
+
+
+@pytest.mark.parametrize("words, call", REFUSED)
+def test_refused_dtypes(words, call):
+    with pytest.raises((RuntimeError, NotImplementedError), match=words):
+        call()
+
+
+def test_reductions_compute_in_the_dtype_of_out(executor):
+    whole = HALVES.to(torch.float64).numpy()
+    for name, expected in (("sum", whole.sum(1)), ("nansum", whole.sum(1)), ("mean", whole.mean(1)),
+                           ("nanmean", whole.mean(1)), ("prod", whole.prod(1)), ("var", whole.var(1, ddof=1)),
+                           ("std", whole.std(1, ddof=1))):
+        out = zeros(2, dtype="float64")
+        assert getattr(torch, name)(HALVES, dim=1, out=out) is out
+        np.testing.assert_allclose(out.numpy(), expected, rtol=1e-14, err_msg=name)
+    cut = zeros(2, dtype="int32")
+    assert torch.sum(torch.tensor([[1.75, 1.75], [0.5, 2.5]]), 1, out=cut).tolist() == [2, 2]
+    real = zeros(dtype="float64")
+    high = COMPLEX.real.numpy().max()
+    torch.logsumexp(COMPLEX, 0, out=real)
+    expected = np.log(np.exp(COMPLEX.numpy() - high).real.sum()) + high
+    np.testing.assert_allclose(real.item(), expected, rtol=1e-14)
+
+
+def test_a_resized_out_lies_as_what_was_conjugated_and_a_line_is_found_as_a_row(executor):
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    for call, signal, strides in (
+        (torch.fft.ifft, x, (12, 1, 3)), (torch.fft.ihfft, x, (8, 1, 2)), (torch.fft.fft, x, (12, 4, 1)),
+        (torch.fft.ifft, x.to(torch.complex64), (12, 4, 1)), (torch.fft.ifft, x.permute(2, 0, 1), (2, 1, 8)),
+    ):
+        out = call(signal, dim=1, out=torch.empty(0, dtype=torch.complex64))
+        assert out.stride() == strides
+        np.testing.assert_allclose(out.numpy(), call(signal, dim=1).numpy())
+    right = call(signal, dim=1, out=torch.empty(4, 2, 3, dtype=torch.complex64))
+    assert right.stride() == (6, 3, 1)
+
+    weight, line = torch.ones(4, 3), torch.ones(3)
+    for shape, warns in (((1, 4), 0), ((0,), 0), ((4,), 1)):
+        out = torch.zeros(shape)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert torch.nn.functional.linear(line, weight, out=out) is out
+        assert len([w for w in caught if "required output shape [1, 4]" in str(w.message)]) == warns
+        assert out.tolist() == [3.0] * 4
