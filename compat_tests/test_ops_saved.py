@@ -74,3 +74,76 @@ def test_overwritten_operand(executor, key):
             assert (which, actual) == (which, expected)
             asked += len(expected)
     assert asked
+
+
+HEADS = (2, 3, 4, 8)
+
+
+def _attention(shapes, moved=(), **options):
+    """Attention of operands of those shapes, the numbered ones with two dimensions exchanged before."""
+    def run(T, *operands):
+        operands = [t.transpose(*moved[i]) if i in moved else t for i, t in enumerate(operands)]
+        T.manual_seed(0)
+        return T.nn.functional.scaled_dot_product_attention(*operands, **options)
+
+    return shapes, run
+
+
+#: Operands, and what is made of them. PyTorch's kernel holds an operand, or a copy that it made of it.
+COPIED_OR_HELD = {
+    "attention": _attention([HEADS] * 3),
+    "attention of matrices": _attention([HEADS[1:]] * 3, is_causal=True),
+    "attention of moved heads": _attention([(2, 4, 3, 8)] * 3, dict.fromkeys(range(3), (1, 2))),
+    "attention of columns": _attention([HEADS, (2, 3, 8, 4), HEADS], {1: (2, 3)}),
+    "attention of fewer heads": _attention([(2, 4, 4, 8), (2, 2, 4, 8), (2, 2, 4, 8)], enable_gqa=True),
+    "attention of one head": _attention([HEADS, (2, 1, 4, 8), (2, 1, 4, 8)]),
+    "attention with a mask": _attention([HEADS] * 3 + [(4, 4)]),
+    "attention with dropout": _attention([HEADS] * 3, dropout_p=0.5),
+    "attention of moved heads with dropout": _attention(
+        [(2, 4, 3, 8)] * 3, dict.fromkeys(range(3), (1, 2)), dropout_p=0.5),
+    "ldexp": ([(3,), (3,)], lambda T, x, e: T.ldexp(x, e)),
+    "a factor reduced alone": ([(2, 3), (4,)], lambda T, a, b: T.einsum("ik,j->ij", a, b)),
+    "instance_norm": ([(2, 3, 4), (3,)], lambda T, x, w: T.nn.functional.instance_norm(x, weight=w)),
+}
+
+
+@pytest.mark.parametrize("name", COPIED_OR_HELD)
+def test_copied_or_held(executor, name):
+    shapes, function = COPIED_OR_HELD[name]
+    data = [torch.rand(shape, dtype=torch.float64).requires_grad_() for shape in shapes]
+    for which in range(len(shapes)):
+        expected = overwritten(torch, lambda *a: function(torch, *a), (data, {}), which)
+        ours = [jaxflow.tensor(t.detach().numpy(), requires_grad=True) for t in data]
+        assert overwritten(jaxflow, lambda *a: function(jaxflow, *a), (ours, {}), which) == expected
+
+
+@pytest.mark.parametrize("T", [torch, jaxflow], ids=lambda T: T.__name__)
+def test_running_averages(executor, T):
+    """They move without being counted: a pass before may still go on to backward. A write is counted."""
+    for training in (False, True):
+        for write in (False, True):
+            norm = T.nn.BatchNorm1d(3).train(training)
+            x = T.tensor([[0.5, 1.0, 2.0], [1.5, 0.0, 3.0]], requires_grad=True)
+            loss = (norm(x) * x.detach()).sum()
+            with T.no_grad():
+                if write:
+                    norm.running_var.fill_(9.0)
+                else:
+                    norm.train()(x + 1)
+            if write:
+                with pytest.raises(RuntimeError, match=REFUSED):
+                    loss.backward()
+                continue
+            loss.backward()
+            if not training and T is jaxflow:  # by the statistics that were there, which PyTorch overwrote
+                torch.testing.assert_close(torch.tensor(x.grad.numpy()),
+                                           torch.tensor(x.detach().numpy() / (1 + 1e-5) ** 0.5))
+
+
+def test_ldexp_of_integers(executor):
+    """Exponents are added: no power of two overflows on the way. Denormal numbers are XLA's business."""
+    x, e = [3.0, 1e-30, 3e38, 0.0, -1.5], [2, 120, -250, 100000, -7]
+    for dtype in ("float16", "float32", "float64"):
+        found = jaxflow.ldexp(jaxflow.tensor(x, dtype=getattr(jaxflow, dtype)), jaxflow.tensor(e))
+        expected = torch.ldexp(torch.tensor(x, dtype=getattr(torch, dtype)), torch.tensor(e))
+        torch.testing.assert_close(torch.tensor(found.numpy()), expected, equal_nan=True)

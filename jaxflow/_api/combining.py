@@ -12,6 +12,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.op import OPS
 
 from .construct import put
@@ -100,8 +101,9 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         return input[:0].detach().clone()
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = np.array(list(choose(range(input.numel()), r)), np.int64).reshape(-1, r)
-    columns = [
-        input.index_select(0, put(np.ascontiguousarray(rows[:, k]), input.device)) for k in range(r)
+    columns = [  # PyTorch selects by a mask, for which its node holds the vector
+        hold_also(input.index_select(0, put(np.ascontiguousarray(rows[:, k]), input.device)), input)
+        for k in range(r)
     ]
     return apply(OPS["stack"], tuple(columns), (1,))
 

@@ -73,6 +73,11 @@ def einsum(*args: Any) -> Tensor:
     letters = [c for term in (*map(set, terms), output) for c in term]
     if any(letters.count(c) == 1 for c in letters):
         operands = [t.to(dtypes.int64) if t._aval.dtype.category < dtypes.FLOATING else t for t in operands]
+        for i, term in enumerate(terms):
+            alone = [d for d, c in enumerate(term) if letters.count(c) == 1]
+            if alone:
+                operands[i] = operands[i].sum(tuple(alone))
+                terms[i] = [c for c in term if letters.count(c) > 1]
     names = {c: _LETTERS[k] for k, c in enumerate(dict.fromkeys(sum(terms, [])))}
     text = ",".join("".join(names[c] for c in term) for term in terms)
     equation = text + "->" + "".join(map(names.get, output))

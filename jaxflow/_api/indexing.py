@@ -30,8 +30,10 @@ from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, strides_of, value_of
+from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.inplace import PARTIAL_OVERLAP, apply_inplace, layout_of
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import apply_view
 from jaxflow._dispatch.watch import Watch
 
@@ -162,6 +164,8 @@ def _put(view: Tensor, advanced: tuple, value: Tensor, accumulate: bool) -> None
     if value._storage is view._storage and overlaps(layout_of(view), layout_of(value)):
         raise RuntimeError(PARTIAL_OVERLAP)
     watch.over(apply_inplace(OPS["_index_put"], (view, value, *indices), (dims, accumulate)))
+    if state.grad and view._requires_grad and view._view is None:  # of masks the positions are held
+        hold_also(view, *(a.index for a in advanced if a.mask and isinstance(a.index, Tensor)))
 
 
 

@@ -13,6 +13,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.watch import guarded
 from jaxflow._ops.segment import REDUCTIONS
@@ -128,7 +129,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 @_aten
 def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Tensor:
     """The gradient of `native_dropout`'s input: ``grad_output * mask * scale``."""
-    return grad_output * mask * scale
+    return hold_also(grad_output * mask * scale, grad_output)
 
 
 @composite("function", name="_softmax")

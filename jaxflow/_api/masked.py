@@ -45,7 +45,7 @@ def _spread(input: Tensor, mask: Tensor) -> Tensor:
             raise IndexError(
                 "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)"
             )
-        mask = mask.expand(input._aval.shape)
+        mask = mask.clone().expand(input._aval.shape)  # PyTorch lets the one given be overwritten
     return mask.to(dtypes.bool)
 
 

@@ -8,6 +8,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import draw
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.holding import hold_only
 from jaxflow._dispatch.op import OPS
 from jaxflow._ops.attention import in_blocks
 from jaxflow._ops.matmul import C_NAMES
@@ -67,14 +68,31 @@ def scaled_dot_product_attention(
             )
         if dropout_p < 1 and in_blocks(*scores[-2:]):  # the noise would be as large as all scores
             keep = 1.0 - dropout_p
-            return apply(
+            return _released(apply(
                 OPS["_scaled_dot_product_attention_dropped"],
                 (query, key, value, attn_mask, keep, 1.0 / keep, *draw(None)), static
-            )
+            ), value)
         noise = noise_of(scores, query, dropout_p) if dropout_p < 1 else query.new_zeros(())
-    return apply(
-        OPS["_scaled_dot_product_attention"], (query, key, value, attn_mask, noise), static
+    out = apply(OPS["_scaled_dot_product_attention"], (query, key, value, attn_mask, noise), static)
+    fused = not dropout_p and _fused(query, key, value, attn_mask, enable_gqa)
+    return out if fused else _released(out, value)
+
+
+def _fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, gqa: bool) -> bool:
+    """Whether PyTorch has one kernel for this, whose node holds the operands themselves."""
+    q, k, v = query._aval.shape, key._aval.shape, value._aval.shape
+    return (
+        len(q) == len(k) == len(v) == 4 and q[0] == k[0] == v[0] and q[3] == k[3] == v[3]
+        and k[1] == v[1] and (gqa or q[1] == k[1])
+        and (mask is None or (mask._aval.ndim in (2, 4) and not mask._requires_grad))
+        and all(t._stride is None or t._stride[3] == 1 for t in (query, key, value))
     )
+
+
+def _released(out: Tensor, value: Tensor) -> Tensor:
+    """Else query and key are scaled and the mask is turned into numbers before; the value may be held."""
+    whole = value._stride is None and value._aval.shape[:-2] == out._aval.shape[:-2]
+    return hold_only(out, value if whole else None)
 
 
 def _name(t: Tensor) -> str:

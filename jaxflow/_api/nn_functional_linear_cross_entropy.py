@@ -59,6 +59,12 @@ def linear_cross_entropy(
     """
     _check(input, linear_weight, target, linear_bias, ignore_index)
     dtype, shape = input.dtype, linear_weight.shape[:-1]
+    if options is not None and reduction != "none" and not label_smoothing and len(shape) == 1 and (
+            not target.is_floating_point()):
+        # PyTorch computes the gradients at once: what is given may be overwritten before backward.
+        input, linear_weight, target, linear_bias, weight = (
+            None if x is None else x.clone() for x in (input, linear_weight, target, linear_bias, weight)
+        )
     if dtype in (float16, bfloat16):
         input, linear_weight, target, linear_bias, weight = (
             x.float() if x is not None and x.dtype is dtype else x

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
@@ -146,6 +147,8 @@ def embedding_bag(
             f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
         )
     index = input.reshape(-1)
+    factors = per_sample_weights is not None and per_sample_weights.requires_grad
+    saved = offsets, weight if factors else None  # by PyTorch's node
     rows = embedding(
         index, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq
     )
@@ -156,17 +159,17 @@ def embedding_bag(
             rows = rows.masked_fill(~counts_for.unsqueeze(1), float("-inf"))
         lowest = rows.new_full((bags, size), float("-inf"))
         best = lowest.scatter_reduce(0, bag.unsqueeze(1).expand(-1, size), rows, "amax")
-        return best.masked_fill(best == float("-inf"), 0)
+        return hold_also(best.masked_fill(best == float("-inf"), 0), *saved)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
     if counts_for is not None:
         rows = rows * counts_for.unsqueeze(1).to(rows.dtype)
     total = rows.new_zeros((bags, size)).index_add(0, bag, rows)
     if mode == "sum":
-        return total
+        return hold_also(total, *saved)
     ones = rows.new_ones((index.shape[0],)) if counts_for is None else counts_for.to(rows.dtype)
     count = rows.new_zeros((bags,)).index_add(0, bag, ones)
-    return total / count.clamp_min(1).unsqueeze(1)
+    return hold_also(total / count.clamp_min(1).unsqueeze(1), *saved)
 
 
 def _name_of(offsets: object) -> str:

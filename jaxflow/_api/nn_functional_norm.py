@@ -9,7 +9,8 @@ from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import apply_inplace
+from jaxflow._dispatch.holding import hold_also, hold_only
+from jaxflow._dispatch.inplace import apply_inplace, apply_uncounted
 from jaxflow._dispatch.op import OPS
 
 from .nn_functional_pad import pad
@@ -45,9 +46,10 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
     return apply(OPS["_group_norm"], (input, weight, bias), (int(num_groups), float(eps)))
 
 
-def _move(average: Tensor | None, batch: Tensor, momentum: float, correction: float) -> None:
+def _move(average: Tensor | None, batch: Tensor, momentum: float, correction: float,
+          write: Callable = apply_inplace) -> None:
     if average is not None:
-        apply_inplace(OPS["_running"], (average, batch.detach(), float(momentum)), (correction,))
+        write(OPS["_running"], (average, batch.detach(), float(momentum)), (correction,))
 
 
 def normalized_batch(
@@ -78,9 +80,9 @@ def normalized_batch(
         return apply(OPS["_batch_norm_eval"], operands, (float(eps),)), None, None
     out, mean, var = apply(OPS["_batch_norm_train"], (input, weight, bias), (float(eps),))
     count = shape[0] * math.prod(shape[2:])
-    _move(running_mean, mean, momentum, 1.0)
-    _move(running_var, var, momentum, count / max(count - 1, 1))
-    return out, mean, var
+    _move(running_mean, mean, momentum, 1.0, apply_uncounted)
+    _move(running_var, var, momentum, count / max(count - 1, 1), apply_uncounted)
+    return hold_also(out, running_mean, running_var), mean, var
 
 
 @_functional
@@ -126,7 +128,7 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None,
         flat = input.detach().reshape(shape[0], shape[1], -1)
         _move(running_mean, flat.mean(-1).mean(0), momentum, 1.0)
         _move(running_var, flat.var(-1).mean(0), momentum, 1.0)
-    return group_norm(input, shape[1], weight, bias, eps)
+    return hold_only(group_norm(input, shape[1], weight, bias, eps), input)  # PyTorch repeats the weight
 
 
 @_functional

@@ -131,7 +131,16 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
             f"ldexp(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
         )
     _need_tensor("ldexp", other)
-    return given_out("ldexp", out, apply(OPS["mul"], (input, apply(_POW, (2.0, other)))))
+    return given_out("ldexp", out, apply(OPS["_ldexp"], (input, other), (_is_exact(input, other),)))
+
+
+def _is_exact(input: Tensor, exponent: Tensor) -> bool:
+    """Whether integers are added to the exponents of floating numbers; NotImplementedError for bools."""
+    if input._aval.dtype.category != dtypes.FLOATING:
+        return False
+    if exponent._aval.dtype is dtypes.bool:
+        raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'")
+    return exponent._aval.dtype.category < dtypes.FLOATING
 
 
 @composite("function method")
@@ -142,7 +151,7 @@ def ldexp_(input: Tensor, other: Tensor) -> Tensor:
         raise RuntimeError(
             f"ldexp can't be cast to the desired output type {input._aval.dtype.scalar_name}"
         )
-    return apply_inplace(OPS["mul"], (input, apply(_POW, (2.0, other))))
+    return apply_inplace(OPS["_ldexp"], (input, other), (_is_exact(input, other),))
 
 
 # ------------------------------------------------------------------------- polygamma takes n first

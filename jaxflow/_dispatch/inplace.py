@@ -59,6 +59,20 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
     return target
 
 
+def apply_uncounted(op: Op, args: tuple, static: tuple = ()) -> Tensor:
+    """`apply_inplace` that leaves the version: PyTorch's kernels move running averages without counting it.
+
+    Nodes that saved the target may go on to backward, which reads what was saved.
+    """
+    target, cell = args[0], version_cell(args[0])
+    before = cell[0]
+    apply_inplace(op, args, static)
+    cell[0] = before
+    if target._view is not None:
+        target._view.seen_version = before
+    return target
+
+
 def captured(op: Op) -> RuntimeError:
     """What a transform raises for a write to a tensor that its function captured."""
     return RuntimeError(

@@ -241,7 +241,8 @@ def op(
         saves: what PyTorch keeps for backward: ``"input"`` (default) the inputs that our formula reads,
             ``"result"``, ``"both"``, ``"own"`` (only what it made itself, which nobody overwrites) or
             ``"none"``. Where our formula reads others, a tuple of their names, ``"result"`` among them.
-            Where it depends on the call, a function of the static arguments. The version check and what a
+            Where it depends on the call, a function of the dynamic arguments' kinds (of their dtypes alone:
+            a family of plans shares the answer) and the static arguments. The version check and what a
             freed graph refuses depend on it, nothing else.
         returns: field names where the public result is a named tuple.
         random: the body takes a ``key`` keyword, given by the Generator.

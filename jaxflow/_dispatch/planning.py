@@ -44,7 +44,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
         grad_name = _grad_name(op, numbers, static)
         # Where numbers change the node's name they are no operands that were wrapped as tensors.
         wrapped = grad_name == _grad_name(op, (False,) * len(numbers), static)
-        saves, holds = _saves(op, static, layout, present)
+        saves, holds = _saves(op, kinds, static, layout, present)
         one = told is not None or single[0]
         columns = op.columns(**op.named(static)) if callable(op.columns) else op.columns
         plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
@@ -117,12 +117,12 @@ def _grad_name(op: Op, numbers: tuple[bool, ...], static: tuple) -> str:
     return op.grad_name(numbers, **op.named(static))
 
 
-def _saves(op: Op, static: tuple, layout: list,
+def _saves(op: Op, kinds: tuple, static: tuple, layout: list,
            present: list) -> tuple[str, tuple[int, ...] | None]:
     """What the plan ``saves`` and ``holds``."""
     saves = op.saves
     if callable(saves):
-        saves = saves(**op.named(static))
+        saves = saves(kinds, **op.named(static))
     if isinstance(saves, str):
         return saves, None
     return "both" if "result" in saves else "input", _named(saves, layout, present)

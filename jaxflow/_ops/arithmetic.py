@@ -19,6 +19,7 @@ from ._support import (
     is_integral,
     numbered,
     refuse,
+    wide,
     with_partials,
 )
 
@@ -89,7 +90,7 @@ def _div_name(numbers, rounding_mode):
     return "DivBackward0" if rounding_mode is None else "DivBackward2"
 
 
-def _div_saves(rounding_mode):
+def _div_saves(kinds, rounding_mode):
     return "input" if rounding_mode is None else ("input", "other")
 
 
@@ -216,9 +217,31 @@ def pow(input, exponent, /):
         return _integer_power(input, exponent)
     if is_complex(input):
         # In double: exp(exponent * log(base)) multiplies the rounding error of the logarithm.
-        wide = (x.astype(np.complex128) for x in (input, exponent))
-        return _power(*wide).astype(input.dtype)
+        doubled = (x.astype(np.complex128) for x in (input, exponent))
+        return _power(*doubled).astype(input.dtype)
     return _power(input, exponent)
+
+
+@op(promote="int_to_float", name="_ldexp", variants="", grad_name="LdexpBackward0", saves=("other", "result"))
+def ldexp(input, other, /, *, exact):
+    """``input * 2 ** other``; ``exact``, of exponents that are integers, overflows only with the result."""
+    if not exact or is_complex(input):
+        return input * pow.fn(jnp.full_like(other, 2), other)
+    x, e = wide(input), wide(other)
+    limits = jnp.finfo(x.dtype)
+    most = 2 * (limits.maxexp + limits.nmant)  # beyond which every number overflows or vanishes
+    e = jnp.clip(e, -most, most)
+    third = jnp.round(e / 3)
+    step = _power_of_two(third)
+    return (x * step * step * _power_of_two(e - 2 * third)).astype(input.dtype)
+
+
+def _power_of_two(exponent):
+    """``2 ** exponent`` from its bits, of whole numbers; XLA's ``exp2`` rounds."""
+    limits = jnp.finfo(exponent.dtype)
+    whole = np.dtype(f"int{limits.bits}")
+    bits = (exponent.astype(whole) + (limits.maxexp - 1)) << limits.nmant
+    return jax.lax.bitcast_convert_type(bits, exponent.dtype)
 
 
 _FIXED_POWERS = {

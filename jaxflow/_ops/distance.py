@@ -83,7 +83,7 @@ def _euclidean_jvp(primals, tangents):
     return distance, (own - _product(da, b) - _product(a, db)) * inverse
 
 
-@op(variants="function", saves="both")
+@op(variants="function", saves=("x1", "x2", "result"))
 def cdist(x1, x2, /, p=2.0, compute_mode=_MODES[0]):
     """The distance of each vector of ``x1`` to each of ``x2``.
 
@@ -133,7 +133,7 @@ def _check_cdist(x1, x2, p):
         refuse("cdist", x1, 2)
 
 
-@op(variants="function", aliases=("nn.functional.pdist",), saves="both")
+@op(variants="function", aliases=("nn.functional.pdist",), saves=("input", "result"))
 def pdist(input, /, p=2.0):
     """The distances of all pairs of rows ``i < j``, row by row: ``(N, M)`` to ``(N (N - 1) / 2,)``.
 

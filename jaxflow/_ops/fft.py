@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax.lax import FftType
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.dtype import COMPLEX
+from jaxflow._core.dtype import COMPLEX, FLOATING
 from jaxflow._core.geometry import contiguous_strides, dense_strides, preserve_strides
 from jaxflow._dispatch.op import FOUND, Out, op
 
@@ -238,6 +238,18 @@ _FORMS = {
 }
 _NODES = {_complex_to_complex: "FftC2CBackward0", _real_to_complex: "FftR2CBackward0",
           _complex_to_real: "FftC2RBackward0"}
+
+
+def _saves(kind, one):
+    def saves(kinds, n=None, s=None, **static):
+        # PyTorch's transform of real numbers holds them; where it takes a cast or filled up copy, that.
+        real = kind is _real_to_complex or (one and kind is _complex_to_complex)
+        held = real and n is None and s is None and kinds[0].dtype.category == FLOATING
+        return ("input",) if held else "none"
+
+    return saves
+
+
 _DETAILS = """
 
     ``norm`` is ``"backward"`` (None), where the inverse is divided by the number of points, ``"forward"``
@@ -255,5 +267,5 @@ for _prefix, (_kind, _forward, _what) in _DOMAINS.items():
         _fn = _body(_name, _kind, _forward)
         _fn.__name__ = _fn.__qualname__ = _name
         _fn.__doc__ = f"{_what} {_which}{_DETAILS}"
-        op(namespace="fft", variants="function out", grad_name=_NODES[_kind], saves="none",
-           out=_out(_name, _kind, _forward))(_fn)
+        op(namespace="fft", variants="function out", grad_name=_NODES[_kind],
+           saves=_saves(_kind, _form == "fft"), out=_out(_name, _kind, _forward))(_fn)

@@ -81,7 +81,7 @@ def _pool(input, samples, kernel, out):
     return take_flat(input, index, dims), index.astype(np.int64)
 
 
-_FRACTIONAL = dict(variants="", saves="input")
+_FRACTIONAL = dict(variants="", saves=("input",))
 
 
 @op(grad_name="FractionalMaxPool2DBackward0", **_FRACTIONAL)

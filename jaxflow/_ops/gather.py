@@ -144,7 +144,7 @@ def take(input, index, /):
     return jnp.take(flat, at, mode="fill")
 
 
-def _along_saves(dim):
+def _along_saves(kinds, dim):
     return ("input", "indices") if dim is None else ("input",)
 
 

@@ -83,7 +83,7 @@ def _native_group_norm(input, weight=None, bias=None, /, *, num_groups, eps):
     return out, as_dtype(mean, input.dtype), as_dtype(1 / deviation, input.dtype)
 
 
-@op(variants="", saves=("self", "indices"), grad_name="MaxPool2DWithIndicesBackwardBackward0")
+@op(variants="", saves=("indices",), grad_name="MaxPool2DWithIndicesBackwardBackward0")
 def _max_pool2d_with_indices_backward(grad_output, self, indices, /):
     """``grad_output`` added to zeros like ``self`` at ``indices`` of the last two dimensions taken as one."""
     refuse("max_pool2d_backward", self, BOOL, INTEGER, COMPLEX)

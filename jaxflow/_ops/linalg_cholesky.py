@@ -156,8 +156,8 @@ def _solve(factor, b, upper):
     return jax.lax.custom_linear_solve(whole, b, solve, solve_transposed)
 
 
-@op(name="_cholesky_solve", variants="", grad_name="CholeskySolveBackward0", saves=("input2", "result"),
-    columns=(0,))
+@op(name="_cholesky_solve", variants="", grad_name="CholeskySolveBackward0",
+    saves=("input", "input2", "result"), columns=(0,))
 def cholesky_solve(input, input2, /, upper=False):
     """``X`` with ``A X = input``, where ``input2`` is a Cholesky factor of ``A``; batches broadcast."""
     for letter, x in (("b", input), ("u", input2)):
@@ -199,8 +199,8 @@ def solve_triangular(A, B, /, *, upper, left=True, unitriangular=False):
     return triangular(*spread(A, B), upper=upper, left=left, unit=unitriangular)
 
 
-@op(name="_triangular_solve", variants="", grad_name="TriangularSolveBackward0", saves=("A", "result"),
-    columns=(0, 1))
+@op(name="_triangular_solve", variants="", grad_name="TriangularSolveBackward0",
+    saves=("input", "A", "result"), columns=(0, 1))
 def triangular_solve(input, A, /, upper=True, transpose=False, unitriangular=False):
     """The solution of a triangular system, or of that of the transpose, and a copy of ``A``."""
     name = "torch.triangular_solve"

@@ -258,7 +258,7 @@ def _order(pivots, LU):
 
 
 @op(name="linalg_lu_solve", namespace="", variants="", grad_name="LinalgLuSolveBackward0",
-    saves=("LU", "result"), columns=from_the_left, out=EXACT)
+    saves=("LU", "pivots", "result"), columns=from_the_left, out=EXACT)
 def linalg_lu_solve(LU, pivots, B, /, left=True, adjoint=False):
     """``X`` with ``A X = B`` (``X A = B`` for ``left=False``), given LU factors of ``A``.
 

@@ -155,7 +155,7 @@ def _kl_name(numbers, reduction, log_target):
     return by_reduction("MulBackward0" if log_target else "SubBackward0")(numbers, reduction)
 
 
-def _kl_saves(reduction, log_target):
+def _kl_saves(kinds, reduction, log_target):
     return "own" if log_target else "input"
 
 

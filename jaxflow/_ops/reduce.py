@@ -168,7 +168,7 @@ def nanmean(input, /, dim=None, keepdim=False, *, dtype=None):
     return divide(total, count.astype(total.dtype)).astype(x.dtype)
 
 
-@op(grad_name=_by_dim("Prod"), saves="both", out=_FOLLOWED)
+@op(grad_name=_by_dim("Prod"), saves=("input", "result"), out=_FOLLOWED)
 def prod(input, /, dim=None, keepdim=False, *, dtype=None):
     """The product over all elements or one dimension; integers multiply in int64."""
     if isinstance(dim, tuple):

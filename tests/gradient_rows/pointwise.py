@@ -63,6 +63,8 @@ ROWS = {
     "remainder": row(lambda x: torch.remainder(x, 0.7), X),
     "rsub": row(lambda x: torch.rsub(x, 2.0), X),
     "threshold": row(lambda x: F.threshold(x, 1.1, 0.2), X),
+    "_ldexp": row(torch.ldexp, X, X),
+    "_ldexp/exact": row(lambda x: torch.ldexp(x, torch.tensor(-3)), X),
     "_rrelu": row(_rrelu, X, low=-2.3, high=2.4),
     # two and three tensors
     "add": row(lambda x, y: torch.add(x, y, alpha=0.5), X, X),
