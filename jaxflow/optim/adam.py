@@ -8,7 +8,7 @@ from typing import Any
 from jaxflow import Tensor
 from jaxflow._ops import optim as rules
 
-from ._rule import RuleOptimizer, check_fused, require
+from ._rule import RuleOptimizer, check_common, check_fused, require
 
 
 def _check_betas(betas: tuple, foreach: bool | None, capturable: bool) -> None:
@@ -66,12 +66,7 @@ class Adam(RuleOptimizer):
                 capturable or not foreach,
                 "lr as a Tensor is not supported for capturable=False and foreach=True",
             )
-            require(lr.numel() == 1, "Tensor lr must be 1-element")
-        require(0.0 <= lr, f"Invalid learning rate: {lr}")
-        require(eps >= 0.0, f"Invalid epsilon value: {eps}")
-        for i in range(2):
-            require(0.0 <= betas[i] < 1.0, f"Invalid beta parameter at index {i}: {betas[i]}")
-        require(weight_decay >= 0.0, f"Invalid weight_decay value: {weight_decay}")
+        check_common(lr, eps, betas, weight_decay)
         _check_betas(betas, foreach, capturable)
         defaults = dict(
             lr=lr,

@@ -12,7 +12,46 @@ from jaxflow.nn.modules.module import Module
 from jaxflow.nn.parameter import Parameter
 
 
-class Embedding(Module):
+class _Table(Module):
+    """Rows that are looked up: a learned ``weight`` of ``(num_embeddings, embedding_dim)``."""
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, max_norm: float | None,
+        norm_type: float, scale_grad_by_freq: bool, sparse: bool, weight: Tensor | None, frozen: bool,
+        device, dtype,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = _row(padding_idx, num_embeddings)
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        if weight is None:
+            values = jaxflow.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
+            self.weight = Parameter(values, requires_grad=not frozen)
+            self.reset_parameters()
+        else:
+            if list(weight.shape) != [num_embeddings, embedding_dim]:
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+            self.weight = Parameter(weight, requires_grad=not frozen)
+
+    def reset_parameters(self) -> None:
+        """Draw the table from the standard normal distribution, with zeros at ``padding_idx``."""
+        init.normal_(self.weight)
+        _zero_row(self.weight, self.padding_idx)
+
+    def _scaling(self) -> list[str]:
+        """What `extra_repr` says of how rows and their gradients are scaled."""
+        shown = []
+        if self.max_norm is not None:
+            shown.append(f"max_norm={self.max_norm}")
+        if self.norm_type != 2:
+            shown.append(f"norm_type={self.norm_type}")
+        if self.scale_grad_by_freq is not False:
+            shown.append(f"scale_grad_by_freq={self.scale_grad_by_freq}")
+        return shown
+
+
+class Embedding(_Table):
     """Row ``i`` of a learned table for every integer ``i`` of the input.
 
     Args:
@@ -46,26 +85,10 @@ class Embedding(Module):
         device=None,
         dtype=None,
     ) -> None:
-        super().__init__()
-        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        self.padding_idx = _row(padding_idx, num_embeddings, "num_embeddings")
-        self.max_norm, self.norm_type = max_norm, norm_type
-        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
-        if _weight is None:
-            values = jaxflow.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
-            self.weight = Parameter(values, requires_grad=not _freeze)
-            self.reset_parameters()
-        else:
-            if list(_weight.shape) != [num_embeddings, embedding_dim]:
-                raise AssertionError(
-                    "Shape of weight does not match num_embeddings and embedding_dim"
-                )
-            self.weight = Parameter(_weight, requires_grad=not _freeze)
-
-    def reset_parameters(self) -> None:
-        """Draw the table from the standard normal distribution, with zeros at ``padding_idx``."""
-        init.normal_(self.weight)
-        _zero_row(self.weight, self.padding_idx)
+        super().__init__(
+            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
+            _weight, _freeze, device, dtype,
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         """Integers of any shape to ``(*shape, embedding_dim)``."""
@@ -83,12 +106,7 @@ class Embedding(Module):
         shown = [f"{self.num_embeddings}, {self.embedding_dim}"]
         if self.padding_idx is not None:
             shown.append(f"padding_idx={self.padding_idx}")
-        if self.max_norm is not None:
-            shown.append(f"max_norm={self.max_norm}")
-        if self.norm_type != 2:
-            shown.append(f"norm_type={self.norm_type}")
-        if self.scale_grad_by_freq is not False:
-            shown.append(f"scale_grad_by_freq={self.scale_grad_by_freq}")
+        shown += self._scaling()
         if self.sparse is not False:
             shown.append("sparse=True")
         return ", ".join(shown)
@@ -109,9 +127,7 @@ class Embedding(Module):
         Raises:
             AssertionError: unless ``embeddings`` has two dimensions.
         """
-        if embeddings.dim() != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, size = embeddings.shape
+        rows, size = _sizes_of(embeddings)
         return cls(
             num_embeddings=rows,
             embedding_dim=size,
@@ -125,7 +141,7 @@ class Embedding(Module):
         )
 
 
-class EmbeddingBag(Module):
+class EmbeddingBag(_Table):
     """Sums, means or maxima of bags of rows of a learned table.
 
     Args:
@@ -161,28 +177,11 @@ class EmbeddingBag(Module):
         device=None,
         dtype=None,
     ) -> None:
-        super().__init__()
-        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        self.max_norm, self.norm_type = max_norm, norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        self.padding_idx = _row(padding_idx, num_embeddings, "num_embeddings")
-        if _weight is None:
-            values = jaxflow.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
-            self.weight = Parameter(values)
-            self.reset_parameters()
-        else:
-            if list(_weight.shape) != [num_embeddings, embedding_dim]:
-                raise AssertionError(
-                    "Shape of weight does not match num_embeddings and embedding_dim"
-                )
-            self.weight = Parameter(_weight)
-        self.mode, self.sparse = mode, sparse
-        self.include_last_offset = include_last_offset
-
-    def reset_parameters(self) -> None:
-        """Draw the table from the standard normal distribution, with zeros at ``padding_idx``."""
-        init.normal_(self.weight)
-        _zero_row(self.weight, self.padding_idx)
+        super().__init__(
+            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
+            _weight, False, device, dtype,
+        )
+        self.mode, self.include_last_offset = mode, include_last_offset
 
     def forward(
         self,
@@ -206,14 +205,7 @@ class EmbeddingBag(Module):
         )
 
     def extra_repr(self) -> str:
-        shown = [f"{self.num_embeddings}, {self.embedding_dim}"]
-        if self.max_norm is not None:
-            shown.append(f"max_norm={self.max_norm}")
-        if self.norm_type != 2:
-            shown.append(f"norm_type={self.norm_type}")
-        if self.scale_grad_by_freq is not False:
-            shown.append(f"scale_grad_by_freq={self.scale_grad_by_freq}")
-        shown.append(f"mode={self.mode!r}")
+        shown = [f"{self.num_embeddings}, {self.embedding_dim}", *self._scaling(), f"mode={self.mode!r}"]
         if self.padding_idx is not None:
             shown.append(f"padding_idx={self.padding_idx}")
         return ", ".join(shown)
@@ -236,9 +228,7 @@ class EmbeddingBag(Module):
         Raises:
             AssertionError: unless ``embeddings`` has two dimensions.
         """
-        if embeddings.dim() != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, size = embeddings.shape
+        rows, size = _sizes_of(embeddings)
         bag = cls(
             num_embeddings=rows,
             embedding_dim=size,
@@ -255,13 +245,20 @@ class EmbeddingBag(Module):
         return bag
 
 
-def _row(index: int | None, rows: int, called: str) -> int | None:
+def _row(index: int | None, rows: int) -> int | None:
     """``index`` counted from the start."""
     if index is None:
         return None
     if not -rows <= index < rows:
-        raise AssertionError(f"Padding_idx must be within {called}")
+        raise AssertionError("Padding_idx must be within num_embeddings")
     return index % rows
+
+
+def _sizes_of(table: Tensor) -> tuple[int, int]:
+    if table.dim() != 2:
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+    rows, size = table.shape
+    return rows, size
 
 
 def _zero_row(table: Tensor, index: int | None) -> None:
