@@ -111,20 +111,65 @@ def _multiply(lead, x, source, *arrays):
 
 @_multiply.defjvp
 def _multiply_jvp(lead, primals, tangents):
-    # The product of the others: the whole product without zeros, over the factor. With one zero in a
-    # place only that factor has a derivative; with more, none has.
     x, source, *arrays = primals
+    mine, theirs = _others(lead, x, source, *arrays)
     at = _subscript(lead, tuple(arrays))
-    zeros = (x == 0).astype(np.int64).at[at].add((source == 0).astype(np.int64), mode="drop")
-    clean = _multiply(lead, jnp.where(x == 0, 1, x), jnp.where(source == 0, 1, source), *arrays)
+    return (_multiply(lead, x, source, *arrays),
+            (tangents[0] * mine).at[at].add(tangents[1] * theirs, mode="drop"))
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _others(lead, x, source, *arrays):
+    """For each element of ``x`` and of ``source`` the product of the others in its place.
+
+    The whole product without zeros, over the factor. With one zero in a place only that factor has others
+    whose product is not 0; with more, none has.
+    """
+    at, zeros, clean = _without_zeros(lead, x, source, arrays)
 
     def others(factor, zeros, clean):
         over = clean / jnp.where(factor == 0, 1, factor)
         return jnp.where(zeros == 0, over, jnp.where((zeros == 1) & (factor == 0), clean, 0))
 
-    tangent = tangents[0] * others(x, zeros, clean)
-    moved = tangents[1] * others(source, zeros[at], clean[at])
-    return _multiply(lead, x, source, *arrays), tangent.at[at].add(moved, mode="drop")
+    return others(x, zeros, clean), others(source, zeros[at], clean[at])
+
+
+@_others.defjvp
+def _others_jvp(lead, primals, tangents):
+    x, source, *arrays = primals
+    return jax.jvp(lambda x, source: _others_smooth(lead, x, source, arrays), (x, source), tangents[:2])
+
+
+def _others_smooth(lead, x, source, arrays):
+    """`_others` by a formula whose first and second derivatives are right, however many factors are 0.
+
+    The product of those zeros is an elementary symmetric polynomial, here by Newton's identities from the
+    sums of powers; of more than two it has no derivatives so low.
+    """
+    at, zeros, clean = _without_zeros(lead, x, source, arrays)
+    mine, theirs = jnp.where(x == 0, x, 0), jnp.where(source == 0, source, 0)
+    total = mine.at[at].add(theirs, mode="drop")
+    pairs = (total * total - (mine * mine).at[at].add(theirs * theirs, mode="drop")) / 2
+
+    def others(factor, zeros, clean, total, pairs):
+        # Of a factor that is not 0 the zeros are n others, of one that is 0 they are n - 1.
+        none = jnp.zeros_like(total)
+        left = total - factor
+        rest = jnp.where(factor == 0, left, total)
+        two = jnp.where(factor == 0, pairs - factor * left, pairs)
+        count = zeros - (factor == 0).astype(zeros.dtype)
+        over = clean / jnp.where(factor == 0, 1, factor)
+        return over * jnp.where(count == 0, 1, jnp.where(count == 1, rest, jnp.where(count == 2, two, none)))
+
+    return (others(x, zeros, clean, total, pairs),
+            others(source, zeros[at], clean[at], total[at], pairs[at]))
+
+
+def _without_zeros(lead, x, source, arrays):
+    """The subscript, how many factors of each place are 0, and the product of the rest."""
+    at = _subscript(lead, tuple(arrays))
+    zeros = (x == 0).astype(np.int64).at[at].add((source == 0).astype(np.int64), mode="drop")
+    return at, zeros, _multiply(lead, jnp.where(x == 0, 1, x), jnp.where(source == 0, 1, source), *arrays)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
