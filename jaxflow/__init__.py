@@ -77,19 +77,24 @@ from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
 
 from . import _C as _C
+from . import _dynamo as _dynamo
 from . import _utils as _utils
 from . import accelerator as accelerator
 from . import backends as backends
 from . import compiler as compiler
 from . import cpu as cpu
 from . import cuda as cuda
+from . import distributed as distributed
 from . import fft as fft
 from . import func as func
+from . import hub as hub
+from . import jit as jit
 from . import linalg as linalg
 from . import masked as masked
 from . import mps as mps
 from . import multiprocessing as multiprocessing
 from . import nn as nn
+from . import onnx as onnx
 from . import ops as ops
 from . import optim as optim
 from . import overrides as overrides

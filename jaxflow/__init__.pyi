@@ -29,6 +29,7 @@ from . import compiler as compiler
 from . import cpu as cpu
 from . import cuda as cuda
 from jaxflow._core.device import device as device
+from . import distributed as distributed
 from jaxflow._core.dtype import dtype as dtype
 from jaxflow.autograd.grad_mode import enable_grad as enable_grad
 from jaxflow._dispatch.state import execution as execution
@@ -39,12 +40,14 @@ from jaxflow._dispatch.run import flush as flush
 from . import func as func
 from jaxflow._core.dtype import get_default_dtype as get_default_dtype
 from jaxflow._utils import get_device_module as get_device_module
+from . import hub as hub
 from jaxflow._core.typeinfo import iinfo as iinfo
 from jaxflow.autograd.grad_mode import inference_mode as inference_mode
 from jaxflow.autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from jaxflow.autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from jaxflow.autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from jaxflow.autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from . import jit as jit
 from jaxflow._core.layout import layout as layout
 from . import linalg as linalg
 from jaxflow.serialization._load import load as load
@@ -55,6 +58,7 @@ from . import mps as mps
 from . import multiprocessing as multiprocessing
 from . import nn as nn
 from jaxflow.autograd.grad_mode import no_grad as no_grad
+from . import onnx as onnx
 from . import ops as ops
 from . import optim as optim
 from . import overrides as overrides

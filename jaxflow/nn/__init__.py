@@ -9,3 +9,6 @@ from jaxflow.nn.parameter import Buffer as Buffer
 from jaxflow.nn.parameter import Parameter as Parameter
 from jaxflow.nn.parameter import UninitializedBuffer as UninitializedBuffer
 from jaxflow.nn.parameter import UninitializedParameter as UninitializedParameter
+
+from jaxflow.nn import parallel as parallel  # isort: skip - made of modules
+from jaxflow.nn.parallel import DataParallel as DataParallel  # isort: skip

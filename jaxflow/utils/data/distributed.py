@@ -17,8 +17,8 @@ class DistributedSampler(Sampler[int]):
     The shares have one length: the dataset's end is dropped, or its beginning repeated, to fit.
 
     Raises:
-        RuntimeError: when ``num_replicas`` or ``rank`` is not given.
-        ValueError: for a ``rank`` out of range.
+        ValueError: for a ``rank`` out of range; and without a process group (`jaxflow.distributed`), which
+            is asked for what is not given.
     """
 
     def __init__(
@@ -30,11 +30,10 @@ class DistributedSampler(Sampler[int]):
         seed: int = 0,
         drop_last: bool = False,
     ) -> None:
-        if num_replicas is None or rank is None:
-            raise RuntimeError(
-                "jaxflow has no process groups to ask; give DistributedSampler num_replicas and "
-                "rank (jax.process_count() and jax.process_index(), if jax.distributed is set up)"
-            )
+        if num_replicas is None:
+            num_replicas = jaxflow.distributed.get_world_size()
+        if rank is None:
+            rank = jaxflow.distributed.get_rank()
         if rank >= num_replicas or rank < 0:
             raise ValueError(
                 f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"

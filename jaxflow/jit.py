@@ -1,0 +1,107 @@
+"""TorchScript's names as PyTorch has them with ``PYTORCH_JIT=0``: programs stay Python.
+
+What makes a program quick here is `jaxflow.compile`, and operations recorded lazily without it. So
+``script`` and ``trace`` hand back what they were given, the decorators mark nothing, and saved TorchScript
+archives, which hold programs of TorchScript's own language, can be neither written nor read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+from .nn import Module
+
+__all__ = ["Final", "ScriptModule"]
+
+
+class ScriptModule(Module):
+    """A module like any other, for programs that derive from this class or ask for it."""
+
+
+def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = None,
+           example_inputs: Any = None) -> Any:
+    """``obj`` itself."""
+    return obj
+
+
+def trace(func: Any, example_inputs: Any = None, optimize: Any = None, check_trace: bool = True,
+          check_inputs: Any = None, check_tolerance: float = 1e-5, strict: bool = True,
+          _force_outplace: bool = False, _module_class: Any = None, _compilation_unit: Any = None,
+          example_kwarg_inputs: Any = None, _store_inputs: bool = True) -> Any:
+    """``func`` itself, which is not called."""
+    return func
+
+
+def trace_module(mod: Any, inputs: Any, optimize: Any = None, check_trace: bool = True,
+                 check_inputs: Any = None, check_tolerance: float = 1e-5, strict: bool = True,
+                 _force_outplace: bool = False, _module_class: Any = None, _compilation_unit: Any = None,
+                 example_inputs_is_kwarg: bool = False, _store_inputs: bool = True) -> Any:
+    """``mod`` itself, which is not called."""
+    return mod
+
+
+def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
+    """``mod`` itself."""
+    return mod
+
+
+def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
+    """``mod`` itself."""
+    return mod
+
+
+def is_scripting() -> bool:
+    """False: nothing is ever scripted."""
+    return False
+
+
+def is_tracing() -> bool:
+    """False: nothing is ever traced into TorchScript."""
+    return False
+
+
+def annotate(the_type: Any, the_value: Any) -> Any:
+    """``the_value``."""
+    return the_value
+
+
+def ignore(drop: Any = False, **kwargs: Any) -> Any:
+    """A decorator, with or without arguments, that leaves its function as it is."""
+    return drop if callable(drop) else unused
+
+
+def unused(fn: Callable) -> Callable:
+    """``fn`` itself."""
+    return fn
+
+
+export = script_method = script_if_tracing = unused
+
+
+def _overload_method(func: Callable) -> Callable:
+    """``func`` itself."""
+    return func
+
+
+_overload = _overload_method
+
+
+def interface(obj: type) -> type:
+    """``obj`` itself."""
+    return obj
+
+
+def _refused(name: str) -> Callable[..., NoReturn]:
+    def call(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(
+            f"torch.jit.{name}() is not supported: archives of TorchScript hold programs in a language that "
+            "jaxflow does not run. Save and load the state_dict() of a module written in Python."
+        )
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = "Raises NotImplementedError: there are no TorchScript archives."
+    return call
+
+
+save, load = _refused("save"), _refused("load")

@@ -1,0 +1,18 @@
+"""ONNX, to which nothing is exported: asked about truly, refused otherwise."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+def is_in_onnx_export() -> bool:
+    """False."""
+    return False
+
+
+def export(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raises NotImplementedError: there is no exporter."""
+    raise NotImplementedError(
+        "torch.onnx.export() is not supported. Export the program from JAX (jaxflow.to_jax, then jax.export "
+        "or jax2onnx), or load the state_dict in PyTorch and export it there."
+    )
