@@ -47,6 +47,9 @@ def test_parts_make_the_matrix(executor):
     close(u * d.unsqueeze(-2) @ v.mT, A - A.mean(-2, keepdims=True))
 
 
+LSTSQ = (torch.float32, torch.float32, torch.int64, torch.float32)  # dtypes of its results
+
+
 def test_matrices_lie_column_by_column(executor):
     a = torch.tensor(A)
     q, r = L.qr(a)
@@ -63,6 +66,14 @@ def test_matrices_lie_column_by_column(executor):
     assert L.solve(many, vectors).stride() == (1, 2)
     assert L.solve(many, vectors.unsqueeze(-1).mT, left=False).is_contiguous()
     assert L.tensorinv(torch.eye(6).reshape(6, 2, 3), ind=1).stride() == (3, 1, 6)
+    tall, out = torch.randn(2, 4, 3), [torch.empty(7, dtype=dtype) for dtype in LSTSQ]
+    solved = L.lstsq(tall, vectors.new_ones(2, 4))[0]
+    assert solved.stride() == (4, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = L.lstsq(tall, vectors.new_ones(2, 4), out=tuple(out))[0]
+        assert again is out[0] and again.is_contiguous() and torch.equal(again, solved)
+        assert L.matrix_power(many[0], -1, out=torch.empty(2)).is_contiguous()
     # An ``out=`` of another shape that the result is copied to lies row by row.
     for copies, into in ((torch.cholesky, 0), (torch.cholesky_inverse, 1), (L.tensorinv, 0)):
         given = (torch.eye(4).reshape(2, 2, 2, 2) if copies is L.tensorinv else torch.eye(3),)

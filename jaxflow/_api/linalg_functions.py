@@ -22,6 +22,7 @@ from .matmul import matmul
 cat = function_of(OPS["cat"])
 _LSTSQ = return_type("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
 
+_OWN_DTYPE = Out(EXACT.text, copied=True)
 _VECDOT = Out("linalg.vecdot: Expected out of dtype{result} but found {out}")
 _LSTSQ_OUT = tuple(
     castable("torch.linalg.lstsq", what, rows=True)
@@ -61,9 +62,9 @@ def _power(name: str, A: Tensor, n: int) -> Tensor:
 
 def _power_out(out: Tensor | None, result: Tensor, n: int) -> Tensor:
     """A product goes into its own dtype only, a copy into those that it can be cast to."""
-    rule = castable("matrix_power")
+    rule = castable("matrix_power", copied=True)
     if out is not None and n not in (0, 1) and not rule.refuses(result.dtype, out.dtype, ()):
-        rule = EXACT
+        rule = _OWN_DTYPE
     return given_out("matrix_power", out, result, rule=rule)
 
 
@@ -207,9 +208,8 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
     if tuple(input.shape[:-2]) != tuple(X.shape[:-2]):  # a matrix that was spread counts once
         once = tuple(map(slice, input.shape[:-2]))
         ranks, values = (t[once] if t.dim() >= len(once) and t.shape[0] else t for t in (ranks, values))
+    lay_in_columns(X, max(m, n))
     X = X if wide is b else X.squeeze(-1)
-    if wide is b:
-        lay_in_columns(X, max(m, n))
     results = X, residuals, ranks, values
     if out is None:
         return _LSTSQ(results)
