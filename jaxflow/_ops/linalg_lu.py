@@ -147,7 +147,7 @@ def linalg_inv_ex(A, /):
     return _inverse(A, LU, order), first_zero(LU)
 
 
-def is_vector(A, B) -> bool:
+def _is_vector(A, B) -> bool:
     """Whether ``B`` holds one vector for each matrix in ``A`` rather than matrices."""
     return B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
 
@@ -169,7 +169,7 @@ def linalg_solve_ex(A, B, /, left=True):
     check_square(name, A)
     check_same_dtype(name, A, B)
     check_inexact(name, A, half=False)
-    vector = is_vector(A, B)
+    vector = _is_vector(A, B)
     B = B[..., None] if vector else B
     check_matrix(name, B, "B")
     check_equation(name, A, B, left)
