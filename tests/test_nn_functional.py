@@ -218,6 +218,16 @@ def test_dropout_drops_its_share_and_scales_the_rest():
     assert not np.array_equal(F.dropout(x, 0.3).numpy(), out)
 
 
+def test_dropout_of_channels_in_place_adds_a_dimension_and_takes_it_away():
+    for fn, shape, version in ((F.dropout1d, (4, 3), 3), (F.dropout3d, (4, 2, 2, 2), 3),
+                               (F.dropout1d, (2, 4, 3), 1), (F.dropout3d, (2, 4, 1, 2, 3), 1)):
+        x = torch.ones(shape)
+        assert fn(x, 0.5, True, True) is x and x.shape == shape and x._version == version
+        channel = 1 if version == 3 else 2
+        rows = x.numpy().reshape(-1, math.prod(shape[channel:]))
+        assert set(rows.ravel()) <= {0.0, 2.0} and (rows == rows[:, :1]).all()
+
+
 def test_dropout_repeats_with_its_seed():
     x = torch.ones(5, 5)
     torch.manual_seed(7)

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.geometry import contiguous_strides, overlaps
+from jaxflow._core.geometry import contiguous_strides, expand_geometry, overlaps
 from jaxflow._core.index_data import type_name
 from jaxflow._core.indexing import (
     Tensors,
@@ -33,6 +33,7 @@ from jaxflow._dispatch.door import apply, strides_of, value_of
 from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.inplace import PARTIAL_OVERLAP, apply_inplace, layout_of
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.publish import inplace_of
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import apply_view
 from jaxflow._dispatch.watch import Watch
@@ -207,6 +208,16 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     out = input.clone()
     _put(out, advanced, values, accumulate)
     return out
+
+
+@composite("method")
+def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """`masked_scatter` into ``input``, to whose shape the mask is expanded; RuntimeError if it cannot be."""
+    if isinstance(mask, Tensor):
+        shape = mask._aval.shape
+        expand_geometry(shape, contiguous_strides(shape), input._aval.shape,
+                        f"CPU{mask._aval.dtype.scalar_name}Type")
+    return inplace_of(OPS["masked_scatter"])(input, mask, source)
 
 
 def _index_tensors(name: str, input: Tensor, indices: Any, values: Any) -> tuple:

@@ -167,10 +167,7 @@ def _channels(
         return _dropout(input, p, training, inplace, features=True)
     if not inplace:
         return _dropout(input.unsqueeze(0), p, training, False, features=True).squeeze(0)
-    if not training or p == 0 or input.numel() == 0:
-        return input
-    size = (input._aval.shape[:1] + (1,) * input.dim())[: input.dim()]
-    return input.mul_(noise_of(size, input, p) if p < 1 else input.new_zeros(()))
+    return _dropout(input.unsqueeze_(0), p, training, True, features=True).squeeze_(0)
 
 
 def _warn_dimensions(n: int, input: Tensor) -> None:

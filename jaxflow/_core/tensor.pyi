@@ -884,7 +884,7 @@ class Tensor:
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
         """``input`` with the elements of ``source``, in order, where ``mask`` holds."""
     def masked_scatter_(self, mask: Tensor, source: Tensor) -> Tensor:
-        """``input`` with the elements of ``source``, in order, where ``mask`` holds."""
+        """`masked_scatter` into ``input``, to whose shape the mask is expanded; RuntimeError if it cannot be."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """The elements where ``mask`` holds, as a vector; the two are broadcast."""
     def matmul(self, other: Tensor) -> Tensor:

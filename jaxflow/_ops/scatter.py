@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op
 
 from ._support import at_least_1d, is_bool, is_complex, is_float, scalar_name, wrap_dim
@@ -495,7 +496,7 @@ def _enough(watch, dynamic, static):
     mask, source = watch.known(dynamic[1], owed=True), dynamic[2]
     if mask is None or mask.dtype != np.bool_:
         return
-    shape = np.broadcast_shapes(dynamic[0].shape, mask.shape)
+    shape = broadcast_shapes(mask.shape, tuple(dynamic[0].shape))
     if np.count_nonzero(np.broadcast_to(mask, shape)) > source.numel():
         raise RuntimeError("Number of elements of source < number of ones in mask")
 
@@ -513,7 +514,7 @@ def masked_scatter(input, mask, source, /):
             "masked_scatter: expected self and source to have same dtypes but got"
             f"{scalar_name(input)} and {scalar_name(source)}"
         )
-    shape = jnp.broadcast_shapes(input.shape, mask.shape)
+    shape = broadcast_shapes(mask.shape, input.shape)
     if source.size == 0:
         return jnp.broadcast_to(input, shape)
     mask, x = jnp.broadcast_to(mask, shape), jnp.broadcast_to(input, shape)
