@@ -27,6 +27,9 @@ _NODE_SLOTS = ("_inputs", "_guards")
 tensor_state = attrgetter(*TENSOR_SLOTS)
 _view_state, _node_state = attrgetter(*_VIEW_SLOTS), attrgetter(*_NODE_SLOTS)
 
+# What was frozen before this package was imported is none of ours.
+_FROZEN = gc.get_freeze_count()
+
 _KINDS = (Storage, Value, Tensor, ViewInfo, Node, Generator, Optimizer, LRScheduler)
 
 
@@ -38,6 +41,8 @@ def living() -> dict[type, list]:
     """
     kind_of = {cls: kind for kind in _KINDS for cls in _with_subclasses(kind)}
     found: dict[type, list] = {kind: [] for kind in _KINDS}
+    if gc.get_freeze_count() > _FROZEN:
+        gc.unfreeze()  # what gc.freeze() hid may be written to in the call all the same
     everything = gc.get_objects()
     # In C from end to end: a process has millions of objects, hardly any of which are ours.
     for x in compress(everything, map(kind_of.__contains__, map(type, everything))):

@@ -2,6 +2,7 @@
 
 import collections
 import copy
+import gc
 import itertools
 import random
 import re
@@ -313,3 +314,20 @@ def test_inside_a_transformation_of_jax_python_runs_and_afterwards_it_does_not(d
     assert slopes.tolist() == [2, 2] and traced.tolist() == [3, 3]
     assert f(ONES).tolist() == [2, 2]
     assert (f.explain()["hits"], f.explain()["skipped"]) == (2, 2)
+
+
+def test_what_the_collector_was_told_to_forget_is_read_all_the_same(deferred):
+    weight = torch.full((2,), 3.0)
+
+    @torch.compile
+    def f(x):
+        weight.mul_(2)
+        return x * weight
+
+    gc.collect()
+    gc.freeze()
+    try:
+        assert [f(torch.ones(2))[0].item() for _ in range(3)] == [6.0, 12.0, 24.0]
+    finally:
+        gc.unfreeze()
+    assert f(torch.ones(2))[0].item() == 48.0
