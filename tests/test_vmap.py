@@ -80,3 +80,14 @@ def test_indices_out_of_range_are_refused(executor):
     x, i = tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[0], [2]])
     with pytest.raises(IndexError, match="out of range|out of bounds"):
         torch.vmap(lambda a, k: a[k])(x, i).sum().item()
+
+
+def test_masks_of_examples_are_counted_against_the_source(executor):
+    masks = torch.tensor([[1, 0, 1, 0], [1, 1, 1, 0]], dtype=torch.bool)
+    x, source = torch.zeros(2, 4), torch.arange(1.0, 4.0)
+    out = torch.func.vmap(lambda x, m: x.masked_scatter(m, source))(x, masks)
+    assert out.tolist() == [[1, 0, 2, 0], [1, 2, 3, 0]]
+    out = torch.func.vmap(lambda m: torch.zeros(1, 4).masked_scatter(m, source))(masks)
+    assert out.tolist() == [[[1, 0, 2, 0]], [[1, 2, 3, 0]]]
+    with pytest.raises(RuntimeError, match="Number of elements of source < number of ones in mask"):
+        torch.func.vmap(lambda x, m: x.masked_scatter(m, source[:2]))(x, masks)

@@ -17,6 +17,7 @@ from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked, Value
 
+from .batch import plain as all_examples
 from .families import build
 from .graph import RESULT, HeldResult, Node
 from .history import edge_of, guard_of, own_edge, refresh_history
@@ -315,12 +316,14 @@ def share(op: Op, t: Tensor) -> Tensor:
 def known(t: Any, *, owed: bool = False) -> np.ndarray | None:
     """The elements of a host tensor if they are there already; None while owed, traced, or elsewhere.
 
-    With ``owed`` what a Program owes is waited for: for the few ops PyTorch lets depend on data.
+    With ``owed`` what a Program owes is waited for, for the few ops PyTorch lets depend on data; inside
+    ``vmap`` that is the array of all examples, in leading dimensions.
     """
     if not isinstance(t, Tensor):
         return None
     value = value_of(t)
     if owed:
+        value = all_examples(value)
         value.get()
     if value.place is not None or t._aval.device.type != "cpu" or isinstance(
         value.array, jax.core.Tracer

@@ -494,10 +494,14 @@ def put(input, index, source, /, accumulate=False):
 
 def _enough(watch, dynamic, static):
     mask, source = watch.known(dynamic[1], owed=True), dynamic[2]
-    if mask is None or mask.dtype != np.bool_:
+    if mask is None or mask.dtype != np.bool_ or not mask.size:
         return
-    shape = broadcast_shapes(mask.shape, tuple(dynamic[0].shape))
-    if np.count_nonzero(np.broadcast_to(mask, shape)) > source.numel():
+    own = tuple(dynamic[1].shape)
+    shape = broadcast_shapes(own, tuple(dynamic[0].shape))
+    examples = mask.reshape(-1, *(1,) * (len(shape) - len(own)), *own)  # one, but inside vmap
+    each = np.broadcast_to(examples, (len(examples), *shape))
+    counts = np.count_nonzero(each, tuple(range(1, each.ndim)))
+    if counts.max() > source.numel():
         raise RuntimeError("Number of elements of source < number of ones in mask")
 
 
