@@ -31,12 +31,13 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, strides_of, value_of
 from jaxflow._dispatch.holding import hold_also
-from jaxflow._dispatch.inplace import PARTIAL_OVERLAP, apply_inplace, layout_of
+from jaxflow._dispatch.inplace import PARTIAL_OVERLAP, apply_inplace, check_writable, layout_of
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import inplace_of
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import apply_view
 from jaxflow._dispatch.watch import Watch
+from jaxflow._ops.scatter import other_dtype
 
 from .construct import from_array, put, tensor
 from .copies import warn_of_real_part
@@ -213,10 +214,17 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
 @composite("method")
 def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """`masked_scatter` into ``input``, to whose shape the mask is expanded; RuntimeError if it cannot be."""
-    if isinstance(mask, Tensor):
-        shape = mask._aval.shape
-        expand_geometry(shape, contiguous_strides(shape), input._aval.shape,
-                        f"CPU{mask._aval.dtype.scalar_name}Type")
+    for i, (name, t) in enumerate((("mask", mask), ("source", source)), 1):
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                f"masked_scatter_(): argument '{name}' (position {i}) must be Tensor, not {type_name(t)}"
+            )
+    check_writable(input, input.requires_grad or source.requires_grad, (input, mask, source))
+    if source._aval.dtype is not input._aval.dtype:
+        raise other_dtype(input._aval.dtype.scalar_name, source._aval.dtype.scalar_name)
+    shape = mask._aval.shape
+    expand_geometry(shape, contiguous_strides(shape), input._aval.shape,
+                    f"CPU{mask._aval.dtype.scalar_name}Type")
     return inplace_of(OPS["masked_scatter"])(input, mask, source)
 
 

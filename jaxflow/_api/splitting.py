@@ -119,8 +119,7 @@ def _copied(name: str, form: str, out: Sequence[Tensor] | None, input: Tensor, *
         return result
     if len(out) != len(result):
         raise RuntimeError(f"{form} expected an out= argument of size {len(result)}, got size {len(out)}")
-    for o, piece in zip(out, result):
-        write_out(name, o, piece, (input,))
+    write_out(name, tuple(out), result, (input,))
     return None
 
 

@@ -14,8 +14,8 @@ from jaxflow._core import geometry, printing
 from jaxflow._core.attributes import read_only
 from jaxflow._core.layout import contiguous_format, preserve_format, strided
 from jaxflow._core.size import Size
-from jaxflow._core.tensor import Tensor, make, version_cell
-from jaxflow._core.value import Untracked
+from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
+from jaxflow._core.value import Storage, Untracked
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch import forward
 from jaxflow._dispatch.batch import Batched
@@ -444,9 +444,13 @@ def _deepcopy(self, memo: dict):
             "torch.nn.utils.weight_norm usage, see "
             "https://github.com/pytorch/pytorch/pull/103001"
         )
-    new = make(value_of(self), type(self))
-    new._stride = self._stride if geometry.is_non_overlapping_and_dense(
-        self._aval.shape, strides_of(self)) else None
+    value, plan = value_of(self), plan_of(self)
+    new = make(value, type(self))
+    new._storage, new._stride = _copied_storage(self._storage, memo), self._stride
+    if not plan.identity:
+        view = new._view = ViewInfo(plan, None, None, [0])
+        if new._storage.value is self._storage.value:  # it shows what was read just now
+            view.value, view.epoch = value, new._storage.epoch
     new._requires_grad = self._requires_grad
     memo[id(self)] = new
     if self._grad is not None:
@@ -456,5 +460,17 @@ def _deepcopy(self, memo: dict):
     return new
 
 
+def _copied_storage(storage: Storage, memo: dict) -> Storage:
+    """The copy of a whole storage, one for all tensors on it; values are immutable, so nothing is copied."""
+    copies = memo.setdefault("torch", {})
+    if id(storage) not in copies:
+        copies[id(storage)] = storage, Storage(storage.value)  # the old one is kept, and with it its id
+    return copies[id(storage)][1]
+
+
+def _hash(self) -> int:
+    return id(self)
+
+
 Tensor.__deepcopy__ = _deepcopy
-Tensor.__hash__ = object.__hash__
+Tensor.__hash__ = _hash

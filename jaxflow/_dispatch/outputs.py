@@ -24,6 +24,8 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
               rule: Out | tuple[Out, ...] | None = None, static: tuple = ()) -> Any:
     """Write a result into ``out``; a tuple of results into a tuple. Raises as PyTorch's ``out=`` does.
 
+    All are checked before the first is written: where one is refused, all are left as they were.
+
     Args:
         name: the public function's, for errors.
         args: the operands, with which ``out`` may have to share nothing.
@@ -35,9 +37,18 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
     rule = rule or (op and op.out) or _ANY
     if isinstance(result, tuple):
         rules = rule if isinstance(rule, tuple) else (rule,) * len(result)
-        for o, r, each in zip(out, result, rules, strict=True):
-            write_out(name, o, r, args, op, each, static)
+        ready = []
+        for o, r, each in zip(out, result, rules, strict=True):  # no comprehension: warnings count frames
+            ready.append((o, _checked(name, o, r, args, op, each), args, each, static))
+        for one in ready:
+            _put(*one)
         return type(result)(out) if type(result) is tuple else out
+    _put(out, _checked(name, out, result, args, op, rule), args, rule, static)
+    return out
+
+
+def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None, rule: Out) -> Tensor:
+    """The result in the dtype of ``out``, which takes it: what follows cannot fail."""
     if state.grad and (out._requires_grad or result._requires_grad):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but "
@@ -55,24 +66,27 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
     if have is not want:
         result = apply(OPS["_to_dtype"], (result,), (want,))
     check_writable(out, False)
+    if out._aval.shape != result._aval.shape and out._aval.numel and not rule.resizes:
+        warnings.warn(
+            "An output with one or more elements was resized since it had shape "
+            f"{list(out._aval.shape)}, which does not match the required output shape "
+            f"{list(result._aval.shape)}. This behavior is deprecated, and in a future PyTorch "
+            "release outputs will not be resized unless they have zero elements. You can explicitly "
+            "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+            stacklevel=4,
+        )
+    return result
+
+
+def _put(out: Tensor, result: Tensor, args: tuple, rule: Out, static: tuple) -> None:
     if out._aval.shape != result._aval.shape:
-        if out._aval.numel and not rule.resizes:
-            warnings.warn(
-                "An output with one or more elements was resized since it had shape "
-                f"{list(out._aval.shape)}, which does not match the required output shape "
-                f"{list(result._aval.shape)}. This behavior is deprecated, and in a future PyTorch "
-                "release outputs will not be resized unless they have zero elements. You can explicitly "
-                "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-                stacklevel=3,
-            )
         if rule.copied or (rule.rows and out._aval.numel):
             result._stride = None
         elif rule.strides is not None:
             result._stride = rule.strides(result._aval.shape, args, static)
         out.set_(result)
-        return out
-    write(out, result)
-    return out
+    else:
+        write(out, result)
 
 
 def check_dtype(rule: Out, have: Any, want: Any, operands: tuple) -> None:

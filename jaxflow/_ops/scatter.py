@@ -494,8 +494,8 @@ def put(input, index, source, /, accumulate=False):
 
 def _enough(watch, dynamic, static):
     mask, source = watch.known(dynamic[1], owed=True), dynamic[2]
-    if mask is None or mask.dtype != np.bool_ or not mask.size:
-        return
+    if mask is None or mask.dtype != np.bool_ or not mask.size or source.dtype is not dynamic[0].dtype:
+        return  # dtypes are the body's to refuse
     own = tuple(dynamic[1].shape)
     shape = broadcast_shapes(own, tuple(dynamic[0].shape))
     examples = mask.reshape(-1, *(1,) * (len(shape) - len(own)), *own)  # one, but inside vmap
@@ -505,20 +505,24 @@ def _enough(watch, dynamic, static):
         raise RuntimeError("Number of elements of source < number of ones in mask")
 
 
+def other_dtype(input: str, source: str) -> RuntimeError:
+    """The error for a ``source`` of another dtype than ``input``'s, given their names."""
+    return RuntimeError(
+        f"masked_scatter: expected self and source to have same dtypes but got{input} and {source}"
+    )
+
+
 @op(variants="function method inplace out", guard=_enough)
 def masked_scatter(input, mask, source, /):
     """``input`` with the elements of ``source``, in order, where ``mask`` holds."""
+    shape = broadcast_shapes(mask.shape, input.shape)
+    if source.dtype != input.dtype:
+        raise other_dtype(scalar_name(input), scalar_name(source))
     if not is_bool(mask):
         raise RuntimeError(
             "masked_scatter_ only supports boolean masks, but got mask with dtype "
             f"{dtypes.from_numpy_dtype(mask.dtype).scalar_name}"
         )
-    if source.dtype != input.dtype:
-        raise RuntimeError(
-            "masked_scatter: expected self and source to have same dtypes but got"
-            f"{scalar_name(input)} and {scalar_name(source)}"
-        )
-    shape = broadcast_shapes(mask.shape, input.shape)
     if source.size == 0:
         return jnp.broadcast_to(input, shape)
     mask, x = jnp.broadcast_to(mask, shape), jnp.broadcast_to(input, shape)
