@@ -7,6 +7,7 @@ from typing import Any
 import jax
 
 from ._core import device as _devices
+from ._dispatch.run import flush
 
 
 def is_available() -> bool:
@@ -51,8 +52,9 @@ set_device_idx = set_device_index
 
 
 def synchronize(device: Any = None, /) -> None:
-    """Wait until the devices have done what was handed to them. RuntimeError without an accelerator."""
+    """Hand over what was recorded and wait for it. RuntimeError without an accelerator."""
     _need()
+    flush()
     for one in jax.devices():
         (jax.device_put(0.0, one) + 0).block_until_ready()
 

@@ -1,0 +1,94 @@
+"""GPUs as programs ask about them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from jaxflow._api.legacy_types import CUDA_TYPES as _CUDA_TYPES
+
+from . import _gpus
+from . import memory as memory
+from . import random as random
+from ._gpus import current_device as current_device
+from ._gpus import synchronize as synchronize
+from ._streams import Event as Event
+from ._streams import Stream as Stream
+from ._streams import StreamContext as StreamContext
+from ._streams import current_stream as current_stream
+from ._streams import default_stream as default_stream
+from ._streams import stream as stream
+from .memory import empty_cache as empty_cache
+from .memory import max_memory_allocated as max_memory_allocated
+from .memory import max_memory_reserved as max_memory_reserved
+from .memory import mem_get_info as mem_get_info
+from .memory import memory_allocated as memory_allocated
+from .memory import memory_reserved as memory_reserved
+from .memory import reset_max_memory_allocated as reset_max_memory_allocated
+from .memory import reset_peak_memory_stats as reset_peak_memory_stats
+from .random import get_rng_state as get_rng_state
+from .random import get_rng_state_all as get_rng_state_all
+from .random import manual_seed as manual_seed
+from .random import manual_seed_all as manual_seed_all
+from .random import set_rng_state as set_rng_state
+from .random import set_rng_state_all as set_rng_state_all
+
+globals().update(_CUDA_TYPES)
+
+
+def is_available() -> bool:
+    """Whether jax sees a GPU."""
+    return bool(_gpus.gpus())
+
+
+def device_count() -> int:
+    """How many GPUs jax sees."""
+    return len(_gpus.gpus())
+
+
+def get_device_name(device: object = None) -> str:
+    """The GPU's product name."""
+    return _gpus.needed()[_gpus.index_of(device)].device_kind
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether bfloat16 arithmetic runs: XLA has it on every GPU."""
+    return is_available()
+
+
+def set_device(device: object) -> None:
+    """Accepted for the GPU that ``"cuda"`` means anyhow, the first. NotImplementedError for another."""
+    if isinstance(device, int) and device < 0:
+        return
+    found = _gpus.index_of(device)
+    if found:
+        raise NotImplementedError(
+            f"set_device({device!r}): 'cuda' always means GPU 0 here; name the GPU 'cuda:{found}', or let "
+            "the process see that one alone (CUDA_VISIBLE_DEVICES)"
+        )
+
+
+class _CudaDeviceProperties(NamedTuple):
+    """What is known of a GPU."""
+
+    name: str
+    major: int
+    minor: int
+    total_memory: int
+    multi_processor_count: int
+
+
+def get_device_properties(device: object = None) -> _CudaDeviceProperties:
+    """Name, compute capability, memory in bytes and multiprocessors of a GPU. AssertionError without one."""
+    gpu = _gpus.needed()[_gpus.index_of(device)]
+    major, _, minor = str(getattr(gpu, "compute_capability", "0.0")).partition(".")
+    total = (gpu.memory_stats() or {}).get("bytes_limit", 0)
+    return _CudaDeviceProperties(gpu.device_kind, int(major), int(minor or 0), int(total),
+                                 int(getattr(gpu, "core_count", 0)))
+
+
+def get_device_capability(device: object = None) -> tuple[int, int]:
+    """The compute capability of a GPU. AssertionError without one."""
+    found = get_device_properties(device)
+    return found.major, found.minor
+
+

@@ -1,0 +1,49 @@
+"""The GPUs that jax sees."""
+
+from __future__ import annotations
+
+import jax
+
+from jaxflow._core import device as _devices
+from jaxflow._dispatch.run import flush
+
+
+def gpus() -> list:
+    """jax's devices that are GPUs."""
+    return [d for d in jax.devices() if d.platform in ("gpu", "cuda", "rocm")]
+
+
+def needed() -> list:
+    """`gpus`. AssertionError where there is none."""
+    found = gpus()
+    if not found:
+        raise AssertionError("Torch not compiled with CUDA enabled")
+    return found
+
+
+def current_device() -> int:
+    """The index of the current GPU. Raises AssertionError where there is none."""
+    needed()
+    chosen = _devices.get_default_device()
+    return chosen.index or 0 if chosen.type == "cuda" else 0
+
+
+def index_of(device: object = None) -> int:
+    """The number of the GPU that an argument means. AssertionError without a GPU, or of that number."""
+    there = needed()
+    if device is None:
+        return current_device()
+    chosen = _devices.device("cuda", device) if isinstance(device, int) else _devices.device(device)
+    if chosen.type != "cuda":
+        raise ValueError(f"Expected a cuda device, but got: {chosen}")
+    found = chosen.index if chosen.index is not None else current_device()
+    if found >= len(there):
+        raise AssertionError("Invalid device id")
+    return found
+
+
+def synchronize(device: object = None) -> None:
+    """Hand over what was recorded and wait for it; nothing to wait for where there is no GPU."""
+    flush()
+    for gpu in gpus():
+        (jax.device_put(0.0, gpu) + 0).block_until_ready()

@@ -1,0 +1,56 @@
+"""What memory the GPUs' arrays take."""
+
+from __future__ import annotations
+
+import warnings
+
+from ._gpus import gpus, index_of, needed
+
+
+def empty_cache() -> None:
+    """Accepted; XLA's allocator keeps its memory for the next program."""
+
+
+def _statistic(name: str, about: str) -> None:
+    key = {"max_memory": "peak_bytes_in_use", "memory": "bytes_in_use"}[name.rpartition("_")[0]]
+
+    def call(device: object = None) -> int:
+        there = gpus()
+        if not there:
+            return 0
+        found = there[index_of(device)].memory_stats() or {}
+        return int(found.get("pool_bytes" if name == "memory_reserved" else key, 0))
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"{about}; 0 where there is no GPU."
+    globals()[name] = call
+
+
+for _name, _about in (
+    ("memory_allocated", "Bytes in use on the GPU now"),
+    ("max_memory_allocated", "Peak bytes in use on the GPU so far"),
+    ("memory_reserved", "Bytes that XLA's allocator holds"),
+    ("max_memory_reserved", "Peak bytes in use on the GPU so far"),
+):
+    _statistic(_name, _about)
+
+
+def mem_get_info(device: object = None) -> tuple[int, int]:
+    """Bytes that XLA's allocator may still take on a GPU, and all it may. AssertionError without one."""
+    found = needed()[index_of(device)].memory_stats() or {}
+    total = int(found.get("bytes_limit", 0))
+    return total - int(found.get("bytes_in_use", 0)), total
+
+
+def reset_peak_memory_stats(device: object = None) -> None:
+    """Only warns: XLA's peak is that of the whole process. AssertionError without a GPU."""
+    needed()
+    warnings.warn("XLA counts the peak of memory from the start of the process: max_memory_allocated() "
+                  "goes on from where it was", stacklevel=2)
+
+
+def reset_max_memory_allocated(device: object = None) -> None:
+    """The older name of `reset_peak_memory_stats`."""
+    warnings.warn("torch.cuda.reset_max_memory_allocated now calls torch.cuda.reset_peak_memory_stats, which "
+                  "resets /all/ peak memory stats.", FutureWarning, stacklevel=2)
+    reset_peak_memory_stats(device)
