@@ -74,8 +74,9 @@ def scaled_dot_product_attention(
             ), value)
         noise = noise_of(scores, query, dropout_p) if dropout_p < 1 else query.new_zeros(())
     out = apply(OPS["_scaled_dot_product_attention"], (query, key, value, attn_mask, noise), static)
-    fused = not dropout_p and _fused(query, key, value, attn_mask, enable_gqa)
-    return out if fused else _released(out, value)
+    if out._grad_fn is None or (not dropout_p and _fused(query, key, value, attn_mask, enable_gqa)):
+        return out
+    return _released(out, value)
 
 
 def _fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, gqa: bool) -> bool:
