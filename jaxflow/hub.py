@@ -62,7 +62,7 @@ def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, pro
             dir=os.path.dirname(dst) or ".", suffix=".partial", delete=False) as part:
         try:
             size = int(answer.headers.get("Content-Length") or 0)
-            with _bar(size, progress) as advance:
+            with _Progress(size, progress) as advance:
                 while chunk := answer.read(_CHUNK):
                     part.write(chunk)
                     digest.update(chunk)
@@ -78,7 +78,7 @@ def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, pro
             raise
 
 
-class _bar:
+class _Progress:
     """A progress bar as a context whose value is told how many bytes came; silent without tqdm."""
 
     def __init__(self, size: int, shown: bool) -> None:

@@ -8,11 +8,10 @@ archives, which hold programs of TorchScript's own language, can be neither writ
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
+from typing import Final as Final
 
 from .nn import Module
-
-__all__ = ["Final", "ScriptModule"]
 
 
 class ScriptModule(Module):
