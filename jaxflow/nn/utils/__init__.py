@@ -1,6 +1,6 @@
 """Helpers around parameters and gradients."""
 
-from jaxflow.nn.utils import rnn, stateless
+from jaxflow.nn.utils import parametrizations, parametrize, rnn, stateless
 from jaxflow.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -19,6 +19,8 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "parametrizations",
+    "parametrize",
     "remove_weight_norm",
     "rnn",
     "skip_init",
