@@ -1,12 +1,22 @@
 """Names that programs take from ``torch._C``, where PyTorch keeps what it has written in C++."""
 
+from ._core.device import accelerator, device
 from ._dispatch.overriding import DisableTorchFunction as DisableTorchFunction
 from ._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ._dispatch.overriding import disabled as _disabled_torch_function_impl
 
 __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_disabled_torch_function_impl",
-           "_get_tracing_state"]
+           "_get_accelerator", "_get_tracing_state", "_log_api_usage_once"]
 
 
 def _get_tracing_state() -> None:
     """None: nothing is ever traced into TorchScript."""
+
+
+def _get_accelerator(check: bool | None = None) -> device:
+    """The accelerator as a device, or the CPU where there is none."""
+    return device(accelerator() or "cpu")
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Nothing: nobody is told what is used."""

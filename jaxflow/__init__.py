@@ -77,7 +77,9 @@ from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
 
 from . import _C as _C
+from . import __config__ as __config__
 from . import _dynamo as _dynamo
+from . import _inductor as _inductor
 from . import _utils as _utils
 from . import accelerator as accelerator
 from . import backends as backends
@@ -87,6 +89,8 @@ from . import cuda as cuda
 from . import distributed as distributed
 from . import fft as fft
 from . import func as func
+from . import futures as futures
+from . import fx as fx
 from . import hub as hub
 from . import jit as jit
 from . import linalg as linalg

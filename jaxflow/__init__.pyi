@@ -38,6 +38,8 @@ from . import fft as fft
 from jaxflow._core.typeinfo import finfo as finfo
 from jaxflow._dispatch.run import flush as flush
 from . import func as func
+from . import futures as futures
+from . import fx as fx
 from jaxflow._core.dtype import get_default_dtype as get_default_dtype
 from jaxflow._utils import get_device_module as get_device_module
 from . import hub as hub

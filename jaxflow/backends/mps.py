@@ -9,3 +9,8 @@ def is_built() -> bool:
 def is_available() -> bool:
     """Whether a tensor can be moved to ``mps``: it cannot."""
     return False
+
+
+def is_macos_or_newer(major: int, minor: int) -> bool:
+    """Whether ``mps`` runs on a macOS of this version or a later one: it does not run at all."""
+    return False
