@@ -4,7 +4,7 @@ import collections
 import pathlib
 import re
 
-from .records import DTYPES, differentiable, dtypes, keys, record
+from .records import DTYPES, differentiable, dtypes, keys, record, resolve
 
 PATH = pathlib.Path(__file__).resolve().parents[2] / "docs" / "compatibility.md"
 REASONS = pathlib.Path(__file__).with_name("reasons.txt")
@@ -37,7 +37,7 @@ def write(lines):
 
 def render(lines):
     """The page for a ledger."""
-    parts = [_HEAD.format(deep=_seen_whole(lines)), "\n## Totals\n\n", totals(lines)]
+    parts = [_HEAD.format(deep=_seen_whole(lines)), "\n## Totals\n\n", totals(lines), _on_host(lines)]
     spaces = collections.defaultdict(list)
     for key in sorted(lines):
         spaces[_namespace(key)].append(key)
@@ -53,6 +53,14 @@ def _seen_whole(lines):
             if all(name in line.get("all", "").split() for key, line in lines.items()
                    if name in dtypes(key) and not line.get("missing"))]
     return f" (of {' and '.join(seen)}: all samples)" if seen else ""
+
+
+def _on_host(lines):
+    """The records whose function says, in its docstring, that it runs on the host."""
+    found = [key for key, line in sorted(lines.items()) if not line.get("missing")
+             and re.search(r"runs (it )?on the host", resolve(key).__doc__ or "", re.IGNORECASE)]
+    return ("\nXLA has no algorithm on some platform for what follows: it runs on the host there, in "
+            "compiled programs too.\n" + ", ".join(f"`{key}`" for key in found) + ".\n")
 
 
 def _namespace(key):

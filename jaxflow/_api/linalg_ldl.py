@@ -38,7 +38,10 @@ def _factor(A: Tensor, hermitian: bool) -> tuple[Tensor, Tensor, Tensor]:
 @composite("function", namespace="linalg")
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False,
                   out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
-    """`ldl_factor`, and for each matrix an int32: 0, or the number of its first zero pivot."""
+    """`ldl_factor`, and for each matrix an int32: 0, or the number of its first zero pivot.
+
+    Runs on the host; as in PyTorch it has no derivative.
+    """
     expect_tensor("linalg_ldl_factor_ex", "A", A)
     result = _factor(A, hermitian)
     return with_info("torch.linalg.ldl_factor_ex", _ZERO, _LDL_FACTOR_EX, result, check_errors, out,
