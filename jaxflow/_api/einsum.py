@@ -62,6 +62,7 @@ def einsum(*args: Any) -> Tensor:
     for i, (term, operand) in enumerate(zip(terms, operands)):
         terms[i], operands[i] = _diagonals(i, term, operand)
     sizes = _sizes(terms, operands)
+    whole = [c for term in (*map(set, terms), output) for c in term]
     for i, (term, operand) in enumerate(zip(terms, operands)):
         single = [d for d, c in enumerate(term) if operand.shape[d] == 1 and sizes[c] != 1]
         if single:
@@ -74,10 +75,11 @@ def einsum(*args: Any) -> Tensor:
     if any(letters.count(c) == 1 for c in letters):
         operands = [t.to(dtypes.int64) if t._aval.dtype.category < dtypes.FLOATING else t for t in operands]
         for i, term in enumerate(terms):
-            alone = [d for d, c in enumerate(term) if letters.count(c) == 1]
+            # One that another operand has too, of size 1, is summed in the product there.
+            alone = [d for d, c in enumerate(term) if whole.count(c) == 1]
             if alone:
                 operands[i] = operands[i].sum(tuple(alone))
-                terms[i] = [c for c in term if letters.count(c) > 1]
+                terms[i] = [c for c in term if whole.count(c) > 1]
     names = {c: _LETTERS[k] for k, c in enumerate(dict.fromkeys(sum(terms, [])))}
     text = ",".join("".join(names[c] for c in term) for term in terms)
     equation = text + "->" + "".join(map(names.get, output))
