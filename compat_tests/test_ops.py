@@ -9,6 +9,12 @@ from compat_tests.ops.sweep import sweep
 LEDGER = ledger.read()
 
 
+def left_by_brief(units, dtypes):
+    """Those of the units that ``brief`` asks: of what hardly depends on the dtype, the first one's."""
+    swept = [name for name in dtypes if any(unit[1] == name for unit in units)]
+    return {unit for unit in units if unit[0] not in ("layout", "eager", "compile") or unit[1] == swept[0]}
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("key", keys())
 def test_record(key):
@@ -17,7 +23,7 @@ def test_record(key):
     line = ledger.entry(key, sweep(key, dtypes, brief=True))
     assert line.get("missing") == known.get("missing")
     asked = ledger.units(line, dtypes)
-    assert asked <= ledger.units(known, dtypes)
+    assert asked == left_by_brief(ledger.units(known, dtypes), dtypes)
     now = ledger.failures(line, dtypes)
     was = {unit for unit in ledger.failures(known, dtypes) if unit in asked or not unit[1]}
     worse = {unit: line["failed"][unit[0]][unit[1]] for unit in now - was}

@@ -77,4 +77,4 @@ def _statistic(name: str, key: str, doc: str) -> None:
 
 _statistic("memory_allocated", "bytes_in_use", "Bytes that arrays take on a device now.")
 _statistic("max_memory_allocated", "peak_bytes_in_use", "The most bytes that arrays took on a device.")
-_statistic("memory_reserved", "bytes_reserved", "Bytes that XLA holds on a device.")
+_statistic("memory_reserved", "pool_bytes", "Bytes that XLA holds on a device.")

@@ -10,7 +10,7 @@ NOTE [Ledger]
     it ``docs/compatibility.md`` is printed, and nothing else is claimed. `make compat` runs some of the
     units again, of all records with the same samples: all checks in float32, and in one more dtype those
     that depend on it. A test fails where a unit fares otherwise than the ledger says, in either direction.
-    CI runs a third of these tests.
+    CI runs these tests of every record.
 """
 
 from compat_tests import setting  # noqa: F401  before jaxflow is imported

@@ -11,28 +11,23 @@ def empty_cache() -> None:
     """Accepted; XLA's allocator keeps its memory for the next program."""
 
 
-def _statistic(name: str, about: str) -> None:
-    key = {"max_memory": "peak_bytes_in_use", "memory": "bytes_in_use"}[name.rpartition("_")[0]]
-
+def _statistic(name: str, key: str, about: str) -> None:
     def call(device: object = None) -> int:
         there = gpus()
-        if not there:
-            return 0
-        found = there[index_of(device)].memory_stats() or {}
-        return int(found.get("pool_bytes" if name == "memory_reserved" else key, 0))
+        return int((there[index_of(device)].memory_stats() or {}).get(key, 0)) if there else 0
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"{about}; 0 where there is no GPU."
     globals()[name] = call
 
 
-for _name, _about in (
-    ("memory_allocated", "Bytes in use on the GPU now"),
-    ("max_memory_allocated", "Peak bytes in use on the GPU so far"),
-    ("memory_reserved", "Bytes that XLA's allocator holds"),
-    ("max_memory_reserved", "Peak bytes in use on the GPU so far"),
+for _row in (
+    ("memory_allocated", "bytes_in_use", "Bytes in use on the GPU now"),
+    ("max_memory_allocated", "peak_bytes_in_use", "Peak bytes in use on the GPU so far"),
+    ("memory_reserved", "pool_bytes", "Bytes that XLA's allocator holds"),
+    ("max_memory_reserved", "peak_pool_bytes", "Peak bytes that XLA's allocator held so far"),
 ):
-    _statistic(_name, _about)
+    _statistic(*_row)
 
 
 def mem_get_info(device: object = None) -> tuple[int, int]:

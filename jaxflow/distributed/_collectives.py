@@ -169,16 +169,7 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
         ValueError: without ``gather_list``, for other dtypes, and without a world.
         RuntimeError: for another process than 0, or a tensor of another shape.
     """
-    _one(tensor, "tensor")
-    if not enter("gather", group):
-        return None
-    check_root("gather", 0 if dst is group_dst is None else dst, group_dst)
-    if not gather_list:
-        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    _same_dtype(*_many(gather_list, "gather_list"), tensor)
-    _same_shape("gather", gather_list[0], tensor)
-    _put(gather_list[0], tensor)
-    return _done(async_op)
+    return _rooted("gather", "destination", tensor, gather_list, dst, group_dst, group, async_op)
 
 
 def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int | None = None,
@@ -190,15 +181,21 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
         ValueError: without ``scatter_list``, for other dtypes, and without a world.
         RuntimeError: for another process than 0, or a tensor of another shape.
     """
+    return _rooted("scatter", "source", tensor, scatter_list, src, group_src, group, async_op)
+
+
+def _rooted(name: str, root_is: str, tensor: Tensor, tensors: list[Tensor] | None, root: int | None,
+            in_group: int | None, group: Any, async_op: bool) -> Work | None:
+    """Between a process's tensor and its place in the root's list, in the direction of ``name``."""
     _one(tensor, "tensor")
-    if not enter("scatter", group):
+    if not enter(name, group):
         return None
-    check_root("scatter", 0 if src is group_src is None else src, group_src)
-    if not scatter_list:
-        raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-    _same_dtype(*_many(scatter_list, "scatter_list"), tensor)
-    _same_shape("scatter", scatter_list[0], tensor)
-    _put(tensor, scatter_list[0])
+    check_root(name, 0 if root is in_group is None else root, in_group)
+    if not tensors:
+        raise ValueError(f"Argument ``{name}_list`` must be specified on {root_is} rank.")
+    _same_dtype(*_many(tensors, f"{name}_list"), tensor)
+    _same_shape(name, tensors[0], tensor)
+    _put(*((tensors[0], tensor) if name == "gather" else (tensor, tensors[0])))
     return _done(async_op)
 
 
