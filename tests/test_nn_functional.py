@@ -265,3 +265,10 @@ def test_alpha_dropout_keeps_mean_and_variance():
     out = F.alpha_dropout(x, 0.2, training=True).numpy()
     assert abs(out.mean()) < 0.03
     assert abs(out.std() - 1) < 0.03
+
+
+def test_channels_that_cannot_be_dropped_in_place_keep_their_shape(executor):
+    for x in (torch.ones(3, 2, 2, 2, dtype=torch.int64), torch.ones(1).expand(3, 2, 2, 2)):
+        with pytest.raises(RuntimeError):
+            torch.nn.functional.dropout3d(x, 0.5, inplace=True)
+        assert x.shape == (3, 2, 2, 2) and bool((x == 1).all())

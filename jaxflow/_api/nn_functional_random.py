@@ -167,7 +167,11 @@ def _channels(
         return _dropout(input, p, training, inplace, features=True)
     if not inplace:
         return _dropout(input.unsqueeze(0), p, training, False, features=True).squeeze(0)
-    return _dropout(input.unsqueeze_(0), p, training, True, features=True).squeeze_(0)
+    input.unsqueeze_(0)
+    try:
+        return _dropout(input, p, training, True, features=True)
+    finally:
+        input.squeeze_(0)  # what is refused keeps its shape, too
 
 
 def _warn_dimensions(n: int, input: Tensor) -> None:
