@@ -56,7 +56,7 @@ def test_events_wait_for_what_was_recorded(one_gpu):
     with pytest.raises(RuntimeError, match="must be recorded"):
         start.elapsed_time(end)
     start.record()
-    assert x._storage.value.place is None
+    assert x._storage.value.producer is None
     side = cuda.Stream()
     side.wait_stream(cuda.current_stream())
     with cuda.stream(side):

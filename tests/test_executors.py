@@ -14,7 +14,7 @@ from jaxflow.nn import functional as F
 
 def deferred_now():
     """Whether an operation is only recorded."""
-    return (torch.ones(3) * 2)._storage.value.place is not None
+    return (torch.ones(3) * 2)._storage.value.producer is not None
 
 
 def test_deferred_is_the_default():
@@ -83,7 +83,7 @@ def test_unknown_names(name):
 def run_with(**environment):
     code = (
         "import jaxflow as torch\n"
-        "print((torch.ones(3) * 2)._storage.value.place is not None)\n"
+        "print((torch.ones(3) * 2)._storage.value.producer is not None)\n"
     )
     return subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True,
@@ -106,7 +106,7 @@ def test_values_of_one_executor_in_the_other():
         a = torch.ones(3) * 2
     with torch.execution("eager"):
         b = a + 1
-        assert b._storage.value.place is None
+        assert b._storage.value.producer is None
     with torch.execution("deferred"):
         c = b * a
     assert c.tolist() == [6.0] * 3

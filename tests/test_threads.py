@@ -35,7 +35,7 @@ def in_threads(*jobs):
 
 
 def owed(t):
-    return t._storage.value.place is not None
+    return t._storage.value.producer is not None
 
 
 def test_one_program_a_thread():
@@ -120,7 +120,7 @@ def test_values_crossing_while_both_record():
 def test_no_lock_is_held_while_waiting_for_another_program():
     """Else two threads that want each other's values at the same moment would wait for ever."""
     foreign = in_threads(lambda: torch.ones(3) * 2)[0]
-    owner = foreign._storage.value.place[0]
+    owner = foreign._storage.value.producer[0].program
     mine, sums = [], []
 
     def work():

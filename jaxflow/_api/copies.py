@@ -29,12 +29,13 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, edge_of, plan_of, share, value_of
 from jaxflow._dispatch.graph import node_class
 from jaxflow._dispatch.history import refreshed, set_history
-from jaxflow._dispatch.inplace import apply_inplace, check_writable, write
+from jaxflow._dispatch.inplace import apply_inplace, check_writable
 from jaxflow._dispatch.not_derived import NotDerived
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.planning import build
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import is_inference, show
+from jaxflow._dispatch.writes import write
 from jaxflow._ops.views import capacity
 
 from . import views

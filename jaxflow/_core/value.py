@@ -1,4 +1,4 @@
-"""Values: immutable arrays, known or still owed by a Program; and the Storages that hold them.
+"""Values: immutable arrays, known or still pending in a Program; and the Storages that hold them.
 
 NOTE [Values are immutable]
     A Value stands for one array for ever. Writing to a Tensor puts another Value into its Storage; who
@@ -37,23 +37,24 @@ class Value:
     """An immutable array of a known aval: a jax array, or on the host a NumPy one nobody writes to.
 
     The latter becomes a jax array once somebody asks for that; NOTE [Cold programs].
-    ``place`` is ``(program, slot)`` while a Program owes the array and ``None`` once ``array`` is set.
-    The tuple is replaced whole, so a reader in another thread never sees half of it. ``doubt`` is what
+    ``producer`` is ``(entry, k)`` while the array is pending: it will be the ``k``-th result of that entry of a
+    Program, whose inputs the entry keeps. It is ``None`` once ``array`` is set. The tuple is replaced
+    whole, so a reader in another thread never sees half of it. ``doubt`` is what
     has to be asked before the array is read, and with which slot: NOTE [Faults found late].
     """
 
-    __slots__ = ("__weakref__", "array", "aval", "doubt", "place", "shared")
+    __slots__ = ("__weakref__", "array", "aval", "doubt", "producer", "shared")
 
-    def __init__(self, aval: Aval, array: Any = None, place: tuple | None = None,
+    def __init__(self, aval: Aval, array: Any = None, producer: tuple | None = None,
                  shared: bool = False) -> None:
         self.aval = aval
         self.array = array
         self.doubt: tuple | None = None
-        self.place = place
+        self.producer = producer
         self.shared = shared
 
     def get(self) -> Any:
-        """The jax array; runs the owing Program first if need be. Raises what that did wrong."""
+        """The jax array; runs the Program it is pending in first if need be. Raises what that did wrong."""
         array = self.settled()
         if array.__class__ is np.ndarray:
             array = self.array = device_array(array, resolve(CPU)[1])
@@ -61,9 +62,9 @@ class Value:
 
     def settled(self) -> Any:
         """The array as it is held: `get` without making a jax array of it."""
-        place = self.place
-        if place is not None:
-            place[0].deliver(self)
+        producer = self.producer
+        if producer is not None:
+            producer[0].program.deliver(self)
         doubt = self.doubt
         if doubt is not None:
             doubt[0].answer(self, doubt[1])
@@ -78,7 +79,7 @@ class Value:
             raise
 
     def __repr__(self) -> str:
-        state = "known" if self.place is None else f"owed as %{self.place[1]}"
+        state = "known" if self.producer is None else f"pending as result {self.producer[1]}"
         return f"<Value {self.aval!r} {state}>"
 
 
@@ -141,10 +142,10 @@ class Storage:
 
     ``value`` has the base tensor's logical shape. ``epoch`` counts every write and tells views that
     what they read is stale; ``version`` is the cell behind ``Tensor._version``, shared with all views
-    but not with ``.data`` aliases.
+    but not with ``.data`` aliases. The three change in one call: NOTE [One C call].
     """
 
-    __slots__ = ("epoch", "value", "version")
+    __slots__ = ("__weakref__", "epoch", "value", "version")
 
     def __init__(self, value: Value) -> None:
         self.value = value

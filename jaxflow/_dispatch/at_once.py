@@ -142,7 +142,7 @@ def _prepared(plan: Plan) -> Callable[..., list] | None:
 
 def _array_of(x: Value) -> np.ndarray | None:
     """The array of an input that is no NumPy array or is in doubt; None if that has to be recorded."""
-    if x.place is not None:
+    if x.producer is not None:
         raise ForeignLeaf(x)
     if isinstance(x.array, jax.core.Tracer):
         raise TracerLeaf

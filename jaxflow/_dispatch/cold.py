@@ -26,7 +26,7 @@ from .plan import NUMBER_DTYPES
 from .steps import VECTOR, inputs, parse
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .tape import Layout
 
 
 class Schedule:
@@ -73,17 +73,17 @@ class Schedule:
             self.steps.append((run.bare, where, out, after.stop, drop))
         self.steps.reverse()
 
-    def __call__(self, program: Program) -> list:
+    def __call__(self, layout: Layout) -> list:
         """The arrays of the results in ``alive``."""
         env: list = [None] * self.results
         for kind, numbers in (
-            (float, program.floats), (int, program.integers), (complex, program.complexes)
+            (float, layout.floats), (int, layout.integers), (complex, layout.complexes)
         ):
             dtype = NUMBER_DTYPES[kind]
             env += [np.array(x, dtype) for x in numbers]
         for i in self.bools:
             env[i] = env[i] != 0
-        env += [np.asarray(leaf.array) for leaf in reversed(program.leaves)]
+        env += [np.asarray(leaf.array) for leaf in reversed(layout.leaves)]
         from jaxflow._interpreter import interpreting  # it has been loaded: the steps are its functions
 
         with interpreting():

@@ -325,7 +325,7 @@ def known(t: Any, *, owed: bool = False) -> np.ndarray | None:
     if owed:
         value = all_examples(value)
         value.get()
-    if value.place is not None or t._aval.device.type != "cpu" or isinstance(
+    if value.producer is not None or t._aval.device.type != "cpu" or isinstance(
         value.array, jax.core.Tracer
     ):
         return None

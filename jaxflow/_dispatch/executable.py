@@ -14,11 +14,12 @@ from jaxflow._core.aval import Aval
 from jaxflow._core.device import placed
 
 from . import explain, options, room, spares
+from .handover import Entrance
 from .plan import Plan
 from .steps import Step, heirs, inputs, parse, takers, without_dead
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .tape import Layout
 
 
 _NONE: Mapping[Aval, int] = MappingProxyType({})
@@ -32,6 +33,12 @@ class Signature(NamedTuple):
     floats: int
     integers: int
     complexes: int
+
+    @classmethod
+    def of(cls, device: Any, layout: Layout) -> Signature:
+        """That of a program with this layout."""
+        return cls(device, tuple([leaf.aval for leaf in layout.leaves]), len(layout.floats),
+                   len(layout.integers), len(layout.complexes))
 
 
 class Executable:
@@ -47,7 +54,7 @@ class Executable:
         wasted: how often more than that could have been.
     """
 
-    __slots__ = ("alive", "alive_set", "compiled", "donated", "donated_set", "entry", "kept", "offered",
+    __slots__ = ("alive", "alive_set", "donated", "donated_set", "entrance", "entry", "kept", "offered",
                  "outputs", "spares", "wasted")
 
     def __init__(self, trace: tuple, alive: tuple[int, ...], donatable: tuple[int, ...],
@@ -78,11 +85,16 @@ class Executable:
                 jax.ShapeDtypeStruct((signature.integers,), np.int64),
                 jax.ShapeDtypeStruct((signature.complexes,), np.complex128),
             )
-            self.compiled = options.compiled(lowered, signature.device)
+            self.entrance = Entrance(options.compiled(lowered, signature.device))
         self.entry = explain.compiled(
             explain.program_name(trace), sum(isinstance(t, Plan) for t in trace), why,
             time.perf_counter() - started, line,
         )
+
+    @property
+    def compiled(self) -> Any:
+        """What jax compiled."""
+        return self.entrance.compiled
 
     def serves(self, alive: tuple[int, ...], donatable: tuple[int, ...]) -> bool:
         """Whether this program's outputs cover ``alive`` and it donates only what may be donated."""
@@ -90,18 +102,19 @@ class Executable:
             self.donated_set.issubset(donatable)
         )
 
-    def __call__(self, program: Program, offered: list) -> list:
-        """The arrays of ``outputs``, not waited for; what is ``donated`` is gone afterwards.
+    def __call__(self, layout: Layout, offered: list, about: Any, answers: list) -> None:
+        """Put ``about`` and the arrays of ``outputs``, not waited for, into ``answers``.
 
-        What is ``offered`` and not wanted is gone before it starts.
+        What is ``donated`` is gone afterwards, and what is ``offered`` and not wanted before it starts.
+        Raises HandedOver, having done nothing, if there are answers already.
         """
-        leaves = program.leaves
-        return self.compiled(
-            [*(leaves[i].array for i in self.donated), *spares.chosen(self.spares, offered)],
+        leaves = layout.leaves
+        self.entrance.run(
+            [*[leaves[i].array for i in self.donated], *spares.chosen(self.spares, offered)],
             [leaves[i].array for i in self.kept],
-            np.array(program.floats, np.float64),
-            np.array(program.integers, np.int64),
-            np.array(program.complexes, np.complex128),
+            (np.array(layout.floats, np.float64), np.array(layout.integers, np.int64),
+             np.array(layout.complexes, np.complex128)),
+            about, answers, len(self.donated),
         )
 
     def _replay(self, steps: list[Step]):

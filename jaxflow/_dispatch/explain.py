@@ -49,6 +49,7 @@ class _Figures:
         self.without_rule: Counter = Counter()
         self.eager_ops = 0
         self.at_once = 0
+        self.recoveries = 0
         self.reasons: Counter = Counter()
         self.syncs: Counter = Counter()
 
@@ -133,6 +134,12 @@ def ran_at_once(ops: int, reason: str) -> None:
         _note_close(reason, None)
 
 
+def recovered(lost: int) -> None:
+    """Note a program that could not be run as one, and how many of its results could not be had at all."""
+    with _figures.lock:
+        _figures.recoveries += 1
+
+
 def program_name(trace: tuple) -> str:
     """A short name of a trace: its most frequent operations."""
     names = Counter(step.name for step in trace if not isinstance(step, int))
@@ -185,6 +192,9 @@ class Report(dict):
             f"interpreted without compiling: {self['interpreted']} runs in "
             f"{self['interpreted_seconds']:.2f} s; {self['at_once']} operations at once, unrecorded",
         ]
+        if self["recoveries"]:
+            lines.append(f"could not be run as one program, and ran operation by operation: "
+                         f"{self['recoveries']}")
         lines += [f"  {runs:6d} x  {programs:5d} programs  {line}"
                   for line, (runs, programs) in self["cold"].items()]
         lines += [f"  {n:6d} x  {what} has no rule and ran through XLA"
@@ -219,7 +229,7 @@ def explain() -> Report:
     interpreter, ``cold`` (source line -> how many of these were asked for there, and how many programs
     were met there first), ``without_rule`` (primitive -> how many of their operations had one that the
     interpreter leaves to XLA), ``at_once`` (operations that were cheap, cold, and run without recording
-    them), ``eager_ops`` (operations that ran one by one), ``programs`` (of the
+    them), ``recoveries`` (programs that failed and were run operation by operation), ``eager_ops`` (operations that ran one by one), ``programs`` (of the
     last 1024: name, number of ops, why it was compiled, seconds, runs, source line),
     ``closed_because`` (reason -> how often) and ``syncs`` (source line -> how often it forced a
     result), ``functions`` (what ``jaxflow.compiler.explain`` says). With the environment variable
@@ -237,6 +247,7 @@ def explain() -> Report:
                   sorted(_figures.cold.items(), key=lambda item: -item[1][0])},
             without_rule=dict(_figures.without_rule.most_common()),
             at_once=_figures.at_once,
+            recoveries=_figures.recoveries,
             eager_ops=_figures.eager_ops,
             programs=sorted(map(dict, _figures.programs), key=lambda p: -p["runs"]),
             closed_because=dict(_figures.reasons.most_common()),

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import weakref
 
+from jaxflow._core.commit import commit
 from jaxflow._core.tensor import Tensor
 
 from .graph import AccumulateGrad, short_name
@@ -82,30 +83,38 @@ def refreshed(t: Tensor) -> Tensor:
 
 
 def refresh_history(t: Tensor) -> None:
-    """Let a view follow what happened to its base since ``seen_version``."""
+    """Let a view follow what happened to its base since ``seen_version``.
+
+    ``seen_version`` is stored last, or together with the history that it stands for: an interrupt may not
+    leave an old history behind that looks like the present one.
+    """
     view = t._view
     base, version = view.base, view.version[0]
     if base is None:
         view.seen_version = version
         return
-    if t._grad_fn.__class__ is Invalid:
-        t._grad_fn = t._grad_fn.node
-    if t._grad_fn is None and not base._requires_grad:
+    node = before = t._grad_fn
+    if node.__class__ is Invalid:
+        node = node.node
+    if node is None and not base._requires_grad:
         t._requires_grad = view.own
+        t._grad_fn = None
         return
     seen = view.seen_version
     if version in (seen, -1 - seen):
-        if t._grad_fn is not None:  # else it only follows its base, which may be detached again
+        t._requires_grad = True
+        t._grad_fn = node
+        if node is not None:  # else it only follows its base, which may be detached again
             view.seen_version = version
-        t._requires_grad = True
     elif view.origin is not None:
-        t._grad_fn = Invalid(refusal(t, INDIRECTLY), t._grad_fn)
-        t._requires_grad = True
+        lost = Invalid(_refusal(view.origin, node, t._output_nr, INDIRECTLY), node)
+        commit([(setattr, t, "_grad_fn", lost), (setattr, t, "_requires_grad", True)])
     else:
-        view.seen_version = version
         plan = base_plan_of(view)
         edge = edge_of(base) if base._requires_grad else None
-        set_history(t, view_node(plan.read, plan.numbers, [edge]), 0)
+        new = view_node(plan.read, plan.numbers, [edge])
+        commit([*history_rows(t, new, 0), (setattr, view, "seen_version", version)])
+    del before  # kept until the call is over
 
 
 def base_plan_of(view):
@@ -119,16 +128,23 @@ def base_plan_of(view):
 
 
 def set_history(t: Tensor, node, number: int) -> None:
-    """Make ``t`` an output of ``node``; a grad it was to retain is retained there."""
+    """Make ``t`` an output of ``node``, at once."""
+    old = t._grad_fn  # kept until the call is over
+    commit(history_rows(t, node, number))
+    del old
+
+
+def history_rows(t: Tensor, node, number: int) -> list[tuple]:
+    """The stores that make ``t`` an output of ``node``; a grad it was to retain is retained there."""
+    rows = [(setattr, t, "_grad_fn", node), (setattr, t, "_output_nr", number),
+            (setattr, t, "_requires_grad", True)]
     old = t._grad_fn
     if old is not None and old._retained:
         ref = old._retained.get(t._output_nr)
         if ref is not None and ref() is t:
-            del old._retained[t._output_nr]
-            if node._retained is None:
-                node._retained = {}
-            node._retained[number] = ref
-    t._grad_fn, t._output_nr, t._requires_grad = node, number, True
+            rows.append((dict.pop, old._retained, t._output_nr, None))
+            rows.append((setattr, node, "_retained", {**(node._retained or {}), number: ref}))
+    return rows
 
 
 INDIRECTLY = "its base or another view of its base has been"

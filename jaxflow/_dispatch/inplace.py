@@ -8,34 +8,44 @@ NOTE [Writing through a view]
 
 NOTE [Nothing half done]
     All checks come before the storage is touched, and the new Value is complete by then. A refused or
-    failed in-place operation leaves tensor, version and history as they were.
+    failed in-place operation leaves tensor, version and history as they were. If somebody else (a finalizer,
+    another thread) wrote to the storage while the new Value was computed, it is computed again from theirs.
 """
 
 from __future__ import annotations
 
+from jaxflow._core.commit import Overtaken
 from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked
 
-from .batch import Batched, axes_of
 from .door import apply, forward_mode, only_inference, plan_of, strides_of, value_of
-from .graph import RESULT
-from .history import Rebuilt, base_plan_of, edge_of, refreshed, refusal, set_history
+from .history import refreshed, refusal
 from .op import Op
-from .run import run
 from .saving import Packed
 from .state import state
-from .traces import MET, refuse_leak
-from .views import view_node
+from .writes import write
 
 
-def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
-    """Apply an op and write its result into ``args[0]``, which keeps its shape and dtype."""
+def apply_inplace(op: Op, args: tuple, static: tuple = (), *, counted: bool = True) -> Tensor:
+    """Apply an op and write its result into ``args[0]``, which keeps its shape and dtype.
+
+    ``counted`` says whether the version goes up.
+    """
+    while True:
+        try:
+            return _apply_inplace(op, args, static, counted)
+        except Overtaken:
+            continue
+
+
+def _apply_inplace(op: Op, args: tuple, static: tuple, counted: bool) -> Tensor:
     target = args[0]
+    epoch = target._storage.epoch
     if state.saving is not None and state.saving.target is not target:
         with state.saving.overwriting(target):
-            return apply_inplace(op, args, static)
+            return apply_inplace(op, args, static, counted=counted)
     requires_grad = any(isinstance(a, Tensor) and refreshed(a)._requires_grad for a in args)
     uniform = op.name in _UNIFORM and not any(isinstance(a, Tensor) for a in args[1:])
     if not check_writable(target, requires_grad, args, uniform=uniform):
@@ -55,7 +65,7 @@ def apply_inplace(op: Op, args: tuple, static: tuple = ()) -> Tensor:
         transform.check_write(op, target, result)
     if LEVELS:
         forward_mode().check_write(op, target, result)
-    write(target, result)
+    write(target, result, epoch, counted=counted)
     return target
 
 
@@ -64,13 +74,7 @@ def apply_uncounted(op: Op, args: tuple, static: tuple = ()) -> Tensor:
 
     Nodes that saved the target may go on to backward, which reads what was saved.
     """
-    target, cell = args[0], version_cell(args[0])
-    before = cell[0]
-    apply_inplace(op, args, static)
-    cell[0] = before
-    if target._view is not None:
-        target._view.seen_version = before
-    return target
+    return apply_inplace(op, args, static, counted=False)
 
 
 def captured(op: Op) -> RuntimeError:
@@ -169,67 +173,3 @@ def _check_history(t: Tensor) -> None:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation."
         )
-
-
-def write(t: Tensor, result: Tensor) -> None:
-    """Make ``t`` show ``result`` (same shape and dtype): value, version and history at once."""
-    new = value_of(result)
-    if MET:
-        refuse_leak(t, new, "a tensor")
-    storage = t._storage
-    if new.__class__ is Batched and not set(new.axes) <= set(axes_of(storage.value)):
-        raise RuntimeError(
-            "vmap: an in-place operation on `self` is not possible because there exists a Tensor `other` "
-            "in extra_args that has more elements than `self`. This happened due to `other` being vmapped "
-            "over but `self` not being vmapped over in a vmap. Please try to use out-of-place operators "
-            "instead, or make `self` inside of vmap from a tensor that is vmapped over "
-            "(`torch.zeros_like(x)`)."
-        )
-    if LEVELS:
-        forward_mode().wrote(t, result)
-    view = t._view
-    if view is None:
-        storage.value = new
-        storage.epoch += 1
-        storage.version[0] += 1
-        if result._requires_grad:
-            _take_history(t, result)
-        return
-    plan = view.plan
-    storage.value = new if plan.identity else run(
-        plan.write, [storage.value, new, *plan.numbers]
-    )[0]
-    storage.epoch += 1
-    view.version[0] += 1
-    if plan.exact:
-        view.value = new
-        view.epoch = storage.epoch
-    if view.base is None:
-        view.seen_version = view.version[0]
-        if result._requires_grad:
-            _take_history(t, result)
-    elif result._requires_grad:
-        base = view.base
-        edges = [edge_of(base) if base._requires_grad else None, edge_of(result)]
-        base_plan = base_plan_of(view)
-        node = view_node(base_plan.write, base_plan.numbers, edges)
-        set_history(base, node, 0)
-        view.version[1:] = (node.name(),)
-        view.written = view.version[0]
-        _guard_result(t, result._grad_fn)
-
-
-def _take_history(t: Tensor, result: Tensor) -> None:
-    """The tensor now is the output of the in-place operation's node."""
-    node, number = result._grad_fn, result._output_nr
-    set_history(t, node, number)
-    version_cell(t)[1:] = (node.name(),)  # errors about saved tensors say who wrote last
-    _guard_result(t, node)
-
-
-def _guard_result(t: Tensor, node) -> None:
-    """See NOTE [Saved results]: a result the node keeps lives in ``t`` now, at this version."""
-    if node._guards and node._guards.__class__ is not Packed and node._guards[-1][3] is RESULT:
-        cell = version_cell(t)
-        rebuilt = None if t._view is None or t._view.base is None else Rebuilt(t)
-        node._guards = [*node._guards[:-1], (cell, cell[0], t._aval, RESULT, rebuilt)]

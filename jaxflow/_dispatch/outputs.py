@@ -13,9 +13,10 @@ from jaxflow._core.warning import warn_once
 
 from .door import apply
 from .forward import is_dual
-from .inplace import check_apart, check_writable, write
+from .inplace import check_apart, check_writable
 from .op import OPS, Op, Out
 from .state import state
+from .writes import write
 
 _ANY = Out()
 

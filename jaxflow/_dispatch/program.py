@@ -1,11 +1,16 @@
 """Programs: recorded operations that run as one XLA executable when somebody needs a number.
 
-NOTE [A program's key]
-    While recording, a Program writes a flat trace: a Plan, then a slot for each of its array inputs;
-    slots from 0 up are results, from -1 down leaves. Numbers are not written: the Plan says how many it
-    takes and of which kind, and they lie in the order of recording in three vectors (floats, integers,
-    complex), each one leaf. The key is this trace plus which results are still alive; Plans carry shapes,
-    dtypes and static arguments. So a learning rate never changes the key, and closing costs one hash.
+NOTE [Prepare, run, deliver]
+    Recording takes no lock: an entry is made, appended, and then it is looked whether the program was
+    closed meanwhile (by a finalizer, a hook, another thread). If so the operation is recorded again in the
+    next program, and nobody ever sees the results of the entry here.
+
+    Closing has three stages. *Prepare*: the entries are laid out, a compiled program is found or made, arguments
+    are gathered; all this may fail or be interrupted at any point, and the program can be closed again.
+    *Run*: one C call hands the arguments over and puts what comes back into ``answers``
+    (``handover``), and does nothing if something is in there already. *Deliver*: each Value gets its array; doing
+    that again changes nothing, so whoever comes next finishes what an interrupt cut short. The inputs are kept until then.
+    If it cannot be run, ``recovery`` computes what can be computed.
 
 NOTE [Liveness]
     A result is an output only if its Value is still referred to when the Program closes (a weak
@@ -19,24 +24,30 @@ import functools
 import sys
 import threading
 import time
-import weakref
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import repeat
+from operator import setitem
 
 import jax
 import numpy as np
 
 from jaxflow._core import flags
 from jaxflow._core.aval import Aval
+from jaxflow._core.commit import commit, stores
 from jaxflow._core.value import SMALL, Value
 
 from . import explain, library, policy, spares
 from .batch import Batched
 from .doubt import Question, doubt_of
 from .executable import Executable, Signature
+from .handover import HandedOver
 from .plan import Plan
+from .recovery import Lost, recover
 from .state import state
+from .tape import Entry, Layout, laid_out
 from .tracked import Tracked
+from .undo import Undo, count_mentions
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
@@ -50,133 +61,107 @@ class BatchedLeaf(Exception):
 
 
 class ForeignLeaf(Exception):
-    """An input (the argument) is still owed by another Program, which has to run first.
-
-    Its lock must not be taken while holding this one's: the other thread may want the reverse.
-    """
+    """An input (the argument) is pending in another Program, which has to run first."""
 
 
 class Program:
-    """The operations one thread has recorded on one device and not yet run."""
+    """The operations one thread has recorded on one device and not yet run.
 
-    __slots__ = ("closed", "complexes", "device", "error", "floats", "gradients", "integers",
-                 "leaf_slots", "leaves", "lines", "lock", "ops", "questions", "results", "trace")
+    Attributes:
+        entries: the operations; new ones are appended until ``closed``.
+        questions: what the results may turn out to have done wrong, asked in entries of their own.
+        gradients: ``(entry, k)`` of large new gradients, for NOTE [Spare arrays].
+        undo: what the stores that published pending Values replaced.
+        trace, lines, results: those of the layout, once it was closed.
+        answers: empty, or the arrays that a run returned, with the slots they are for.
+        failed: why a result could not be computed, by slot.
+        finished: whether every result that somebody can see has its array, or its failure.
+    """
+
+    __slots__ = ("answers", "closed", "device", "entries", "failed", "finished", "gradients", "lines", "lock",
+                 "ops", "questions", "results", "trace", "undo")
 
     def __init__(self, device) -> None:
         self.device = device
         self.lock = threading.RLock()
-        self.trace: list = []
-        self.leaves: list[Value] = []
-        self.leaf_slots: dict[Value, int] = {}
-        self.floats: list[float] = []
-        self.integers: list[int] = []
-        self.complexes: list[complex] = []
-        self.results: list[weakref.ref] = []
+        self.entries: list[Entry] = []
         self.questions: list[Question] = []
+        self.gradients: list[tuple] = []
+        self.undo: list[Undo] = []
+        self.trace: Sequence = ()
         self.lines: list[str] = []
-        self.gradients: list[int] = []  # slots of large ones: NOTE [Spare arrays]
+        self.results: list = []
+        self.answers: list = []
+        self.failed: dict[int, Lost] = {}
         self.ops = 0
         self.closed = False
-        self.error: BaseException | None = None
+        self.finished = False
 
     # ------------------------------------------------------------------------------ recording
 
     def record(self, plan: Plan, inputs: list) -> list[Value] | None:
-        """Append one operation; the Values it will yield, or None if another thread closed this program.
+        """Append one operation; the Values it will yield, or None if this program was closed meanwhile.
 
         Raises TracerLeaf, BatchedLeaf or ForeignLeaf, and then records nothing.
         """
-        with self.lock:
-            if self.closed:
-                return None
-            leaf_slots = self.leaf_slots
-            before = len(self.leaves)
-            numbers = None
-            entry: list = [plan]
-            for x in inputs:
-                kind = type(x)
-                if kind is Value:
-                    place = x.place
-                    if place is not None and place[0] is self:
-                        entry.append(place[1])
-                    else:
-                        slot = leaf_slots.get(x)
-                        entry.append(self._leaf(x, before) if slot is None else slot)
-                elif kind is Batched:
-                    self._forget_leaves(before)
-                    raise BatchedLeaf
-                else:
-                    if kind is int and not LEAST <= x <= MOST:
-                        self._forget_leaves(before)
-                        raise OverflowError("int too big to convert")
-                    if numbers is None:
-                        numbers = [x]
-                    else:
-                        numbers.append(x)
-            if numbers is not None:
-                self._keep_numbers(numbers)
-            self.trace += entry
-            results = self.results
-            slot = len(results)
-            out = []
-            for aval in plan.out_avals:
-                value = Value(aval, None, (self, slot))
-                results.append(weakref.ref(value))
-                out.append(value)
-                slot += 1
-            self.ops += 1
-            if flags.DEBUG:
-                self.lines.append(explain.user_line())
-            return out
-
-    def slot_of(self, value: Value) -> int | None:
-        """The slot of a result or a leaf of this program."""
-        place = value.place
-        return place[1] if place is not None and place[0] is self else self.leaf_slots.get(value)
-
-    def _leaf(self, value: Value, before: int) -> int:
-        """The slot of a new leaf; ``before`` leaves were known when this operation's recording began."""
-        if value.place is not None:
-            self._forget_leaves(before)
-            raise ForeignLeaf(value)
-        array = value.array
-        if array.__class__ is np.ndarray:
-            if array.nbytes > SMALL:
-                value.get()  # or each run of a compiled program would copy it
-        elif isinstance(array, jax.core.Tracer):
-            self._forget_leaves(before)
-            raise TracerLeaf
-        self.leaves.append(value)
-        slot = self.leaf_slots[value] = -len(self.leaves)
-        return slot
-
-    def _forget_leaves(self, before: int) -> None:
-        """Undo the leaves first met in an operation that will not be recorded."""
-        while len(self.leaves) > before:
-            del self.leaf_slots[self.leaves.pop()]
-
-    def _keep_numbers(self, numbers: list) -> None:
-        for x in numbers:
-            kind = type(x)
-            if kind is float:
-                self.floats.append(x)
-            elif kind is complex:
-                self.complexes.append(x)
+        entry = Entry()
+        take = entry.append
+        for x in inputs:
+            kind = x.__class__
+            if kind is Value:
+                producer = x.producer
+                if producer is not None:
+                    if producer[0].program is not self:
+                        raise ForeignLeaf(x)
+                    take(producer)
+                    continue
+                kind = x.array.__class__
+                if kind is np.ndarray:
+                    if x.array.nbytes > SMALL:
+                        x.get()  # or each run of a compiled program would copy it
+                elif kind not in _CONCRETE:
+                    _check_concrete(x.array)
+            elif kind is int:
+                if not LEAST <= x <= MOST:
+                    raise OverflowError("int too big to convert")
             elif kind is Tracked:
-                self._keep_numbers([x.value])
-            else:
-                self.integers.append(x)
+                x = x.value
+            elif kind is Batched:
+                raise BatchedLeaf
+            take(x)
+        values = entry.make(self, plan)
+        if flags.DEBUG:
+            entry.line = explain.user_line()
+        self.entries.append(entry)
+        if self.closed:  # from here on it is too late; had it been before, the entry counts
+            return None
+        self.ops += 1
+        return values
+
+    def reference(self, value: Value) -> tuple | Value:
+        """How a question asked here refers to a result of this program, or to a Value that is there."""
+        producer = value.producer
+        return value if producer is None else producer
+
+    def layout(self) -> Layout:
+        """The operations as an executable takes them."""
+        layout = laid_out(self.entries[:])
+        if flags.DEBUG:
+            layout.lines = [entry.line for entry in self.entries[:]]
+        return layout
 
     # -------------------------------------------------------------------------------- running
 
     def deliver(self, value: Value) -> None:
         """Make ``value`` known. Called by whoever needs the number, in whichever thread."""
+        producer = value.producer
         self.close(explain.SYNC)
-        array = value.array
-        if array is None:
+        if value.producer is not None:
+            failure = self.failed.get(producer[0].first + producer[1])
             raise RuntimeError(
-                "the program that computes this value failed earlier; see the error it raised then"
-            ) from self.error
+                "this value could not be computed; see the error that was raised first"
+            ) if failure is None else failure.raised()
+        array = value.array
         try:
             # Whoever is here needs the number anyway; what failed meanwhile can still be named.
             jax.block_until_ready(array)
@@ -185,63 +170,75 @@ class Program:
             raise
 
     def close(self, reason: str) -> None:
-        """Run what was recorded and hand every living result its array. Harmless when closed."""
+        """Run what was recorded and hand every living result its array. Harmless when that was done.
+
+        After an interrupt it can be called again. See NOTE [Prepare, run, deliver].
+        """
+        if self.finished:
+            return
         with self.lock:
-            if self.closed:
+            if self.finished:
                 return
             self.closed = True
-            try:
+            if not self.answers:
                 self._run(reason)
-            except BaseException as error:
-                self.error = error
-                self._name_operations(error)
-                raise
-            finally:
-                self.leaf_slots, self.leaves, self.results, self.questions = {}, [], [], []
+            self._deliver()
 
     def _name_operations(self, error: BaseException) -> None:
         """Add to an error which operations the failing program consists of."""
-        steps = [step for step in self.trace if isinstance(step, Plan)]
+        plans = [step for step in self.trace if isinstance(step, Plan)]
         if self.lines:
-            shown = [f"  {s.name} at {line}" for s, line in zip(steps, self.lines, strict=True)]
-            error.add_note("\n".join((f"in a program of {len(steps)} operations:", *shown)))
+            shown = [f"  {p.name} at {line}" for p, line in zip(plans, self.lines, strict=True)]
+            error.add_note("\n".join((f"in a program of {len(plans)} operations:", *shown)))
         else:
-            names = ", ".join(f"{n} {name}" for name, n in Counter(s.name for s in steps).items())
+            names = ", ".join(f"{n} {name}" for name, n in Counter(p.name for p in plans).items())
             error.add_note(
-                f"in a program of {len(steps)} operations: {names}; set JAXFLOW_DEBUG=1 to see the "
+                f"in a program of {len(plans)} operations: {names}; set JAXFLOW_DEBUG=1 to see the "
                 "source line of each"
             )
 
     def _run(self, reason: str) -> None:
-        results = [ref() for ref in self.results]
-        alive = tuple(i for i, v in enumerate(results) if v is not None)
-        if len(alive) <= len(self.questions):
+        """Prepare and run; afterwards ``answers`` says what came of it."""
+        layout = self.layout()
+        self.trace, self.lines, self.results = layout.trace, layout.lines, layout.results
+        outputs = [ref() for ref in layout.results]
+        alive = tuple([i for i, v in enumerate(outputs) if v is not None])
+        outputs = [outputs[i] for i in alive]
+        questions = [layout.question(q) for q in self.questions]
+        if len(alive) <= len(questions):
+            self.answer((), (), None)
             return  # nobody can see what the questions are about
+        try:
+            self._attempt(layout, alive, outputs, questions, reason)
+        except HandedOver:
+            return  # a finalizer needed a number, and closed the program meanwhile
+        except Exception as error:
+            if self.answers:  # it ran: whatever this was, the results are there
+                raise
+            recover(self, layout, alive, error)
+
+    def answer(self, slots: tuple, arrays: list | tuple, doubt=None) -> None:
+        """Note results that may be computed again: all of them in one store."""
+        self.answers[:] = [(slots, doubt), arrays]
+
+    def _attempt(self, layout: Layout, alive: tuple, outputs: list, questions: list, reason: str) -> None:
         started = time.perf_counter()
-        trace = tuple(self.trace)
-        self.leaf_slots = {}  # from here on only ``leaves`` refers to the leaf Values
-        outputs = [results[i] for i in alive]
-        del results
-        donatable = self._donatable(outputs)
+        trace = layout.trace
+        doubt = doubt_of(questions, layout.leaves, trace)
+        count_mentions(self.undo, layout.slots, layout.uses)
+        layout.slots = {}  # from here on only the entries, the list and what is to be undone refer to leaves
+        donatable = self._donatable(layout, outputs)
         offered = spares.take()
         entry = library.known(trace)
         executable = (entry.serving(alive, donatable)
-                      or self._compiled(entry, trace, alive, donatable, self._spare(offered)))
-        doubt = doubt_of(self.questions, self.leaves, self.trace)
+                      or self._compiled(entry, layout, alive, donatable, self._spare(offered)))
         if executable is None:
             offered.clear()
-            answers, arrays = alive, entry.schedule(trace, alive)(self)
+            self.answer(alive, entry.schedule(trace, alive)(layout), doubt)
         else:
-            answers, arrays = executable.outputs, executable(self, offered)
+            executable(layout, offered, (executable.outputs, doubt), self.answers)
             if flags.DEBUG:
-                jax.block_until_ready(arrays)  # an error belongs to this program, not to a later one
-        for i, array in zip(answers, arrays, strict=True):
-            value = self.results[i]()
-            if value is not None:
-                if doubt is not None:
-                    value.doubt = (doubt, i)
-                value.array = array
-                value.place = None
+                jax.block_until_ready(self.answers[1])  # an error belongs to this program, not to a later one
         seconds = time.perf_counter() - started
         if executable is not None:
             state.streak = min(state.streak, 0)
@@ -249,20 +246,37 @@ class Program:
         else:
             explain.interpreted(trace, entry.sightings[alive].seen == 1, reason, seconds)
 
+    def _deliver(self) -> None:
+        """Give each Value its array, and let go of everything else. Doing it again changes nothing."""
+        results = self.results
+        if self.finished:
+            return
+        (slots, doubt), arrays = self.answers
+        values = [results[slot]() for slot in slots]
+        if None in values:  # gone meanwhile, or never needed
+            there = [at for at, value in enumerate(values) if value is not None]
+            values, arrays = [values[at] for at in there], [arrays[at] for at in there]
+            slots = [slots[at] for at in there]
+        doubts = () if doubt is None else stores(values, "doubt", [(doubt, slot) for slot in slots])
+        commit((), doubts, stores(values, "array", arrays), stores(values, "producer", repeat(None)),
+               map(setattr, (self,), ("finished",), (True,)), map(setitem, (self.answers,), (1,), ((),)))
+        if not self.failed:  # else what depends on them still needs its entry
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Refer no more to what was needed to run."""
+        self.entries, self.questions, self.gradients, self.results, self.undo = [], [], [], [], []
+
     def _spare(self, offered: list) -> Counter:
         """For how many arrays of an aval spare ones are there, or will be as long as this program recurs."""
-        gradients = [ref() for ref in map(self.results.__getitem__, set(self.gradients))]
+        gradients = [entry.results[k]() for entry, k in set(self.gradients)]
         return Counter(aval for aval, _ in offered) | Counter(v.aval for v in gradients if v is not None)
 
-    def signature(self) -> Signature:
-        """What an executable of this program is compiled for."""
-        return Signature(self.device, tuple(leaf.aval for leaf in self.leaves), len(self.floats),
-                         len(self.integers), len(self.complexes))
-
-    def _compiled(self, entry: library.Known, trace: tuple, alive: tuple[int, ...],
+    def _compiled(self, entry: library.Known, layout: Layout, alive: tuple[int, ...],
                   donatable: tuple[int, ...], spare: Counter) -> Executable | None:
         """An executable for a trace that none serves yet; None where it is to be interpreted."""
-        signature = self.signature()
+        trace = layout.trace
+        signature = Signature.of(self.device, layout)
 
         def compiling(reason: str) -> Callable[[], Executable]:
             why = explain.why_compiled(trace, alive, library.traces())
@@ -285,21 +299,31 @@ class Program:
             library.keep(trace, entry, executable)
         return executable
 
-    def _donatable(self, outputs: list[Value]) -> tuple[int, ...]:
+    def _donatable(self, layout: Layout, outputs: list[Value]) -> tuple[int, ...]:
         """Leaves nobody else refers to, as far as an output of the same aval can take their memory."""
-        room: dict[Aval, int] = {}
+        free: dict[Aval, int] = {}
         for value in outputs:
-            room[value.aval] = room.get(value.aval, 0) + 1
+            free[value.aval] = free.get(value.aval, 0) + 1
         found = []
-        leaves = self.leaves
+        leaves, uses = layout.leaves, layout.uses
         for i in range(len(leaves)):
-            if sys.getrefcount(leaves[i]) == _SOLE and not leaves[i].shared:
+            if sys.getrefcount(leaves[i]) == _SOLE + uses[i] and not leaves[i].shared:
                 aval = leaves[i].aval
-                free = room.get(aval, 0)
-                if free and aval.numel and sys.getrefcount(leaves[i].array) == _SOLE:
-                    room[aval] = free - 1
+                left = free.get(aval, 0)
+                if left and aval.numel and sys.getrefcount(leaves[i].array) == _SOLE:
+                    free[aval] = left - 1
                     found.append(i)
         return tuple(found)
+
+
+# Classes of arrays that are known to be no tracers.
+_CONCRETE: set[type] = set()
+
+
+def _check_concrete(array) -> None:
+    if isinstance(array, jax.core.Tracer):
+        raise TracerLeaf
+    _CONCRETE.add(array.__class__)
 
 
 def _calibrate() -> int:
@@ -309,4 +333,4 @@ def _calibrate() -> int:
 
 
 # A free-threaded build has no reliable count: there, nothing is donated.
-_SOLE = _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else -1
+_SOLE = _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else -(1 << 40)

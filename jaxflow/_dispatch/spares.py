@@ -35,12 +35,12 @@ def large(aval: Aval) -> bool:
 
 
 def expect(grad: Any) -> None:
-    """Note that ``grad`` is a new ``.grad``, in the program that owes it: the next one may lie there."""
+    """Note that ``grad`` is a new ``.grad``, in the program that computes it: the next one may lie there."""
     aval = grad._aval
     if aval.numel > SMALL // 16 and grad._view is None and large(aval):
-        place = grad._storage.value.place
-        if place is not None:
-            place[0].gradients.append(place[1])
+        producer = grad._storage.value.producer
+        if producer is not None:
+            producer[0].program.gradients.append(producer)
 
 
 def drop_grad(owner: Any) -> None:
@@ -52,7 +52,7 @@ def drop_grad(owner: Any) -> None:
     storage = grad._storage
     value = storage.value
     if (
-        grad._view is None and value.__class__ is Value and value.place is None and not value.shared
+        grad._view is None and value.__class__ is Value and value.producer is None and not value.shared
         and isinstance(value.array, jax.Array) and not isinstance(value.array, jax.core.Tracer)
         and _counts(grad, storage, value) == _SOLE
         and not getweakrefcount(grad) and not getweakrefcount(value)

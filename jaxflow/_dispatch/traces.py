@@ -55,7 +55,7 @@ def as_constant(view: ViewInfo, value: Value) -> Value:
         ``create_graph`` it records no graph of ours, but jax may differentiate it.
     """
     above = None if view.base is None else view.base._view
-    if (view.constant or (above is not None and above.constant)) and value.place is None and isinstance(
+    if (view.constant or (above is not None and above.constant)) and value.producer is None and isinstance(
         value.array, jax.core.Tracer
     ):
         return Value(value.aval, jax.lax.stop_gradient(value.array))
@@ -65,7 +65,7 @@ def as_constant(view: ViewInfo, value: Value) -> Value:
 def refuse_leak(t: Tensor, new: Value, what: str) -> None:
     """RuntimeError where ``t``, or what belongs to it, would show a tracer of a trace it is older than."""
     array = new.array
-    if new.place is None and isinstance(array, jax.core.Tracer) and (
+    if new.producer is None and isinstance(array, jax.core.Tracer) and (
         t._storage.epoch < _began.get(array._trace, 0)
     ):
         raise RuntimeError(

@@ -46,7 +46,7 @@ class Watch:
         values = [plain(value_of(t)) for t in tensors]
         if any(v.aval.numel == 0 for v in values):
             return  # what they broadcast to has no elements
-        on_host = all(v.place is None and v.aval.device.type == "cpu" for v in values)
+        on_host = all(v.producer is None and v.aval.device.type == "cpu" for v in values)
         if not (on_host or state.eager):
             self.owed.append((values, tuple(bounds), error, spared))
         else:
@@ -80,20 +80,19 @@ def _record(made: list[Value], values: list[Value], bounds: tuple, error: Callab
     plan = op.plans.get(key)
     if plan is None:
         plan = op.plans[key] = build(op, key[2:], static)
-    place = made[0].place
-    if place is None or not _ask(place[0], plan, values, made, error):
+    producer = made[0].producer
+    if producer is None or not _ask(producer[0].program, plan, values, made, error):
         # Another thread has run the program meanwhile: the values are there.
         refuse_outside([np.asarray(v.settled()) for v in values], bounds, error, spared)
 
 
 def _ask(program, plan: Plan, values: list[Value], made: list[Value], error: Callable) -> bool:
-    with program.lock:
-        try:
-            flags = program.record(plan, values)
-        except (ForeignLeaf, TracerLeaf):
-            return False
-        if flags is None:
-            return False
-        asked, victims = ([program.slot_of(v) for v in group] for group in (values, made))
-        program.questions.append(Question(flags[0], asked, victims, error, explain.user_line()))
-        return True
+    try:
+        flags = program.record(plan, values)
+    except (ForeignLeaf, TracerLeaf):
+        return False
+    if flags is None:
+        return False
+    asked, affected = ([program.reference(v) for v in group] for group in (values, made))
+    program.questions.append(Question(flags[0], asked, affected, error, explain.user_line()))
+    return True

@@ -57,7 +57,7 @@ class Recorder:
         values = run(plan, inputs, True)
         shapes = [list(k.shape) if isinstance(k, Aval) else [] for k in plan.kinds]
         self.note("op", plan.name, start, time.perf_counter_ns(), shapes)
-        self.in_flight.extend(v.array for v in values if v.place is None)
+        self.in_flight.extend(v.array for v in values if v.producer is None)
         return values
 
     def ran(self, name: str, seconds: float) -> None:

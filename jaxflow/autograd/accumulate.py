@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Iterable
+from itertools import repeat
 
+from jaxflow._core.commit import Overtaken, commit, stores
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.batch import axes_of
 from jaxflow._dispatch.door import apply, share, strides_of, value_of
-from jaxflow._dispatch.inplace import apply_inplace, write
+from jaxflow._dispatch.inplace import check_writable
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.spares import expect
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET, refuse_leak
+from jaxflow._dispatch.undo import grads_rows
 from jaxflow._dispatch.viewing import is_inference
+from jaxflow._dispatch.writes import rows_of
 
 
 def add(a: Tensor, b: Tensor) -> Tensor:
@@ -27,23 +31,17 @@ def without_history(t: Tensor) -> Tensor:
     return make(value_of(t))
 
 
-def accumulate_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
-    """``variable.grad += grad``; PyTorch's rules for when the old ``.grad`` object is kept.
-
-    Without ``create_graph`` an existing ``.grad`` is changed in place; with it, replaced by a new sum
-    that has history.
-    """
+def check_takes(variable: Tensor, grad: Tensor) -> bool:
+    """Whether ``variable`` still takes gradients. RuntimeError for one of several examples that it cannot hold."""
     if not variable._requires_grad:
-        return  # it was cut off the graph since
+        return False  # it was cut off the graph since
     if any(id(variable) not in axis.leaves for axis in axes_of(value_of(grad))):
         raise RuntimeError(
             "vmap: backward() inside of vmap cannot accumulate into the .grad of a tensor from outside, "
             "which has no place for one gradient per example. Use torch.func.grad or "
             "torch.autograd.grad and return the gradients."
         )
-    with _accumulating:
-        _add_to_grad(variable, grad, create_graph)
-    run_post_accumulate_hooks(variable)
+    return True
 
 
 def run_post_accumulate_hooks(variable: Tensor) -> None:
@@ -55,18 +53,90 @@ def run_post_accumulate_hooks(variable: Tensor) -> None:
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
-# Threads may walk graphs that share leaves; each sum must see the one before.
-_accumulating = threading.Lock()
+class Publication:
+    """What a pass has found and not stored yet: gradients of leaves, retained ones, and freed nodes.
+
+    NOTE [A pass publishes at its end]
+        Every ``.grad`` that a pass changes, and every node that it frees, is stored by one call at the end
+        (NOTE [One C call]), so an interrupted ``backward()`` has done all of it or nothing. Before any code of the
+        user's runs (hooks, custom Functions) what was found so far is stored, for that code may look.
+    """
+
+    __slots__ = ("create_graph", "freed", "leaves", "retained")
+
+    def __init__(self, create_graph: bool) -> None:
+        self.create_graph = create_graph
+        self.leaves: list[tuple[Tensor, Tensor]] = []
+        self.retained: list[tuple[Tensor, Tensor]] = []
+        self.freed: list = []
+
+    def publish(self) -> None:
+        """Store all of it; again from the present state if another thread changed a ``.grad`` meanwhile."""
+        while self.leaves or self.retained or self.freed:
+            try:
+                self._publish()
+            except Overtaken:
+                continue
+            self.leaves, self.retained, self.freed = [], [], []
+
+    def _publish(self) -> None:
+        found = _Stores()
+        for variable, grad in self.leaves:
+            _add_to_grad(found, variable, grad, self.create_graph)
+        for t, grad in self.retained:
+            _retain(found, t, grad)
+        held = [(node._inputs, node._guards) for node in self.freed]  # kept until the call is over
+        found.commit(stores(self.freed, "_inputs", repeat(None)), stores(self.freed, "_guards", repeat(None)))
+        del held
 
 
-def _add_to_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
+class _Stores:
+    """What is to be stored, and what has to be as it was when it was computed."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple] = []
+        self.storages: list = []
+        self.epochs: list[int] = []
+        self.owners: list[Tensor] = []
+        self.before: list[Tensor | None] = []
+        self.new: list[Tensor] = []
+
+    def grad(self, owner: Tensor, before: Tensor | None, new: Tensor) -> None:
+        """``owner.grad`` becomes ``new``."""
+        self.owners.append(owner)
+        self.before.append(before)
+        self.new.append(new)
+
+    def write(self, target: Tensor, result: Tensor, epoch: int) -> None:
+        """``target`` shows ``result``."""
+        self.storages.append(target._storage)
+        self.epochs.append(epoch)
+        self.rows += rows_of(target, result, epoch)
+
+    def commit(self, *more: Iterable) -> None:
+        """Store all."""
+        held = [s.value for s in self.storages]
+        if self.new:
+            self.rows += grads_rows(self.owners, self.before, [t._storage.value for t in self.new])
+        commit(self.rows, stores(self.owners, "_grad", self.new), *more, storages=self.storages,
+               epochs=self.epochs, owners=self.owners, grads=self.before)
+        del held
+
+
+def _add_to_grad(found: _Stores, variable: Tensor, grad: Tensor, create_graph: bool) -> None:
+    """``variable.grad += grad``; PyTorch's rules for when the old ``.grad`` object is kept.
+
+    Without ``create_graph`` an existing ``.grad`` is changed in place; with it, replaced by a new sum
+    that has history.
+    """
     before = variable._grad
     if before is None:
         if MET:
             refuse_leak(variable, value_of(grad), "the .grad of a tensor")
         if not (create_graph and grad._requires_grad) and variable._stride is None:
-            variable._grad = without_history(grad)  # the usual case, in the usual layout
-            expect(variable._grad)
+            new = without_history(grad)  # the usual case, in the usual layout
+            found.grad(variable, None, new)
+            expect(new)
             return
         new = grad if create_graph and grad._requires_grad else without_history(grad)
         stride = _contract(variable)
@@ -76,20 +146,22 @@ def _add_to_grad(variable: Tensor, grad: Tensor, create_graph: bool) -> None:
                 OPS["_copy"], (make(value_of(grad)), grad)
             )
         new._stride = None if stride == contiguous_strides(variable._aval.shape) else stride
-        variable._grad = new
+        found.grad(variable, None, new)
+        return
+    epoch = before._storage.epoch
+    usual = before._stride is variable._stride is None or strides_of(before) == _contract(variable)
+    if state.grad:
+        found.grad(variable, before, add(before, grad))
+    elif usual and before._aval is grad._aval and not is_inference(before):
+        found.write(before, add(before, grad), epoch)
     else:
-        usual = before._stride is variable._stride is None or strides_of(before) == _contract(variable)
-        if state.grad:
-            variable._grad = add(before, grad)
-        elif usual and before._aval is grad._aval and not is_inference(before):
-            write(before, add(before, grad))
-        else:
-            apply_inplace(OPS["add"], (before, grad, None))
-        if not usual:
-            warn_once(
-                "grad and param do not obey the gradient layout contract. This is not an error, but "
-                "may impair performance."
-            )
+        check_writable(before, before._requires_grad, (before, grad))
+        found.write(before, apply(OPS["add"], (before, grad, None), (), before._aval), epoch)
+    if not usual:
+        warn_once(
+            "grad and param do not obey the gradient layout contract. This is not an error, but "
+            "may impair performance."
+        )
 
 
 def _contract(variable: Tensor) -> tuple[int, ...]:
@@ -98,9 +170,11 @@ def _contract(variable: Tensor) -> tuple[int, ...]:
     return strides if is_non_overlapping_and_dense(shape, strides) else contiguous_strides(shape)
 
 
-def retain(t: Tensor, grad: Tensor) -> None:
+def _retain(found: _Stores, t: Tensor, grad: Tensor) -> None:
     """Store (a second time: add) the cotangent of a non-leaf that called ``retain_grad()``."""
-    if t._grad is None:
-        t._grad = share(OPS["clone"], grad) if state.grad else without_history(grad)
+    before = t._grad
+    if before is None:
+        new = share(OPS["clone"], grad) if state.grad else without_history(grad)
     else:
-        t._grad = add(t._grad, grad)
+        new = add(before, grad)
+    found.grad(t, before, new)

@@ -26,7 +26,7 @@ from jaxflow._dispatch.saving import FREED, Packed, vjp_from_results
 from jaxflow._dispatch.state import state
 
 from . import anomaly_mode, node_hooks
-from .accumulate import accumulate_grad, add, run_post_accumulate_hooks
+from .accumulate import Publication, add, check_takes, run_post_accumulate_hooks
 from .wording import current_maker, overwritten
 
 Edge = tuple[Any, int]
@@ -46,18 +46,18 @@ def run_backward(
     ``only``, accumulate into those edges alone. ``create_graph`` records the walk itself.
     """
     def walk() -> list[Tensor | None]:
-        before = state.grad
-        state.grad = create_graph
+        before, outer = state.grad, _passes.open
         this = _Walk(roots, retain_graph, create_graph, capture, only)
-        _passes.open.append(this)
         try:
+            state.grad = create_graph
+            _passes.open = (*outer, this)
             results = this.run()
             for callback in this.callbacks:  # which may queue more
                 callback()
             return results
         finally:
-            _passes.open.pop()
             state.grad = before
+            _passes.open = outer
 
     return walk() if len(_passes.open) < _DEEP else _in_new_thread(walk)
 
@@ -65,8 +65,7 @@ def run_backward(
 class _Passes(threading.local):
     """The passes under way in a thread, the innermost last."""
 
-    def __init__(self) -> None:
-        self.open: list[_Walk] = []
+    open: tuple[_Walk, ...] = ()
 
 
 _passes = _Passes()
@@ -130,6 +129,7 @@ class _Walk:
         )
         self.capture_nodes = {key[0] for key in self.captured}
         self.callbacks: list[Callable] = []  # to be called at the end
+        self.found = Publication(create_graph)
 
     def will_run(self, node) -> bool:
         """Whether this node gets a cotangent in this pass. RuntimeError for a leaf that `grad` asks for."""
@@ -165,7 +165,7 @@ class _Walk:
                     self._capture(node, cotangents)  # PyTorch's order: hooks change what goes on
                 grads = apply(node, cotangents)
             else:
-                self._capture(node, node_hooks.on_arrival(node, cotangents))
+                self._capture(node, node_hooks.on_arrival(node, cotangents, self.found))
                 grads = None
             for i, edge in enumerate(node._edges):
                 if edge is None:
@@ -178,6 +178,7 @@ class _Walk:
                     id(target) in self.capture_nodes
                 )):
                     heapq.heappush(ready, (-target._sequence, order(), target))
+        self.found.publish()
         return self.results
 
     def _capture(self, node, cotangents: list) -> None:
@@ -187,11 +188,13 @@ class _Walk:
 
     def _apply(self, node, cotangents: list):
         if node._tensor_hooks or node._retained:
-            cotangents = node_hooks.on_arrival(node, cotangents)
+            cotangents = node_hooks.on_arrival(node, cotangents, self.found)
         if node._pre_hooks:
+            self.found.publish()
             cotangents = node_hooks.before(node, cotangents)
         grads = self.evaluate(node, cotangents)
         if node._post_hooks:
+            self.found.publish()
             grads = node_hooks.after(node, grads, cotangents)
         return grads
 
@@ -212,19 +215,24 @@ class _Walk:
     def evaluate(self, node, cotangents: list):
         """The gradients of a node's inputs; hooks are not its business."""
         if node.__class__ is AccumulateGrad:
-            if cotangents[0] is not None:
-                accumulate_grad(node.variable, cotangents[0], self.create_graph)
-            else:
-                run_post_accumulate_hooks(node.variable)
+            variable, grad = node.variable, cotangents[0]
+            if grad is not None:
+                if not check_takes(variable, grad):
+                    return ()
+                self.found.leaves.append((variable, grad))
+            if variable._hooks:
+                self.found.publish()
+                run_post_accumulate_hooks(variable)
             return ()
         if node._is_python:
+            self.found.publish()
             return node._run(cotangents, self.keep)
         return self._pull_back(node, cotangents)
 
     def _without_gradient(self, node: Node) -> None:
         """A node that nothing arrived at is done with, like any other."""
-        if not self.keep:
-            node._release()
+        if not self.keep and node._inputs is not None and node._saves_something:
+            self.found.freed.append(node)
 
     def _check_versions(self, node: Node) -> None:
         """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
@@ -283,8 +291,8 @@ class _Walk:
                 _pass_on_guards(guards, found)
         else:
             found = apply_plan(vjp.plan, args + cotangents)
-        if not self.keep:
-            node._release()
+        if not self.keep and node._saves_something:  # NOTE [Freed graphs]
+            self.found.freed.append(node)
         if len(found) == len(needs):
             return found
         grads: list = [None] * len(needs)

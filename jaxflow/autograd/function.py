@@ -19,10 +19,10 @@ from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._dispatch.door import edge_of, value_of
 from jaxflow._dispatch.history import FUNCTION, MULTI_OUTPUT, refreshed, refusal
-from jaxflow._dispatch.inplace import write
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET
 from jaxflow._dispatch.viewing import alias, apply_view
+from jaxflow._dispatch.writes import write
 
 from .function_node import BackwardCFunction, FunctionCtx, missing_backward, missing_vmap
 from .function_traced import any_traced, with_rule

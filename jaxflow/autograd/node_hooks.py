@@ -7,15 +7,16 @@ from typing import Any
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.graph import AccumulateGrad
 
-from .accumulate import retain
+from .accumulate import Publication
 from .grad_dtype import in_grad_dtype
 from .wording import type_name
 
 
-def on_arrival(node, cotangents: list) -> list:
+def on_arrival(node, cotangents: list, found: Publication) -> list:
     """Hooks of the tensors a node made, in order of registration; then those grads are retained."""
     hooks = node._tensor_hooks
     if hooks:
+        found.publish()
         cotangents = list(cotangents)
         if node.__class__ is AccumulateGrad:
             cotangents[0] = in_grad_dtype(node.variable, cotangents[0])
@@ -28,7 +29,7 @@ def on_arrival(node, cotangents: list) -> list:
         for number, ref in node._retained.items():
             tensor = ref()
             if tensor is not None and cotangents[number] is not None:
-                retain(tensor, cotangents[number])
+                found.retained.append((tensor, cotangents[number]))
     return cotangents
 
 

@@ -17,13 +17,11 @@ import jax
 
 from jaxflow._core.value import Value
 from jaxflow._dispatch import explain
-from jaxflow._dispatch.program import Program
 from jaxflow._dispatch.state import state
-from jaxflow._dispatch.tracked import Tape, Tracked
+from jaxflow._dispatch.tracked import Tape
 
+from ._recorder import Recorder
 from ._snapshot import Snapshot
-
-_BOUNDARIES = (explain.STEP, explain.OPTIMIZER, explain.MODULE, explain.BOUND, explain.ASKED)
 
 # Seeds and offsets of the generators while a capture runs: values that no program of a user has.
 _SEED, _OFFSET, _STRIDE = 0x5EED_0C0D_E000_0000, 0x0FF5_E7C0_0000_0000, 1 << 24
@@ -57,27 +55,6 @@ class Programs(dict):
         return list(super().values())
 
 
-class _Recorder(Program):
-    __slots__ = ("capture",)
-
-    def _keep_numbers(self, numbers: list) -> None:
-        for x in numbers:
-            if type(x) is Tracked and x.tape.open:
-                kind = type(x.value)
-                known = self.floats if kind is float else self.integers
-                x.tape.uses.append((kind, len(known), x.tape.keep(x)))
-            super()._keep_numbers([x])
-
-    def close(self, reason: str) -> None:
-        """Only who asks for a number ends the recording."""
-        capture = self.capture
-        if capture is not None:
-            if reason in _BOUNDARIES:
-                return
-            capture.broken()
-        super().close(reason)
-
-
 class Capture:
     """One run of a function with everything it could read made unknown.
 
@@ -101,7 +78,7 @@ class Capture:
         self.break_line: str | None = None
         self.thread = threading.get_ident()
         self.snapshot = Snapshot()
-        self.program = _Recorder(None)
+        self.program = Recorder(None)
         self.program.capture = self
         self.program.ops = -(1 << 60)  # no bound on its length
         self.placeholders: list[Value] = self.program.leaves
@@ -119,7 +96,7 @@ class Capture:
         for s, value, _ in self.snapshot.storages:
             if value.__class__ is not Value or isinstance(value.array, jax.core.Tracer):
                 continue
-            if value.place is not None:
+            if value.producer is not None:
                 continue  # owed to another thread
             # The counters of an optimizer are one Value in many storages, which is part of its program.
             slot = shared.get(id(value)) if value.aval.ndim == 0 else None
@@ -180,7 +157,7 @@ class Capture:
         program.capture = None
         self.tape.open = False
         for ph, value in zip(self.placeholders, self.origin):
-            ph.array, ph.doubt, ph.place = value.array, value.doubt, None
+            ph.array, ph.doubt, ph.producer = value.array, value.doubt, None
             ph.shared = value.shared
         originals = {id(self.placeholders[-1 - slot]): slot for _, slot in self.held.values()}
         for s, _ in self.held.values():

@@ -36,7 +36,7 @@ from ._reach import Item
 
 COMPILED = "call of a compiled function"
 
-_value_of, _array_of, _place_of = attrgetter("value"), attrgetter("array"), attrgetter("place")
+_value_of, _array_of, _producer_of = attrgetter("value"), attrgetter("array"), attrgetter("producer")
 _doubt_of, _shared = attrgetter("doubt"), attrgetter("shared")
 _grad_of, _storage_of = attrgetter("_grad"), attrgetter("_storage")
 
@@ -108,7 +108,7 @@ class Specialisation(Conditions):
     def load(self, executable: Any) -> None:
         """Arrange everything for a quick call of ``executable``."""
         self.executable = executable
-        self.compiled = executable.compiled
+        self.entrance = executable.entrance
         self.device = resolve(self.trace[0].device)[1]
         groups: dict[str, list[int]] = {
             k: [] for k in ("fixed", "argument", "view", "grad", "item", "constant")
@@ -162,7 +162,7 @@ class Specialisation(Conditions):
         self.fresh_from = [(n, slot if slot < 0 else out[slot], slot) for n, slot in enumerate(self.fresh)]
         self.makers = list(enumerate(self.recipes))
         self._load_grads(out, results)
-        self.question_from = [(q, out[q.flag.place[1]]) for q in self.questions]
+        self.question_from = [(q, out[q.flag.producer[1]]) for q in self.questions]
         self.dynamic = [e for e in self.events if e[0] == "numbers"]
         self.known_groups = [None] * len(self.dynamic)
         self.schedules = [e[1] for e in self.events if e[0] == "schedule"]
@@ -222,10 +222,10 @@ class Specialisation(Conditions):
             values += [grads[i]._storage.value for i in self.from_grads]
             values += [items[i]._storage.value for i in self.from_items]
             values += self.from_constants
-        if any(map(_place_of, values)):
+        if any(map(_producer_of, values)):
             for i in range(len(values)):
-                if values[i].place is not None:
-                    values[i].place[0].close(explain.ASKED)  # but not waited for
+                if values[i].producer is not None:
+                    values[i].producer[0].program.close(explain.ASKED)  # but not waited for
                 if values[i].array is None:
                     values[i].get()  # says what went wrong
         arrays = list(map(_array_of, values))
@@ -246,7 +246,10 @@ class Specialisation(Conditions):
             donated += chosen(self.executable.spares, spare)
         started = time.perf_counter() if WATCHERS else 0.0
         try:
-            out = self.compiled(donated, kept, self.float_array, integers, self.complex_array)
+            answers: list = []
+            self.entrance.run(donated, kept, (self.float_array, integers, self.complex_array), None, answers,
+                              len(self.donated))
+            out = answers[1]
         except BaseException:
             for owner in self.renewed_owners:
                 owner._grad = None
@@ -284,7 +287,7 @@ class Specialisation(Conditions):
             return None
         storages = list(map(_storage_of, grads))
         values = list(map(_value_of, storages))
-        if any(map(_place_of, values)) or any(map(_shared, values)):
+        if any(map(_producer_of, values)) or any(map(_shared, values)):
             return None
         for k in self.large_grads:
             v = values[k]

@@ -224,9 +224,9 @@ class Builder:
         self._survivors(recipes)
         if capture.reasons:
             raise Unnamed("what was said")
-        needed = {v.place[1] for v in (*(s.value for s in recipes.storages), *(w[1] for w in writes)) if
-                  self._owed(v) and v.place[1] >= 0}
-        needed |= {q.flag.place[1] for q in program.questions}
+        needed = {v.producer[1] for v in (*(s.value for s in recipes.storages), *(w[1] for w in writes)) if
+                  self._owed(v) and v.producer[1] >= 0}
+        needed |= {q.flag.producer[1] for q in program.questions}
         order = self._order(leaves)
         donatable = self._donatable(order, writes, recipes)
         new_slot = {slot: -1 - i for i, slot in enumerate(order)}
@@ -234,7 +234,7 @@ class Builder:
         def slot_of(value: Value) -> int:
             if not self._owed(value):
                 raise Unnamed("a tensor made of data from outside")
-            slot = value.place[1]
+            slot = value.producer[1]
             return slot if slot >= 0 else new_slot[slot]
 
         seeds, drawn = capture.seeds(), capture.drawn()
@@ -273,7 +273,7 @@ class Builder:
         return spec
 
     def _owed(self, value: Any) -> bool:
-        return isinstance(value, Value) and value.place is not None and value.place[0] is self.program
+        return isinstance(value, Value) and value.producer is not None and value.producer[0] is self.program
 
     # ----------------------------------------------------------------------------------------- leaves
 
@@ -294,8 +294,8 @@ class Builder:
         found: dict[int, tuple] = {}
         used = {x for x in self.program.trace if x.__class__ is int and x < 0}
         for s in self._changed():
-            if self._owed(s.value) and s.value.place[1] < 0:
-                used.add(s.value.place[1])
+            if self._owed(s.value) and s.value.producer[1] < 0:
+                used.add(s.value.producer[1])
         for slot in used:
             if slot in viewed:
                 found[slot] = ("view", viewed[slot])

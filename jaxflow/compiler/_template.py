@@ -222,7 +222,12 @@ def check_freed(node: Any) -> None:
 
 
 class _Gone:
-    """In the place of the Program that owes a value: nobody does."""
+    """In the place of the entry and the Program that a pending Value waits for: there is none."""
+
+    @property
+    def program(self) -> _Gone:
+        """As an entry names its Program."""
+        return self
 
     def deliver(self, value: Value) -> None:
         """RuntimeError, always."""

@@ -21,15 +21,18 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.commit import Overtaken
 from jaxflow._core.device import resolve
 from jaxflow._core.geometry import contiguous_strides, empty_like_strides
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._dispatch.door import apply, value_of
-from jaxflow._dispatch.inplace import check_writable, write
+from jaxflow._dispatch.inplace import check_writable
 from jaxflow._dispatch.op import SCALAR, Op
 from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.undo import entry_rows
+from jaxflow._dispatch.writes import write_all
 
 
 def _known(aval: Aval, fill: Any) -> Value:
@@ -74,7 +77,7 @@ def unify(columns: Sequence[Sequence[Tensor]]) -> None:
         known: dict[tuple, Value] = {}
         for t in column:
             value = value_of(t)
-            if value.place is None and t._view is None:  # what is still owed is not waited for
+            if value.producer is None and t._view is None:  # what is still owed is not waited for
                 key = (value.aval, np.asarray(value.array).tobytes())
                 t._storage.value = known.setdefault(key, value)
 
@@ -91,11 +94,25 @@ def _scalar(value: Any) -> Any:
     return float(value)
 
 
-def overwrite(t: Tensor, result: Tensor) -> None:
-    """Write a result in place: a new version, and its history when grad mode is on."""
-    if t._stride is not None or state.grad:  # else there is nothing to refuse
-        check_writable(t, t._requires_grad or result._requires_grad)
-    write(t, result)
+def overwrite(targets: Sequence[Tensor], results: Sequence[Tensor], epochs: Sequence[int],
+              entries: Sequence[tuple]) -> bool:
+    """Write results in place, all at once: new versions, and history where grad mode is on.
+
+    ``entries`` are ``(dict, what it is updated with, tensors)``: the dict changes with them. False, with nothing
+    changed, if a target is not at its epoch any more.
+    """
+    if state.grad or any([t._stride is not None for t in targets]):  # else there is nothing to refuse
+        for t, result in zip(targets, results):
+            check_writable(t, t._requires_grad or result._requires_grad)
+    rows = []
+    for mapping, change, new in entries:
+        rows.append((dict.update, mapping, change))
+        rows += entry_rows(mapping, change, list(new.values()), [value_of(results[0])])
+    try:
+        write_all(targets, results, epochs, rows)
+    except Overtaken:
+        return False
+    return True
 
 
 def program_boundary(reason: str) -> None:

@@ -121,15 +121,27 @@ class RuleOptimizer(Optimizer):
         if closure is not None:
             with jaxflow.enable_grad():
                 loss = closure()
-        for batches in self._rounds():
-            results = [self._compute(batch) for batch in batches]
-            for batch, (targets, new) in zip(batches, results):
-                for param, state in zip(batch.params, batch.states):
-                    if batch.fresh:
-                        self.state[param].update(state)
-                for target, result in zip(targets, new):
-                    _device_state.overwrite(target, result)
-        return loss
+        done = 0
+        while True:
+            rounds = self._rounds()
+            while done < len(rounds) and self._update(rounds[done]):
+                done += 1
+            if done >= len(rounds):
+                return loss
+
+    def _update(self, batches: list[_Batch]) -> bool:
+        """Compute and store new parameters and states, all at once; False if somebody wrote to one meanwhile."""
+        targets, new, epochs, entries = [], [], [], []
+        for batch in batches:
+            self._compute(batch, targets, epochs, new)
+            if batch.fresh:
+                entries += [self._entry(*pair) for pair in zip(batch.params, batch.states)]
+        return _device_state.overwrite(targets, new, epochs, entries)
+
+    def _entry(self, param: Any, new: dict) -> tuple:
+        """The dict that takes the first states of ``param``, what it takes, and the states."""
+        present = self.state.get(param)
+        return (self.state, {param: new}, new) if present is None else (present, new, new)
 
     def _rounds(self) -> list[list[_Batch]]:
         """Batches of all groups; one listed twice in a group is updated again in a second round."""
@@ -187,8 +199,8 @@ class RuleOptimizer(Optimizer):
             states.append(state)
         return states
 
-    def _compute(self, batch: _Batch) -> tuple[list, list]:
-        """(tensors to overwrite, their new values) for one batch."""
+    def _compute(self, batch: _Batch, targets: list, epochs: list, new: list) -> None:
+        """Add the tensors that an update of one batch writes to, their epochs before, and their new values."""
         group, params, states = batch.group, batch.params, batch.states
         if self._unify and self._scalars:
             _device_state.unify([[state[name] for state in states] for name in self._scalars])
@@ -202,6 +214,10 @@ class RuleOptimizer(Optimizer):
                 heads += scalars
             unit_of.append(units[key])
         columns = [[state[name] for state in states] for name in self._states(group)]
+        written = [*params, *(t for column in columns for t in column)]
+        written += [state[name] for name in self._scalars for state in states]
+        targets += written
+        epochs += [t._storage.epoch for t in written]
         rule, hypers, static = self._rule(group, batch.fresh)
         tensors = [*heads, *params, *(p.grad for p in params)]
         for column in columns:
@@ -209,17 +225,13 @@ class RuleOptimizer(Optimizer):
         static["layout"] = Layout(tuple(unit_of), len(self._scalars))
         results = _device_state.call(rule, tensors, hypers, static)
         new_heads, rest = results[: len(heads)], results[len(heads) :]
-        targets, new = list(params), list(rest)
-        for column in columns:
-            targets += column
+        new += rest
         learned = any(map(_learned, hypers.values()))
         for j, name in enumerate(self._scalars):
             values = new_heads[j :: len(self._scalars)]
             if name == "step" or not learned:  # such a count has no gradient
                 values = [value.detach() if value.requires_grad else value for value in values]
-            targets += [state[name] for state in states]
             new += [values[unit] for unit in unit_of]
-        return targets, new
 
 
 def _learned(value: Any) -> bool:

@@ -25,7 +25,7 @@ def known_on_host(t: Tensor) -> np.ndarray | None:
     if t._aval.device is not CPU:
         return None
     value = t._storage.value
-    if value.place is not None or isinstance(value.array, jax.core.Tracer):
+    if value.producer is not None or isinstance(value.array, jax.core.Tracer):
         return None
     base = np.asarray(value.settled())
     if t._view is None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxflow import Tensor
+from jaxflow._core.commit import Overtaken
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import check_writable, write
+from jaxflow._dispatch.inplace import check_writable
+from jaxflow._dispatch.writes import write_all
 from jaxflow._ops import clip
 
 
@@ -30,7 +32,13 @@ def scale_all(tensors: Sequence[Tensor], factor: Tensor) -> None:
     for tensor in tensors:
         by_device.setdefault(tensor.device, []).append(tensor)
     for device, group in by_device.items():
-        results = apply(clip._all_scaled, (factor.to(device), *group))
-        for tensor, result in zip(group, results):
-            check_writable(tensor, tensor.requires_grad)
-            write(tensor, result)
+        while True:
+            epochs = [tensor._storage.epoch for tensor in group]
+            results = apply(clip._all_scaled, (factor.to(device), *group))
+            for tensor in group:
+                check_writable(tensor, tensor.requires_grad)
+            try:
+                write_all(group, results, epochs)
+                break
+            except Overtaken:
+                continue

@@ -1,0 +1,69 @@
+"""Stores that become visible together, or not at all.
+
+NOTE [One C call]
+    Between two bytecodes anything may happen: a signal handler raises, another thread runs, a finalizer
+    computes. Inside one call of a C function that calls nothing but C functions, nothing does. So whatever
+    has to change together is written down first, as rows ``(function, *arguments)`` or as iterators of ``map``,
+    of functions written in C (``setattr``, ``operator.setitem``), and is then stored by a single call. Before
+    that it is looked whether what the new state was computed from is still there; if somebody else
+    was quicker, nothing is stored, and whoever asked computes again.
+
+    ``setattr`` and ``setitem`` let go of what was there before, and a finalizer of the user's may run then:
+    the caller keeps what it replaces until the call is over.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Iterable, Sequence
+from itertools import chain, repeat, starmap
+from operator import attrgetter, call, eq, is_, setitem
+from typing import Any
+
+# With no room for elements, extending consumes an iterator and keeps nothing.
+_exhaust = deque(maxlen=0).extend
+_epoch_of, _grad_of = attrgetter("epoch"), attrgetter("_grad")
+_holds = {True: None}.__getitem__  # KeyError for False
+END = slice(sys.maxsize, None)
+
+
+class Overtaken(Exception):
+    """What the new state was computed from is not there any more; nothing was stored."""
+
+
+def commit(rows: Iterable[tuple], *more: Iterable, storages: Sequence = (), epochs: Sequence = (),
+           owners: Sequence = (), grads: Sequence = ()) -> None:
+    """Call every row's function with its arguments and exhaust the iterators ``more``: all of it, or nothing.
+
+    Each of ``storages`` has to be at the epoch in ``epochs`` that stands at its place, each of ``owners`` has
+    to have that ``.grad`` of ``grads``; else Overtaken is raised.
+    """
+    try:
+        _exhaust(chain(
+            map(_holds, map(eq, map(_epoch_of, storages), epochs)),
+            map(_holds, map(is_, map(_grad_of, owners), grads)),
+            starmap(call, rows), *more,
+        ))
+    except KeyError:
+        raise Overtaken from None
+
+
+def commit_one(storage: Any, epoch: int, stores: Iterable) -> None:
+    """`commit` of ``stores``, an iterator, for one storage that has to be at ``epoch``.
+
+    The interpreter lets nobody in between a comparison and the start of the call that follows it.
+    """
+    if storage.epoch != epoch:
+        raise Overtaken
+    _exhaust(stores)
+
+
+def stores(owners: Iterable, name: str, values: Iterable) -> Iterable:
+    """The iterator that sets the attribute ``name`` of each of ``owners`` to its value."""
+    return map(setattr, owners, repeat(name), values)
+
+
+def appended(values: list, item: Any) -> tuple:
+    """The row that appends ``item`` to ``values``."""
+    return setitem, values, END, (item,)

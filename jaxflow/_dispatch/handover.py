@@ -1,0 +1,95 @@
+"""Handing arguments over to XLA, in one C call.
+
+NOTE [One hand-over]
+    Donated arrays are gone when XLA has been called, and what it returns is all there is. So the call and the
+    store of what it returns are one C call, in which nothing gets in between (NOTE [One C call]); it begins
+    with a look at the list of answers, for a finalizer may have closed the program while another
+    one was gathering the arguments.
+
+    This holds where the call is C++ all the way. jax's compiled functions are (``PjitFunction``), once they have
+    met the classes of arguments before: host or device arrays, committed to a device or not. At the first
+    call with others they go through Python, which can be interrupted; then copies are donated, and the
+    arrays themselves are kept until the results are there. Where jax has no such function, arrays are never donated.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import chain
+from operator import attrgetter, call, getitem
+from typing import Any
+
+import jax
+import numpy as np
+
+_exhaust = deque(maxlen=0).extend
+_ONCE = {0: None}
+
+
+class HandedOver(Exception):
+    """The program ran already."""
+
+
+class Entrance:
+    """A compiled function, and what is known of the ways into it.
+
+    Attributes:
+        compiled: jax's.
+        known: the classes of arguments with which the call is C++ all the way.
+    """
+
+    __slots__ = ("compiled", "known")
+
+    def __init__(self, compiled: Any) -> None:
+        self.compiled = compiled
+        self.known: set[tuple] = set()
+
+    def run(self, donated: list, kept: list, numbers: Sequence, about: Any, answers: list,
+            original: int | None = None) -> None:
+        """Put ``about`` and the arrays that come back into ``answers``. HandedOver if something is there.
+
+        The first ``original`` of the ``donated`` arrays (all, by default) are somebody's: they are the ones to
+        keep where an interrupt could get in.
+        """
+        kinds = None
+        if donated:
+            try:
+                kinds = (*map(_committed, donated), None, *map(_committed, kept), type(numbers[1]))
+            except AttributeError:  # there are host arrays
+                kinds = (*map(_kind, donated), None, *map(_kind, kept), type(numbers[1]))
+            if kinds not in self.known:
+                count = len(donated) if original is None else original
+                donated = [*map(_copied, donated[:count]), *donated[count:]]
+        function = getattr(self.compiled, "_call", None) or self.compiled
+        hand_over(functools.partial(function, donated, kept, *numbers), about, answers)
+        if kinds is not None and getattr(self.compiled, "_call", None).__class__.__name__ == "PjitFunction":
+            self.known.add(kinds)
+
+
+def hand_over(run: Callable[[], list], about: Any, answers: list) -> None:
+    """Call ``run`` and store ``[about, what it returns]`` in ``answers``, which has to be empty: HandedOver."""
+    arrays: list = []
+    try:
+        _exhaust(chain(
+            map(getitem, (_ONCE,), map(len, (answers,))),
+            map(call, (arrays.extend, answers.append, answers.extend), (map(call, (run,)), about, arrays)),
+        ))
+    except KeyError:
+        if answers:
+            raise HandedOver from None
+        raise
+
+
+# What the public property of the same name answers, which is a Python function.
+_committed = attrgetter("_committed")
+
+
+def _kind(array: Any) -> Any:
+    return array.__class__ if array.__class__ is np.ndarray else array.committed
+
+
+def _copied(array: Any) -> Any:
+    """The array in memory of its own, committed to its device or not as it was; a host array is not given away."""
+    return array if array.__class__ is np.ndarray else jax.device_put(array, may_alias=False)

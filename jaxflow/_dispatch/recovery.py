@@ -1,0 +1,205 @@
+"""When a program cannot be run: its operations one by one, and what depends on those that fail undone.
+
+NOTE [What a failed run leaves]
+    The operations that somebody needs are run again, each alone: on the CPU by the interpreter, else by XLA. So
+    only what cannot be computed is lost: the operations that fail, and what depends on them. Values that were
+    written over while this program was recorded are computed as well, where a storage has to go back to one. Then, in one
+    call, every result that is there is delivered, and every storage and every ``.grad`` that shows
+    what cannot be computed shows its last Value that can, with that one's version and history
+    (NOTE [Undoing what cannot be computed]). The first error is raised, and names its operation; reading a lost
+    value raises again.
+    Nothing is raised if every operation could be run alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from operator import setitem
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from jaxflow._core.commit import commit
+from jaxflow._core.device import CPU, placed
+from jaxflow._core.value import Value, host_array, owned
+
+from . import explain, policy
+from .host import host_of
+from .plan import NUMBER_DTYPES, Plan
+from .steps import VECTOR, Step, inputs, parse, without_dead
+from .undo import ENTRY, GRADS, source_of, writes_of
+
+if TYPE_CHECKING:
+    from .program import Program
+    from .tape import Layout
+
+
+class Lost:
+    """Why a result could not be computed: the operation that failed, and its error."""
+
+    __slots__ = ("error", "line", "plan")
+
+    def __init__(self, plan: Plan, error: Exception, line: str | None) -> None:
+        self.plan, self.error, self.line = plan, error, line
+
+    def where(self) -> str:
+        """The operation as an error names it."""
+        kinds = ", ".join(k.__name__ if isinstance(k, type) else repr(k) for k in self.plan.kinds)
+        return f"{self.plan.name}({kinds})" + (f" at {self.line}" if self.line else "")
+
+    def raised(self) -> Exception:
+        """The error for whoever reads the result later."""
+        kind = type(self.error) if isinstance(self.error, MemoryError) else RuntimeError
+        error = kind(f"this value could not be computed: {self.where()} failed: {self.error}")
+        error.__cause__ = self.error
+        return error
+
+
+class Given(RuntimeError):
+    """An input was given away to a run that failed."""
+
+
+def recover(program: Program, layout: Layout, alive: tuple[int, ...], error: Exception) -> None:
+    """Compute what can be computed of a program that failed with ``error``; raise the first failure."""
+    steps = parse(layout.trace)
+    wanted = set(alive)
+    undo = list(program.undo)
+    wanted.update(layout.slot_of(source) for _, source, *_ in writes_of(undo) if source.__class__ is tuple)
+    env, lost = _run_alone(program, layout, steps, wanted)
+    rows = _undone(layout, undo, env, lost)
+    slots = tuple(slot for slot in alive if slot in env)
+    about, arrays = (slots, None), [env[slot] for slot in slots]
+    commit([*rows, (setitem, program.answers, slice(None), [about, arrays]), (setattr, program, "failed", lost),
+            (setattr, program, "undo", [])])
+    explain.recovered(len(lost))
+    program._deliver()
+    if lost:
+        first = next(iter(lost.values()))
+        first.error.add_note(f"raised by {first.where()}, in a program of {len(steps)} operations"
+                             + ("" if first.line else "; set JAXFLOW_DEBUG=1 to see the source line"))
+        raise first.error from (None if first.error is error else error)
+
+
+def _run_alone(program: Program, layout: Layout, steps: list[Step], wanted: set[int]) -> tuple[dict, dict]:
+    """The arrays of the ``wanted`` slots, and why each of the others could not be had."""
+    line_of = {id(step): line for step, line in zip(steps, layout.lines)}
+    live = without_dead(steps, set(wanted))
+    last = {slot: at for at, step in enumerate(live) for slot in step.slots}
+    env: dict[int, Any] = {}
+    lost: dict[int, Lost] = {}
+    vectors = {float: layout.floats, int: layout.integers, complex: layout.complexes}
+
+    def array(slot: int) -> Any:
+        return env[slot] if slot >= 0 else layout.leaves[-1 - slot].array
+
+    def number(kind: type, position: int) -> Any:
+        return kind(vectors[VECTOR[kind]][position])
+
+    for at, step in enumerate(live):
+        plan, out = step.plan, step.out
+        failure = next((lost[slot] for slot in step.slots if slot in lost), None)
+        if failure is None:
+            try:
+                _refuse_given(layout, step.slots)
+                env.update(zip(range(out, out + len(plan.out_avals)), _alone(plan, inputs(step, array, number))))
+            except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to this operation
+                failure = Lost(plan, error, line_of.get(id(step)))
+        if failure is not None:
+            lost.update((out + k, failure) for k in range(len(plan.out_avals)))
+        for slot in (*step.slots, *range(out, out + len(plan.out_avals))):
+            if slot in env and slot not in wanted and last.get(slot, -1) <= at:
+                del env[slot]
+    return env, lost
+
+
+def _refuse_given(layout: Layout, slots: Iterable[int]) -> None:
+    for slot in slots:
+        leaf = layout.leaves[-1 - slot] if slot < 0 else None
+        if leaf is not None and isinstance(leaf.array, jax.Array) and leaf.array.is_deleted():
+            raise Given(f"the memory of an input, {leaf.aval!r}, was given to a run that failed afterwards")
+
+
+def _alone(plan: Plan, arguments: list) -> list:
+    """The results of one operation."""
+    failed: Exception | None = None
+    if policy.interprets(plan.device):
+        from jaxflow._interpreter import interpreting
+
+        try:
+            with interpreting():
+                found = host_of(plan).bare(*[_host(x) for x in arguments])
+            return [host_array(owned(a)) for a in found]
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - XLA may be able to do it
+            failed = error
+    with contextlib.nullcontext() if plan.device is CPU else placed(plan.device):
+        try:
+            return jax.block_until_ready(list(plan.jitted(*arguments)))
+        except Exception as error:
+            raise error from failed
+
+
+def _host(x: Any) -> np.ndarray:
+    return NUMBER_DTYPES[x.__class__](x) if x.__class__ in NUMBER_DTYPES else np.asarray(x)
+
+
+def _undone(layout: Layout, undo: list, env: dict, lost: dict) -> list[tuple]:
+    """The rows that bring every storage and ``.grad`` back to its last Value that can be had."""
+    made: dict[int, Value] = {}
+
+    def value_of(source: Any) -> Value | None:
+        """The Value of a record's source; None if it cannot be had."""
+        if source.__class__ is Value:
+            return source
+        slot = layout.slot_of(source)
+        if slot in lost:
+            return None
+        entry, k = source
+        found = made.get(slot) or entry.results[k]()
+        if found is None:
+            found = made[slot] = Value(entry.plan.out_avals[k], env[slot])
+        return found
+
+    back: dict[int, tuple] = {}  # storage -> what it goes back to, and the write that is undone
+    for write in writes_of(undo):
+        storage, source = write[:2]
+        present = back[id(storage)][0] if id(storage) in back else source_of(storage.value)
+        if value_of(present) is None:
+            back[id(storage)] = source, write
+    rows: list[tuple] = []
+    for source, (storage, _, cell, version, history) in back.values():
+        value = value_of(source)
+        if value is None:
+            continue  # it never showed anything that can be had
+        rows += [(setattr, storage, "value", value), (setattr, storage, "epoch", storage.epoch + 1),
+                 (list.__setitem__, cell, slice(None), version)]
+        t = history and history[0]()
+        if t is not None:
+            rows += _with_history(t, *history[1:])
+    for record in reversed(undo):
+        if record[0] is GRADS:
+            for owner, before in zip(*record[1:]):
+                rows += _without_grad(owner(), before, value_of, back)
+        elif record[0] is ENTRY and any(id(s()) in back for s in record[3] if s() is not None):
+            rows += [(record[1].pop, key, None) for key in record[2]]
+    return rows
+
+
+def _without_grad(owner: Any, before: Any, value_of: Any, back: dict) -> list[tuple]:
+    """The row that gives ``owner`` the ``.grad`` it had before, if its present one cannot be had."""
+    grad = None if owner is None else owner._grad
+    if grad is None or id(grad._storage) in back:
+        return []
+    producer = grad._storage.value.producer
+    if producer is None or value_of(producer) is not None:
+        return []
+    return [(setattr, owner, "_grad", None if before is None else before())]
+
+
+def _with_history(t: Any, node: Any, number: int, requires_grad: bool) -> list[tuple]:
+    found = None if node is None else node()
+    return [(setattr, t, "_grad_fn", found), (setattr, t, "_output_nr", number),
+            (setattr, t, "_requires_grad", requires_grad)]

@@ -1,0 +1,105 @@
+"""What a store replaced, for as long as what it stored is pending.
+
+NOTE [Undoing what cannot be computed]
+    A write publishes a Value that is pending. Should the Program turn out not to be computable, the storage
+    shows its last computable Value again. So beside every such store, in the same call, what it replaced is
+    appended to the ``undo`` list of the Program that has to compute the new Value, and is kept until that has delivered.
+
+    A record must keep nothing alive that would be gone without it, or the Program would have to compute more:
+    storages, tensors and nodes stand in it as weak references, and a pending Value as its producer. A Value
+    that is there is kept; donation does not count the mention (`mentions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from operator import setitem
+from typing import Any
+from weakref import ref
+
+from jaxflow._core.commit import END, appended
+from jaxflow._core.tensor import Tensor
+from jaxflow._core.value import Storage, Value
+
+# What a record is about; the tuples are plain, for one is made at every write.
+WRITE, WRITES, GRADS, ENTRY = "write", "writes", "grads", "entry"
+Undo = tuple
+
+
+def source_of(value: Any) -> Any:
+    """A Value that is there, or the producer of one that is pending."""
+    producer = value.producer
+    return value if producer is None else producer
+
+
+def write_row(storage: Storage, old: Any, cell: list, t: Tensor | None, new: Any) -> tuple | None:
+    """The row that notes a write of ``new`` to ``storage``; None if ``new`` is there already.
+
+    ``old`` is what the storage shows before, ``cell`` its version; ``t`` is the tensor whose history changes.
+    """
+    if new.__class__ is not Value or old.__class__ is not Value:
+        return None
+    producer = new.producer
+    if producer is None:
+        return None
+    history = None if t is None else history_of(t)
+    record = (WRITE, ref(storage), old.producer or old, cell, cell[:], history)
+    return setitem, producer[0].program.undo, END, (record,)
+
+
+def history_of(t: Tensor) -> tuple:
+    """The autograd history of a tensor as a record keeps it."""
+    node = t._grad_fn
+    return ref(t), None if node is None else ref(node), t._output_nr, t._requires_grad
+
+
+def programs_of(values: Iterable[Any]) -> set:
+    """The Programs that have to compute ``values``."""
+    producers = [v.producer for v in values if v.__class__ is Value]
+    return {producer[0].program for producer in producers if producer is not None}
+
+
+def writes_rows(storages: list[Storage], old: list, cells: list[list], new: Sequence[Any]) -> list[tuple]:
+    """The rows that note writes of ``new`` over ``old`` to many storages, which somebody keeps anyway."""
+    programs = programs_of(new)
+    if not programs or any([v.__class__ is not Value for v in old]):
+        return []
+    record = (WRITES, storages, [v.producer or v for v in old], cells, [(*cell,) for cell in cells])
+    return [appended(program.undo, record) for program in programs]
+
+
+def grads_rows(owners: list[Tensor], before: list[Tensor | None], new: Sequence[Any]) -> list[tuple]:
+    """The rows that note that the ``.grad`` of ``owners`` was ``before``, which become tensors of Values ``new``."""
+    programs = programs_of(new)
+    if not programs:
+        return []
+    record = (GRADS, list(map(ref, owners)), [None if g is None else ref(g) for g in before])
+    return [appended(program.undo, record) for program in programs]
+
+
+def entry_rows(mapping: dict, change: dict, beside: Sequence[Tensor], new: Sequence[Any]) -> list[tuple]:
+    """The rows that note that the keys of ``change`` are new in ``mapping``, beside writes to tensors."""
+    record = (ENTRY, mapping, tuple(change), [ref(t._storage) for t in beside])
+    return [appended(program.undo, record) for program in programs_of(new)]
+
+
+def writes_of(undo: Iterable[Undo]) -> Iterator[tuple]:
+    """Storage, what it showed, version cell, version and history of every write, the last first."""
+    for record in reversed(list(undo)):
+        if record[0] is WRITE:
+            _, storage, *rest = record
+            found = storage()
+            if found is not None:
+                yield found, *rest
+        elif record[0] is WRITES:
+            for storage, source, cell, version in zip(*record[1:]):
+                yield storage, source, cell, version, None
+
+
+def count_mentions(undo: Iterable[Undo], slots: dict[Value, int], uses: list[int]) -> None:
+    """Add to ``uses`` how often records mention the Values in the slots from -1 down."""
+    for record in undo:
+        kind = record[0]
+        for source in (record[2],) if kind is WRITE else record[2] if kind is WRITES else ():
+            if source.__class__ is Value and source in slots:
+                uses[-1 - slots[source]] += 1

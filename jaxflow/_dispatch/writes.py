@@ -1,0 +1,183 @@
+"""Writing to tensors: value, version and history of one or of many, published together.
+
+See NOTE [One C call] for how, NOTE [Writing through a view] for what a write to a view is, and
+NOTE [Undoing what cannot be computed] for what is kept in case the new Value cannot be had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import repeat
+from operator import attrgetter, call
+from typing import Any
+
+from jaxflow._core.commit import Overtaken, commit, commit_one, stores
+from jaxflow._core.levels import LEVELS
+from jaxflow._core.tensor import Tensor, version_cell
+from jaxflow._core.value import Storage, Value
+
+from .batch import Batched, axes_of
+from .door import forward_mode, value_of
+from .graph import RESULT
+from .history import Rebuilt, base_plan_of, edge_of, history_rows
+from .run import run
+from .saving import Packed
+from .state import state
+from .traces import MET, refuse_leak
+from .undo import write_row, writes_rows
+from .viewing import Counted
+from .views import view_node
+
+_set = list.__setitem__
+_is_view, _has_grad = attrgetter("_view"), attrgetter("_requires_grad")
+
+
+def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool = True) -> None:
+    """Make ``t`` show ``result`` (same shape and dtype): value, version and history at once.
+
+    Raises Overtaken, having changed nothing, if its storage is not at ``epoch`` any more. Without one, whatever the
+    storage shows is replaced. ``counted`` says whether the version goes up.
+    """
+    storage = t._storage
+    at = storage.epoch if epoch is None else epoch
+    old = storage.value, t._grad_fn  # kept until the call is over
+    try:
+        if t._view is None and not (result._requires_grad or LEVELS or MET):
+            new = value_of(result)
+            if new.__class__ is Value:  # the usual case, without the lists of the others
+                cell = storage.version
+                undo = write_row(storage, old[0], cell, None, new) or _NOTHING
+                commit_one(storage, at, map(
+                    call, (setattr, setattr, _set, undo[0]), (storage, storage, cell, undo[1]),
+                    ("value", "epoch", 0, undo[2]), (new, at + 1, _next(cell) if counted else cell[0], undo[3]),
+                ))
+                return
+        commit(rows_of(t, result, at, counted), storages=(storage,), epochs=(at,))
+    except Overtaken:
+        if epoch is not None:
+            raise
+        write(t, result, counted=counted)
+        return
+    del old
+    if result._requires_grad:
+        written_through(t, result)
+
+
+_NOTHING = (max, 0, 0, 0)  # a call that stores nothing
+
+
+def _next(cell: list) -> int:
+    """The version after a write."""
+    return cell[0] if cell.__class__ is Counted and state.inference else cell[0] + 1
+
+
+def write_all(targets: Sequence[Tensor], results: Sequence[Tensor], epochs: Sequence[int],
+              rows: Sequence[tuple] = ()) -> None:
+    """Write every result to its target, and do what ``rows`` say, at once.
+
+    Raises Overtaken, having changed nothing, if a storage is not at its epoch any more.
+    """
+    storages = [t._storage for t in targets]
+    old: Any = [s.value for s in storages]  # kept until the call is over
+    if LEVELS or MET or any(map(_is_view, targets)) or any(map(_has_grad, results)):
+        old = old, [t._grad_fn for t in targets]
+        stored = list(rows)
+        for t, result, epoch in zip(targets, results, epochs):
+            stored += rows_of(t, result, epoch)
+        commit(stored, storages=storages, epochs=epochs)
+    else:
+        new = [r._storage.value if r._view is None else value_of(r) for r in results]
+        cells = [s.version for s in storages]
+        commit(
+            [*rows, *writes_rows(storages, old, cells, new)], stores(storages, "value", new),
+            stores(storages, "epoch", [e + 1 for e in epochs]),
+            map(_set, cells, repeat(0), [c[0] + 1 if c.__class__ is list else _next(c) for c in cells]),
+            storages=storages, epochs=epochs,
+        )
+        return
+    del old
+    for t, result in zip(targets, results):
+        if result._requires_grad:
+            written_through(t, result)
+
+
+def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True) -> list[tuple]:
+    """The stores that make ``t`` show ``result``, if its storage is at ``epoch``."""
+    new = value_of(result)
+    storage = t._storage
+    if MET:
+        refuse_leak(t, new, "a tensor")
+    if new.__class__ is Batched:
+        _refuse_more_axes(new, storage)
+    if LEVELS:
+        forward_mode().wrote(t, result)
+    view = t._view
+    requires_grad = result._requires_grad
+    if view is None:
+        cell = storage.version
+        owner = t if requires_grad else None
+        old = storage.value
+        rows = [(setattr, storage, "value", new), (setattr, storage, "epoch", epoch + 1)]
+    else:
+        cell = view.version
+        owner = (t if view.base is None else view.base) if requires_grad else None
+        old = storage.value
+        plan = view.plan
+        whole = new if plan.identity else run(plan.write, [old, new, *plan.numbers])[0]
+        rows = [(setattr, storage, "value", whole), (setattr, storage, "epoch", epoch + 1)]
+        if plan.exact:
+            rows += [(setattr, view, "value", new), (setattr, view, "epoch", epoch + 1)]
+        new = whole
+    version = _next(cell) if counted else cell[0]
+    rows.append((_set, cell, 0, version))
+    undo = write_row(storage, old, cell, owner, new)
+    if undo is not None:
+        rows.append(undo)
+    if view is not None and view.base is None:
+        rows.append((setattr, view, "seen_version", version))
+    if requires_grad:
+        _add_history(rows, t, result, cell, version)
+    return rows
+
+
+def _refuse_more_axes(new: Batched, storage: Storage) -> None:
+    if not set(new.axes) <= set(axes_of(storage.value)):
+        raise RuntimeError(
+            "vmap: an in-place operation on `self` is not possible because there exists a Tensor `other` "
+            "in extra_args that has more elements than `self`. This happened due to `other` being vmapped "
+            "over but `self` not being vmapped over in a vmap. Please try to use out-of-place operators "
+            "instead, or make `self` inside of vmap from a tensor that is vmapped over "
+            "(`torch.zeros_like(x)`)."
+        )
+
+
+def _add_history(rows: list[tuple], t: Tensor, result: Tensor, cell: list, version: int) -> None:
+    """The rows by which ``t``, or the base it is a view of, becomes an output of the write's node."""
+    view = t._view
+    node = result._grad_fn
+    if view is None or view.base is None:
+        rows += history_rows(t, node, result._output_nr)
+        guards = node._guards
+        if guards and guards.__class__ is not Packed and guards[-1][3] is RESULT:
+            # NOTE [Saved results]: a result that the node keeps lives in ``t`` now, at this version.
+            node._guards = [*guards[:-1], (cell, version, t._aval, RESULT, None)]
+    else:
+        base = view.base
+        edges = [edge_of(base) if base._requires_grad else None, edge_of(result)]
+        plan = base_plan_of(view)
+        node = view_node(plan.write, plan.numbers, edges)
+        rows += history_rows(base, node, 0)
+        rows.append((setattr, view, "written", version))
+    rows.append((_set, cell, slice(1, None), (node.name(),)))  # errors about saved tensors say who wrote last
+
+
+def written_through(t: Tensor, result: Tensor) -> None:
+    """After a write to a view with a base: its node's result lives in the view now."""
+    view, node = t._view, result._grad_fn
+    if view is None or view.base is None:
+        return
+    guards: Any = node._guards
+    if guards and guards.__class__ is not Packed and guards[-1][3] is RESULT:
+        cell = version_cell(t)
+        node._guards = [*guards[:-1], (cell, cell[0], t._aval, RESULT, Rebuilt(t))]
+

@@ -1,0 +1,153 @@
+"""The Program of a capture: leaves are known by their slots from the start, and no boundary closes it."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+import jax
+import numpy as np
+
+from jaxflow._core import flags
+from jaxflow._core.value import SMALL, Value
+from jaxflow._dispatch import explain
+from jaxflow._dispatch.batch import Batched
+from jaxflow._dispatch.executable import Signature
+from jaxflow._dispatch.plan import Plan
+from jaxflow._dispatch.program import LEAST, MOST, BatchedLeaf, ForeignLeaf, Program, TracerLeaf
+from jaxflow._dispatch.tape import Layout
+from jaxflow._dispatch.tracked import Tracked
+
+_BOUNDARIES = (explain.STEP, explain.OPTIMIZER, explain.MODULE, explain.BOUND, explain.ASKED)
+
+
+class Recorder(Program):
+    """Records a flat trace (NOTE [A program's key]) as it goes, with leaves that are not there yet.
+
+    It stands as the entry of everything pending in it: ``(recorder, slot)`` is a Value's producer.
+    """
+
+    __slots__ = ("capture", "complexes", "floats", "integers", "leaf_slots", "leaves")
+
+    first = 0  # the slot of its first result, as an entry has it
+
+    def __init__(self, device) -> None:
+        super().__init__(device)
+        self.capture: Any = None
+        self.trace = []
+        self.leaves: list[Value] = []
+        self.leaf_slots: dict[Value, int] = {}
+        self.floats: list[float] = []
+        self.integers: list[int] = []
+        self.complexes: list[complex] = []
+
+    @property
+    def program(self) -> Recorder:
+        """The Program it is recorded in, as an entry says it."""
+        return self
+
+    def record(self, plan: Plan, inputs: list) -> list[Value] | None:
+        """As `Program.record`."""
+        with self.lock:
+            if self.closed:
+                return None
+            leaf_slots = self.leaf_slots
+            before = len(self.leaves)
+            numbers = []
+            entry: list = [plan]
+            for x in inputs:
+                kind = type(x)
+                if kind is Value:
+                    producer = x.producer
+                    if producer is not None and producer[0] is self:
+                        entry.append(producer[1])
+                    else:
+                        slot = leaf_slots.get(x)
+                        entry.append(self._leaf(x, before) if slot is None else slot)
+                elif kind is Batched:
+                    self._forget_leaves(before)
+                    raise BatchedLeaf
+                else:
+                    if kind is int and not LEAST <= x <= MOST:
+                        self._forget_leaves(before)
+                        raise OverflowError("int too big to convert")
+                    numbers.append(x)
+            self._keep_numbers(numbers)
+            self.trace += entry
+            slot = len(self.results)
+            out = [Value(aval, None, (self, slot + k)) for k, aval in enumerate(plan.out_avals)]
+            self.results += map(ref, out)
+            self.ops += 1
+            if flags.DEBUG:
+                self.lines.append(explain.user_line())
+            return out
+
+    def reference(self, value: Value) -> int | None:
+        """The slot of a result or a leaf."""
+        producer = value.producer
+        if producer is not None and producer[0] is self:
+            return producer[1]
+        return self.leaf_slots.get(value)
+
+    def layout(self) -> Layout:
+        """The operations as an executable takes them."""
+        layout = Layout()
+        layout.trace, layout.leaves, layout.results = tuple(self.trace), self.leaves, self.results
+        layout.uses = [int(leaf in self.leaf_slots) for leaf in self.leaves]
+        layout.floats, layout.integers, layout.complexes = self.floats, self.integers, self.complexes
+        layout.slots, layout.lines = dict(self.leaf_slots), self.lines
+        return layout
+
+    def signature(self) -> Signature:
+        """What an executable of this program is compiled for."""
+        return Signature.of(self.device, self.layout())
+
+    def _let_go(self) -> None:
+        super()._let_go()
+        self.leaves, self.leaf_slots = [], {}
+
+    def _leaf(self, value: Value, before: int) -> int:
+        """The slot of a new leaf; ``before`` leaves were known when this operation's recording began."""
+        if value.producer is not None:
+            self._forget_leaves(before)
+            raise ForeignLeaf(value)
+        array = value.array
+        if array.__class__ is np.ndarray:
+            if array.nbytes > SMALL:
+                value.get()  # or each run of a compiled program would copy it
+        elif isinstance(array, jax.core.Tracer):
+            self._forget_leaves(before)
+            raise TracerLeaf
+        self.leaves.append(value)
+        slot = self.leaf_slots[value] = -len(self.leaves)
+        return slot
+
+    def _forget_leaves(self, before: int) -> None:
+        """Undo the leaves first met in an operation that will not be recorded."""
+        while len(self.leaves) > before:
+            del self.leaf_slots[self.leaves.pop()]
+
+    def _keep_numbers(self, numbers: list) -> None:
+        for x in numbers:
+            kind = type(x)
+            if kind is Tracked:
+                if x.tape.open:
+                    kind = type(x.value)
+                    known = self.floats if kind is float else self.integers
+                    x.tape.uses.append((kind, len(known), x.tape.keep(x)))
+                self._keep_numbers([x.value])
+            elif kind is float:
+                self.floats.append(x)
+            elif kind is complex:
+                self.complexes.append(x)
+            else:
+                self.integers.append(x)
+
+    def close(self, reason: str) -> None:
+        """Only who asks for a number ends the recording."""
+        capture = self.capture
+        if capture is not None:
+            if reason in _BOUNDARIES:
+                return
+            capture.broken()
+        super().close(reason)
