@@ -1,8 +1,8 @@
-"""Interrupts: an exception at each instruction, held against the same operations run undisturbed in eager mode.
+"""Interrupts: an exception at each instruction, held against the same operations undisturbed in eager mode.
 
-For each point (an instruction, at its first and at a later execution) the scenario runs in fresh variables and
-is interrupted there. Then the interrupted operation is tried again and the rest performed. Correct is what the
-eager executor gives when it stops before the operation, after it, or between its parts, and goes on likewise.
+For each point (an instruction, at its first and at a later execution) the scenario runs in fresh variables
+and is interrupted there. Then the interrupted operation is tried again and the rest performed. Correct is what
+the eager executor gives when it stops before the operation, after it, or between its parts, and goes on so.
 Half of the points look at the state at once, which also closes what is pending; the others only at the end.
 """
 
@@ -31,7 +31,7 @@ from .windows import window_of
 from .world import Unreadable, World, differences, snapshot
 
 MODES = ("deferred", "compiled", "eager", "compile")
-PATIENCE = 60.0  # seconds; a run takes milliseconds, or one compilation: this tells a deadlock from a slow run
+PATIENCE = 60.0  # seconds; a run takes milliseconds, or a compilation: this tells a deadlock
 COLLECT = 200  # points between two collections of garbage
 WARM = 60  # runs of a scenario, at most, until twice in a row the same instructions are executed
 
@@ -111,7 +111,7 @@ class Bench:
         """In which facts an undisturbed run in this mode differs from one in eager mode: nothing may."""
         states = in_thread(self._trajectory, self.mode)
         return [f"after {o.text!r}: {name}"
-                for o, state, expected in zip(self.scenario.operations, states, self._undisturbed, strict=True)
+                for o, state, expected in zip(self.scenario.operations, states, self._undisturbed)
                 for name in differences(state, expected, exact=self.mode == "eager")]
 
     def _trajectory(self, mode: str) -> list[dict[str, Any]]:
@@ -231,7 +231,7 @@ class Bench:
 
 
 def _verdict(state: dict[str, Any], allowed: list, exact: bool, kind: str) -> tuple[Verdict, list]:
-    """What a state is worth, and which of the allowed ones (states, or references by their state) it equals."""
+    """What a state is worth, and which of the allowed ones (states or references) it equals."""
     unlike = [differences(state, getattr(other, "state", other), exact=exact) for other in allowed]
     matching = [other for other, names in zip(allowed, unlike, strict=True) if not names]
     if matching:
@@ -251,7 +251,7 @@ def _verdict(state: dict[str, Any], allowed: list, exact: bool, kind: str) -> tu
 
 @contextlib.contextmanager
 def executing(mode: str) -> Iterator[None]:
-    """The executor of a mode; ``compiled`` and ``compile`` differ from ``deferred`` in what is interpreted."""
+    """The executor of a mode; ``compiled`` and ``compile`` are the deferred one with nothing interpreted."""
     interpret, flags.INTERPRET = flags.INTERPRET, mode == "deferred"
     try:
         with torch.execution("eager" if mode == "eager" else "deferred"):
@@ -283,12 +283,12 @@ def in_thread(function: Callable, *arguments: Any) -> Any:
 def _waiting_at(thread: threading.Thread) -> str:
     frame = sys._current_frames().get(thread.ident)
     shown = traceback.extract_stack(frame)[-4:] if frame is not None else []
-    return " < ".join(f"{entry.name} {os.path.basename(entry.filename)}:{entry.lineno}" for entry in shown[::-1])
+    return " < ".join(f"{at.name} {os.path.basename(at.filename)}:{at.lineno}" for at in shown[::-1])
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[list[str]]:
-    """No garbage collection, and a list of the exceptions that Python ignores because nobody can catch them."""
+    """No garbage collection, and a list of the exceptions that Python ignores: those of finalizers."""
     ignored: list[str] = []
     hook, sys.unraisablehook = sys.unraisablehook, lambda u: ignored.append(u.exc_type.__name__)
     gc.disable()
@@ -308,6 +308,11 @@ def run(mode: str, seed: int, count: int | None, results: Results, names: list[s
     Stops after a run that hangs: the locks it holds are lost to this process.
     """
     for bench in benches(mode, seed, names):
+        unlike = bench.check()
+        if unlike:
+            results.add(id=f"{mode}/{bench.scenario.name}", kind="undisturbed", detail="; ".join(unlike),
+                        group=f"{mode} {bench.scenario.name}", where="nowhere: without any interrupt")
+            continue
         points = bench.points()
         if count is not None:
             points = random.Random(f"{seed} {bench.scenario.name}").sample(points, min(count, len(points)))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .interrupts import MODES, benches, run
+from .interrupts import MODES, run
 from .report import Results
 
 COUNT = {"deferred": 12, "compiled": 2, "eager": 15, "compile": 6}

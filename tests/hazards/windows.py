@@ -25,8 +25,8 @@ class Window(NamedTuple):
 
 WINDOWS = (
     Window("*", "*", LEAVING_WITH,
-           "the compiler puts the loads for __exit__(None, None, None) outside the block it protects; CPython "
-           "handles signals at none of these instructions, so only this harness could interrupt there"),
+           "the compiler puts the loads for __exit__(None, None, None) outside the block it protects; "
+           "CPython handles signals at none of these instructions, so only this harness could come in there"),
     Window("autograd/grad_mode.py", "*.__enter__", WHOLE,
            "a mode that is set when __enter__ is cut off is not left again: Python calls no __exit__ "
            "(PyTorch's modes have the same window)"),

@@ -1,4 +1,4 @@
-"""What a scenario's program can see of its state, written down as plain values, and two such states compared."""
+"""What a program can see of its state, written down as plain values, and two such states compared."""
 
 from __future__ import annotations
 
