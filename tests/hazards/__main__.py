@@ -16,7 +16,7 @@ def main() -> int:
     parser.add_argument("harness", choices=HARNESSES)
     parser.add_argument("--seed", type=int, default=0, help="of the numbers, and of the sample")
     parser.add_argument("--count", type=int, help="how many to try of each scenario; all if not given")
-    parser.add_argument("--mode", action="append", help="one of the executors; may be repeated; all if not given")
+    parser.add_argument("--mode", action="append", help="an executor; may be repeated; all if not given")
     parser.add_argument("--scenario", action="append", help="its name; may be repeated; all if not given")
     parser.add_argument("--resume", metavar="FILE", help="results so far; those are not tried again")
     parser.add_argument("--point", metavar="ID", help="try this one alone, as the report names it")

@@ -1,37 +1,33 @@
 """Interrupts: an exception at each instruction, held against the same operations undisturbed in eager mode.
 
 For each point (an instruction, at its first and at a later execution) the scenario runs in fresh variables
-and is interrupted there. Then the interrupted operation is tried again and the rest performed. Correct is what
-the eager executor gives when it stops before the operation, after it, or between its parts, and goes on so.
+and is interrupted there. Then the interrupted operation is tried again and the rest performed. Correct is
+what the eager executor gives when it stops before the operation, after it, or between its parts, and goes on.
 Half of the points look at the state at once, which also closes what is pending; the others only at the end.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gc
 import os
 import random
 import sys
-import threading
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
 import jaxflow as torch
-from jaxflow._core import flags
 
 from . import scenarios_tensors, scenarios_training  # noqa: F401  (they declare the scenarios)
 from .report import Results
 from .scenario import SCENARIOS, Scenario
+from .surroundings import Hung, executing, in_thread, quiet
 from .tracing import Place, interrupt, line_of, place_of, profile
 from .windows import window_of
 from .world import Unreadable, World, differences, snapshot
 
 MODES = ("deferred", "compiled", "eager", "compile")
-PATIENCE = 60.0  # seconds; a run takes milliseconds, or a compilation: this tells a deadlock
 COLLECT = 200  # points between two collections of garbage
 WARM = 60  # runs of a scenario, at most, until twice in a row the same instructions are executed
 
@@ -49,10 +45,6 @@ class Point(NamedTuple):
     def __str__(self) -> str:
         when = f"{self.operation}.{self.execution}"
         return f"{self.mode}/{self.scenario}/{self.place}@{when}{'!' if self.look else ''}"
-
-
-class Hung(Exception):
-    """A thread did not come to an end: it waits for a lock that nobody will release."""
 
 
 class Verdict(NamedTuple):
@@ -244,59 +236,6 @@ def _verdict(state: dict[str, Any], allowed: list, exact: bool, kind: str) -> tu
         return Verdict("mode", ", ".join(nearest)), []
     shown = ", ".join(f"{name} = {state.get(name, 'missing')!s:.60}" for name in nearest[:3])
     return Verdict(kind, f"{len(nearest)} facts differ from the nearest cut: {shown}"), []
-
-
-# ------------------------------------------------------------------------------------------ surroundings
-
-
-@contextlib.contextmanager
-def executing(mode: str) -> Iterator[None]:
-    """The executor of a mode; ``compiled`` and ``compile`` are the deferred one with nothing interpreted."""
-    interpret, flags.INTERPRET = flags.INTERPRET, mode == "deferred"
-    try:
-        with torch.execution("eager" if mode == "eager" else "deferred"):
-            yield
-    finally:
-        flags.INTERPRET = interpret
-
-
-def in_thread(function: Callable, *arguments: Any) -> Any:
-    """Call in a thread of its own, so that what a thread owns (modes, pending operations) is always fresh."""
-    result, failure = [], []
-
-    def run() -> None:
-        try:
-            result.append(function(*arguments))
-        except BaseException as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(PATIENCE)
-    if thread.is_alive():
-        raise Hung(_waiting_at(thread))
-    if failure:
-        raise failure[0]
-    return result[0]
-
-
-def _waiting_at(thread: threading.Thread) -> str:
-    frame = sys._current_frames().get(thread.ident)
-    shown = traceback.extract_stack(frame)[-4:] if frame is not None else []
-    return " < ".join(f"{at.name} {os.path.basename(at.filename)}:{at.lineno}" for at in shown[::-1])
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[list[str]]:
-    """No garbage collection, and a list of the exceptions that Python ignores: those of finalizers."""
-    ignored: list[str] = []
-    hook, sys.unraisablehook = sys.unraisablehook, lambda u: ignored.append(u.exc_type.__name__)
-    gc.disable()
-    try:
-        yield ignored
-    finally:
-        gc.enable()
-        sys.unraisablehook = hook
 
 
 # ------------------------------------------------------------------------------------------ running
