@@ -2,7 +2,8 @@
 
 import pytest
 
-from .interrupts import MODES, run
+from .bench import MODES
+from .interrupts import run
 from .report import Results
 
 COUNT = {"deferred": 12, "compiled": 2, "eager": 15, "compile": 6}

@@ -1,4 +1,4 @@
-"""Seeing each bytecode that jaxflow's own files execute, and raising an exception at a chosen one.
+"""Seeing each bytecode that jaxflow's own files execute, and coming in at a chosen one.
 
 ``sys.settrace`` with ``f_trace_opcodes`` works on every Python from 3.11 on. The event comes before the
 instruction at ``f_lasti`` runs; what the trace function raises is raised there, as if a signal had come.
@@ -69,12 +69,17 @@ def profile(run: Callable[[], Any]) -> dict[tuple[CodeType, int], int]:
 class Outcome(NamedTuple):
     """What became of a run that was to be interrupted."""
 
-    reached: bool  # whether the chosen instruction was executed, and so Interrupt raised
+    reached: bool  # whether the chosen instruction was executed
     raised: str | None  # what came out: the name of an exception's class
 
 
-def interrupt(run: Callable[[], Any], code: CodeType, offset: int, execution: int) -> Outcome:
-    """Run, and raise ``Interrupt`` before the given execution (from 0) of one instruction."""
+def raise_interrupt() -> None:
+    raise Interrupt
+
+
+def disturb(run: Callable[[], Any], code: CodeType, offset: int, execution: int,
+            disturbance: Callable[[], None] = raise_interrupt) -> Outcome:
+    """Run, and call ``disturbance`` before the given execution (from 0) of one instruction."""
     left = execution
     reached = False
 
@@ -83,7 +88,7 @@ def interrupt(run: Callable[[], Any], code: CodeType, offset: int, execution: in
         if event == "opcode" and frame.f_lasti == offset and not reached:
             if left == 0:
                 reached = True
-                raise Interrupt
+                disturbance()
             left -= 1
         return local
 
