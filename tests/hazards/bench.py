@@ -1,4 +1,4 @@
-"""A scenario prepared for being disturbed: the points where that can be done, and what would be right then."""
+"""A scenario made ready for disturbances: the points where they can come in, and what would be right then."""
 
 from __future__ import annotations
 

@@ -105,6 +105,28 @@ def disturb(run: Callable[[], Any], code: CodeType, offset: int, execution: int,
     return Outcome(reached, None)
 
 
+def now_and_then(run: Callable[[], Any], apart: Callable[[], int], disturbance: Callable[[], None]) -> None:
+    """Run, and call ``disturbance`` again and again, ``apart()`` instructions of the package in between."""
+    left = apart()
+
+    def local(frame: FrameType, event: str, _: Any):
+        nonlocal left
+        if event == "opcode":
+            left -= 1
+            if left < 0:
+                left = apart()
+                disturbance()
+        return local
+
+    def everywhere(frame: FrameType, event: str, _: Any):
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return local
+
+    _traced(everywhere, run)
+
+
 def _traced(function: Callable, run: Callable[[], Any]) -> None:
     # On Python 3.12 events of single instructions are only sent if some frame asked for them beforehand.
     sys._getframe().f_trace_opcodes = True
