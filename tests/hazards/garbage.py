@@ -1,8 +1,8 @@
 """Random programs while garbage is collected in the middle of their operations; NumPy says what is right.
 
 Before each operation garbage is made whose finalizers compute, write to shared totals, ask for numbers and
-call backward, and leave new garbage; the collector runs at random instructions of the operation. (CPython from
-3.12 on collects at instructions alone. At a random allocation, as 3.11 does, it was seen to crash in its own
+call backward, and leave new garbage; the collector runs at random instructions of the operation, where
+CPython from 3.12 on does it, too. (3.11 collects at allocations; forced at random ones it crashed in its own
 ``frame_dealloc``.) All numbers are small integers, so the order of additions does not matter and every
 comparison is exact.
 """

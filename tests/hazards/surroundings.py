@@ -14,7 +14,7 @@ from typing import Any
 import jaxflow as torch
 from jaxflow._core import flags
 
-PATIENCE = 60.0  # seconds; a run takes milliseconds, or a compilation: this tells a deadlock
+PATIENCE = 30.0  # seconds; a run takes milliseconds, or a compilation: this tells a deadlock
 
 
 class Hung(Exception):
