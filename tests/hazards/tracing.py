@@ -59,8 +59,7 @@ def profile(run: Callable[[], Any]) -> dict[tuple[CodeType, int], int]:
     def everywhere(frame: FrameType, event: str, _: Any):
         if not frame.f_code.co_filename.startswith(PACKAGE):
             return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return local
+        return _by_instruction(frame, local)
 
     _traced(everywhere, run)
     return counts
@@ -95,8 +94,7 @@ def disturb(run: Callable[[], Any], code: CodeType, offset: int, execution: int,
     def everywhere(frame: FrameType, event: str, _: Any):
         if reached or frame.f_code is not code:
             return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return local
+        return _by_instruction(frame, local)
 
     try:
         _traced(everywhere, run)
@@ -121,10 +119,16 @@ def now_and_then(run: Callable[[], Any], apart: Callable[[], int], disturbance: 
     def everywhere(frame: FrameType, event: str, _: Any):
         if not frame.f_code.co_filename.startswith(PACKAGE):
             return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return local
+        return _by_instruction(frame, local)
 
     _traced(everywhere, run)
+
+
+def _by_instruction(frame: FrameType, local: Callable) -> Callable:
+    """Have ``local`` called at each instruction of a frame that begins."""
+    frame.f_trace = local  # Python 3.13 sends no instructions to a frame that has no trace function yet
+    frame.f_trace_opcodes, frame.f_trace_lines = True, False
+    return local
 
 
 def _traced(function: Callable, run: Callable[[], Any]) -> None:
