@@ -10,13 +10,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo mlp cnn optax test compat sweep lint format bench clean
+.PHONY: help demo mlp cnn optax test hazards compat sweep lint format bench clean
 
 help:
 	@echo "make demo     train a small GPT on the source of Python's standard library (about 2 minutes)"
 	@echo "make mlp      a perceptron on scikit-learn's digits;  make cnn  a small convolutional network"
 	@echo "make optax    a module trained by JAX's optax"
 	@echo "make test     run the tests (no PyTorch needed);  make lint  check the style"
+	@echo "make hazards  interrupts, signals, finalizers and threads at every moment (hours; ARGS=--seed=1)"
 	@echo "make compat   run the tests that hold jaxflow against real PyTorch (installs PyTorch)"
 	@echo "make sweep    hold every operator of PyTorch's table against PyTorch: all dtypes (ARGS=--help says more)"
 	@echo "make bench    time jaxflow beside PyTorch and hand-written JAX (installs PyTorch)"
@@ -35,6 +36,24 @@ optax: $(STAMP)-demo
 
 test: $(STAMP)-test
 	$(BIN)/python -m pytest -n $(WORKERS) tests $(ARGS)
+
+# Each harness and mode is a process of its own, two at a time. Results so far are kept in out/hazards and not
+# computed again; delete that folder to begin anew.
+HAZARDS := interrupts-eager interrupts-deferred interrupts-compiled interrupts-compile signals-eager \
+    signals-deferred signals-compiled signals-compile finalizers-eager finalizers-deferred \
+    finalizers-compiled finalizers-compile threads-eager threads-deferred threads-compiled threads-compile
+
+hazards: $(STAMP)-test
+	@mkdir -p out/hazards
+	$(MAKE) --keep-going -j2 $(HAZARDS:%=hazards-%)
+
+# How many points of each scenario, where all of them would take longer than two hours.
+hazards-interrupts-compiled: COUNT := --count=2000
+hazards-interrupts-compile: COUNT := --count=1500
+hazards-finalizers-%: COUNT := --count=500
+hazards-%:
+	$(BIN)/python -m tests.hazards $(word 1,$(subst -, ,$*)) --mode $(word 2,$(subst -, ,$*)) $(COUNT) \
+	    --resume out/hazards/$*.jsonl $(ARGS)
 
 compat: $(STAMP)-test $(STAMP)-compat
 	$(BIN)/python -m pytest -n $(WORKERS) compat_tests $(ARGS)

@@ -1,0 +1,126 @@
+"""Scenarios of single operations: chains, writes in place, views, modes, random numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import jaxflow as torch
+
+from .scenario import scenario
+from .world import World
+
+
+def numbers(seed: int, *shape: int) -> torch.Tensor:
+    """Normal numbers that depend on the seed alone."""
+    return torch.tensor(np.random.default_rng((seed, *shape)).normal(size=shape).astype(np.float32))
+
+
+@scenario(
+    "w.y = w.x * 2",
+    "w.z = w.y + w.x",
+    "w.u = (w.z * 0.1).exp()",
+    "w.s = w.u.sum().item()",
+    "w.v = w.u - w.y",
+    "w.v = w.v @ w.x",
+    "w.m = w.v.mean().item()",
+)
+def chain(seed: int) -> World:
+    return World(x=numbers(seed, 3, 3))
+
+
+@scenario(
+    "w.y = w.p * 2",
+    "w.z = (w.y + w.p).tanh()",
+    "w.s = w.z.sum()",
+    "w.s.backward()",
+    "w.n = w.s.item()",
+    "w.t = (w.p * w.y.detach()).sum()",
+    "w.t.backward()",
+)
+def chain_with_grad(seed: int) -> World:
+    return World(p=numbers(seed, 2, 3).requires_grad_())
+
+
+@scenario(
+    "w.a.add_(1)",
+    "w.a.mul_(w.b)",
+    "w.b.copy_(w.a)",
+    "w.a[0] = 3.0",
+    "w.n = w.a.sum().item()",
+    "w.a.clamp_(-1, 1)",
+    "w.b[1:] = w.a[:2]",
+    "w.a.zero_()",
+    "w.b.sub_(w.a, alpha=2)",
+)
+def in_place(seed: int) -> World:
+    return World(a=numbers(seed, 3, 2), b=numbers(seed + 1, 3, 2))
+
+
+@scenario(
+    "w.row = w.base[1]",
+    "w.row.mul_(2)",
+    "w.base.add_(1)",
+    "w.turned.t()[0].fill_(5.0)",
+    "w.n = w.row.sum().item()",
+    "w.base.view(-1).sub_(1)",
+    "w.row[1:].copy_(w.other)",
+    "w.base.t_()",
+)
+def in_place_through_views(seed: int) -> World:
+    base = numbers(seed, 3, 3)
+    return World(base=base, turned=base.t(), other=numbers(seed, 2))
+
+
+@scenario(
+    "w.base = w.p * 1.5",
+    "w.row = w.base[0]",
+    "w.row.mul_(3)",
+    "w.base.add_(w.q)",
+    "w.row.sub_(1)",
+    "w.loss = (w.base * w.q).sum()",
+    "w.loss.backward()",
+    "w.n = w.loss.item()",
+)
+def in_place_with_grad(seed: int) -> World:
+    return World(p=numbers(seed, 2, 3).requires_grad_(), q=numbers(seed + 1, 2, 3).requires_grad_())
+
+
+NO_GRAD = "with torch.no_grad():\n    w.p.add_(1)"
+NESTED = "with torch.no_grad():\n    with torch.enable_grad():\n        w.z = w.p * 4"
+DETOUR = "with torch.inference_mode():\n    w.i = w.p * 3"
+
+
+@scenario(
+    NO_GRAD,
+    "w.y = w.p * 2",
+    NESTED,
+    DETOUR,
+    "torch.set_grad_enabled(False)",
+    "w.x = w.p * w.y",
+    "torch.set_grad_enabled(True)",
+    "w.v = w.p * w.p",
+    "w.f = w._double(w.p)",
+    "w.p.requires_grad_(False)",
+    "w.p.requires_grad_(True)",
+    "w.d = w.v.detach_()",
+)
+def modes(seed: int) -> World:
+    @torch.no_grad()
+    def double(x):
+        return x * 2
+
+    return World(p=numbers(seed, 2, 2).requires_grad_(), _double=double)
+
+
+@scenario(
+    "w.a = torch.rand(3)",
+    "w.b = torch.randn(2, 2)",
+    "w.c.normal_()",
+    "w.d = F.dropout(w.c, 0.5)",
+    "w.n = w.d.sum().item()",
+    "w.k = torch.randint(0, 10, (4,))",
+    "w.c.uniform_(1, 2)",
+    "w.e = torch.randperm(5)",
+)
+def random_numbers(seed: int) -> World:
+    return World(c=torch.zeros(2, 3))

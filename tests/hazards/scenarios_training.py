@@ -1,0 +1,112 @@
+"""Scenarios of training: backward passes, optimizers, whole loops, compiled steps."""
+
+from __future__ import annotations
+
+import jaxflow as torch
+
+from .scenario import operation, scenario
+from .scenarios_tensors import numbers
+from .world import World
+
+FORWARD = "w.loss = ((w.model(w.x) - w.y) ** 2).mean()"
+BACKWARD = "w.loss.backward()"
+STEP = "w.opt.step()"
+ITEM = "w.n = w.loss.item()"
+
+# PyTorch's drops one ``.grad`` after the other, too.
+DROPS = [f"[*w.model.parameters()][{i}].grad = None" for i in range(4)]
+ZERO_GRAD = operation("w.opt.zero_grad()", *DROPS)
+
+
+def mlp(seed: int) -> World:
+    """A network with two layers, and a batch."""
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+    with torch.no_grad():
+        for i, parameter in enumerate(model.parameters()):
+            parameter.copy_(numbers(seed + i, *parameter.shape))
+    return World(model=model, x=numbers(seed, 5, 3), y=numbers(seed, 5, 2))
+
+
+@scenario(FORWARD, BACKWARD, "w.loss = w.model(w.x).sin().sum()", BACKWARD, ITEM, FORWARD, BACKWARD)
+def backward_twice(seed: int) -> World:
+    return mlp(seed)
+
+
+@scenario(FORWARD, "w.loss.backward(retain_graph=True)", BACKWARD, ITEM)
+def backward_retained(seed: int) -> World:
+    return mlp(seed)
+
+
+@scenario(
+    "w.h = w.model[0](w.x)",
+    "w.h.register_hook(lambda grad: grad * 2)",
+    "w.h.retain_grad()",
+    "w.loss = w.model[2](w.h.tanh()).sum()",
+    BACKWARD,
+    "w.g = torch.autograd.grad((w.model(w.x) ** 2).sum(), [*w.model.parameters()])",
+    ITEM,
+)
+def backward_with_hook(seed: int) -> World:
+    return mlp(seed)
+
+
+def with_optimizer(make, seed: int) -> World:
+    world = mlp(seed)
+    world.opt = make(world.model.parameters())
+    return world
+
+
+TWO_STEPS = (FORWARD, BACKWARD, STEP, ZERO_GRAD, FORWARD, BACKWARD, STEP, ITEM)
+
+
+@scenario(*TWO_STEPS)
+def sgd(seed: int) -> World:
+    return with_optimizer(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01), seed)
+
+
+@scenario(*TWO_STEPS)
+def adam(seed: int) -> World:
+    return with_optimizer(lambda p: torch.optim.Adam(p, lr=0.01), seed)
+
+
+@scenario(*TWO_STEPS)
+def adamw(seed: int) -> World:
+    return with_optimizer(lambda p: torch.optim.AdamW(p, lr=0.01, amsgrad=True), seed)
+
+
+@scenario(*[ZERO_GRAD, FORWARD, BACKWARD, STEP, ITEM] * 3)
+def training_loop(seed: int) -> World:
+    return with_optimizer(lambda p: torch.optim.Adam(p, lr=0.01), seed)
+
+
+COMPILED = operation("w.loss = w._step(w.x, w.y)", *DROPS, FORWARD, BACKWARD, STEP)
+
+
+@scenario(COMPILED, COMPILED, ITEM, COMPILED, compiled="_step", warm="[w._step(w.x, w.y) for _ in range(4)]")
+def compiled_step(seed: int) -> World:
+    world = with_optimizer(lambda p: torch.optim.Adam(p, lr=0.01), seed)
+    model, opt = world.model, world.opt
+
+    def step(x, y):
+        opt.zero_grad()
+        loss = ((model(x) - y) ** 2).mean()
+        loss.backward()
+        opt.step()
+        return loss.detach()
+
+    world._step = step
+    return world
+
+
+@scenario("w.out = w._predict(w.x)", "w.n = w.out.sum().item()", "w.out = w._predict(w.x)",
+          compiled="_predict", warm="[w._predict(w.x) for _ in range(4)]")
+def compiled_forward(seed: int) -> World:
+    world = mlp(seed)
+    model = world.model
+
+    def predict(x):
+        with torch.no_grad():
+            return model(x)
+
+    world._predict = predict
+    return world

@@ -1,0 +1,71 @@
+"""What a run happens in: an executor, a thread of its own, no garbage collection; and what a deadlock is."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jaxflow as torch
+from jaxflow._core import flags
+
+PATIENCE = 30.0  # seconds; a run takes milliseconds, or a compilation: this tells a deadlock
+
+
+class Hung(Exception):
+    """A thread did not come to an end: it waits for a lock that nobody will release."""
+
+
+@contextlib.contextmanager
+def executing(mode: str) -> Iterator[None]:
+    """The executor of a mode; ``compiled`` and ``compile`` are the deferred one with nothing interpreted."""
+    interpret, flags.INTERPRET = flags.INTERPRET, mode == "deferred"
+    try:
+        with torch.execution("eager" if mode == "eager" else "deferred"):
+            yield
+    finally:
+        flags.INTERPRET = interpret
+
+
+def in_thread(function: Callable, *arguments: Any) -> Any:
+    """Call in a thread of its own, so that what a thread owns (modes, pending operations) is always fresh."""
+    result, failure = [], []
+
+    def run() -> None:
+        try:
+            result.append(function(*arguments))
+        except BaseException as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    if thread.is_alive():
+        raise Hung(_waiting_at(thread))
+    if failure:
+        raise failure[0]
+    return result[0]
+
+
+def _waiting_at(thread: threading.Thread) -> str:
+    frame = sys._current_frames().get(thread.ident)
+    shown = traceback.extract_stack(frame)[-4:] if frame is not None else []
+    return " < ".join(f"{at.name} {os.path.basename(at.filename)}:{at.lineno}" for at in shown[::-1])
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[list[str]]:
+    """No garbage collection, and a list of the exceptions that Python ignores: those of finalizers."""
+    ignored: list[str] = []
+    hook, sys.unraisablehook = sys.unraisablehook, lambda u: ignored.append(u.exc_type.__name__)
+    gc.disable()
+    try:
+        yield ignored
+    finally:
+        gc.enable()
+        sys.unraisablehook = hook

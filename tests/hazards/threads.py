@@ -1,0 +1,262 @@
+"""Threads: 2 and 4 of them train, share a model, read what another writes, draw; one thread alone is right.
+
+The interpreter is told to switch between threads as often as it can, so that they meet in the middle of
+operations. An exception in any thread is a failure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import jaxflow as torch
+
+from .bench import Verdict
+from .report import Results
+from .surroundings import Hung, executing, in_thread
+
+MODES = ("deferred", "compiled", "eager", "compile")
+NUMBERS = (2, 4)
+COUNT = 10
+STEPS = 12
+ADDITIONS = 100
+UPDATES = 150
+SWITCH = 1e-5  # seconds
+
+
+def together(mode: str, jobs: list[Callable[[], Any]]) -> list[Any]:
+    """Run the jobs at once, each in a thread of its own; their results, or what the first failure raised."""
+    start = threading.Barrier(len(jobs))
+    results: list[Any] = [None] * len(jobs)
+    failures: list[BaseException] = []
+
+    def run(i: int) -> None:
+        try:
+            start.wait()
+            with executing(mode):
+                results[i] = jobs[i]()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(i,), daemon=True) for i in range(len(jobs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return results
+
+
+def one_after_the_other(mode: str, jobs: list[Callable[[], Any]]) -> list[Any]:
+    """The same without other threads: what is right."""
+    return [together(mode, [job])[0] for job in jobs]
+
+
+def differ(results: list, expected: list) -> str:
+    """What is wrong with the results; empty if nothing is."""
+    for i, (got, right) in enumerate(zip(results, expected, strict=True)):
+        if not np.allclose(got, right, rtol=1e-9, atol=1e-9):
+            return f"thread {i}: {np.asarray(got).ravel()[:4]} for {np.asarray(right).ravel()[:4]}"
+    return ""
+
+
+def data(seed: int, *shape: int) -> torch.Tensor:
+    return torch.tensor(np.random.default_rng(seed).normal(size=shape))
+
+
+def network(seed: int) -> torch.nn.Module:
+    """Two layers in float64, whose numbers depend on the seed alone."""
+    model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)).double()
+    with torch.no_grad():
+        for i, parameter in enumerate(model.parameters()):
+            parameter.copy_(data(seed + i, *parameter.shape))
+    return model
+
+
+def training(seed: int, compiled: bool) -> Callable[[], list]:
+    """A job: train a network of its own; its parameters at the end."""
+
+    def job() -> list:
+        model = network(seed)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        x = data(seed, 6, 3)
+
+        def step() -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = (model(x) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        run = torch.compile(step) if compiled else step
+        for i in range(STEPS):
+            loss = run()
+            if i % 3 == 0:
+                loss.item()
+        return [n for parameter in model.parameters() for n in parameter.detach().reshape(-1).tolist()]
+
+    return job
+
+
+def separate_models(mode: str, number: int, seed: int) -> str:
+    jobs = [training(seed + 100 * i, mode == "compile") for i in range(number)]
+    return differ(together(mode, jobs), one_after_the_other(mode, jobs))
+
+
+def gradients_of_one_model(mode: str, number: int, seed: int) -> str:
+    """Each thread adds the gradients of its batches to those of a model they share."""
+
+    def gradients(run: Callable) -> list:
+        model = network(seed)
+
+        def job(i: int) -> None:
+            for k in range(STEPS):
+                (model(data(seed + 7 * i + k, 4, 3)) ** 2).mean().backward()
+
+        run(mode, [lambda i=i: job(i) for i in range(number)])
+        return [n for parameter in model.parameters() for n in parameter.grad.reshape(-1).tolist()]
+
+    return differ([gradients(together)], [gradients(one_after_the_other)])
+
+
+def additions(mode: str, number: int, seed: int) -> str:
+    """``c.add_(1)`` from all threads: each has to arrive."""
+    c = torch.zeros(3)
+
+    def job() -> None:
+        for _ in range(ADDITIONS):
+            c.add_(1)
+
+    together(mode, [job] * number)
+    return differ([c.tolist(), c._version], [[number * ADDITIONS] * 3, number * ADDITIONS])
+
+
+def reading_what_another_steps(mode: str, number: int, seed: int) -> str:
+    """Readers get the parameter as it was before or after a step, never half of it, never an older one."""
+    p = torch.zeros(4, requires_grad=True)
+    optimizer = torch.optim.SGD([p], lr=1.0)
+    done = threading.Event()
+
+    def step() -> None:
+        optimizer.zero_grad()
+        (-p).sum().backward()
+        optimizer.step()
+
+    def write() -> list:
+        run = torch.compile(step) if mode == "compile" else step
+        try:
+            for _ in range(UPDATES):
+                run()
+        finally:
+            done.set()
+        return []
+
+    def read() -> list:
+        seen = []
+        while not done.is_set():
+            seen.append(p.detach().tolist())
+        return seen
+
+    for seen in together(mode, [write, *[read] * (number - 1)]):
+        torn = [values for values in seen if len(set(values)) != 1 or values[0] % 1]
+        if torn:
+            return f"read {torn[0]}"
+        if any(a[0] > b[0] for a, b in zip(seen, seen[1:])):
+            return "read an older value after a newer one"
+    return differ([p.tolist()], [[UPDATES] * 4])
+
+
+def drawing_from_one_generator(mode: str, number: int, seed: int) -> str:
+    """No two threads draw the same numbers: together they draw what one thread draws."""
+
+    def draws(run: Callable) -> list:
+        torch.manual_seed(seed)
+        job = [lambda: [torch.rand(2).tolist() for _ in range(STEPS)]] * number
+        return sorted(draw for drawn in run(mode, job) for draw in drawn)
+
+    return differ([draws(together)], [draws(one_after_the_other)])
+
+
+def drawing_from_generators_of_their_own(mode: str, number: int, seed: int) -> str:
+    def job(i: int) -> list:
+        generator = torch.Generator().manual_seed(seed + i)
+        return [torch.randn(2, generator=generator).tolist() for _ in range(STEPS)]
+
+    jobs = [lambda i=i: job(i) for i in range(number)]
+    return differ(together(mode, jobs), one_after_the_other(mode, jobs))
+
+
+def one_compiled_function(mode: str, number: int, seed: int) -> str:
+    """All threads call one function, each with numbers of its own."""
+    f = torch.compile(lambda x, n: x * n + 1.0)
+
+    def job(i: int) -> list:
+        return [f(torch.ones(2), float(i + k)).tolist() for k in range(STEPS)]
+
+    jobs = [lambda i=i: job(i) for i in range(number)]
+    return differ(together(mode, jobs), [[[i + k + 1.0] * 2 for k in range(STEPS)] for i in range(number)])
+
+
+TRIALS = (separate_models, gradients_of_one_model, additions, reading_what_another_steps,
+          drawing_from_one_generator, drawing_from_generators_of_their_own)
+COMPILED_TRIALS = (separate_models, reading_what_another_steps, one_compiled_function)
+
+
+def judge(trial: Callable, mode: str, number: int, seed: int) -> Verdict:
+    """Perform one trial, threads switching quickly."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    try:
+        wrong = in_thread(trial, mode, number, seed)
+    except Hung as error:
+        return Verdict("hung", str(error))
+    except Exception as error:
+        return Verdict("error", f"{type(error).__name__}: {error}"[:200])
+    finally:
+        sys.setswitchinterval(interval)
+    return Verdict("wrong", wrong) if wrong else Verdict("right")
+
+
+def run(mode: str, seed: int, count: int, results: Results, names: list[str] | None = None) -> None:
+    """Each trial ``count`` times with each number of threads, those that are not tried yet."""
+    for trial in COMPILED_TRIALS if mode == "compile" else TRIALS:
+        if names and trial.__name__ not in names:
+            continue
+        for number in NUMBERS:
+            for i in range(count):
+                name = f"{mode}/{trial.__name__}/{number}/{seed + i}"
+                if name in results.done:
+                    continue
+                verdict = judge(trial, mode, number, seed + i)
+                results.add(id=name, kind=verdict.kind, detail=verdict.detail, where=trial.__name__,
+                            group=f"{mode} {trial.__name__} {number}")
+                if verdict.kind == "hung":
+                    return
+
+
+def one(name: str) -> str:
+    """Try once more what the report names."""
+    mode, trial, number, seed = name.split("/")
+    return f"{name}: {judge(globals()[trial], mode, int(number), int(seed))}"
+
+
+def main(options: argparse.Namespace) -> int:
+    """The command line; returns the exit status: 1 if anything was wrong."""
+    if options.point:
+        print(one(options.point))
+        return 0
+    results = Results(options.resume)
+    for mode in options.mode or MODES:
+        before = len(results.wrong)
+        run(mode, options.seed, options.count or COUNT, results, options.scenario)
+        if any(row["kind"] == "hung" for row in results.wrong[before:]):
+            os.execv(sys.executable, [sys.executable, "-m", "tests.hazards", *sys.argv[1:]])
+    print(results.text("python -m tests.hazards threads --point"))
+    return 1 if results.wrong else 0
