@@ -144,6 +144,12 @@ def one(text: str, seed: int) -> str:
     return found[0] if found else f"{text}: no such point; the code has changed since"
 
 
+def _begin_anew_if_hung(results: Results, before: int) -> None:
+    """Replace this process, whose locks are lost, by one that goes on with what is not tried yet."""
+    if any(row["kind"] == "hung" for row in results.wrong[before:]):
+        os.execv(sys.executable, [sys.executable, "-m", "tests.hazards", *sys.argv[1:]])
+
+
 def main(options: argparse.Namespace) -> int:
     """The command line; returns the exit status: 1 if anything was wrong."""
     if options.point:
@@ -155,8 +161,8 @@ def main(options: argparse.Namespace) -> int:
         before = len(results.wrong)
         if mode in garbage.MODES and not options.scenario:
             garbage.run(mode, options.seed, options.count or garbage.COUNT, results)
+            _begin_anew_if_hung(results, before)
         run(mode, options.seed, options.count, results, options.scenario)
-        if any(row["kind"] == "hung" for row in results.wrong[before:]):
-            os.execv(sys.executable, [sys.executable, "-m", "tests.hazards", *sys.argv[1:]])
+        _begin_anew_if_hung(results, before)
     print(results.text(f"python -m tests.hazards finalizers --seed {options.seed} --point"))
     return 1 if results.wrong else 0
