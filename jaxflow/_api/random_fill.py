@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.commit import Overtaken
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.bind import source_of
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import apply_inplace
+from jaxflow._dispatch.generator import Generator
+from jaxflow._dispatch.inplace import apply_once
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import execution
+from jaxflow._dispatch.writes import Draws
 
 from .drawing import check_bounds, check_range, drawn, integer, integers, need_float, shown, upper_end
 from .forms import invalid_combination
 from .random_from import tossed
 
 
-def _write(self: Tensor, values: Tensor, node: str) -> Tensor:
-    return apply_inplace(OPS["_drawn"], (self, values), (node,))
+def _write(self: Tensor, draws: Callable[[Any], Tensor], generator: Any, node: str) -> Tensor:
+    """Write ``draws(generator)``, which is given a copy: the tensor and the generator change at once."""
+    if generator is not None and not isinstance(generator, Generator):
+        draws(generator)  # says what is wrong
+    source = source_of(generator)
+    while True:
+        before, copy = source._offset, source.clone_state()
+        values = draws(copy)
+        try:
+            return apply_once(OPS["_drawn"], (self, values), (node,), drawn=Draws(source, before, copy._offset))
+        except Overtaken:
+            continue
 
 
 def _filled(self: Tensor, name: str, numbers: tuple, generator: Any, node: str) -> Tensor:
@@ -29,9 +44,12 @@ def _filled(self: Tensor, name: str, numbers: tuple, generator: Any, node: str) 
     once they share a kernel for each shape (8 s).
     """
     aval = self._aval
-    with execution("eager"):
-        values = drawn(name, tuple(map(float, numbers)), (aval.shape, aval.dtype, aval.device), generator)
-    return _write(self, values, node)
+
+    def draws(source: Any) -> Tensor:
+        with execution("eager"):
+            return drawn(name, tuple(map(float, numbers)), (aval.shape, aval.dtype, aval.device), source)
+
+    return _write(self, draws, generator, node)
 
 
 @composite("method")
@@ -109,7 +127,8 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     aval = self._aval
     if isinstance(p, Tensor):
         need_float("bernoulli_tensor_cpu_p_", p._aval.dtype, complex_too=False)
-        return _write(self, tossed(p.expand(aval.shape), aval.dtype, generator), "BernoulliBackward1")
+        return _write(self, lambda source: tossed(p.expand(aval.shape), aval.dtype, source), generator,
+                      "BernoulliBackward1")
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={shown(p)}")
     if aval.dtype.is_complex:
@@ -117,7 +136,8 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
             f"\"bernoulli_scalar_cpu_\" not implemented for '{aval.dtype.scalar_name}'"
         )
     chance = apply(OPS["_full"], (float(p),), (aval.shape, dtypes.float32, aval.device))
-    return _write(self, drawn("_bernoulli", (chance,), (aval.dtype,), generator), "BernoulliBackward2")
+    return _write(self, lambda source: drawn("_bernoulli", (chance,), (aval.dtype,), source), generator,
+                  "BernoulliBackward2")
 
 
 @composite("method")
@@ -141,6 +161,9 @@ def random_(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> T
     high = upper_end(aval.dtype) if high is None else integer("random_", "to", 2, high)
     if bounds:
         check_range(aval.dtype, low, high)
-    with execution("eager"):
-        values = integers(aval.shape, aval.dtype, aval.device, low, high, generator)
-    return _write(self, values, f"RandomBackward{2 - len(bounds)}")
+
+    def draws(source: Any) -> Tensor:
+        with execution("eager"):
+            return integers(aval.shape, aval.dtype, aval.device, low, high, source)
+
+    return _write(self, draws, generator, f"RandomBackward{2 - len(bounds)}")

@@ -33,17 +33,18 @@ class Overtaken(Exception):
 
 
 def commit(rows: Iterable[tuple], *more: Iterable, storages: Sequence = (), epochs: Sequence = (),
-           owners: Sequence = (), grads: Sequence = ()) -> None:
+           owners: Sequence = (), grads: Sequence = (), conditions: Iterable = ()) -> None:
     """Call every row's function with its arguments and exhaust the iterators ``more``: all of it, or nothing.
 
     Each of ``storages`` has to be at the epoch in ``epochs`` that stands at its place, each of ``owners`` has
-    to have that ``.grad`` of ``grads``; else Overtaken is raised.
+    to have that ``.grad`` of ``grads``, and each of ``conditions``, an iterator of ``map`` as well, has to be
+    True; else Overtaken is raised.
     """
     try:
         _exhaust(chain(
             map(_holds, map(eq, map(_epoch_of, storages), epochs)),
             map(_holds, map(is_, map(_grad_of, owners), grads)),
-            starmap(call, rows), *more,
+            map(_holds, conditions), starmap(call, rows), *more,
         ))
     except KeyError:
         raise Overtaken from None

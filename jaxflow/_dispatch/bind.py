@@ -138,10 +138,15 @@ class Binder:
         return list(tensors)
 
 
+def source_of(generator: Generator | None) -> Generator:
+    """The generator that draws where ``generator`` is named, or None is."""
+    return (drawing.generator or default_generator) if generator is None else generator
+
+
 def draw(generator: Generator | None) -> tuple[int, int | Tensor]:
     """The next (seed, offset) of a generator: what a random op's key is made from.
 
     Inside ``vmap`` with ``randomness="different"`` the offset is a tensor, another one in each example.
     """
-    source = (drawing.generator or default_generator) if generator is None else generator
+    source = source_of(generator)
     return draw_inside(source, state.axes) if state.axes else source.draw()

@@ -25,7 +25,7 @@ from .history import refreshed, refusal
 from .op import Op
 from .saving import Packed
 from .state import state
-from .writes import write
+from .writes import Draws, write
 
 
 def apply_inplace(op: Op, args: tuple, static: tuple = (), *, counted: bool = True) -> Tensor:
@@ -35,17 +35,18 @@ def apply_inplace(op: Op, args: tuple, static: tuple = (), *, counted: bool = Tr
     """
     while True:
         try:
-            return _apply_inplace(op, args, static, counted)
+            return apply_once(op, args, static, counted)
         except Overtaken:
             continue
 
 
-def _apply_inplace(op: Op, args: tuple, static: tuple, counted: bool) -> Tensor:
+def apply_once(op: Op, args: tuple, static: tuple, counted: bool = True, drawn: Draws | None = None) -> Tensor:
+    """`apply_inplace`, but Overtaken if somebody else wrote to the storage, or drew, meanwhile."""
     target = args[0]
     epoch = target._storage.epoch
     if state.saving is not None and state.saving.target is not target:
         with state.saving.overwriting(target):
-            return apply_inplace(op, args, static, counted=counted)
+            return apply_once(op, args, static, counted, drawn)
     requires_grad = any(isinstance(a, Tensor) and refreshed(a)._requires_grad for a in args)
     uniform = op.name in _UNIFORM and not any(isinstance(a, Tensor) for a in args[1:])
     if not check_writable(target, requires_grad, args, uniform=uniform):
@@ -65,7 +66,7 @@ def _apply_inplace(op: Op, args: tuple, static: tuple, counted: bool) -> Tensor:
         transform.check_write(op, target, result)
     if LEVELS:
         forward_mode().check_write(op, target, result)
-    write(target, result, epoch, counted=counted)
+    write(target, result, epoch, counted=counted, drawn=drawn)
     return target
 
 

@@ -6,10 +6,10 @@ NOTE [Undoing what cannot be computed] for what is kept in case the new Value ca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
-from operator import attrgetter, call
-from typing import Any
+from operator import attrgetter, call, eq
+from typing import Any, NamedTuple
 
 from jaxflow._core.commit import Overtaken, commit, commit_one, stores
 from jaxflow._core.levels import LEVELS
@@ -18,6 +18,7 @@ from jaxflow._core.value import Storage, Value
 
 from .batch import Batched, axes_of
 from .door import forward_mode, value_of
+from .generator import Generator
 from .graph import RESULT
 from .history import Rebuilt, base_plan_of, edge_of, history_rows
 from .run import run
@@ -32,17 +33,19 @@ _set = list.__setitem__
 _is_view, _has_grad = attrgetter("_view"), attrgetter("_requires_grad")
 
 
-def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool = True) -> None:
+def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool = True,
+          drawn: Draws | None = None) -> None:
     """Make ``t`` show ``result`` (same shape and dtype): value, version and history at once.
 
     Raises Overtaken, having changed nothing, if its storage is not at ``epoch`` any more. Without one, whatever the
-    storage shows is replaced. ``counted`` says whether the version goes up.
+    storage shows is replaced. ``counted`` says whether the version goes up. The generator that ``result`` was
+    ``drawn`` from moves on in the same call.
     """
     storage = t._storage
     at = storage.epoch if epoch is None else epoch
     old = storage.value, t._grad_fn  # kept until the call is over
     try:
-        if t._view is None and not (result._requires_grad or LEVELS or MET):
+        if t._view is None and not (result._requires_grad or LEVELS or MET or drawn):
             new = value_of(result)
             if new.__class__ is Value:  # the usual case, without the lists of the others
                 cell = storage.version
@@ -52,7 +55,10 @@ def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool 
                     ("value", "epoch", 0, undo[2]), (new, at + 1, _next(cell) if counted else cell[0], undo[3]),
                 ))
                 return
-        commit(rows_of(t, result, at, counted), storages=(storage,), epochs=(at,))
+        rows = rows_of(t, result, at, counted)
+        if drawn is not None:
+            rows.append((setattr, drawn.source, "_offset", drawn.after))
+        commit(rows, storages=(storage,), epochs=(at,), conditions=drawn.undisturbed() if drawn else ())
     except Overtaken:
         if epoch is not None:
             raise
@@ -63,6 +69,19 @@ def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool 
         written_through(t, result)
 
 
+class Draws(NamedTuple):
+    """How far a generator goes with what was drawn from a copy of it."""
+
+    source: Generator
+    before: int
+    after: int
+
+    def undisturbed(self) -> Iterator[bool]:
+        """Whether nobody else drew from it meanwhile."""
+        return map(eq, map(_offset_of, (self.source,)), (self.before,))
+
+
+_offset_of = attrgetter("_offset")
 _NOTHING = (max, 0, 0, 0)  # a call that stores nothing
 
 

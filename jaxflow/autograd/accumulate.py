@@ -58,8 +58,8 @@ class Publication:
 
     NOTE [A pass publishes at its end]
         Every ``.grad`` that a pass changes, and every node that it frees, is stored by one call at the end
-        (NOTE [One C call]), so an interrupted ``backward()`` has done all of it or nothing. Before any code of the
-        user's runs (hooks, custom Functions) what was found so far is stored, for that code may look.
+        (NOTE [One C call]), so an interrupted ``backward()`` has done all of it or nothing. Where a hook or a
+        custom Function looks at a ``.grad`` in the middle of it, what was found so far is stored first.
     """
 
     __slots__ = ("create_graph", "freed", "leaves", "retained")

@@ -46,6 +46,7 @@ def run_backward(
     ``only``, accumulate into those edges alone. ``create_graph`` records the walk itself.
     """
     def walk() -> list[Tensor | None]:
+        publish_open()
         before, outer = state.grad, _passes.open
         this = _Walk(roots, retain_graph, create_graph, capture, only)
         try:
@@ -69,6 +70,12 @@ class _Passes(threading.local):
 
 
 _passes = _Passes()
+
+
+def publish_open() -> None:
+    """Store what the passes under way in this thread have found so far: somebody looks at a ``.grad``."""
+    for walk in _passes.open:
+        walk.found.publish()
 
 
 def lone_pass(create_graph: bool) -> _Walk:
@@ -190,11 +197,9 @@ class _Walk:
         if node._tensor_hooks or node._retained:
             cotangents = node_hooks.on_arrival(node, cotangents, self.found)
         if node._pre_hooks:
-            self.found.publish()
             cotangents = node_hooks.before(node, cotangents)
         grads = self.evaluate(node, cotangents)
         if node._post_hooks:
-            self.found.publish()
             grads = node_hooks.after(node, grads, cotangents)
         return grads
 
@@ -220,12 +225,9 @@ class _Walk:
                 if not check_takes(variable, grad):
                     return ()
                 self.found.leaves.append((variable, grad))
-            if variable._hooks:
-                self.found.publish()
-                run_post_accumulate_hooks(variable)
+            run_post_accumulate_hooks(variable)
             return ()
         if node._is_python:
-            self.found.publish()
             return node._run(cotangents, self.keep)
         return self._pull_back(node, cotangents)
 

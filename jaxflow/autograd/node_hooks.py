@@ -16,7 +16,6 @@ def on_arrival(node, cotangents: list, found: Publication) -> list:
     """Hooks of the tensors a node made, in order of registration; then those grads are retained."""
     hooks = node._tensor_hooks
     if hooks:
-        found.publish()
         cotangents = list(cotangents)
         if node.__class__ is AccumulateGrad:
             cotangents[0] = in_grad_dtype(node.variable, cotangents[0])

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from typing import Any
 
 from jaxflow._core.attributes import read_only
+from jaxflow._core.commit import commit
 from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, value_of
@@ -21,6 +22,7 @@ from jaxflow._dispatch.viewing import alias, show
 from jaxflow._dispatch.viewing import is_inference as is_inference_tensor
 
 from . import api, grad_dtype
+from .engine import _passes, publish_open
 from .wording import written
 
 # ------------------------------------------------------------------------------------- attributes
@@ -104,6 +106,8 @@ def is_inference(input: Tensor) -> bool:
 
 
 def _get_grad(self):
+    if _passes.open:
+        publish_open()  # NOTE [A pass publishes at its end]
     if self._grad is None and _refreshed(self)._grad_fn is not None and not self.retains_grad:
         warnings.warn(
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
@@ -117,6 +121,7 @@ def _get_grad(self):
 
 
 def _set_grad(self, new: Any) -> None:
+    publish_open()
     if new is None:
         drop_grad(self)
         return
@@ -154,6 +159,7 @@ def _set_grad(self, new: Any) -> None:
 
 
 def _del_grad(self) -> None:
+    publish_open()
     drop_grad(self)
 
 
@@ -183,8 +189,10 @@ def detach_(self: Tensor) -> Tensor:
             "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
             "torch/optim/optimizer.py as the solution."
         )
-    self._grad_fn, self._output_nr, self._requires_grad = None, 0, False
-    self._tangents = None
+    before = self._grad_fn, self._tangents  # kept until the call is over
+    commit([(setattr, self, "_grad_fn", None), (setattr, self, "_output_nr", 0),
+            (setattr, self, "_requires_grad", False), (setattr, self, "_tangents", None)])
+    del before
     return self
 
 
@@ -203,7 +211,10 @@ def _set_data(self, new: Tensor) -> None:
         refuse_leak(self, value_of(new), "a tensor")
     if version_cell(self).__class__ is version_cell(new).__class__ and plan_of(new).identity:
         # A parameter given other data stays a base, as quick as before; their writes are counted together.
-        self._aval, self._stride, self._storage, self._view = new._aval, new._stride, new._storage, None
+        before = self._storage  # kept until the call is over
+        commit([(setattr, self, "_aval", new._aval), (setattr, self, "_stride", new._stride),
+                (setattr, self, "_storage", new._storage), (setattr, self, "_view", None)])
+        del before
     else:
         show(self, new)
 
