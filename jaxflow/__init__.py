@@ -44,6 +44,7 @@ from ._dispatch import pytree as _pytree  # noqa: F401  (tensors in jax's transf
 from ._dispatch.explain import explain as explain
 from ._dispatch.generator import Generator as Generator
 from ._dispatch.generator import default_generator as default_generator
+from ._dispatch.memory_errors import OutOfMemoryError as OutOfMemoryError
 from ._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ._dispatch.publish import publish as _publish
 from ._dispatch.run import flush as flush
