@@ -67,7 +67,7 @@ _KEY = re.compile(
 
 
 def answer(program, T):
-    """The shape that an expression gives; or the key phrase of its error, and whether it is a RuntimeError."""
+    """The shape that an expression gives; or the key of its error, and whether it is a RuntimeError."""
     x = T.ones(1)
     try:
         return tuple(eval(program, {"T": T, "N": N, "x": x}).shape), None
