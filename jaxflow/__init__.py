@@ -40,10 +40,12 @@ from ._core.size import Size as Size
 from ._core.tensor import Tensor as Tensor
 from ._core.typeinfo import finfo as finfo
 from ._core.typeinfo import iinfo as iinfo
+from ._dispatch import forking as _forking  # noqa: F401  (what a forked process may do)
 from ._dispatch import pytree as _pytree  # noqa: F401  (tensors in jax's transformations)
 from ._dispatch.explain import explain as explain
 from ._dispatch.generator import Generator as Generator
 from ._dispatch.generator import default_generator as default_generator
+from ._dispatch.memory_errors import OutOfMemoryError as OutOfMemoryError
 from ._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ._dispatch.publish import publish as _publish
 from ._dispatch.run import flush as flush

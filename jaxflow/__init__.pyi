@@ -18,6 +18,7 @@ from jaxflow._core.tensor import _aminmax_result as _aminmax_result, _cummax_res
 
 from jaxflow._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from jaxflow._dispatch.generator import Generator as Generator
+class OutOfMemoryError(RuntimeError): ...
 from jaxflow._core.size import Size as Size
 from jaxflow._api.storage import TypedStorage as TypedStorage
 from jaxflow._api.storage import UntypedStorage as UntypedStorage

@@ -30,6 +30,7 @@ from jaxflow._dispatch.door import apply, edge_of, plan_of, share, value_of
 from jaxflow._dispatch.graph import node_class
 from jaxflow._dispatch.history import refreshed, set_history
 from jaxflow._dispatch.inplace import apply_inplace, check_writable
+from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.not_derived import NotDerived
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.planning import build
@@ -344,13 +345,14 @@ def resize_(self: Tensor, *shape: Any, size: Any = None, memory_format: Any = co
     if size == self._aval.shape and memory_format is contiguous_format:
         return self
     check_writable(self, False, uniform=True)
+    aval = aval_of(size, self._aval.dtype, self._aval.device)
+    check_sizes("resize_", [aval])
     if self._view is not None:
         return _resize_view(self, size)
     flat = value_of(self).host().reshape(-1)
     total = int(np.prod(size, dtype=np.int64))
     grown = np.zeros(total, flat.dtype)
     grown[: min(total, flat.size)] = flat[:total]
-    aval = aval_of(size, self._aval.dtype, self._aval.device)
     target = devices.resolve(self._aval.device)[1]
     version = self._storage.version
     self._storage = Storage(Value(aval, jax.device_put(grown.reshape(size), target)))

@@ -11,6 +11,7 @@ import numpy as np
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
+from jaxflow._core.aval import aval_of
 from jaxflow._core.layout import (
     channels_last,
     channels_last_3d,
@@ -22,6 +23,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.mapped import alike
+from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import OPS, Out
 from jaxflow._dispatch.outputs import write_out
 
@@ -372,7 +374,18 @@ def _triangle_indices(name, fn, row, col, offset, dtype, device):
     kind = dtype_of(dtype, name, dtypes.int64)
     if kind not in (dtypes.int64, dtypes.int32):
         raise NotImplementedError(f"\"{name}\" not implemented for '{kind.scalar_name}'")
-    return put(np.array(fn(row, offset, col), kind.np).reshape(2, -1), device_of(device))
+    below = _clipped_sum(row, offset + (fn is np.tril_indices), col)
+    count = below if fn is np.tril_indices else row * col - below
+    where = device_of(device)
+    check_sizes(name, [aval_of((2, count), kind, devices.CPU)])
+    return put(np.array(fn(row, offset, col), kind.np).reshape(2, -1), where)
+
+
+def _clipped_sum(rows: int, first: int, most: int) -> int:
+    """The sum of ``first + r``, held between 0 and ``most``, over the rows ``r``."""
+    start = min(max(-first, 0), rows)
+    stop = max(min(most - first, rows), start)
+    return (stop - start) * (2 * first + start + stop - 1) // 2 + (rows - stop) * most
 
 
 @composite("function")

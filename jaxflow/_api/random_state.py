@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import value_of
@@ -78,20 +79,15 @@ Generator.set_state = _set_state
 Generator.from_key = staticmethod(_from_key)
 
 
-@contextlib.contextmanager
-def drawing_from(source: Any) -> Iterator[Generator]:
+def drawing_from(source: Any) -> Changed:
     """Random operations of this thread draw from ``source`` inside the block, unless given a generator.
 
     Args:
         source: a Generator, or what ``Generator.from_key`` takes: a jax random key, also one that is an
             argument of a function under ``jax.jit``, or an integer.
     """
-    before = drawing.generator
-    drawing.generator = source if isinstance(source, Generator) else _from_key(source)
-    try:
-        yield drawing.generator
-    finally:
-        drawing.generator = before
+    generator = source if isinstance(source, Generator) else _from_key(source)
+    return Changed(drawing, generator, generator=generator)
 
 
 @composite("function")

@@ -57,11 +57,17 @@ class device:
         return device, (self.type,) if self.index is None else (self.type, self.index)
 
     def __enter__(self):
-        _defaults().append(self)
-        return self
+        # NOTE [Modes and interrupts]: a tuple, which one store replaces.
+        before = _local.stack
+        try:
+            _local.stack = (*before, self)
+            return self
+        except BaseException:
+            _local.stack = before
+            raise
 
     def __exit__(self, *exc):
-        _defaults().pop()
+        _local.stack = _local.stack[:-1]
 
 
 _made: dict[tuple[str, int | None], device] = {}
@@ -153,25 +159,23 @@ CPU = _make("cpu", None)
 META = _make("meta", None)
 
 # PyTorch keeps `with torch.device(...)` per thread and starts each thread on the CPU.
-_local = threading.local()
+class _Local(threading.local):
+    """The devices of the blocks that a thread is in, innermost last; the first is its default device."""
+
+    stack: tuple[device, ...] = (CPU,)
 
 
-def _defaults():
-    try:
-        return _local.stack
-    except AttributeError:
-        _local.stack = [CPU]
-        return _local.stack
+_local = _Local()
 
 
 def get_default_device() -> device:
     """Return the device of a tensor made without naming one."""
-    return _canonical(_defaults()[-1])
+    return _canonical(_local.stack[-1])
 
 
 def set_default_device(device) -> None:
     """Set the device of tensors made without naming one; None goes back to the CPU."""
-    _defaults()[-1] = CPU if device is None else _from_one(device)
+    _local.stack = (*_local.stack[:-1], CPU if device is None else _from_one(device))
 
 
 def _canonical(where):
@@ -206,7 +210,7 @@ def resolve(where) -> tuple[device, jax.Device | None]:
 
     The jax.Device is None for ``meta``. A device that this machine lacks raises PyTorch's error.
     """
-    where = _defaults()[-1] if where is None else _from_one(where)
+    where = _local.stack[-1] if where is None else _from_one(where)
     kind = where.type
     if kind == "cpu":
         return CPU, _jax_devices("cpu")[0]
@@ -245,7 +249,7 @@ def placed(where: device) -> contextlib.AbstractContextManager:
 
 def named(where) -> device:
     """Return the tensor device of `resolve`; for the CPU and meta without starting jax."""
-    where = _defaults()[-1] if where is None else _from_one(where)
+    where = _local.stack[-1] if where is None else _from_one(where)
     return _canonical(where) if where.type in ("cpu", "meta") else resolve(where)[0]
 
 

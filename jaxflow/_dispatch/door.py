@@ -19,8 +19,10 @@ from jaxflow._core.value import Untracked, Value
 
 from .batch import plain as all_examples
 from .families import build
+from .generator import give_back
 from .graph import RESULT, HeldResult, Node
 from .history import edge_of, guard_of, own_edge, refresh_history
+from .memory_errors import check_sizes
 from .op import SCALAR, Op
 from .plan import NoneKind, Plan
 from .run import run
@@ -69,7 +71,12 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
         clean = _only_numbers(op, args)
         if clean is not None:
             return apply(op, clean, static, into, plain)
-        plan = op.plans[key] = build(op, key[2:], static, into)
+        try:
+            plan = op.plans[key] = build(op, key[2:], static, into)
+        except BaseException:
+            if op.random:
+                give_back()
+            raise
     outs = run(plan, values)
     if grad and state.grad and plan.differentiable:
         node = _record(plan, args, values, outs)
@@ -299,6 +306,8 @@ def _only_numbers(op: Op, args: tuple) -> tuple | None:
 def share(op: Op, t: Tensor) -> Tensor:
     """A new base tensor with the same Value, recorded as ``op`` (an identity): a copy that costs nothing."""
     value = value_of(t)
+    if t._view is not None:
+        check_sizes(op.name, (t._aval,))  # a view may be larger than what it shows
     new = make(value)
     if t._requires_grad and state.grad:
         key = ((), None, t._aval)

@@ -24,6 +24,7 @@ from jaxflow._core.aval import Aval, aval_of
 
 from . import moving, planning
 from .instance import Instances
+from .memory_errors import as_memory_error, check_sizes
 from .op import Op
 from .plan import NoneKind, Plan, Vjp
 from .sizes import LEAST, Scope, Size, source_of
@@ -233,7 +234,20 @@ def attempt(scope: Scope, make: Callable[[], Any]) -> Any:
 
 
 def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan:
-    """`planning.build`, without tracing where these sizes belong to a family, or elements are only moved."""
+    """`planning.build`, without tracing where these sizes belong to a family, or elements are only moved.
+
+    Raises what `check_sizes` does for results that no memory could hold.
+    """
+    try:
+        plan = _built(op, kinds, static, into)
+    except MemoryError as error:  # a body that makes its constants with NumPy
+        raise as_memory_error(error) from error
+    if into is None:  # what is written in place is there already
+        check_sizes(op.name, plan.out_avals)
+    return plan
+
+
+def _built(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> Plan:
     if op.moves is not None and into is None:
         plan = moving.build(op, kinds, static)
         if plan is not None:

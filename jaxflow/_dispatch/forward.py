@@ -70,6 +70,9 @@ class Level:
         self.holders: list[weakref.ref] = []  # of tensors with a tangent of this level
         self._room = 1000
         self.serial = next(_serials)  # later levels lie inside earlier ones
+
+    def open(self) -> None:
+        """Begin the level."""
         LEVELS.append(self)
 
     def hold(self, t: Tensor) -> None:
@@ -80,8 +83,9 @@ class Level:
         self.holders.append(weakref.ref(t))
 
     def close(self) -> None:
-        """End the level: its tangents are dropped, wherever they are."""
-        LEVELS.remove(self)
+        """End the level: its tangents are dropped, wherever they are. It may have ended, or not begun."""
+        if self in LEVELS:
+            LEVELS.remove(self)
         for ref in self.holders:
             t = ref()
             if t is not None and t._tangents is not None:

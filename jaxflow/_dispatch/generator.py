@@ -40,6 +40,7 @@ class Generator:
         with self._lock:
             offset = self._offset
             self._offset = offset + count
+            drawing.last = self, offset, count
         seed = self._seed
         return (_signed(seed) if seed.__class__ is int else seed), _signed(offset)
 
@@ -106,6 +107,17 @@ class _Drawing(threading.local):
     """Which generator draws where none is named; None for the default one."""
 
     generator: Generator | None = None
+    last: tuple | None = None  # generator, offset and count of this thread's last draw
 
 
 drawing = _Drawing()
+
+
+def give_back() -> None:
+    """Undo this thread's last draw, unless somebody else has drawn since: its operation was refused."""
+    if drawing.last is not None:
+        generator, offset, count = drawing.last
+        drawing.last = None
+        with generator._lock:
+            if generator._offset == offset + count:
+                generator._offset = offset

@@ -15,8 +15,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import jax
 import numpy as np
@@ -25,6 +24,7 @@ from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 
@@ -75,18 +75,19 @@ class MappedAxis:
         return (join, 0)
 
 
-@contextmanager
-def opened(size: int, randomness: str) -> Iterator[MappedAxis]:
+class opened(Changed):  # noqa: N801 - reads like the context managers beside it
     """A new innermost axis for the ``with`` block."""
-    axis = MappedAxis(size, randomness)
-    before = state.axes
-    state.axes = (*before, axis)
-    try:
-        yield axis
-    finally:
-        state.axes = before
-        axis.joins.clear()  # nodes refer to their axis: no cycle may stay behind
-        axis.leaves.clear()
+
+    __slots__ = ()
+
+    def __init__(self, size: int, randomness: str) -> None:
+        axis = MappedAxis(size, randomness)
+        super().__init__(state, axis, axes=(*state.axes, axis))
+
+    def left(self) -> None:
+        """Let go of what was noted inside."""
+        self.given.joins.clear()  # nodes refer to their axis: no cycle may stay behind
+        self.given.leaves.clear()
 
 
 class _Crossing(Node):

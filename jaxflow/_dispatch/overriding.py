@@ -53,11 +53,20 @@ class DisableTorchFunction:
     """A context in which neither arguments nor modes override anything."""
 
     def __enter__(self) -> None:
-        self._before = _asked.classes, _asked.modes
-        _asked.classes, _asked.modes = False, ()
+        before = self._before = {"classes": _asked.classes, "modes": _asked.modes}
+        fields = _asked.__dict__
+        try:
+            fields.update(classes=False, modes=())
+        except BaseException:
+            fields.update(before)
+            raise
 
     def __exit__(self, *error: Any) -> None:
-        _asked.classes, _asked.modes = self._before
+        try:
+            _asked.__dict__.update(self._before)
+        except BaseException:
+            _asked.__dict__.update(self._before)
+            raise
 
 
 class TorchFunctionMode:

@@ -22,13 +22,13 @@ NOTE [When a program is compiled]
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from jaxflow._core import flags
 from jaxflow._core.device import CPU
+from jaxflow._core.modes import Changed
 
 from .background import Job, submit
 from .executable import Executable
@@ -199,12 +199,6 @@ def forget() -> None:
         _stretches.clear()
 
 
-@contextlib.contextmanager
-def pinned() -> Iterator[None]:
+def pinned() -> Changed:
     """Inside, no trace that was interpreted is compiled: the same question gets the same answer."""
-    before = state.pinned
-    state.pinned = True
-    try:
-        yield
-    finally:
-        state.pinned = before
+    return Changed(state, pinned=True)

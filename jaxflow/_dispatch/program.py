@@ -42,6 +42,7 @@ from .batch import Batched
 from .doubt import Question, doubt_of
 from .executable import Executable, Signature
 from .handover import HandedOver
+from .memory_errors import as_memory_error
 from .plan import Plan
 from .recovery import Lost, recover
 from .state import state
@@ -167,7 +168,7 @@ class Program:
             jax.block_until_ready(array)
         except Exception as error:
             self._name_operations(error)
-            raise
+            raise as_memory_error(error) from error.__cause__
 
     def close(self, reason: str) -> None:
         """Run what was recorded and hand every living result its array. Harmless when that was done.

@@ -12,15 +12,14 @@ NOTE [Tensors as pytrees]
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Iterator
 
 import jax
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 
@@ -109,14 +108,9 @@ class _Refusing(threading.local):
 _refusing = _Refusing()
 
 
-@contextlib.contextmanager
-def refusing_history(name: str) -> Iterator[None]:
+def refusing_history(name: str) -> Changed:
     """While jax traces the function ``name``, a tensor that requires grad may not become a constant in it."""
-    before, _refusing.name = _refusing.name, name
-    try:
-        yield
-    finally:
-        _refusing.name = before
+    return Changed(_refusing, name=name)
 
 
 def _refuse() -> None:

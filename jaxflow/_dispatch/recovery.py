@@ -27,6 +27,7 @@ from jaxflow._core.value import Value, host_array, owned
 
 from . import explain, policy
 from .host import host_of
+from .memory_errors import OutOfMemoryError, as_memory_error
 from .plan import NUMBER_DTYPES, Plan
 from .steps import VECTOR, Step, inputs, parse, without_dead
 from .undo import ENTRY, GRADS, source_of, writes_of
@@ -51,7 +52,7 @@ class Lost:
 
     def raised(self) -> Exception:
         """The error for whoever reads the result later."""
-        kind = type(self.error) if isinstance(self.error, MemoryError) else RuntimeError
+        kind = OutOfMemoryError if isinstance(self.error, OutOfMemoryError) else RuntimeError
         error = kind(f"this value could not be computed: {self.where()} failed: {self.error}")
         error.__cause__ = self.error
         return error
@@ -105,7 +106,7 @@ def _run_alone(program: Program, layout: Layout, steps: list[Step], wanted: set[
                 _refuse_given(layout, step.slots)
                 env.update(zip(range(out, out + len(plan.out_avals)), _alone(plan, inputs(step, array, number))))
             except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to this operation
-                failure = Lost(plan, error, line_of.get(id(step)))
+                failure = Lost(plan, as_memory_error(error), line_of.get(id(step)))
         if failure is not None:
             lost.update((out + k, failure) for k in range(len(plan.out_avals)))
         for slot in (*step.slots, *range(out, out + len(plan.out_avals))):

@@ -20,6 +20,7 @@ from jaxflow._core.value import Value
 from . import explain, policy
 from .at_once import interpret, opened
 from .batch import Batched, run_batched
+from .memory_errors import as_memory_error
 from .op import OPS, Op
 from .plan import Plan
 from .program import BatchedLeaf, ForeignLeaf, TracerLeaf
@@ -93,6 +94,16 @@ def _run_now(plan: Plan, inputs: list) -> list[Value]:
 
 
 def _run_concrete(plan: Plan, arrays: list) -> tuple:
+    try:
+        return _run_alone(plan, arrays)
+    except jax.errors.JaxRuntimeError as error:
+        found = as_memory_error(error)
+        if found is error:
+            raise
+        raise found from error
+
+
+def _run_alone(plan: Plan, arrays: list) -> tuple:
     if plan.arrays == 0 and plan.device is not devices.CPU:
         with jax.default_device(devices.resolve(plan.device)[1]):
             return plan.jitted(*arrays)

@@ -52,22 +52,42 @@ class execution:
         if executor not in flags.EXECUTORS:
             raise ValueError(f"execution() takes one of {flags.EXECUTORS}, not {executor!r}")
         self.eager = executor == "eager"
-        self._before: list[bool] = []
+        self._before: tuple | None = None
+
+    def _values(self) -> dict[str, bool]:
+        # A call that is captured has to record all of it: the numbers drawn now would be those of every call.
+        return {"eager": self.eager and state.programs.__class__ is dict}
 
     def __enter__(self) -> execution:
-        self._before.append(state.eager)
-        # A call that is captured has to record all of it: the numbers drawn now would be those of every call.
-        state.eager = self.eager and state.programs.__class__ is dict
-        return self
+        before, values = {"eager": state.eager, "on_host": state.on_host}, self._values()
+        self._before = before, self._before
+        try:
+            state.__dict__.update(values)
+            return self
+        except BaseException:
+            state.__dict__.update(before)
+            raise
 
     def __exit__(self, *exc) -> None:
-        state.eager = self._before.pop()
+        before, outer = self._before
+        try:
+            state.__dict__.update(before)
+            self._before = outer
+        except BaseException:
+            state.__dict__.update(before)
+            self._before = outer
+            raise
 
     def __call__(self, fn):
         @functools.wraps(fn)
         def wrapped(*args, **kwargs):
-            with execution("eager" if self.eager else "deferred"):
-                return fn(*args, **kwargs)
+            before = {"eager": state.eager, "on_host": state.on_host}
+            try:
+                with execution("eager" if self.eager else "deferred"):
+                    return fn(*args, **kwargs)
+            except BaseException:
+                state.__dict__.update(before)
+                raise
 
         return wrapped
 
@@ -77,14 +97,6 @@ class making_data(execution):  # noqa: N801 - reads like the context manager tha
 
     def __init__(self) -> None:
         super().__init__("eager")
-        self._before_on_host: list[bool] = []
 
-    def __enter__(self) -> making_data:
-        super().__enter__()
-        self._before_on_host.append(state.on_host)
-        state.on_host = True
-        return self
-
-    def __exit__(self, *exc) -> None:
-        state.on_host = self._before_on_host.pop()
-        super().__exit__(*exc)
+    def _values(self) -> dict[str, bool]:
+        return {**super()._values(), "on_host": True}

@@ -256,6 +256,9 @@ def expand(g: Geometry, size: tuple[int, ...]) -> Step:
     new_size, new_stride = geometry.expand_geometry(
         g.size, g.stride, size, f"torch.{_LEGACY_NAMES.get(g.dtype.name, 'Float')}Tensor"
     )[:2]
+    # While a family is being made some are symbols; then other sizes went through here.
+    if all(type(n) is int for n in new_size) and math.prod(n for n in new_size if n) >= 1 << 63:
+        raise RuntimeError("numel: integer multiplication overflow")
 
     lead = len(new_size) - len(g.size)
     once = (0,) * lead + tuple(

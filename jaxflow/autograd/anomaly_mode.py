@@ -40,13 +40,23 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 def _set(mode: Any, check_nan: Any) -> None:
-    global _enabled, _check_nan
+    """Switch, or change nothing: NOTE [Modes and interrupts]."""
     for position, (name, value) in enumerate((("enabled", mode), ("check_nan", check_nan)), 1):
         if not isinstance(value, bool):
             raise TypeError(
                 f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not "
                 f"{type(value).__name__}"
             )
+    before = _enabled, _check_nan
+    try:
+        _switch(mode, check_nan)
+    except BaseException:
+        _switch(*before)
+        raise
+
+
+def _switch(mode: bool, check_nan: bool) -> None:
+    global _enabled, _check_nan
     _enabled, _check_nan = mode, check_nan
     graph.watch_nodes(_remember if mode else None)
 
@@ -77,10 +87,18 @@ class detect_anomaly:
         )
 
     def __enter__(self) -> None:
-        _set(True, self.check_nan)
+        try:
+            return _set(True, self.check_nan)
+        except BaseException:
+            _switch(self.prev, self.prev_check_nan)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        _set(self.prev, self.prev_check_nan)
+        try:
+            _switch(self.prev, self.prev_check_nan)
+        except BaseException:
+            _switch(self.prev, self.prev_check_nan)
+            raise
 
 
 class set_detect_anomaly:
@@ -89,13 +107,21 @@ class set_detect_anomaly:
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.prev = _enabled
         self.prev_check_nan = _check_nan
-        _set(mode, check_nan)
+        try:
+            _set(mode, check_nan)
+        except BaseException:
+            _switch(self.prev, self.prev_check_nan)
+            raise
 
     def __enter__(self) -> None:
         """Nothing: it was set when made."""
 
     def __exit__(self, *exc: object) -> None:
-        _set(self.prev, self.prev_check_nan)
+        try:
+            _switch(self.prev, self.prev_check_nan)
+        except BaseException:
+            _switch(self.prev, self.prev_check_nan)
+            raise
 
 
 # ------------------------------------------------------------------------------- for the engine

@@ -48,17 +48,22 @@ def run_backward(
     def walk() -> list[Tensor | None]:
         publish_open()
         before, outer = state.grad, _passes.open
-        this = _Walk(roots, retain_graph, create_graph, capture, only)
         try:
-            state.grad = create_graph
-            _passes.open = (*outer, this)
-            results = this.run()
-            for callback in this.callbacks:  # which may queue more
-                callback()
-            return results
-        finally:
+            try:
+                state.grad = create_graph
+                this = _Walk(roots, retain_graph, create_graph, capture, only)
+                _passes.open = (*outer, this)
+                results = this.run()
+                for callback in this.callbacks:  # which may queue more
+                    callback()
+                return results
+            finally:
+                state.grad = before
+                _passes.open = outer
+        except BaseException:  # an interrupt may have come in between: NOTE [Modes and interrupts]
             state.grad = before
             _passes.open = outer
+            raise
 
     return walk() if len(_passes.open) < _DEEP else _in_new_thread(walk)
 
@@ -205,8 +210,9 @@ class _Walk:
 
     def _apply_watched(self, node, cotangents: list):
         """`_apply` in anomaly mode."""
-        before, state.evaluating = state.evaluating, node
+        before = state.evaluating
         try:
+            state.evaluating = node
             grads = self._apply(node, cotangents)
             if grads and anomaly_mode.is_anomaly_check_nan_enabled():
                 anomaly_mode.check(node, grads)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import threading
 from typing import Any, NamedTuple
 
@@ -17,8 +19,7 @@ __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_le
 class OpenLevels(threading.local):
     """The levels this thread has opened, outermost first."""
 
-    def __init__(self) -> None:
-        self.levels: list[forward.Level] = []
+    levels: tuple[forward.Level, ...] = ()
 
 
 # The one level of this interface; `jaxflow.func.jvp` opens others inside each other.
@@ -29,8 +30,15 @@ def enter_dual_level() -> int:
     """Open the forward-mode level and return its number, 0. RuntimeError if it is open: they do not nest."""
     if _open.levels:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    _open.levels.append(forward.Level())
-    return 0
+    level = forward.Level()
+    try:  # NOTE [Modes and interrupts]
+        level.open()
+        _open.levels = (level,)
+        return 0
+    except BaseException:
+        _open.levels = ()
+        level.close()
+        raise
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
@@ -42,7 +50,14 @@ def exit_dual_level(*, level: int | None = None) -> None:
             "Trying to exit a forward AD level that was not the last one that was created. This is not "
             "supported."
         )
-    _open.levels.pop().close()
+    ended = _open.levels[-1]
+    try:
+        _open.levels = _open.levels[:-1]
+        ended.close()
+    except BaseException:
+        _open.levels = tuple(x for x in _open.levels if x is not ended)
+        ended.close()
+        raise
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
@@ -95,11 +110,44 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 class dual_level(_Mode):
     """The level for the ``with`` block, or for the calls of a decorated function."""
 
+    def __call__(self, fn: Any) -> Any:
+        inside = super().__call__(fn)
+        if inspect.isclass(fn) or inspect.isgeneratorfunction(fn):
+            return inside
+
+        @functools.wraps(fn)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            before = _open.levels
+            try:
+                return inside(*args, **kwargs)
+            except BaseException:
+                _end(before)
+                raise
+
+        return wrapped
+
     def __enter__(self) -> int:
-        return enter_dual_level()
+        before = _open.levels
+        try:
+            return enter_dual_level()
+        except BaseException:
+            _end(before)
+            raise
 
     def __exit__(self, *exc: Any) -> None:
-        exit_dual_level()
+        before = _open.levels[:-1]
+        try:
+            exit_dual_level()
+        except BaseException:
+            _end(before)
+            raise
+
+
+def _end(before: tuple[forward.Level, ...]) -> None:
+    """End this thread's levels that were not open ``before``."""
+    for level in _open.levels[len(before):]:
+        level.close()
+    _open.levels = before
 
 
 def _is_fwd_grad_enabled() -> bool:
@@ -111,14 +159,22 @@ class _set_fwd_grad_enabled(_Mode):
 
     def __init__(self, mode: bool) -> None:
         self.mode, self.prev = mode, forward.is_enabled()
-        forward.set_enabled(mode)
+        forward._state.enabled = mode  # one store, the last thing
 
     def clone(self) -> _set_fwd_grad_enabled:
         """A fresh mode of the same kind, for one call of a decorated function."""
         return type(self)(self.mode)
 
     def __enter__(self) -> None:
-        forward.set_enabled(self.mode)
+        try:
+            return forward.set_enabled(self.mode)
+        except BaseException:
+            forward.set_enabled(self.prev)
+            raise
 
     def __exit__(self, *exc: Any) -> None:
-        forward.set_enabled(self.prev)
+        try:
+            forward.set_enabled(self.prev)
+        except BaseException:
+            forward.set_enabled(self.prev)
+            raise

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from jaxflow._core import tree
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch import forward
 from jaxflow._dispatch.batch import axes_of
@@ -32,15 +31,9 @@ def tangents_in(args: tuple) -> dict[forward.Level, list]:
     return found
 
 
-@contextmanager
-def without_tangents() -> Iterator[None]:
+def without_tangents() -> Changed:
     """What runs inside sees no tangents: ``forward`` computes values, ``jvp`` the tangents."""
-    before = forward.is_enabled()
-    forward.set_enabled(False)
-    try:
-        yield
-    finally:
-        forward.set_enabled(before)
+    return Changed(forward._state, enabled=False)
 
 
 def push_forward(node: BackwardCFunction, args: tuple, tangents: dict, saved: tuple | None, dirty: set,

@@ -9,27 +9,50 @@ from typing import Any
 
 from jaxflow._dispatch.state import state
 
+# What a mode changes, if it changes only whether operations are recorded.
+_OFF = {"grad": False, "constant": True}
+_ON = {"grad": True, "constant": False}
+_INFERENCE = {"grad": False, "inference": True, "constant": True}
+_NORMAL = {"grad": True, "inference": False, "constant": False}
+
+
+def _noted() -> dict[str, bool]:
+    """This thread's modes, as they are to be restored."""
+    return {"grad": state.grad, "inference": state.inference, "constant": state.constant}
+
 
 class _Mode:
-    """Sets this thread's mode on entry and restores it on exit; decorates functions and generators."""
+    """Sets this thread's mode on entry and restores it on exit; decorates functions and generators.
 
-    def __init__(self) -> None:
-        self._before: list[tuple[bool, bool]] = []
+    See NOTE [Modes and interrupts].
+    """
 
-    def _values(self) -> tuple[bool, bool]:
-        raise NotImplementedError("a mode says what grad and inference become")
+    _values: dict[str, bool] = {}  # what a subclass changes
+    _before: tuple | None = None  # what was before the last entry, and this before it
 
     def clone(self) -> _Mode:
         """A fresh mode of the same kind, for one call of a decorated function."""
         return type(self)()
 
     def __enter__(self) -> None:
-        self._before.append((state.grad, state.inference, state.constant))
-        state.grad, state.inference = self._values()
-        state.constant = not state.grad
+        before = {"grad": state.grad, "inference": state.inference, "constant": state.constant}
+        self._before = before, self._before
+        fields = state.__dict__
+        try:
+            fields.update(self._values)
+        except BaseException:
+            fields.update(before)
+            raise
 
     def __exit__(self, *exc) -> None:
-        state.grad, state.inference, state.constant = self._before.pop()
+        before, outer = self._before
+        try:
+            state.__dict__.update(before)
+            self._before = outer
+        except BaseException:
+            state.__dict__.update(before)
+            self._before = outer
+            raise
 
     def __call__(self, fn):
         if inspect.isclass(fn):
@@ -46,10 +69,26 @@ class _Mode:
 
         @functools.wraps(fn)
         def wrapped(*args, **kwargs):
-            with self.clone():
-                return fn(*args, **kwargs)
+            before = _noted()
+            try:
+                with self.clone():
+                    return fn(*args, **kwargs)
+            except BaseException:
+                state.__dict__.update(before)
+                raise
 
         return wrapped
+
+
+def _step(mode: _Mode, call, *args):
+    """``call`` in a fresh mode of this kind."""
+    before = _noted()
+    try:
+        with mode.clone():
+            return call(*args)
+    except BaseException:
+        state.__dict__.update(before)
+        raise
 
 
 def _around_generator(mode: _Mode, fn):
@@ -59,21 +98,17 @@ def _around_generator(mode: _Mode, fn):
     def wrapped(*args, **kwargs):
         gen = fn(*args, **kwargs)
         try:
-            with mode.clone():
-                item = gen.send(None)
+            item = _step(mode, gen.send, None)
             while True:
                 try:
                     sent = yield item
                 except GeneratorExit:
-                    with mode.clone():
-                        gen.close()
+                    _step(mode, gen.close)
                     raise
                 except BaseException as error:
-                    with mode.clone():
-                        item = gen.throw(error)
+                    item = _step(mode, gen.throw, error)
                 else:
-                    with mode.clone():
-                        item = gen.send(sent)
+                    item = _step(mode, gen.send, sent)
         except StopIteration as stop:
             return stop.value
 
@@ -87,54 +122,59 @@ class _NoParamDecoratorContextManager(_Mode):
         return object.__new__(cls) if fn is None else cls()(fn)
 
     def __init__(self, fn: Any = None) -> None:
-        super().__init__()
+        """Nothing is set before the block."""
 
 
 class no_grad(_NoParamDecoratorContextManager):
     """Record nothing: results do not require grad. Thread-local; also a decorator."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    _values = _OFF
 
-    def _values(self) -> tuple[bool, bool]:
-        return False, state.inference
+    def __init__(self) -> None:
+        """Nothing is set before the block."""
 
 
 class enable_grad(_NoParamDecoratorContextManager):
     """Record again inside ``no_grad``. Thread-local; also a decorator."""
 
-    def _values(self) -> tuple[bool, bool]:
-        return True, state.inference
+    _values = _ON
 
 
 class set_grad_enabled(_Mode):
     """Switch recording on or off: at once when called, and back at the end of a ``with`` block."""
 
     def __init__(self, mode: bool) -> None:
-        super().__init__()
         if not isinstance(mode, bool):
             raise TypeError(
                 "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
                 f"{type(mode).__name__}"
             )
         self.mode = mode
-        self._outer, self._outer_constant = state.grad, state.constant
-        state.grad, state.constant = mode, not mode
+        self._values = _ON if mode else _OFF
+        self._outer = {"grad": state.grad, "inference": state.inference, "constant": state.constant}
+        fields = state.__dict__
+        try:
+            fields.update(self._values)
+        except BaseException:
+            fields.update(self._outer)
+            raise
 
     def clone(self) -> set_grad_enabled:
         """A fresh mode of the same kind."""
         return type(self)(self.mode)
 
-    def _values(self) -> tuple[bool, bool]:
-        return bool(self.mode), state.inference
-
     def __enter__(self) -> None:
-        self._before.append((self._outer, state.inference, self._outer_constant))
-        state.grad, state.constant = bool(self.mode), not self.mode
+        try:
+            before = {**self._outer, "inference": state.inference}
+            self._before = before, self._before
+            state.__dict__.update(self._values)
+        except BaseException:
+            state.__dict__.update(grad=self._outer["grad"], constant=self._outer["constant"])
+            raise
 
     def __call__(self, fn):
         # As a decorator it must not change the mode outside the calls.
-        state.grad, state.constant = self._outer, self._outer_constant
+        state.__dict__.update(grad=self._outer["grad"], constant=self._outer["constant"])
         return super().__call__(fn)
 
     def __repr__(self) -> str:
@@ -148,15 +188,12 @@ class inference_mode(_Mode):
         return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:
-        super().__init__()
         self.mode = mode
+        self._values = _INFERENCE if mode else _NORMAL
 
     def clone(self) -> inference_mode:
         """A fresh mode of the same kind."""
         return type(self)(self.mode)
-
-    def _values(self) -> tuple[bool, bool]:
-        return not self.mode, self.mode
 
 
 def is_grad_enabled() -> bool:
@@ -176,9 +213,9 @@ class set_multithreading_enabled(_Mode):
     """
 
     def __init__(self, mode: bool) -> None:
-        super().__init__()
+        self.mode = mode
         self.prev = state.multithreading
-        self.mode = state.multithreading = mode
+        state.multithreading = mode  # last
 
     def clone(self) -> set_multithreading_enabled:
         """A fresh one, for one call of a decorated function."""

@@ -78,7 +78,7 @@ class saved_tensors_hooks:
         check_callable("_push_saved_tensors_default_hooks", (self.pack_hook, self.unpack_hook))
         if state.no_saving is not None:
             raise RuntimeError(state.no_saving)
-        state.saving = Hooks(self.pack_hook, self.unpack_hook, state.saving)
+        state.saving = Hooks(self.pack_hook, self.unpack_hook, state.saving)  # one store, the last thing
 
     def __exit__(self, *exc: object) -> None:
         state.saving = state.saving.below
@@ -102,22 +102,29 @@ class disable_saved_tensors_hooks:
 
     def __init__(self, error_message: str) -> None:
         self.error_message = error_message
-        self._before: list = []
+        self._before: tuple | None = None
 
     def __enter__(self) -> None:
         if state.saving is not None:
             raise RuntimeError(self.error_message)
-        self._before.append(state.no_saving)
+        self._before = state.no_saving, self._before
         state.no_saving = self.error_message
 
     def __exit__(self, *exc: object) -> None:
-        state.no_saving = self._before.pop()
+        before, outer = self._before
+        state.no_saving = before
+        self._before = outer
 
     def __call__(self, fn: Callable) -> Callable:
         """Decorate a function."""
         def wrapped(*args: Any, **kwargs: Any) -> Any:
-            with disable_saved_tensors_hooks(self.error_message):
-                return fn(*args, **kwargs)
+            before = state.no_saving
+            try:
+                with disable_saved_tensors_hooks(self.error_message):
+                    return fn(*args, **kwargs)
+            except BaseException:
+                state.no_saving = before
+                raise
 
         return wrapped
 
@@ -154,7 +161,6 @@ class allow_mutation_on_saved_tensors:
     def __enter__(self) -> _Mutation:
         if state.mutation:
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-        state.mutation = True
         context = self._context = _Mutation()
 
         def pack(t: Tensor) -> _Kept:
@@ -170,17 +176,25 @@ class allow_mutation_on_saved_tensors:
                 )
             return kept.value
 
-        self._hooks = saved_tensors_hooks(pack, unpack)
+        if state.no_saving is not None:
+            raise RuntimeError(state.no_saving)
+        before = {"mutation": False, "saving": state.saving}
+        self._before = before
+        fields = state.__dict__
         try:
-            self._hooks.__enter__()
+            fields.update(mutation=True, saving=Hooks(pack, unpack, state.saving))
+            return context
         except BaseException:
-            state.mutation = False
+            fields.update(before)
             raise
-        return context
 
     def __exit__(self, *exc: object) -> None:
-        self._hooks.__exit__()
-        state.mutation = False
+        before = self._before
+        try:
+            state.__dict__.update(before)
+        except BaseException:
+            state.__dict__.update(before)
+            raise
         self._context.open = False
         self._context.clear()
 

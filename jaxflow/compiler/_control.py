@@ -91,20 +91,30 @@ class set_stance:
         stance.name = stance_name
 
     def __enter__(self) -> set_stance:
-        self._before.append(self._outer)
-        stance.name = self.name
-        return self
+        try:
+            self._before.append(self._outer)
+            stance.name = self.name
+            return self
+        except BaseException:
+            stance.name = self._outer
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        stance.name = self._before.pop()
+        stance.name = self._before[-1]  # first: NOTE [Modes and interrupts]
+        self._before.pop()
 
     def __call__(self, fn: Callable) -> Callable:
         stance.name = self._outer
 
         @functools.wraps(fn)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
-            with set_stance(self.name):
-                return fn(*args, **kwargs)
+            before = stance.name
+            try:
+                with set_stance(self.name):
+                    return fn(*args, **kwargs)
+            except BaseException:
+                stance.name = before
+                raise
 
         return wrapped
 

@@ -17,7 +17,7 @@ from jax.extend.core import get_opaque_trace_state
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch import explain
+from jaxflow._dispatch import explain, forking
 from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.state import state
@@ -332,3 +332,6 @@ class _Stance(threading.local):
 
 #: What `compiler.disable` and `compiler.set_stance` say in this thread.
 stance = _Stance()
+
+
+forking.ENTRIES.append(CompiledFunction.__call__)

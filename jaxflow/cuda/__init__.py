@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from jaxflow._api.legacy_types import CUDA_TYPES as _CUDA_TYPES
+from jaxflow._dispatch.memory_errors import OutOfMemoryError as OutOfMemoryError
 
 from . import _gpus
 from . import memory as memory

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import jaxflow
@@ -21,24 +20,37 @@ _CALL = "jvp(f, primals, tangents)"
 _nested = forward_ad.OpenLevels()
 
 
-@contextmanager
-def _opened() -> Iterator[forward.Level]:
-    if _nested.levels:
-        level = forward.Level()
-    else:
-        forward_ad.enter_dual_level()
-        level = forward_ad._open.levels[-1]
-    level.began = tick()
-    _nested.levels.append(level)
-    try:
-        with forward_ad._set_fwd_grad_enabled(True):
-            yield level
-    finally:
-        _nested.levels.pop()
-        if _nested.levels:
-            level.close()
-        else:
-            forward_ad.exit_dual_level()
+class _Opened:
+    """A new innermost level for the block: NOTE [Modes and interrupts]."""
+
+    def __enter__(self) -> forward.Level:
+        if not _nested.levels and forward_ad._open.levels:
+            raise RuntimeError("Nested forward mode AD is not supported at the moment")
+        self.before = _nested.levels, forward_ad._open.levels, forward.is_enabled()
+        level = self.level = forward.Level()
+        level.began = tick()
+        try:
+            level.open()
+            if not _nested.levels:
+                forward_ad._open.levels = (level,)
+            _nested.levels = (*_nested.levels, level)
+            forward.set_enabled(True)
+            return level
+        except BaseException:
+            self._leave()
+            raise
+
+    def __exit__(self, *exc: object) -> None:
+        try:
+            self._leave()
+        except BaseException:
+            self._leave()
+            raise
+
+    def _leave(self) -> None:
+        _nested.levels, forward_ad._open.levels, enabled = self.before
+        forward.set_enabled(enabled)
+        self.level.close()
 
 
 def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False,
@@ -78,7 +90,7 @@ def jvp_of(func: Callable, primals: Any, tangents: Any, argnums: Argnums | None,
         )
     _check_tensors(flat, "primals")
     _check_tensors(along, "tangents")
-    with _opened() as level:
+    with _Opened() as level:
         duals = tree.unflatten(
             [_dual(p, t, level) for p, t in zip(flat, along, strict=True)], structure
         )

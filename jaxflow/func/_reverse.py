@@ -15,12 +15,12 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import jaxflow
 from jaxflow._core import tree
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import tick
 from jaxflow._dispatch import forward
@@ -119,15 +119,9 @@ class Borders:
         return out
 
 
-@contextmanager
-def _recording(*captors: Borders) -> Iterator[None]:
+def _recording(*captors: Borders) -> Changed:
     """Record whatever the caller's modes are: a transform differentiates inside ``no_grad`` as well."""
-    before = state.grad, state.inference, state.captors
-    state.grad, state.inference, state.captors = True, False, (*state.captors, *captors)
-    try:
-        yield
-    finally:
-        state.grad, state.inference, state.captors = before
+    return Changed(state, grad=True, inference=False, captors=(*state.captors, *captors))
 
 
 def _gradients(borders: Borders, outputs: list, leaves: list, cotangents: list, *, retain: bool,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from jaxflow._core import tree
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.door import apply
@@ -121,14 +122,8 @@ class _Overrides:
 _overrides = _Overrides()
 
 
-@contextlib.contextmanager
-def _overriding(name: str, value: bool | None) -> Iterator[None]:
-    before = getattr(_overrides, name)
-    setattr(_overrides, name, value)
-    try:
-        yield
-    finally:
-        setattr(_overrides, name, before)
+def _overriding(name: str, value: bool | None) -> Changed:
+    return Changed(_overrides, **{name: value})
 
 
 def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager:
