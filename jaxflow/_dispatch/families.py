@@ -22,7 +22,7 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
 
-from . import moving, planning
+from . import budget, moving, planning
 from .instance import Instances
 from .op import Op
 from .plan import NoneKind, Plan, Vjp
@@ -40,7 +40,7 @@ _EVIDENCE = 2
 _REMEMBERED = 6
 
 _lock = threading.RLock()
-_groups: dict[tuple, Group] = {}
+_groups = budget.Table("families of shapes")
 
 
 class Template:
@@ -274,7 +274,7 @@ def of_family(head: tuple, sizes: tuple[int, ...], extents: int, make: Callable[
     with _lock:
         group = _groups.get(head)
         if group is None:
-            group = _groups[head] = Group()
+            group = _groups.add(head, Group())
         found = group.find(sizes)
         if found is None:
             group.extend(sizes, extents, make)

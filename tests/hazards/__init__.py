@@ -1,0 +1,1 @@
+"""Programs that try to break jaxflow as a machine."""
