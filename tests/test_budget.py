@@ -9,7 +9,7 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.aval import alive, aval_of
+from jaxflow._core.aval import _latest, alive, aval_of
 from jaxflow._core.device import CPU
 from jaxflow._dispatch import budget, families, library, plans
 from jaxflow._dispatch.op import OPS
@@ -205,6 +205,7 @@ def test_an_aval_is_one_while_anything_refers_to_it():
     assert one in alive()
     gone = weakref.ref(one)
     del one
+    _latest.clear()
     gc.collect()
     assert gone() is None
     assert not any(aval.shape == (70001,) for aval in alive())
@@ -243,6 +244,7 @@ def test_an_aval_made_while_another_of_its_triple_dies_is_kept():
         one = aval_of((90000 + i,), dtypes.float32, CPU)
         weakref.finalize(one, lambda i=i: made.append(aval_of((90000 + i,), dtypes.float32, CPU)))
         del one
+        _latest.clear()
     gc.collect()
     assert len(made) == 200
     for i, aval in enumerate(made):

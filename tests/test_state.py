@@ -10,9 +10,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "jaxflow"
 
 # What makes something that changes, when it is called at load; containers only if they begin empty.
-_CONTAINERS = {"dict", "list", "set", "deque", "defaultdict", "Counter", "OrderedDict", "WeakKeyDictionary",
+_CONTAINERS = {"dict", "list", "set", "defaultdict", "Counter", "OrderedDict", "WeakKeyDictionary",
                "WeakValueDictionary", "WeakSet"}
-_OTHERS = {"local", "Lock", "RLock", "Condition", "SimpleQueue", "Queue", "count", "Table", "ContextVar"}
+_OTHERS = {"deque", "local", "Lock", "RLock", "Condition", "SimpleQueue", "Queue", "count", "Table",
+           "ContextVar"}
 
 
 def _changes(value, classes):

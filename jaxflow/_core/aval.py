@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import weakref
 from _weakref import _remove_dead_weakref
+from collections import deque
 
 import jax
 import numpy as np
@@ -59,6 +60,9 @@ class _Entry(weakref.ref):
 
 _interned: dict[tuple, _Entry] = {}
 
+# The avals made last: where tensors of a shape come and go in a loop, each would make it anew.
+_latest: deque[Aval] = deque(maxlen=1024)
+
 
 def _gone(entry: _Entry, table: dict = _interned, remove=_remove_dead_weakref) -> None:
     """An aval died: its entry goes, unless there is a living one in its place by now."""
@@ -78,6 +82,7 @@ def aval_of(shape: tuple[int, ...], dtype: DType, device: Device) -> Aval:
 
 def _new(key: tuple) -> Aval:
     made = Aval(*key)
+    _latest.append(made)
     mine = _Entry(made, _gone)
     mine.key = key
     while True:

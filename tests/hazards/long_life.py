@@ -81,7 +81,7 @@ def steps(count: int, seed: int) -> Iterator[None]:
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     losses = []
     for _ in range(count):
-        shape = draw.randint(1, 8), draw.randint(2, 400)
+        shape = draw.randint(1, 16), draw.randint(2, 400)
         tokens = torch.arange(shape[0] * shape[1]).reshape(shape) % 16
         optimizer.zero_grad()
         logits = model(tokens[:, :-1])
