@@ -14,7 +14,7 @@ from gradient_rows import ROWS
 
 import jaxflow as torch
 from jaxflow._core.aval import Aval, aval_of
-from jaxflow._dispatch import door, families, plan, planning, vjp
+from jaxflow._dispatch import door, families, plan, planning, plans, vjp
 from jaxflow._dispatch.host import host_of
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.rebinding import Rebinding, Unknown
@@ -26,9 +26,9 @@ F = torch.nn.functional
 
 
 @pytest.fixture
-def no_families(monkeypatch):
-    """Families made before are set aside."""
-    monkeypatch.setattr(families, "_groups", {})
+def no_families():
+    """Families made before are forgotten."""
+    families.forget()
 
 
 def replaced(monkeypatch, name, body):
@@ -41,7 +41,8 @@ def replaced(monkeypatch, name, body):
 
     monkeypatch.setattr(OPS[name], "fn", counted)
     monkeypatch.setattr(OPS[name], "plans", {})
-    monkeypatch.setattr(families, "_groups", {})
+    monkeypatch.setattr(OPS[name], "older_plans", {})
+    families.forget()
     return runs
 
 
@@ -280,9 +281,10 @@ def calls_of_rows():
         return build(op, kinds, static, into)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(door, "build", note)
+        patch.setattr(plans, "build", note)
         for op in OPS.values():
             patch.setattr(op, "plans", {})
+            patch.setattr(op, "older_plans", {})
         for row in ROWS.values():
             row.call(*row.inputs())
     state.programs.clear()  # nobody reads the results
@@ -344,13 +346,13 @@ def test_plans_of_a_family_are_those_that_tracing_gives(no_families):
     for name, (kinds, static) in calls_of_rows().items():
         op = OPS[name]
         for statics in (False, True):
-            families._groups.clear()
+            families.forget()
             trained = [resized(s, kinds, static, statics) for s in TRAINING]
             if statics and trained[0][1] == static:
                 continue
             if any(isinstance(outcome(families.build, op, *args), tuple) for args in trained):
                 continue  # these extents do not go with these numbers
-            if op.moves is None and not any(group.families for group in families._groups.values()):
+            if op.moves is None and not any(group.families for group in families._groups.young.values()):
                 continue
             for sizes in FEW if len(served) % 8 == 0 else SIZES[:1]:
                 args = resized(sizes, kinds, static, statics)

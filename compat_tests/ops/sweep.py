@@ -4,8 +4,7 @@ import itertools
 import time
 import warnings
 
-from jaxflow._dispatch import families, room
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch import families, plans, room
 
 from . import ledger
 from .errors import check_errors
@@ -53,8 +52,7 @@ def sweep(key, wanted=None, samples=SAMPLES, brief=False):
 def _forget():
     room.forget()
     families.forget()
-    for op in OPS.values():
-        op.plans.clear()
+    plans.forget()
 
 
 def line_of(key, wanted=None, samples=SAMPLES):

@@ -11,7 +11,6 @@ NOTE [Batched values]
 
 from __future__ import annotations
 
-import functools
 import itertools
 from typing import Any
 
@@ -21,7 +20,11 @@ import jax.numpy as jnp
 from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.value import Value
 
+from . import budget
 from .plan import Plan, Traced
+
+# More numbers of examples than this are not remembered of one plan.
+_MOST_SIZES = 256
 
 
 class _Nowhere:
@@ -75,7 +78,7 @@ def run_batched(run, plan: Plan, inputs: list) -> list[Value]:
             for x in inputs
         ),
     )
-    if plan.batched is None:
+    if plan.batched is None or len(plan.batched) >= _MOST_SIZES:
         plan.batched = {}
     mapped = plan.batched.get(key)
     if mapped is None:
@@ -159,8 +162,16 @@ def _physical(run, kind: str, value: Value, a: int, b: int) -> Value:
     return run(_physical_plan(kind, value.aval, a, b), [value])[0]
 
 
-@functools.cache
+_physical_plans = budget.Table("plans of batched axes")
+
+
 def _physical_plan(kind: str, aval: Aval, a: int, b: int) -> Plan:
+    key = (kind, aval, a, b)
+    found = _physical_plans.get(key)
+    return _physical_plans.add(key, _new_physical_plan(*key)) if found is None else found
+
+
+def _new_physical_plan(kind: str, aval: Aval, a: int, b: int) -> Plan:
     change = _CHANGES[kind]
 
     def fn(x):

@@ -18,13 +18,13 @@ from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked, Value
 
 from .batch import plain as all_examples
-from .families import build
 from .generator import give_back
 from .graph import RESULT, HeldResult, Node
 from .history import edge_of, guard_of, own_edge, refresh_history
 from .memory_errors import check_sizes
 from .op import SCALAR, Op
 from .plan import NoneKind, Plan
+from .plans import kept, missing
 from .run import run
 from .saving import Packed, pack_node, pack_result
 from .state import state
@@ -72,7 +72,7 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
         if clean is not None:
             return apply(op, clean, static, into, plain)
         try:
-            plan = op.plans[key] = build(op, key[2:], static, into)
+            plan = missing(op, key)
         except BaseException:
             if op.random:
                 give_back()
@@ -116,7 +116,7 @@ def plan_for(op: Op, args: tuple, static: tuple = (), into=None) -> Plan:
     """The plan `apply` used for these arguments."""
     args = _only_numbers(op, args) or args
     kinds = [a._aval if isinstance(a, Tensor) else a.__class__ for a in args]
-    return op.plans[static, into, *kinds]
+    return kept(op, (static, into, *kinds))
 
 
 def apply_plan(plan: Plan, args: list, plain: bool = False) -> tuple[Tensor, ...]:
@@ -313,7 +313,7 @@ def share(op: Op, t: Tensor) -> Tensor:
         key = ((), None, t._aval)
         plan = op.plans.get(key)
         if plan is None:
-            plan = op.plans[key] = build(op, (t._aval,), ())
+            plan = missing(op, key)
         _attach(new, plan.node(plan, [None], [edge_of(t)], (True,), None), 0)
     elif state.inference:
         new._storage.version = Untracked((0,))

@@ -12,6 +12,7 @@ from typing import Any
 
 from jaxflow._core import flags
 
+from . import budget
 from .watching import WATCHERS
 
 SYNC = "a number was needed"
@@ -210,6 +211,9 @@ class Report(dict):
         lines += [f"  {n:6d} x  {reason}" for reason, n in self["closed_because"].items()]
         lines.append("sync points:")
         lines += [f"  {n:6d} x  {line}" for line, n in self["syncs"].items()]
+        lines.append("kept:")
+        lines += [f"  {c['count']:6d}     {name}, about {c['bytes'] / 1e6:.1f} MB; {c['evicted']} were let go"
+                  for name, c in self["caches"].items()]
         if self["functions"]:
             lines += ["compiled functions:", *(f"  {line}" for line in str(self["functions"]).split("\n"))]
         return "\n".join(lines)
@@ -232,9 +236,11 @@ def explain() -> Report:
     them), ``recoveries`` (programs that failed and were run operation by operation), ``eager_ops`` (operations that ran one by one), ``programs`` (of the
     last 1024: name, number of ops, why it was compiled, seconds, runs, source line),
     ``closed_because`` (reason -> how often) and ``syncs`` (source line -> how often it forced a
-    result), ``functions`` (what ``jaxflow.compiler.explain`` says). With the environment variable
+    result), ``caches`` (name -> ``count``, estimated ``bytes`` and how many were ``evicted``: NOTE [What is
+    kept]), ``functions`` (what ``jaxflow.compiler.explain`` says). With the environment variable
     ``JAXFLOW_EXPLAIN=1`` it is printed when the process ends.
     """
+    caches = budget.report()
     with _figures.lock:
         return Report(
             compilations=_figures.compilations,
@@ -252,6 +258,7 @@ def explain() -> Report:
             programs=sorted(map(dict, _figures.programs), key=lambda p: -p["runs"]),
             closed_because=dict(_figures.reasons.most_common()),
             syncs=dict(_figures.syncs.most_common()),
+            caches=caches,
             functions=of_functions(),
         )
 

@@ -22,7 +22,7 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
 
-from . import moving, planning
+from . import budget, moving, planning
 from .instance import Instances
 from .memory_errors import as_memory_error, check_sizes
 from .op import Op
@@ -41,7 +41,7 @@ _EVIDENCE = 2
 _REMEMBERED = 6
 
 _lock = threading.RLock()
-_groups: dict[tuple, Group] = {}
+_groups = budget.Table("families of shapes")
 
 
 class Template:
@@ -288,7 +288,7 @@ def of_family(head: tuple, sizes: tuple[int, ...], extents: int, make: Callable[
     with _lock:
         group = _groups.get(head)
         if group is None:
-            group = _groups[head] = Group()
+            group = _groups.add(head, Group())
         found = group.find(sizes)
         if found is None:
             group.extend(sizes, extents, make)

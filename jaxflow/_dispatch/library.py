@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+from collections.abc import Iterable
 
-from . import room
+from . import budget, room
 from .cold import Schedule
 from .executable import Executable
 from .policy import Sightings
 
-# Traces kept: of those that were compiled the last compiled, of the others those met last.
+# The most traces kept of each kind, compiled and cold; where there are more, the quarter used least recently
+# goes. A generation (NOTE [What is kept]) ends with all of them gone that were not met in it: the others name
+# no plan that goes.
 _MAX_TRACES = 1024
 
 # How often a program may run without donating what it could before a better one is compiled.
@@ -24,14 +28,17 @@ class Known:
             since a loop that has settled asks for the one compiled last.
         sightings: what the policy notes of it, by the set of results that was needed.
         schedules: how to interpret it, by the same.
+        used: when it was last met, in programs.
+        generation: and in which generation.
     """
 
-    __slots__ = ("executables", "schedules", "sightings")
+    __slots__ = ("executables", "generation", "schedules", "sightings", "used")
 
     def __init__(self) -> None:
         self.executables: list[Executable] = []
         self.sightings: dict[tuple[int, ...], Sightings] = {}
         self.schedules: dict[tuple[int, ...], Schedule] = {}
+        self.used = self.generation = 0
 
     def serving(self, alive: tuple[int, ...], donatable: tuple[int, ...]) -> Executable | None:
         """An executable that yields these results and donates no other leaves; see NOTE [Liveness]."""
@@ -56,7 +63,9 @@ class Known:
 
 _compiled: dict[tuple, Known] = {}
 _cold: dict[tuple, Known] = {}
-_lock = threading.Lock()
+_lock = threading.RLock()
+_met = itertools.count(1).__next__
+_evicted = 0
 
 
 def known(trace: tuple) -> Known:
@@ -64,8 +73,12 @@ def known(trace: tuple) -> Known:
     found = _compiled.get(trace)
     if found is None:
         with _lock:
-            found = _cold.pop(trace, None) or Known()
-            _add(_cold, trace, found)
+            found = _cold.get(trace)
+            if found is None:
+                found = Known()
+                _add(_cold, trace, found)
+    found.used = _met()
+    found.generation = budget.account.generation
     return found
 
 
@@ -76,12 +89,34 @@ def keep(trace: tuple, entry: Known, executable: Executable) -> None:
         _cold.pop(trace, None)
         _compiled.pop(trace, None)
         _add(_compiled, trace, entry)
+    budget.settle()
 
 
 def _add(shelf: dict, trace: tuple, entry: Known) -> None:
+    if len(shelf) >= _MAX_TRACES:
+        by_use = sorted(shelf.items(), key=lambda item: item[1].used)
+        _drop(shelf, [trace for trace, _ in by_use[: max(1, _MAX_TRACES // 4)]])
     shelf[trace] = entry
-    if len(shelf) > _MAX_TRACES:
-        del shelf[next(iter(shelf))]
+
+
+def _drop(shelf: dict, traces: Iterable[tuple]) -> None:
+    global _evicted
+    for trace in traces:
+        if shelf.pop(trace, None) is not None:
+            _evicted += 1
+
+
+def _rotate() -> None:
+    """The end of a generation."""
+    ended = budget.account.generation - 1
+    with _lock:
+        for shelf in (_compiled, _cold):
+            _drop(shelf, [trace for trace, entry in shelf.items() if entry.generation < ended])
+
+
+def _report() -> tuple[str, int, int, int]:
+    count = len(executables())
+    return "programs", len(_compiled) + len(_cold), count * budget.PROGRAM, _evicted
 
 
 def traces() -> dict[tuple, Known]:
@@ -102,3 +137,5 @@ def forget() -> None:
 
 
 room.on_forget.append(forget)
+budget.on_rotate.append(_rotate)
+budget.reports.append(_report)

@@ -163,6 +163,7 @@ class Op:
         "numbers",
         "operators",
         "out",
+        "older_plans",
         "params",
         "plans",
         "promote",
@@ -181,7 +182,8 @@ class Op:
         self.doc = inspect.getdoc(fn) or ""
         self.params = _classify(fn)
         self.static_names = tuple(p.name for p in self.params if p.kind == STATIC)
-        self.plans: dict = {}
+        self.plans: dict = {}  # by kinds and static arguments; `plans` fills it
+        self.older_plans: dict = {}  # of the generation before: NOTE [What is kept]
         for field, value in fields.items():
             setattr(self, field, value)
 

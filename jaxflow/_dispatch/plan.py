@@ -18,7 +18,7 @@ from jax.extend.core import ClosedJaxpr
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
 
-from . import room
+from . import budget, room
 from .graph import node_class
 
 # How a Python number enters a plan: as a 0-d array of the widest dtype of its kind.
@@ -107,6 +107,7 @@ class Plan:
         self.member: tuple | None = None
         self.backs: tuple | None = None
         self.untraced: Callable | None = None
+        budget.charge(budget.PLAN if traced is None and jaxpr is None else budget.TRACE, 1)
 
     def copied(self, kinds: Sequence, out_avals: tuple, fn: Callable[[], Callable],
                origin: tuple | None = None) -> Plan:
@@ -117,6 +118,7 @@ class Plan:
         new.kinds, new.out_avals, new.make_fn, new.origin = kinds, out_avals, fn, origin
         new.vjps = {}
         new.batched = new.view = new.member = new.backs = new.untraced = None
+        budget.charge(budget.PLAN, 1)
         return new
 
     def __getattr__(self, name: str):

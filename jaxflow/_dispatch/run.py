@@ -17,11 +17,10 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core import flags
 from jaxflow._core.value import Value
 
-from . import explain, policy
+from . import explain, plans, policy
 from .at_once import interpret, opened
 from .batch import Batched, run_batched
 from .memory_errors import as_memory_error
-from .op import OPS, Op
 from .plan import Plan
 from .program import BatchedLeaf, ForeignLeaf, TracerLeaf
 from .state import state
@@ -122,16 +121,10 @@ def flush(reason: str = explain.ASKED) -> None:
     state.spares.clear()
 
 
-# Plans made under another default dtype: what a Python number means is part of them.
-_set_aside: dict[tuple[Op, dtypes.dtype], dict] = {}
-
-
 def _change_plans(before: dtypes.dtype, after: dtypes.dtype) -> None:
     """Use the plans of the new default dtype; what was recorded under the old one runs first."""
     flush()
-    for op in OPS.values():
-        _set_aside[op, before] = op.plans
-        op.plans = _set_aside.pop((op, after), {})
+    plans.change_default(before, after)
 
 
 dtypes.on_default_change.append(_change_plans)

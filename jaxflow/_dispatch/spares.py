@@ -77,7 +77,7 @@ def chosen(avals: tuple[Aval, ...], offered: list[tuple[Aval, Any]]) -> list:
     return [there[aval].pop() if there.get(aval) else _blank(aval)() for aval in avals]
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def _blank(aval: Aval) -> Any:
     """A compiled function that makes an array of ``aval``."""
     device = resolve(aval.device)[1]

@@ -16,11 +16,12 @@ from collections.abc import Callable
 
 import jax
 
-from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.aval import Aval, alive, aval_of
 from jaxflow._core.geometry import contiguous_strides, has_internal_overlap
 from jaxflow._core.tensor import Tensor
 from jaxflow._ops.views import VIEWS, Geometry, Step, by_position, capacity, repeats_itself
 
+from . import budget
 from .families import flatten, of_family, renewed
 from .moving import backward
 from .plan import Plan
@@ -38,7 +39,7 @@ class ViewPlan:
     """
 
     __slots__ = ("_read", "_step", "_write", "aval", "children", "exact", "geometry", "identity",
-                 "key", "name", "numbers", "offset", "overlaps", "parent", "plans", "repeats", "root",
+                 "key", "name", "numbers", "offset", "older", "overlaps", "parent", "repeats", "root",
                  "step_fns", "stride", "structure")
 
     def __init__(self, root, parent, step: Step, key: tuple, base: Aval, room: int | None = None) -> None:
@@ -64,14 +65,15 @@ class ViewPlan:
         )
         self.identity = parent is None or (name == "alias" and parent.identity)
         if parent is None:
-            self.structure, self.numbers, self.plans = (), (), {}
+            self.structure, self.numbers = (), ()
         else:
             self.structure = (*parent.structure, step.structure or key)
             self.numbers = parent.numbers + step.numbers
-            self.plans = root.plans
             if step.from_root is not None and step.from_root[0] is not None:
                 self.structure, self.numbers = (step.structure,), ()
         self.children: dict = {}
+        self.older: dict = {}  # of the generation before: NOTE [What is kept]
+        budget.charge(budget.PLAN, 1)
         self._read = self._write = self._step = None
 
     @property
@@ -82,7 +84,7 @@ class ViewPlan:
     def child(self, name: str, static: tuple) -> ViewPlan:
         """The plan of one more view op on this view. Raises what PyTorch raises for bad arguments."""
         key = (name, static)
-        found = self.children.get(key)
+        found = self.children.get(key) or self.again(key)
         if found is None:
             step = VIEWS[name](self.geometry, *static)
             if self.repeats and step.from_root is None and step.dtype is None:
@@ -95,6 +97,25 @@ class ViewPlan:
                 key, ViewPlan(self.root, self, step, key, self.root.aval)
             )
         return found
+
+    def again(self, key: tuple) -> ViewPlan | None:
+        """The child of the generation before, which is used again; None if there is none."""
+        found = self.older.get(key)
+        if found is not None:
+            found = self.children.setdefault(key, found)
+            for kind, plan in (("read", found._read), ("write", found._write), ("step", found._step)):
+                if plan is not None:
+                    _plans.add(found._place(kind), plan)
+        return found
+
+    def _place(self, kind: str) -> tuple:
+        """Where its Plan of a kind is kept. See NOTE [Where a view starts]: numbers are no part of it."""
+        root, key = self.root, self.structure
+        if kind == "write" and self.step_fns.from_root is not None:
+            key = self.geometry
+        elif kind == "step":
+            key = (self.parent.aval, self.structure[-1])
+        return (root.aval, root.geometry, kind, key)
 
     def reader(self) -> Callable:
         """The pure function from the base's array (and ``numbers``) to the view's."""
@@ -121,7 +142,7 @@ class ViewPlan:
     def read(self) -> Plan:
         """Plan of reading the view from its base and ``numbers``."""
         if self._read is None:
-            self._read = self._shared("read", self.structure, self.reader, [self.base_aval],
+            self._read = self._shared("read", self.reader, [self.base_aval],
                                       self.numbers, _READ_NAMES.get(self.name, "AsStridedBackward0"))
         return self._read
 
@@ -129,9 +150,8 @@ class ViewPlan:
     def write(self) -> Plan:
         """Plan of writing the view into its base; takes ``numbers`` last."""
         if self._write is None:
-            key = self.structure if self.step_fns.from_root is None else self.geometry
-            self._write = self._shared("write", key, self.writer,
-                                       [self.base_aval, self.aval], self.numbers, "CopySlices")
+            self._write = self._shared("write", self.writer, [self.base_aval, self.aval], self.numbers,
+                                       "CopySlices")
         return self._write
 
     @property
@@ -139,20 +159,19 @@ class ViewPlan:
         """Plan of the last view op alone, from its parent's array and ``step_fns.numbers``."""
         if self._step is None:
             step = self.step_fns
-            key = (self.parent.aval, self.structure[-1])
-            self._step = self._shared("step", key, lambda: step.read, [self.parent.aval],
-                                      step.numbers,
+            self._step = self._shared("step", lambda: step.read, [self.parent.aval], step.numbers,
                                       GRAD_NAMES.get(self.name) or _grad_name(self.name))
         return self._step
 
-    def _shared(self, kind: str, key: tuple, make: Callable, avals: list, numbers: tuple,
-                grad_name: str) -> Plan:
+    def _shared(self, kind: str, make: Callable, avals: list, numbers: tuple, grad_name: str) -> Plan:
         """See NOTE [Where a view starts]: one plan for all views that differ in numbers only."""
-        found = self.plans.get((kind, key))
+        place = self._place(kind)
+        found = _plans.get(place)
         if found is None:
-            found = self.plans.setdefault(
-                (kind, key), self._of_family(kind, lambda: self._plan(kind, make, avals, numbers, grad_name))
+            found = _plans.add(
+                place, self._of_family(kind, lambda: self._plan(kind, make, avals, numbers, grad_name))
             )
+            budget.settle()
         return found
 
     def _plan(self, kind: str, make: Callable, avals: list, numbers: tuple, grad_name: str) -> Plan:
@@ -202,6 +221,27 @@ class ViewPlan:
             return found
 
         return of_family(tuple(head), tuple(values), len(base.shape), make, plain, copy)
+
+
+#: The plans of all views, by what of a base they show, read or write.
+_plans = budget.Table("plans of views")
+
+
+def _rotate() -> None:
+    """The end of a generation: forget the views that nobody asked for in it."""
+    for aval in alive():
+        for stride, root in list(aval.roots.items()):
+            waiting = [root]
+            while waiting:
+                view = waiting.pop()
+                if view.__class__ is ViewPlan:
+                    view.older, view.children = view.children, {}
+                    waiting.extend(view.older.values())
+            if not root.older:
+                aval.roots.pop(stride, None)
+
+
+budget.on_rotate.append(_rotate)
 
 
 def _flat(fn: Callable) -> Callable:
@@ -258,7 +298,7 @@ def piece_of(t: Tensor) -> ViewPlan:
     plan, root = t._view.plan, root_of(t._aval, t._stride)
     room = capacity(plan.geometry)
     key = ("piece", plan.offset, room)
-    found = root.children.get(key)
+    found = root.children.get(key) or root.again(key)
     if found is None:
         step = Step(plan.aval.shape, plan.geometry.stride, plan.offset, lambda x: x, lambda x, new: new)
         if len(root.children) >= _MAX_CHILDREN:
@@ -307,11 +347,10 @@ def joint_plan(children: tuple[ViewPlan, ...], grad_name: str) -> Plan:
 
 def _joint_of(children: tuple[ViewPlan, ...], aval: Aval, grad_name: str) -> Plan:
     """As steps read their parent's array and nothing else, parents of one aval have one plan in common."""
-    plans = root_of(aval, None).plans
-    key = ("joint", grad_name, *((c.key, c.step_fns.numbers) for c in children))
-    found = plans.get(key)
+    key = ("joint", aval, grad_name, *((c.key, c.step_fns.numbers) for c in children))
+    found = _plans.get(key)
     if found is None:
-        found = plans.setdefault(key, Plan(
+        found = _plans.add(key, Plan(
             "split", _joint_reader(children), [aval], [c.aval for c in children],
             device=aval.device, grad_name=grad_name, saves="none", single=False,
         ))

@@ -19,9 +19,9 @@ from . import explain
 from .batch import plain
 from .door import known, value_of
 from .doubt import Question
-from .families import build
 from .op import OPS, Op
 from .plan import Plan
+from .plans import kept
 from .program import ForeignLeaf, TracerLeaf
 from .state import state
 
@@ -77,9 +77,7 @@ def _record(made: list[Value], values: list[Value], bounds: tuple, error: Callab
     op = OPS["_first_outside"]
     static = (bounds, spared)
     key = (static, None, *(v.aval for v in values))
-    plan = op.plans.get(key)
-    if plan is None:
-        plan = op.plans[key] = build(op, key[2:], static)
+    plan = kept(op, key)
     producer = made[0].producer
     if producer is None or not _ask(producer[0].program, plan, values, made, error):
         # Another thread has run the program meanwhile: the values are there.

@@ -45,7 +45,7 @@ def _frozen(params: dict) -> tuple | None:
     return key
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def _shared(primitive, key: tuple) -> Callable:
     return _jitted(primitive, dict(key))
 

@@ -84,12 +84,12 @@ def _packed(words: Sequence[int]) -> int:
     return packed
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def _first(lanes: int) -> int:
     return _packed(range(lanes))
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def _ones(lanes: int) -> int:
     return _packed([1] * lanes)
 

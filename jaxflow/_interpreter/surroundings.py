@@ -4,40 +4,36 @@ NOTE [One thread for products]
     OpenBLAS's threads wait for each other by spinning. Where another thread has the core, and XLA compiling
     in the background is one, a product of 0.1 ms waits for the scheduler, for tens of milliseconds. Programs
     whose products are large enough to gain from threads are compiled anyway. The number of threads belongs to
-    the process, so it is put back when the last run ends.
+    the process, so it is put back when the last run ends. That is done through threadpoolctl where it is
+    installed; without it BLAS is left alone.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
-import pathlib
 import threading
 
 import numpy as np
 
-_PREFIXES, _SUFFIXES = ("scipy_openblas", "openblas"), ("64_", "")
+try:
+    import threadpoolctl
+except ImportError:
+    threadpoolctl = None
 
 
-def _library():
-    """``(get, set)`` of the OpenBLAS that came with NumPy, or None."""
-    home = pathlib.Path(np.__file__).parent
-    for folder in (home.parent / "numpy.libs", home / ".dylibs"):
-        for path in sorted(folder.glob("*openblas*")):
-            library = ctypes.CDLL(str(path))
-            for prefix in _PREFIXES:
-                for suffix in _SUFFIXES:
-                    names = [f"{prefix}_{verb}_num_threads{suffix}" for verb in ("get", "set")]
-                    if all(hasattr(library, name) for name in names):
-                        return tuple(getattr(library, name) for name in names)
-    return None
+def _libraries() -> list:
+    """The BLAS libraries that are loaded, as threadpoolctl's controllers; none without it."""
+    if threadpoolctl is None:
+        return []
+    return threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 class _Threads:
     """Counts the runs that are under way."""
 
     def __init__(self) -> None:
-        self.library = _library()
+        self.libraries = _libraries()
+        self.usual: list[int] = []  # threads of each outside of runs
         self.begin_again()
         if hasattr(os, "register_at_fork"):  # not on Windows
             os.register_at_fork(after_in_child=self.begin_again)
@@ -45,25 +41,29 @@ class _Threads:
     def begin_again(self) -> None:
         """No run is under way: so it is at first, and in a child process."""
         self.lock = threading.Lock()
-        if self.library is not None and getattr(self, "runs", 0):
-            self.library[1](self.usual)
         self.runs = 0
-        self.usual = 1
+        self._put_back()
+
+    def _put_back(self) -> None:
+        for library, threads in zip(self.libraries, self.usual):
+            library.set_num_threads(threads)
+        self.usual = []
 
     def enter(self) -> None:
         with self.lock:
             self.runs += 1
-            if self.runs == 1 and self.library is not None:
-                get, put = self.library
-                self.usual = get()
-                if self.usual > 1:
-                    put(1)
+            if self.runs == 1:
+                usual = [library.get_num_threads() for library in self.libraries]
+                if any(threads > 1 for threads in usual):
+                    self.usual = usual
+                    for library in self.libraries:
+                        library.set_num_threads(1)
 
     def leave(self) -> None:
         with self.lock:
             self.runs -= 1
-            if self.runs == 0 and self.usual > 1:
-                self.library[1](self.usual)
+            if self.runs == 0 and self.usual:
+                self._put_back()
 
 
 _threads = _Threads()

@@ -240,7 +240,7 @@ def _kind_of(frame: Any) -> int:
     return USER
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4096)
 def globals_of(code: types.CodeType) -> frozenset[str]:
     """The global names that code mentions, nested code too."""
     return frozenset(

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import jax
 import jax.numpy as jnp
 import numpy as np
+import threadpoolctl
 
 from jaxflow._interpreter import interpreting, lower, surroundings
 
@@ -84,13 +85,9 @@ def test_a_primitive_without_a_rule_runs_through_xla_and_is_reported():
 
 
 def test_products_use_one_thread_and_leave_the_number_as_it_was():
-    """While any run is under way, in whatever order they end; a BLAS that cannot be asked is left alone."""
-    threads = surroundings._threads
-    if threads.library is None:
-        with interpreting():
-            assert threads.runs == 1
-        return
-    get, put = threads.library
+    """While any run is under way, in whatever order they end."""
+    library = threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers[0]
+    get, put = library.get_num_threads, library.set_num_threads
     before = get()
     put(2)
     usual = get()  # fewer than two where the machine has one
@@ -102,9 +99,19 @@ def test_products_use_one_thread_and_leave_the_number_as_it_was():
         outer.__exit__()
         assert get() == 1
         inner.__exit__()
-        assert get() == usual
+        assert get() == usual and surroundings._threads.runs == 0
 
     try:
         contextvars.copy_context().run(overlapping)  # they end as in two threads, each with its own settings
     finally:
         put(before)
+
+
+def test_without_threadpoolctl_products_are_left_alone(monkeypatch):
+    monkeypatch.setattr(surroundings, "threadpoolctl", None)
+    threads = surroundings._Threads()
+    assert threads.libraries == []
+    monkeypatch.setattr(surroundings, "_threads", threads)
+    with interpreting():
+        assert threads.runs == 1
+    assert threads.runs == 0
