@@ -105,6 +105,8 @@ class Program:
 
         Raises TracerLeaf, BatchedLeaf or ForeignLeaf, and then records nothing.
         """
+        if self.closed:
+            return None
         entry = Entry()
         take = entry.append
         for x in inputs:
@@ -134,7 +136,7 @@ class Program:
         if flags.DEBUG:
             entry.line = explain.user_line()
         self.entries.append(entry)
-        if self.closed:  # from here on it is too late; had it been before, the entry counts
+        if self.closed:  # since it was asked first; it may have been too late
             return None
         self.ops += 1
         return values
