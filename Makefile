@@ -5,18 +5,20 @@ PYTHON ?= python3
 VENV ?= .venv
 WORKERS ?= auto
 PIP_ARGS ?=
+SEED ?= 0
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo mlp cnn optax test compat sweep lint format bench clean
+.PHONY: help demo mlp cnn optax test shuffle compat sweep lint format bench clean
 
 help:
 	@echo "make demo     train a small GPT on the source of Python's standard library (about 2 minutes)"
 	@echo "make mlp      a perceptron on scikit-learn's digits;  make cnn  a small convolutional network"
 	@echo "make optax    a module trained by JAX's optax"
 	@echo "make test     run the tests (no PyTorch needed);  make lint  check the style"
+	@echo "make shuffle  run them in a random order, with nothing compiled before (SEED=... repeats an order)"
 	@echo "make compat   run the tests that hold jaxflow against real PyTorch (installs PyTorch)"
 	@echo "make sweep    hold every operator of PyTorch's table against PyTorch: all dtypes (ARGS=--help says more)"
 	@echo "make bench    time jaxflow beside PyTorch and hand-written JAX (installs PyTorch)"
@@ -35,6 +37,10 @@ optax: $(STAMP)-demo
 
 test: $(STAMP)-test
 	$(BIN)/python -m pytest -n $(WORKERS) tests $(ARGS)
+
+shuffle: $(STAMP)-test
+	cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
+	    JAXFLOW_CACHE_DIR="$$cache" $(BIN)/python -m pytest -n $(WORKERS) --shuffle $(SEED) tests $(ARGS)
 
 compat: $(STAMP)-test $(STAMP)-compat
 	$(BIN)/python -m pytest -n $(WORKERS) compat_tests $(ARGS)

@@ -56,7 +56,7 @@ class Scope:
         self.names: list[str] = []
         self.guards: dict[str, None] = {}
         self.serial = next(_serials)
-        self.hashed: tuple[int, int] | None = None  # the instruction that last asked for a hash of these sizes
+        self.hashed: tuple[int, int] | None = None  # where the hash of one of these sizes was asked for last
 
     def __enter__(self) -> Scope:
         self.thread = threading.get_ident()
