@@ -137,3 +137,21 @@ def test_a_family_beside_the_earlier_plans_is_made(monkeypatch):
         plan = families.build(OPS["relu"], (kind,), ())
         assert plan.out_avals[0].shape == (2 if rows > 9 else 1, columns)
     assert len(runs) == 4  # two for themselves, with symbols, and the trace that was compared
+
+
+def test_shapes_that_happen_to_be_alive_narrow_no_family(monkeypatch):
+    """With these alive, one family in six was made for the 8 of the third shape alone."""
+    alive = [SHAPED((8, n), np.float64) for n in range(2, 3000)]
+
+    def body(x):
+        n = x.shape[0]
+        return x[: n // 2 if type(n) is int else 1]
+
+    monkeypatch.setattr(OPS["relu"], "fn", body)
+    for _ in range(60):
+        monkeypatch.setattr(OPS["relu"], "plans", {})
+        monkeypatch.setattr(families, "_groups", {})
+        for rows, columns in [(5, 6), (7, 9), (8, 3)]:
+            kind = aval_of((rows, columns), torch.float64, torch.device("cpu"))
+            plan = families.build(OPS["relu"], (kind,), ())
+        assert plan.out_avals[0].shape == (4, 3), alive[0]
