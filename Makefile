@@ -5,12 +5,13 @@ PYTHON ?= python3
 VENV ?= .venv
 WORKERS ?= auto
 PIP_ARGS ?=
+SEED ?= 0
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo mlp cnn optax test hazards compat sweep lint format bench clean
+.PHONY: help demo mlp cnn optax test shuffle hazards compat sweep lint format bench clean
 
 help:
 	@echo "make demo     train a small GPT on the source of Python's standard library (about 2 minutes)"
@@ -18,6 +19,7 @@ help:
 	@echo "make optax    a module trained by JAX's optax"
 	@echo "make test     run the tests (no PyTorch needed);  make lint  check the style"
 	@echo "make hazards  interrupts, signals, finalizers and threads at every moment (hours; ARGS=--seed=1)"
+	@echo "make shuffle  run them in a random order, with nothing compiled before (SEED=... repeats an order)"
 	@echo "make compat   run the tests that hold jaxflow against real PyTorch (installs PyTorch)"
 	@echo "make sweep    hold every operator of PyTorch's table against PyTorch: all dtypes (ARGS=--help says more)"
 	@echo "make bench    time jaxflow beside PyTorch and hand-written JAX (installs PyTorch)"
@@ -54,6 +56,9 @@ hazards-finalizers-%: COUNT := --count=500
 hazards-%:
 	$(BIN)/python -m tests.hazards $(word 1,$(subst -, ,$*)) --mode $(word 2,$(subst -, ,$*)) $(COUNT) \
 	    --resume out/hazards/$*.jsonl $(ARGS)
+shuffle: $(STAMP)-test
+	cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
+	    JAXFLOW_CACHE_DIR="$$cache" $(BIN)/python -m pytest -n $(WORKERS) --shuffle $(SEED) tests $(ARGS)
 
 compat: $(STAMP)-test $(STAMP)-compat
 	$(BIN)/python -m pytest -n $(WORKERS) compat_tests $(ARGS)

@@ -11,6 +11,13 @@ os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 import jax  # noqa: E402
 import pytest  # noqa: E402
+from shuffled import (  # noqa: E402, F401
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_report_header,
+    pytest_terminal_summary,
+)
 
 import jaxflow  # noqa: E402
 from jaxflow._core import flags  # noqa: E402

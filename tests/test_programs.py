@@ -406,19 +406,19 @@ def test_known_traces_are_bounded(monkeypatch):
 
 
 def test_closing_is_linear():
-    """Seconds to record and close a known chain, per operation, do not grow with its length."""
+    """This thread's seconds to record and close a known chain, per operation, do not grow with its length."""
 
     def seconds(n):
         best = float("inf")
         x = torch.ones(2)
         for attempt in range(6):
             x.tolist()
-            start = time.perf_counter()
+            start = time.thread_time()
             y = x
             for _ in range(n):
                 y = y + 1.0
             torch.flush()
-            taken = time.perf_counter() - start
+            taken = time.thread_time() - start
             if attempt:  # the first compiles
                 best = min(best, taken)
             assert y.tolist() == [1.0 + n] * 2

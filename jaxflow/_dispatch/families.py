@@ -9,11 +9,13 @@ NOTE [Families of plans]
     compile it, which traces its own function, as ever. Integers among the static arguments (the size of an
     ``arange``) are treated like extents; where the body needs such a number itself, only extents are tried.
     Where tracing with symbols fails, or the family would have given an earlier plan other results, the
-    shapes are traced one by one.
+    shapes are traced one by one. A family that serves no earlier plan is held against the plan that tracing
+    gives for the sizes at hand.
 """
 
 from __future__ import annotations
 
+import functools
 import gc
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -164,10 +166,12 @@ class Group:
         if len(self.seen) < _REMEMBERED:
             self.seen.append((values, plan))
 
-    def extend(self, values: tuple[int, ...], extents: int, make: Callable[[tuple], Plan]) -> None:
+    def extend(self, values: tuple[int, ...], extents: int, make: Callable[[tuple], Plan],
+               plain: Callable[[], Plan]) -> None:
         """Make a family of these sizes and those seen before, if it can be done.
 
-        ``make`` builds the symbolic plan; the first ``extents`` of the sizes are of shapes.
+        ``make`` builds the symbolic plan, ``plain`` the one of these sizes; the first ``extents`` of the
+        sizes are of shapes.
         """
         if len(self.seen) < _EVIDENCE or len(self.families) >= _MOST or len(self.failed) >= _MOST_FAILURES:
             return
@@ -184,7 +188,7 @@ class Group:
                     symbols[n] = scope.symbol(n[0])
             sizes = tuple(symbols[n] if type(n) is tuple else n for n in pattern)
             family = attempt(scope, lambda sizes=sizes, scope=scope: Family(make(sizes), scope, sizes))
-            if family is not None and self._agrees(family, values):
+            if family is not None and self._agrees(family, values, plain):
                 self.families.insert(0, family)
                 return
             self.failed.add(pattern)
@@ -197,14 +201,14 @@ class Group:
             for k, h in enumerate(histories)
         )
 
-    def _agrees(self, family: Family, values: tuple[int, ...]) -> bool:
-        if family.numbers(values) is None:
+    def _agrees(self, family: Family, values: tuple[int, ...], plain: Callable[[], Plan]) -> bool:
+        """Whether the family gives what tracing gives, for these sizes or for some seen before."""
+        numbers = family.numbers(values)
+        if numbers is None:
             return False
-        for earlier, plan in self.seen:
-            numbers = family.numbers(earlier)
-            if numbers is not None and family.template.out_avals(numbers) != plan.out_avals:
-                return False
-        return True
+        members = [(family.numbers(earlier), plan) for earlier, plan in self.seen]
+        members = [(found, plan) for found, plan in members if found is not None] or [(numbers, plain())]
+        return all(family.template.out_avals(found) == plan.out_avals for found, plan in members)
 
 
 def forget() -> None:
@@ -291,7 +295,8 @@ def of_family(head: tuple, sizes: tuple[int, ...], extents: int, make: Callable[
             group = _groups.add(head, Group())
         found = group.find(sizes)
         if found is None:
-            group.extend(sizes, extents, make)
+            plain = functools.cache(plain)
+            group.extend(sizes, extents, make, plain)
             found = group.find(sizes)
         if found is not None:
             return copy(*found)

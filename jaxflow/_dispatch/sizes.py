@@ -13,18 +13,21 @@ NOTE [Symbolic sizes]
     - Its hash is that of the expression, and names are used once: no cache (jax keeps traces of inner
       functions by avals) mistakes a size for its hint, or for a size of another family, whose guards would
       be lost. Guards belong to the `Scope` of the symbols, so a cached inner trace has left its guards there.
-    - Some of those caches (in C++) ask ``==`` of entries whose hashes differ. So a size equals its hint only
-      inside its scope's ``with`` block and thread, where the guard is written down; at all other times it
-      equals nothing but itself, and a cached symbolic trace is never found by the numbers of its hints.
-    - ``isinstance(size, int)`` is true in this project's own files, where a body tells numbers from
-      lists of them, and false in jax's, where it tells numbers from symbolic dimensions.
+    - Some of those caches (in C++) ask ``==`` of entries whose hashes differ, and which entries those are
+      changes from process to process. A hash table that looks for a key decides nothing: to it a size equals
+      nothing but itself, and no guard is written (NOTE [Decisions and lookups]). So neither guards nor
+      results depend on what jax has cached.
+    - A size equals its hint only inside its scope's ``with`` block and thread, where the guard is written
+      down; at all other times it equals nothing but itself.
+
+    To everybody who asks ``isinstance`` a size is an ``int``, as the number would be that it stands for: code
+    that tells numbers from lists of them, or from arrays, takes the path that it takes for the number.
 """
 
 from __future__ import annotations
 
 import itertools
 import operator
-import sys
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -33,7 +36,8 @@ import jax
 import numpy as np
 from jax.extend.core import Primitive
 
-_OWN = __name__.partition(".")[0]
+from .lookups import asking
+
 _serials = itertools.count()
 
 #: The smallest number a symbol stands for: 0 and 1 mean something else to many functions.
@@ -52,13 +56,14 @@ class Scope:
         self.names: list[str] = []
         self.guards: dict[str, None] = {}
         self.serial = next(_serials)
+        self.hashed: tuple[int, int] | None = None  # where the hash of one of these sizes was asked for last
 
     def __enter__(self) -> Scope:
         self.thread = threading.get_ident()
         return self
 
     def __exit__(self, *_) -> None:
-        self.thread = None
+        self.thread = self.hashed = None
 
     @property
     def open(self) -> bool:
@@ -104,13 +109,14 @@ class Size:
 
     @property
     def __class__(self):
-        frame = sys._getframe(1)
-        return int if frame.f_globals.get("__name__", "").partition(".")[0] == _OWN else Size
+        return int
 
     def __repr__(self) -> str:
         return self.source
 
     def __hash__(self) -> int:
+        if self.scope.thread is not None:
+            self.scope.hashed = asking()
         return self._hash
 
     def __reduce__(self):
@@ -213,10 +219,15 @@ class Size:
         other = _exact(other)
         if other is None:
             return NotImplemented
-        if not self.scope.open:
-            if test != "==":
-                raise RuntimeError(f"the size {self.source} is compared outside of its trace")
-            return type(other) is Size and other.scope is self.scope and other.source == self.source
+        scope = self.scope
+        if test == "==":
+            if type(other) is Size and (other.scope is not scope or other.source == self.source):
+                return other.scope is scope
+            if not scope.open or scope.hashed == asking():
+                return False
+        elif not scope.open or (type(other) is Size and other.scope is not scope):
+            raise RuntimeError(f"the size {self.source} is compared outside of its trace")
+        scope.hashed = None
         rest = self - other
         if type(rest) is not Size:
             return answer(rest, 0)
@@ -224,8 +235,7 @@ class Size:
         low, high = rest._bounds()
         if not ((low is not None and low > 0) or (high is not None and high < 0)
                 or (low is not None and low == 0 and test == ">=")):
-            self.scope.guards[f"{rest.source} {test} 0" if found else
-                              f"not {rest.source} {test} 0"] = None
+            scope.guards[f"{rest.source} {test} 0" if found else f"not {rest.source} {test} 0"] = None
         return found
 
     def _bounds(self) -> tuple[int | None, int | None]:
