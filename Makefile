@@ -56,6 +56,7 @@ hazards-finalizers-%: COUNT := --count=500
 hazards-%:
 	$(BIN)/python -m tests.hazards $(word 1,$(subst -, ,$*)) --mode $(word 2,$(subst -, ,$*)) $(COUNT) \
 	    --resume out/hazards/$*.jsonl $(ARGS)
+
 shuffle: $(STAMP)-test
 	cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
 	    JAXFLOW_CACHE_DIR="$$cache" $(BIN)/python -m pytest -n $(WORKERS) --shuffle $(SEED) tests $(ARGS)
