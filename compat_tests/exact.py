@@ -7,6 +7,8 @@ What has no twin (numbers drawn, data from outside, operations without a kernel 
 PyTorch's own result.
 """
 
+import contextlib
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
@@ -53,7 +55,10 @@ class Twins(TorchDispatchMode):
         return self._twin(x.detach()).resolve_conj().resolve_neg().clone()
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
+        with _lazy_bits():
+            return self._done_twice(function, args, kwargs or {})
+
+    def _done_twice(self, function, args, kwargs):
         writes = function._schema.is_mutable
         # Before: the operation may write to its operands.
         twins = tree_map(lambda x: self._widened(x, writes), (args, kwargs))
@@ -82,7 +87,9 @@ class Twins(TorchDispatchMode):
         fresh = mine.untyped_storage()._cdata not in self._homes
         home = self._twin(mine)
         if twin is not None and twin.shape == mine.shape and (fresh or written):
-            home.copy_(twin)
+            # What shows an element more than once is not written to: it has no numbers yet.
+            if not any(n > 1 and not s for n, s in zip(home.shape, home.stride(), strict=True)):
+                home.copy_(twin)
 
     def _widened(self, x, writes):
         if isinstance(x, torch.Tensor):
@@ -113,6 +120,18 @@ class Twins(TorchDispatchMode):
         real = x.dtype if x.dtype is torch.bfloat16 else real
         numbers = torch.empty(0, dtype=real).set_(storage, 0, (storage.nbytes() // size,), (1,))
         return numbers.to(torch.float64, copy=True)
+
+
+@contextlib.contextmanager
+def _lazy_bits():
+    """Let operations see that an operand is to be conjugated or negated yet.
+
+    PyTorch leaves that out below a dispatch mode: ``linalg.pinv`` of complex numbers is wrong then.
+    """
+    keys = torch._C.DispatchKey
+    with torch._C._SetExcludeDispatchKeyGuard(keys.Conjugate, False), \
+            torch._C._SetExcludeDispatchKeyGuard(keys.Negative, False):
+        yield
 
 
 def _has_twin(x):

@@ -1,9 +1,15 @@
 """`compat_tests.exact` computes what a program means: the same program written in double precision."""
 
+import functools
+
 import pytest
 import torch
 
-from compat_tests.exact import Twins, exactly
+from compat_tests.exact import WIDE, Twins, exactly
+from compat_tests.ops.arguments import call_of, copied, mapped
+from compat_tests.ops.records import differentiable, dtypes, record, take_samples
+from compat_tests.ops.unspecified import settled
+from compat_tests.ops.values import differentiated
 
 F = torch.nn.functional
 
@@ -125,6 +131,32 @@ def test_half_precision(dtype):
 
     for a, b in zip(exactly(lambda: program(x, w)), program(x.double(), w.double()), strict=True):
         torch.testing.assert_close(a, b.double(), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("key", ["linalg.pinv/singular", "linalg.lstsq", "linalg.svd", "fft.irfft2", "index_put",
+                                 "nn.functional.conv_transpose3d", "nn.functional.ctc_loss", "linalg.pinv/hermitian"])
+def test_operators(key):
+    """The samples of the operator table, given in low and in double precision; gradients as well."""
+    asked = 0
+    for dtype in {"float32", "complex64"} & {*dtypes(key)}:
+        for sample in take_samples(key, dtype, differentiable(key, dtype), 3):
+            low = call_of(sample)
+            exact = exactly(functools.partial(differentiated_sample, key, sample, low))
+            expected = differentiated_sample(key, sample, mapped(low, widened))
+            for a, b in zip(leaves(exact), leaves(expected), strict=True):
+                torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-6, equal_nan=True)
+                asked += 1
+    assert asked
+
+
+def widened(t):
+    """A tensor of a call in double precision."""
+    return t.detach().to(WIDE[t.dtype]).requires_grad_(t.requires_grad) if t.dtype in WIDE else t
+
+
+def differentiated_sample(key, sample, call):
+    """The result and the gradients of a sample, or of another call in its place."""
+    return differentiated(torch, record(key).op, copied(call), functools.partial(settled, key, sample))
 
 
 def test_draws_branches_and_integers_are_those_of_the_program():
