@@ -50,6 +50,8 @@ class Twins(TorchDispatchMode):
 
     def value(self, x):
         """The double precision of a tensor, a plain copy; anything else as it is."""
+        if isinstance(x, torch.Tensor) and x._is_zerotensor():
+            return torch.zeros(x.shape, dtype=WIDE.get(x.dtype, x.dtype))
         if not _has_twin(x):
             return x
         return self._twin(x.detach()).resolve_conj().resolve_neg().clone()
@@ -135,4 +137,6 @@ def _lazy_bits():
 
 
 def _has_twin(x):
-    return isinstance(x, torch.Tensor) and x.dtype in WIDE and x.layout is torch.strided
+    """Whether this is a tensor of numbers in a memory; PyTorch has zeros without one."""
+    return (isinstance(x, torch.Tensor) and x.dtype in WIDE and x.layout is torch.strided
+            and not x._is_zerotensor())
