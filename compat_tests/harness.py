@@ -5,12 +5,13 @@ numbers, strings, bools and None. Compared are structure and container types, nu
 tensor its type, dtype, shape, strides, values, ``requires_grad``, ``is_leaf`` and the name of its
 ``grad_fn``; for every error caught by `raises` its class, base classes and first line; and all
 warnings of the case. Values use the tolerances `torch.testing.assert_close` has for their dtype,
-and no others.
+beyond which double precision says what is right: see NOTE [Judged by float64].
 
 ``python -m compat_tests.harness [text]`` prints torch's answers to cases with text in their id.
 """
 
 import dataclasses
+import functools
 import importlib
 import itertools
 import pkgutil
@@ -22,6 +23,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils import _pytree
+
+from compat_tests import judge
+from compat_tests.exact import exactly
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # PyTorch's first dual loads this, with a warning about its own code
@@ -152,6 +157,9 @@ class AnyStrides:
     tree: Any
 
 
+_pytree.register_pytree_node(AnyStrides, lambda x: ([x.tree], None), lambda trees, _: AnyStrides(*trees))
+
+
 def graph(node, depth=12):
     """The graph below a tensor or node as text: ``MulBackward0(AccumulateGrad, None)``."""
     if node is None:
@@ -192,8 +200,9 @@ class Outcome:
     warned: tuple[tuple[str, str], ...]
 
 
-def run(case, T):
+def run(case, T, take_down=None):
     """Run ``case`` on module ``T`` from a fresh state and take down its answer."""
+    take_down = take_down or _take_down
     global _draws
     _draws = itertools.count()
     T.manual_seed(0)
@@ -203,7 +212,7 @@ def run(case, T):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result = _take_down(case.run(T), T)
+            result = take_down(case.run(T), T)
         except Exception as error:
             failure = error
         finally:
@@ -273,35 +282,58 @@ def check(case, subject):
     actual = run(case, subject)
     if actual.failure is not None:
         raise AssertionError(f"{case.id}: torch answers, jaxflow fails") from actual.failure
-    differences = [*_differences("result", expected.result, actual.result)]
+
+    @functools.cache
+    def exact():
+        """The result of a run of torch in double precision."""
+        outcome = exactly(lambda: _raised(run(case, torch, lambda value, T: value)))
+        return _take_down(outcome, torch)
+
+    differences = [*_differences("result", expected.result, actual.result, exact)]
     if expected.warned != actual.warned:
         differences.append(f"warnings: torch {expected.warned}, jaxflow {actual.warned}")
     assert not differences, "\n".join([case.id, *differences])
 
 
-def _differences(path, expected, actual):
+def _raised(outcome):
+    if outcome.failure is not None:
+        raise outcome.failure
+    return outcome.result
+
+
+def _differences(path, expected, actual, exact=None):
     if isinstance(expected, Raised):
         yield from _error_differences(path, expected, actual)
     elif type(expected) is not type(actual):
         yield f"{path}: torch {expected!r}, jaxflow {actual!r}"
     elif isinstance(expected, Facts):
-        yield from _tensor_differences(path, expected, actual)
+        yield from _tensor_differences(path, expected, actual, exact)
     elif isinstance(expected, dict):
         if list(expected) != list(actual):
             yield f"{path}: torch has keys {list(expected)}, jaxflow {list(actual)}"
         for key in expected.keys() & actual.keys():
-            yield from _differences(f"{path}[{key!r}]", expected[key], actual[key])
+            inner = exact and (lambda key=key: exact()[key])
+            yield from _differences(f"{path}[{key!r}]", expected[key], actual[key], inner)
     elif isinstance(expected, tuple) and isinstance(expected[1], list):
         if expected[0] != actual[0] or len(expected[1]) != len(actual[1]):
             yield f"{path}: torch {expected!r}, jaxflow {actual!r}"
             return
         for i, (e, a) in enumerate(zip(expected[1], actual[1], strict=True)):
-            yield from _differences(f"{path}[{i}]", e, a)
+            yield from _differences(f"{path}[{i}]", e, a, exact and (lambda i=i: exact()[1][i]))
     elif isinstance(expected, (float, complex)):
-        if not _close([expected], [actual], type(expected)):
+        dtype = _dtype_of_numbers(expected, actual)
+        if not _close([expected], [actual], dtype, exact and (lambda: [exact()])):
             yield f"{path}: torch {expected!r}, jaxflow {actual!r}"
     elif expected != actual:
         yield f"{path}: torch {expected!r}, jaxflow {actual!r}"
+
+
+def _dtype_of_numbers(*numbers):
+    """Of which precision Python's numbers are: those read from a float32 tensor have its 24 bits."""
+    wide = torch.tensor(numbers, dtype=torch.complex128)
+    single = (wide.to(torch.complex64).to(wide.dtype) == wide) | wide.isnan()
+    kinds = (torch.complex64, torch.float32) if single.all() else (torch.complex128, torch.float64)
+    return kinds[0] if isinstance(numbers[0], complex) else kinds[1]
 
 
 def _error_differences(path, expected, actual):
@@ -322,7 +354,7 @@ def _error_differences(path, expected, actual):
         yield f"{path}: torch's message {expected.message!r}\n    jaxflow's {actual.message!r}"
 
 
-def _tensor_differences(path, expected, actual):
+def _tensor_differences(path, expected, actual, exact):
     same_values = ("dtype", "shape")
     comparable = True
     for field in dataclasses.fields(Facts):
@@ -333,24 +365,19 @@ def _tensor_differences(path, expected, actual):
             comparable &= field.name not in same_values
             yield f"{path}.{field.name}: torch {e}, jaxflow {a}"
     dtype = getattr(torch, expected.dtype.removeprefix("torch."))
-    if comparable and not _close(expected.values, actual.values, dtype):
+    inner = exact and (lambda: exact().values)
+    if comparable and not _close(expected.values, actual.values, dtype, inner):
         yield f"{path}.values: torch {expected.values}, jaxflow {actual.values}"
 
 
-def _close(expected, actual, dtype):
+def _close(expected, actual, dtype, exact):
+    wide = torch.complex128 if dtype.is_complex else torch.float64
     try:
-        torch.testing.assert_close(
-            torch.tensor(actual, dtype=_torch_dtype(dtype)),
-            torch.tensor(expected, dtype=_torch_dtype(dtype)),
-            equal_nan=True,
-        )
+        judge.assert_close(torch.tensor(actual, dtype=dtype), torch.tensor(expected, dtype=dtype),
+                           exact and (lambda: torch.tensor(exact(), dtype=wide)))
     except AssertionError:
         return False
     return True
-
-
-def _torch_dtype(dtype):
-    return {float: torch.float64, complex: torch.complex128}.get(dtype, dtype)
 
 
 def _show(value, indent=""):

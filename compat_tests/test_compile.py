@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import jaxflow
+from compat_tests.both import check_both
 
 BACKEND = {"backend": "eager"}  # PyTorch's capture and guards, its kernels
 
@@ -118,12 +119,7 @@ def effects(lib):
 @pytest.mark.parametrize("program", [training_step, aliases, python_values, effects])
 def test_the_same_as_pytorch(program):
     torch._dynamo.reset()
-    expected, notes = program(torch)
-    found, found_notes = program(jaxflow)
-    assert found_notes == notes
-    assert len(found) == len(expected)
-    for a, b in zip(found, expected):
-        np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=2e-5, atol=2e-6)
+    check_both(program)
 
 
 def test_signatures_and_refusals():

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-import torch
 
-import jaxflow
+from compat_tests.both import check_both
 
 RNG = np.random.default_rng(3)
 
@@ -54,14 +53,11 @@ CALLS = {
 
 @pytest.mark.parametrize("case", CALLS)
 def test_values_and_gradients(case):
-    found = []
-    for T in (torch, jaxflow):
+    def program(T):
         x, c = (T.tensor(a, requires_grad=True) for a in (X, CHANNEL))
         out = CALLS[case](T, x, c)
-        grads = T.autograd.grad((out * out).sum(), (x, c), allow_unused=True)
-        found.append([t if t is None else t.detach().numpy() for t in (out, *grads)])
-    for theirs, ours in zip(*found, strict=True):
-        if theirs is None or ours is None:
-            assert (theirs if ours is None else ours) is None or not np.any(theirs if ours is None else ours)
-        else:
-            np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-5)
+        # Whether an operand that does not matter has a zero gradient or none is a kernel's affair.
+        grads = T.autograd.grad((out * out).sum(), (x, c), allow_unused=True, materialize_grads=True)
+        return [out, *grads]
+
+    check_both(program)

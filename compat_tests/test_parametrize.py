@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import jaxflow
+from compat_tests.both import check_both
 
 
 def functions(T):
@@ -54,10 +55,10 @@ def layer(T):
 
 def about(T, m):
     m(T.ones(2, 3)).square().sum().backward()
-    state = {k: v.detach().numpy() for k, v in m.state_dict().items()}
-    grads = {k: None if p.grad is None else p.grad.numpy() for k, p in m.named_parameters()}
+    state = dict(m.state_dict())
+    grads = {k: p.grad for k, p in m.named_parameters()}
     P = T.nn.utils.parametrize
-    return (type(m).__name__, state, grads, m.weight.detach().numpy(), P.is_parametrized(m, "weight"),
+    return (type(m).__name__, state, grads, m.weight, P.is_parametrized(m, "weight"),
             P.type_before_parametrizations(m).__name__, repr(m))
 
 
@@ -126,20 +127,9 @@ REFUSED = {
 }
 
 
-def same(a, b):
-    if isinstance(a, dict):
-        return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
-    if isinstance(a, np.ndarray):
-        return a.dtype == b.dtype and a.shape == b.shape and np.allclose(a, b)
-    return a == b
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda f: f.__name__)
 def test_modules_are_alike(case, executor):
-    expected, found = (about(T, case(T, T.nn.utils.parametrize, functions(T), layer(T)))
-                       for T in (torch, jaxflow))
-    for e, f in zip(expected, found, strict=True):
-        assert same(e, f), (e, f)
+    check_both(lambda T: about(T, case(T, T.nn.utils.parametrize, functions(T), layer(T))))
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -189,24 +179,22 @@ def wrapped(T, kind):
 
 @pytest.mark.parametrize("kind", ["weight_norm", "whole", "spectral_norm", "transposed", "bias"])
 def test_norms_as_parametrizations(kind, executor):
-    theirs, ours = wrapped(torch, kind), wrapped(jaxflow, kind)
-    ours.load_state_dict({k: jaxflow.tensor(v.numpy()) for k, v in theirs.state_dict().items()})
+    start = {k: v.numpy().copy() for k, v in wrapped(torch, kind).state_dict().items()}
     x = np.linspace(-1, 1, 32, dtype=np.float32).reshape(1, 2, 4, 4)
-    for training in (True, True, False):
+
+    def program(T):
+        m = wrapped(T, kind)
+        m.load_state_dict({k: T.tensor(v) for k, v in start.items()})
         found = []
-        for T, m in ((torch, theirs), (jaxflow, ours)):
+        for training in (True, True, False):
             m.train(training).zero_grad()
             out = m(T.tensor(x))
             out.square().sum().backward()
-            found.append((out.detach().numpy(), {k: p.grad.numpy() for k, p in m.named_parameters()},
-                          {k: v.numpy() for k, v in m.state_dict().items()}))
-        (a, grads, state), (b, our_grads, our_state) = found
-        np.testing.assert_allclose(b, a, rtol=1.3e-6, atol=1e-5)
-        assert list(grads) == list(our_grads) and list(state) == list(our_state)
-        for k in grads:
-            np.testing.assert_allclose(our_grads[k], grads[k], rtol=1.3e-6, atol=1e-5)
-        for k in state:
-            np.testing.assert_allclose(our_state[k], state[k], rtol=1.3e-6, atol=1e-5)
+            found.append([out, {k: p.grad for k, p in m.named_parameters()},
+                          {k: v.clone() for k, v in m.state_dict().items()}])
+        return found
+
+    check_both(program)
 
 
 def test_a_checkpoint_of_the_older_weight_norm_loads():

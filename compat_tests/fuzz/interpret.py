@@ -46,16 +46,22 @@ def fresh_space(T):
     return {"T": T, "functions": functions}
 
 
-def run(program, T):
+def values(t):
+    """The tensor as a NumPy array of its own."""
+    return np.array(t.detach().numpy())
+
+
+def run(program, T, values=values):
     """Execute ``program`` on the module ``T`` and return its log, a list of `Entry`.
 
-    Statements about names that do not exist (a failed statement made none) are left out.
+    Statements about names that do not exist (a failed statement made none) are left out. ``values`` says
+    what is taken down of a tensor's numbers.
     """
     space = fresh_space(T)
-    return [entry for entry, _ in steps(program, space)]
+    return [entry for entry, _ in steps(program, space, values)]
 
 
-def steps(program, space):
+def steps(program, space, values=values):
     """Execute into ``space`` and yield (entry, instruction) one at a time."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -63,7 +69,7 @@ def steps(program, space):
             if not instruction.uses <= space.keys():
                 continue
             error = execute(instruction, space)
-            yield Entry(instruction.code, error, observe(space, instruction.looks)), instruction
+            yield Entry(instruction.code, error, observe(space, instruction.looks, values)), instruction
             if error and instruction.fatal:
                 return
 
@@ -88,7 +94,7 @@ def tensors(space):
     return {name: t for name, t in space.items() if isinstance(t, space["T"].Tensor)}
 
 
-def observe(space, looks):
+def observe(space, looks, values):
     """Facts of every tensor in the pool, with values where ``looks``.
 
     Where even a look at ``grad_fn`` is refused (a view that lost its history), that is the fact.
@@ -97,13 +103,13 @@ def observe(space, looks):
     seen = {}
     for name, t in pool.items():
         try:
-            seen[name] = facts(t, pool, looks)
+            seen[name] = facts(t, pool, looks, values)
         except Exception as error:
             seen[name] = described(error)
     return seen
 
 
-def facts(t, pool, looks):
+def facts(t, pool, looks, values):
     """Everything compared of one tensor."""
     base = t._base
     names = [name for name, other in pool.items() if other is base]
@@ -124,8 +130,3 @@ def facts(t, pool, looks):
         values=values(t) if looks else None,
         grad=values(grad) if looks and grad is not None else None,
     )
-
-
-def values(t):
-    """The tensor as a NumPy array of its own."""
-    return np.array(t.detach().numpy())

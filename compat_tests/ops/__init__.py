@@ -11,6 +11,9 @@ NOTE [Ledger]
     units again, of all records with the same samples: all checks in float32, and in one more dtype those
     that depend on it. A test fails where a unit fares otherwise than the ledger says, in either direction.
     CI runs these tests of every record.
+
+    Numbers of low precision are judged by PyTorch in double precision, so that a line says the same on any
+    processor: NOTE [Judged by float64] in `compat_tests.judge`.
 """
 
 from compat_tests import setting  # noqa: F401  before jaxflow is imported

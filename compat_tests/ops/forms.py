@@ -6,12 +6,12 @@ import types
 import torch
 
 import jaxflow
+from compat_tests.exact import exactly
 
 from .arguments import call_of, copied, describe, flat, mapped, noncontiguous, subject
-from .compare import compare, widened, widens
+from .compare import compare
 from .findings import outcome, quiet, warned
 from .records import (
-    Tolerance,
     differentiable,
     is_random,
     named,
@@ -22,6 +22,7 @@ from .records import (
     tolerance,
 )
 from .unspecified import settled
+from .values import cotangent
 
 
 def check_forms(found, key, dtype, count):
@@ -41,7 +42,7 @@ def check_forms(found, key, dtype, count):
                 mine = subject(call)
                 actual = quiet(_counterpart(form), mine[0], *mine[1], **mine[2])
                 compare(settled(key, sample, actual), settled(key, sample, expected), where,
-                        Tolerance(key), _exact(form, key, sample, dtype))
+                        functools.partial(tolerance, key), _exact(form, key, sample))
     for alias in rec.aliases:
         for sample in samples:
             call = call_of(sample)
@@ -52,7 +53,7 @@ def check_forms(found, key, dtype, count):
                 mine = subject(call)
                 actual = quiet(named(alias.name), mine[0], *mine[1], **mine[2])
                 compare(settled(key, sample, actual), settled(key, sample, expected), alias.name,
-                        Tolerance(key), _exact(alias.op, key, sample, dtype))
+                        functools.partial(tolerance, key), _exact(alias.op, key, sample))
 
 
 def _counterpart(form):
@@ -64,16 +65,12 @@ def _counterpart(form):
     return getattr(jaxflow.Tensor, form.__name__)
 
 
-def _exact(fn, key, sample, dtype):
+def _exact(fn, key, sample):
     """The sample's result in double precision, when asked for."""
-    dtype = getattr(torch, dtype)
-    if not widens(dtype):
-        return None
-
     @functools.cache
     def exact():
-        call = widened(copied(call_of(sample)), dtype)
-        return settled(key, sample, quiet(fn, call[0], *call[1], **call[2]))
+        given = copied(call_of(sample))
+        return exactly(lambda: settled(key, sample, quiet(fn, given[0], *given[1], **given[2])))
 
     return exact
 
@@ -90,14 +87,14 @@ def check_inplace(found, key, dtype, count):
             where = f"{getattr(form, '__name__', 'inplace')} sample {i} {describe(sample)}"
             for layout, given in (("", call), ("view ", noncontiguous(call))):
                 with found.asking("inplace", dtype, where):
-                    _compare_inplace(key, sample, form, given, layout + where, dtype)
+                    _compare_inplace(key, sample, form, given, layout + where)
             if i == 0 and differentiable(key, dtype):
                 with found.asking("inplace", dtype, "of a leaf"):
                     leaf = copied(call)
                     leaf[0].requires_grad_()
-                    _compare_inplace(key, sample, form, leaf, "of a leaf", dtype)
+                    _compare_inplace(key, sample, form, leaf, "of a leaf")
                 with found.asking("inplace", dtype, "gradient " + where):
-                    _compare_gradient(key, form, call, where, _exact_gradient(form, call, dtype))
+                    _compare_gradient(key, form, call, where)
 
 
 def _inplace_form(key, form):
@@ -112,7 +109,7 @@ def _inplace_form(key, form):
     return functools.partial(resolve(key), inplace=True)
 
 
-def _compare_inplace(key, sample, form, call, where, dtype):
+def _compare_inplace(key, sample, form, call, where):
     theirs = copied(call)
     mine = subject(theirs)
     expected, error = outcome(form, theirs[0], *theirs[1], **theirs[2])
@@ -121,9 +118,9 @@ def _compare_inplace(key, sample, form, call, where, dtype):
     if error is not None:
         return
     assert actual is mine[0], f"{where}: is not its first argument"
-    allowed = Tolerance(key)
+    allowed = functools.partial(tolerance, key)
     compare(settled(key, sample, actual), settled(key, sample, expected), where, allowed,
-            _exact(form, key, sample, dtype))
+            _exact(form, key, sample))
     assert mine[0]._version == theirs[0]._version, (
         f"{where}: version {mine[0]._version} for {theirs[0]._version}")
     if theirs[0].layout is torch.strided and not is_random(key):
@@ -134,15 +131,13 @@ def _compare_inplace(key, sample, form, call, where, dtype):
         compare(*homes, f"{where}: the storage around it", allowed)
 
 
-def _gradient(T, form, call, convert):
+def _gradient(T, form, call):
     leaves = [t for t in flat(call) if t.requires_grad]
     x = call[0] * 1
     result = form(x, *call[1], **call[2])
     if not result.requires_grad:
         return None
-    seed = torch.linspace(0.5, 1.5, result.numel(), dtype=torch.float64).reshape(tuple(result.shape))
-    seed = seed.to(getattr(torch, str(result.dtype).rpartition(".")[2]))
-    return T.autograd.grad(result, leaves, convert(seed), allow_unused=True)
+    return T.autograd.grad(result, leaves, cotangent(T, result, 0), allow_unused=True)
 
 
 def _with_leaves(call):
@@ -153,27 +148,24 @@ def _with_leaves(call):
     return mapped(call, leaf)
 
 
-def _exact_gradient(form, call, dtype):
-    dtype = getattr(torch, dtype)
-    if not widens(dtype):
-        return None
-    return functools.cache(lambda: quiet(
-        _gradient, torch, form, _with_leaves(widened(call, dtype)), lambda t: t))
-
-
-def _compare_gradient(key, form, call, where, exact):
+def _compare_gradient(key, form, call, where):
     theirs = _with_leaves(call)
     mine = subject(theirs)
-    expected, error = outcome(_gradient, torch, form, theirs, lambda t: t)
+    expected, error = outcome(_gradient, torch, form, theirs)
     if error is not None or expected is None or is_random(key):
         return
-    actual = quiet(_gradient, jaxflow, _inplace_form(key, form), mine, subject)
+    actual = quiet(_gradient, jaxflow, _inplace_form(key, form), mine)
+
+    @functools.cache
+    def exact():
+        leaves = _with_leaves(call)
+        return exactly(lambda: quiet(_gradient, torch, form, leaves))
+
     for k, (a, e) in enumerate(zip(actual, expected, strict=True)):
         if a is None or e is None:
             assert a is e, f"{where}: gradient {k} is {a} for {e}"
         else:
-            compare(a, e, f"{where} gradient {k}", Tolerance(key),
-                    exact and (lambda k=k: exact()[k]))
+            compare(a, e, f"{where} gradient {k}", functools.partial(tolerance, key), lambda k=k: exact()[k])
 
 
 def check_out(found, key, dtype, count):
@@ -192,7 +184,7 @@ def check_out(found, key, dtype, count):
                 continue
             where = f"out {name} sample {i} {describe(sample)}"
             with found.asking("out", dtype, where):
-                _compare_out(key, sample, fn, expected, make, where, dtype)
+                _compare_out(key, sample, fn, expected, make, where)
 
 
 def _strided(e):
@@ -210,7 +202,7 @@ _OUTS = (
 )
 
 
-def _compare_out(key, sample, fn, expected, make, where, dtype):
+def _compare_out(key, sample, fn, expected, make, where):
     single = isinstance(expected, torch.Tensor)
     theirs = tuple(make(e) for e in flat(expected))
     outs = subject(theirs)
@@ -233,7 +225,7 @@ def _compare_out(key, sample, fn, expected, make, where, dtype):
     wanted, got = ([w for w in ws if "resized" in w[1]] for ws in (warnings, our_warnings))
     assert len(got) == len(wanted), f"{where}: warns {got} for {wanted}"
     compare(settled(key, sample, ours), settled(key, sample, their), where, allowed,
-            _exact(record(key).op, key, sample, dtype))
+            _exact(record(key).op, key, sample))
     assert all(a is o for a, o in zip(flat(ours), outs, strict=True)), f"{where}: is not out"
     for o, e in zip(outs, theirs, strict=True):
         assert o.stride() == e.stride() or e.numel() < 2, f"{where}: strides {o.stride()} for {e.stride()}"

@@ -146,29 +146,6 @@ def on_jaxflow(fn):
     return adapted
 
 
-#: Records whose elements are sums of products: their rounding errors are relative to the terms.
-_SUMS = ("linalg.", "fft.", "nn.functional.conv", "nn.functional.linear", "nn.functional.bilinear", "matmul",
-         "mm", "bmm", "mv", "addmm", "addmv", "addbmm", "baddbmm", "einsum", "tensordot", "inner", "dot",
-         "vdot", "__rmatmul__", "stft", "istft", "cdist", "cov", "corrcoef")
-_PREFIXES = 3  # the first of them stand for all names that begin so
-
-
-class Tolerance:
-    """How far a record's results may be off: called with a torch dtype, its ``(rtol, atol)``.
-
-    ``sums`` says that an element is a sum of products, whose error is relative to the terms of the sum: an
-    element that cancels may be off by what the largest is rounded by.
-    """
-
-    def __init__(self, key):
-        self.key = key
-        name = record(key).name
-        self.sums = name in _SUMS or name.startswith(_SUMS[:_PREFIXES])
-
-    def __call__(self, dtype):
-        return tolerance(self.key, dtype)
-
-
 def tolerance(key, dtype):
     """torch's own ``(rtol, atol)``: the dtype's, or what its tests of values allow the record."""
     dtype = getattr(torch, dtype) if isinstance(dtype, str) else dtype

@@ -7,11 +7,12 @@ import torch
 from torch.testing._internal.opinfo.core import BinaryUfuncInfo, ReductionOpInfo, UnaryUfuncInfo
 
 import jaxflow
+from compat_tests.exact import exactly
 
 from .arguments import call_of, copied, describe, flat, mapped, noncontiguous, subject, to_torch
-from .compare import compare, widened, widens
+from .compare import compare
 from .findings import quiet
-from .records import Tolerance, differentiable, dtypes, record, resolve, take_samples
+from .records import differentiable, dtypes, record, resolve, take_samples, tolerance
 from .unspecified import open_dim, settled, settled_gradient
 
 
@@ -76,31 +77,32 @@ def ask(found, key, dtype, fn, sample, call, where, checks=("value", "gradient")
     """Compare a call's results and gradients; what torch itself cannot do is left out."""
     process = functools.partial(settled, key, sample)
     settle = functools.partial(settled_gradient, key, sample)
-    allowed = Tolerance(key)
-    torch_dtype = getattr(torch, dtype)
+    allowed = functools.partial(tolerance, key)
+
+    def theirs():
+        given = copied(call)  # leaves whose .grad is None
+        return differentiated(torch, record(key).op, given, process, order)
 
     @functools.cache
-    def theirs(wide=False):
-        given = copied(widened(call, torch_dtype) if wide else call)  # leaves whose .grad is None
-        return differentiated(torch, record(key).op, given, process, order)
+    def exact():
+        return quiet(exactly, theirs)
 
     try:
         expected, their_grads, their_second = quiet(theirs)
     except Exception:
         return  # a sample that torch has no kernel for
-    exact = functools.partial(quiet, theirs, True) if widens(torch_dtype) else None
     actual = our_grads = our_second = None
     with found.asking(checks[0], dtype, where):
         mine = subject(copied(call))
         actual, our_grads, our_second = quiet(
             differentiated, jaxflow, fn, mine, process, order, their_grads is not None)
-        compare(actual, expected, where, allowed, exact and (lambda: exact()[0]))
+        compare(actual, expected, where, allowed, lambda: exact()[0])
         for k, (a, e) in enumerate(zip(flat(actual), flat(expected), strict=True)):
             assert a.requires_grad == e.requires_grad, f"{where}[{k}]: requires_grad {a.requires_grad}"
     if their_grads is not None and not isinstance(our_grads, Exception):
         with found.asking(checks[1], dtype, where):
             assert our_grads is not None, "the call itself failed"
-            _compare_gradients(our_grads, their_grads, where, allowed, exact and (lambda: exact()[1]),
+            _compare_gradients(our_grads, their_grads, where, allowed, lambda: exact()[1],
                                None if open_dim(key, sample) is None else settle, settle)
     elif isinstance(our_grads, Exception):
         with found.asking(checks[1], dtype, where):
@@ -126,7 +128,8 @@ def _compare_gradients(ours, theirs, where, allowed, exact, settle_ours, settle)
             continue
         if settle_ours is not None:
             a = subject(settle_ours(to_torch(a)))
-        compare(a, settle(e), f"{where} gradient {k}", allowed, exact and (lambda k=k: exact()[k]))
+        compare(a, settle(e), f"{where} gradient {k}", allowed,
+                exact and (lambda k=k: settle(exact()[k])))
 
 
 def _any(x):
@@ -165,10 +168,11 @@ def differentiated(T, fn, call, process, order=1, wanted=True):
 
 def _cotangents(T, outs):
     """Fixed cotangents: sixteenths, which every floating type has, so they are the same in all precisions."""
-    return [None if o is None else _cotangent(T, o, i) for i, o in enumerate(outs)]
+    return [None if o is None else cotangent(T, o, i) for i, o in enumerate(outs)]
 
 
-def _cotangent(T, out, number):
+def cotangent(T, out, number):
+    """The fixed cotangent of a result, the ``number``-th of its call."""
     rng = np.random.default_rng(number)
     numbers = rng.integers(8, 24, tuple(out.shape)) / 16
     if out.dtype.is_complex:
