@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from operator import attrgetter, call, getitem
 from typing import Any
@@ -24,8 +24,11 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxflow._core.commit import Overtaken
+
 _exhaust = deque(maxlen=0).extend
 _ONCE = {0: None}
+_holds = {True: None}.__getitem__  # KeyError for False
 
 
 class HandedOver(Exception):
@@ -47,8 +50,11 @@ class Entrance:
         self.known: set[tuple] = set()
 
     def run(self, donated: list, kept: list, numbers: Sequence, about: Any, answers: list,
-            original: int | None = None) -> None:
+            original: int | None = None, conditions: Iterable = (), then: Iterable = ()) -> None:
         """Put ``about`` and the arrays that come back into ``answers``. HandedOver if something is there.
+
+        Raises Overtaken, having done nothing, unless all ``conditions`` are True; ``then`` is exhausted in the same
+        call afterwards. Both are iterators as `commit` takes them.
 
         The first ``original`` of the ``donated`` arrays (all, by default) are somebody's: they are the ones to
         keep where an interrupt could get in.
@@ -63,22 +69,29 @@ class Entrance:
                 count = len(donated) if original is None else original
                 donated = [*map(_copied, donated[:count]), *donated[count:]]
         function = getattr(self.compiled, "_call", None) or self.compiled
-        hand_over(functools.partial(function, donated, kept, *numbers), about, answers)
+        hand_over(functools.partial(function, donated, kept, *numbers), about, answers, conditions, then)
         if kinds is not None and getattr(self.compiled, "_call", None).__class__.__name__ == "PjitFunction":
             self.known.add(kinds)
 
 
-def hand_over(run: Callable[[], list], about: Any, answers: list) -> None:
+def hand_over(run: Callable[[], list], about: Any, answers: list, conditions: Iterable = (),
+              then: Iterable = ()) -> None:
     """Call ``run`` and store ``[about, what it returns]`` in ``answers``, which has to be empty: HandedOver."""
     arrays: list = []
+    holding: list = []
     try:
         _exhaust(chain(
             map(getitem, (_ONCE,), map(len, (answers,))),
-            map(call, (arrays.extend, answers.append, answers.extend), (map(call, (run,)), about, arrays)),
+            map(call, (holding.extend,), (map(_holds, conditions),)),
+            map(call, (holding.append, arrays.extend, answers.append, answers.extend),
+                (True, map(call, (run,)), about, arrays)),
+            then,
         ))
     except KeyError:
         if answers:
             raise HandedOver from None
+        if not holding or holding[-1] is not True:
+            raise Overtaken from None
         raise
 
 

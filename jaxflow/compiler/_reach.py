@@ -376,11 +376,6 @@ class Guard:
         start = sum(len(r.held) for r in self.rows[: self.rows.index(row)])
         return row.holder, key, row, index, start + index
 
-    def put(self, where: tuple, x: Any) -> None:
-        """Give an attribute a new value, which is what it has to be from now on."""
-        holder, key, row, index, at = where
-        holder[key] = row.held[index] = self.flat[at] = x
-
     def misses(self) -> list[str]:
         """What changed, in words."""
         return [

@@ -5,23 +5,28 @@ NOTE [The quick call]
     it returns to where the captured call wrote it: the storages get new values, and version and epoch go up
     by what they went up then, so that views and aliases see the write. An old value that only its storage
     refers to is donated and its Value goes on with the new array, which nobody can tell from a new Value;
-    one that somebody else holds (a clone, a graph) is copied first. An old .grad that the call replaces is
-    gone before the program runs, or goes on as the new one where nobody else refers to it. Numbers are found
+    one that somebody else holds (a clone, a graph) is copied first. An old .grad that the call replaces
+    goes on as the new one where nobody else refers to it. Numbers are found
     anew at each call: seeds and offsets come from the generators, an optimizer's from its groups.
+
+    All that the call changes is written down before the program runs, and is stored in the same C call
+    (NOTE [One hand-over]): an interrupt finds the state before the call or the one after it.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
-from operator import attrgetter, itemgetter
+from collections.abc import Callable, Iterator
+from itertools import chain, repeat, starmap
+from operator import attrgetter, call, eq, itemgetter, setitem
 from typing import Any
 from weakref import getweakrefcount
 
 import jax
 import numpy as np
 
+from jaxflow._core.commit import Overtaken
 from jaxflow._core.device import resolve
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
@@ -39,6 +44,7 @@ COMPILED = "call of a compiled function"
 _value_of, _array_of, _producer_of = attrgetter("value"), attrgetter("array"), attrgetter("producer")
 _doubt_of, _shared = attrgetter("doubt"), attrgetter("shared")
 _grad_of, _storage_of = attrgetter("_grad"), attrgetter("_storage")
+_epoch_of, _offset_of = attrgetter("epoch"), attrgetter("_offset")
 
 
 # Runs whose doubts hang on each other before they are settled together: asking costs as much as a guard.
@@ -48,10 +54,11 @@ _CHAIN = 16
 class Call:
     """One quick call under way: what recipes of results refer to."""
 
-    __slots__ = ("arguments", "entries", "fresh", "grads", "items", "made", "storages")
+    __slots__ = ("arguments", "bumps", "entries", "fresh", "grads", "items", "made", "storages")
 
     def __init__(self, arguments: list, grads: list, items: list, entries: list | None) -> None:
         self.arguments, self.grads, self.items, self.entries = arguments, grads, items, entries
+        self.bumps: dict[int, int] = {}  # id of a version cell -> by how much the call raises it
         self.fresh: list = []
         self.storages: list = []
         self.made: list = []
@@ -157,6 +164,7 @@ class Specialisation(Conditions):
             else:
                 rest.append((place, slot if slot < 0 else out[slot], slot, epoch, bump))
         self.rest = rest
+        self.written = [s for s, *_ in self.reused] + [w[0][1] for w in rest if w[0][0] == "fixed"]
         self.left_pairs = [(-1 - i, self.left_slots[at[i]]) for i in range(len(self.leaves))
                            if self.left_slots[at[i]] is not None]
         self.fresh_from = [(n, slot if slot < 0 else out[slot], slot) for n, slot in enumerate(self.fresh)]
@@ -210,6 +218,14 @@ class Specialisation(Conditions):
 
     def run(self, arguments: list, plain: bool) -> Any:
         """The quick call. All guards hold; ``plain`` if there is nothing special about any .grad."""
+        while True:
+            try:
+                return self._run(arguments, plain)
+            except Overtaken:  # somebody wrote to what the call writes to: it starts from that
+                continue
+
+    def _run(self, arguments: list, plain: bool) -> Any:
+        epochs = list(map(_epoch_of, self.written))
         values = list(map(_value_of, self.storages))
         for i in self.from_arguments:
             values.append(arguments[i]._storage.value)
@@ -233,35 +249,36 @@ class Specialisation(Conditions):
             arrays = [values[i].get() if arrays[i].__class__ is np.ndarray else arrays[i]
                       for i in range(len(arrays))]  # the device's from now on
         exclusive = self._exclusive(values, arrays)
+        offsets = [g._offset for g, _, _ in self.drawn]
         integers = self._integers() if self.seed_list else self.integer_array
         donated = list(self.pick_donated(arrays))
         kept = list(self.pick_kept(arrays))
         del arrays
         spare: list = []
         renewed = self._renewed(spare) if plain and self.renewed else None
-        if renewed is None:
-            for owner, _ in self.grad_makers:  # what it replaces need not live beside what it makes
-                (arguments[owner] if owner.__class__ is int else owner)._grad = None
         if self.executable.spares:
             donated += chosen(self.executable.spares, spare)
+        this = Call(arguments, grads, items, self.entries)
+        out = _Stores()
+        self._prepare(values, exclusive, this, renewed, out)
+        for (g, moved, seed), offset in zip(self.drawn, offsets):
+            out.set(g, "_offset", moved if seed is not None else offset + moved)
+            if seed is not None:
+                out.set(g, "_seed", seed)
+        result = self.result(this)
         started = time.perf_counter() if WATCHERS else 0.0
-        try:
-            answers: list = []
-            self.entrance.run(donated, kept, (self.float_array, integers, self.complex_array), None, answers,
-                              len(self.donated))
-            out = answers[1]
-        except BaseException:
-            for owner in self.renewed_owners:
-                owner._grad = None
-            raise
+        answers: list = []
+        self.entrance.run(
+            donated, kept, (self.float_array, integers, self.complex_array), None, answers, len(self.donated),
+            chain(map(eq, map(_epoch_of, self.written), epochs),
+                  map(eq, map(_offset_of, [g for g, _, _ in self.drawn]), offsets)),
+            out.stores(answers),
+        )
         if WATCHERS:
             explain.ran(self.executable.entry, COMPILED, time.perf_counter() - started)
-        for g, moved, seed in self.drawn:
-            with g._lock:
-                g._offset = moved if seed is not None else g._offset + moved
-                if seed is not None:
-                    g._seed = seed
-        return self._deliver(values, exclusive, out, Call(arguments, grads, items, self.entries), renewed)
+        for scheduler in self.schedules:
+            scheduler.step()
+        return result
 
     def _exclusive(self, values: list, arrays: list) -> list | None:
         """None if all that is donated is nobody else's; otherwise copies are made, and which were not."""
@@ -277,7 +294,7 @@ class Specialisation(Conditions):
         return alone
 
     def _renewed(self, spare: list) -> list | None:
-        """The (Value, storage) of each old gradient that is nobody else's, its array gone; None if one is.
+        """The (Value, storage) of each old gradient that is nobody else's; None if one is.
 
         They go on with the new arrays, which nobody can tell from new tensors. Large arrays that were theirs
         alone are added to ``spare``, each with its aval: NOTE [Spare arrays].
@@ -293,8 +310,6 @@ class Specialisation(Conditions):
             v = values[k]
             if isinstance(v.array, jax.Array) and _array_count(v) == _SOLE_ARRAY:
                 spare.append((v.aval, v.array))
-        for v in values:
-            v.array = None
         return list(zip(values, storages))
 
     def _integers(self) -> Any:
@@ -304,10 +319,10 @@ class Specialisation(Conditions):
             numbers[at] = x - (1 << 64) if x >= 1 << 63 else x
         return np.array(numbers, np.int64)
 
-    def _deliver(self, values: list, exclusive: list | None, out: list, call: Call,
-                 renewed: list | None) -> Any:
-        doubt = self._doubt(values, out)
-        left = self.left
+    def _prepare(self, values: list, exclusive: list | None, call: Call, renewed: list | None,
+                 out: _Stores) -> None:
+        """Note in ``out`` all that the call stores, but for the arrays, which are not there yet."""
+        doubt, left = self._doubt(values, out)
         made: dict[int, Value] = {}
 
         def value(k: int, slot: int) -> Value:
@@ -315,23 +330,20 @@ class Specialisation(Conditions):
                 return values[self.leaf_at[-1 - slot]]
             found = made.get(slot)
             if found is None:
-                found = made[slot] = Value(self.avals[slot], out[k])
+                found = made[slot] = out.new(self.avals[slot], k)
                 if doubt is not None:
                     found.doubt = (doubt, slot)
             return found
 
-        if exclusive is None:
-            for s, k, o, epoch, bump in self.reused:
+        for s, k, o, epoch, bump in self.reused:
+            if exclusive is None:
                 v = values[k]
-                v.array = out[o]
-                v.doubt = None if doubt is None else left[k]
-                s.epoch += epoch
-                s.version[0] += bump
-        else:
-            for s, _, o, epoch, bump in self.reused:
-                s.value = value(o, self.outputs[o])
-                s.epoch += epoch
-                s.version[0] += bump
+                out.array(v, o)
+                if v.doubt is not None or doubt is not None:
+                    out.set(v, "doubt", None if doubt is None else left[k])
+            else:
+                out.set(s, "value", value(o, self.outputs[o]))
+            out.written(s, epoch, bump, call)
         fresh: list = [None] * len(self.fresh)
         for n, k, slot in self.fresh_from if renewed is None else self.other_fresh:
             fresh[n] = value(k, slot)
@@ -339,41 +351,42 @@ class Specialisation(Conditions):
         call.storages = [None] * len(fresh)
         for place, k, slot, epoch, bump in self.rest:
             s = place[1] if place[0] == "fixed" else call.place(place)
-            s.value = value(k, slot)
-            s.epoch += epoch
-            s.version[0] += bump
+            out.held.append(s.value)
+            out.set(s, "value", value(k, slot))
+            out.written(s, epoch, bump, call)
         call.made = [None] * len(self.recipes)
         if renewed is None:
             for number, recipe in self.makers:
                 call.made[number] = recipe(call)
             for owner, maker in self.grad_makers:
                 t = owner if owner.__class__ is not int else call.arguments[owner]
-                t._grad = None if maker is None else maker(call)
+                out.held.append(t._grad)
+                out.set(t, "_grad", None if maker is None else maker(call))
         else:
             for (v, s), (o, slot, version, epoch) in zip(renewed, self.renewed):
-                v.array = out[o]
-                v.doubt = None if doubt is None else (doubt, slot)
-                s.epoch = epoch
-                s.version[0] = version
+                out.array(v, o)
+                if v.doubt is not None or doubt is not None:
+                    out.set(v, "doubt", None if doubt is None else (doubt, slot))
+                out.set(s, "epoch", epoch)
+                out.rows.append((setitem, s.version, 0, version))
             for number, recipe in self.other_makers:
                 call.made[number] = recipe(call)
-        for where, maker in self.sinks:
-            self.guard.put(where, maker(call))
-        for holder, key, x in self.settings:
-            holder[key] = x
+        for (holder, key, row, index, at), maker in self.sinks:
+            x = maker(call)
+            out.held.append(holder[key])
+            out.rows += [(setitem, holder, key, x), (setitem, row.held, index, x),
+                         (setitem, self.guard.flat, at, x)]
+        out.rows += [(setitem, holder, key, x) for holder, key, x in self.settings]
         for owner, flag in self.flags:
-            (call.arguments[owner] if owner.__class__ is int else owner)._requires_grad = flag
-        for scheduler in self.schedules:
-            scheduler.step()
-        return self.result(call)
+            out.set(call.arguments[owner] if owner.__class__ is int else owner, "_requires_grad", flag)
 
-    def _doubt(self, values: list, out: list) -> Doubt | None:
-        """What this run may turn out to have done wrong; see NOTE [Faults found late]."""
+    def _doubt(self, values: list, out: _Stores) -> tuple[Doubt | None, list | None]:
+        """What this run may turn out to have done wrong (NOTE [Faults found late]), and of it what is left."""
         doubts = list(map(_doubt_of, values))
         if not self.question_from and not any(doubts):
-            return None
+            return None, None
         questions = [
-            Question(Value(q.flag.aval, out[k]), q.asked, q.victims, q.error, q.line)
+            Question(out.new(q.flag.aval, k), q.asked, q.victims, q.error, q.line)
             for q, k in self.question_from
         ]
         last = self.last
@@ -383,16 +396,16 @@ class Specialisation(Conditions):
                 self._settle()
             chain = None if last is None or last.wrong == {} else (last, self.left_pairs)
             doubt = Doubt(questions, [], self.trace, chain)
-            self.pending.append(doubt)
+            out.rows.append((self.pending.append, doubt))
         else:
-            self.pending.clear()
+            out.rows.append((self.pending.clear,))
             doubt = doubt_of(questions, [values[k] for k in self.leaf_at], self.trace)
-        self.last = doubt
-        if doubt is None:
-            self.left = None
-        else:
-            self.left = [None if slot is None else (doubt, slot) for slot in self.left_slots]
-        return doubt
+        left = None
+        if doubt is not None:
+            left = [None if slot is None else (doubt, slot) for slot in self.left_slots]
+        out.set(self, "last", doubt)
+        out.set(self, "left", left)
+        return doubt, left
 
     def _settle(self) -> None:
         """Forget the runs that are known to have gone well."""
@@ -401,6 +414,56 @@ class Specialisation(Conditions):
                 del self.pending[:n]
                 return
         self.pending.clear()
+
+
+class _Stores:
+    """What a quick call stores in the call that runs its program: NOTE [One hand-over].
+
+    Attributes:
+        targets, picks: Values, and which of the results is the array of each.
+        rows: everything else.
+        held: what is replaced, kept until the call is over.
+    """
+
+    __slots__ = ("held", "picks", "rows", "targets")
+
+    def __init__(self) -> None:
+        self.targets: list[Value] = []
+        self.picks: list[int] = []
+        self.rows: list[tuple] = []
+        self.held: list = []
+
+    def array(self, v: Value, k: int) -> None:
+        """The ``k``-th result is the array of ``v``."""
+        self.targets.append(v)
+        self.picks.append(k)
+
+    def new(self, aval: Any, k: int) -> Value:
+        """A new Value for the ``k``-th result."""
+        v = Value(aval)
+        self.array(v, k)
+        return v
+
+    def set(self, holder: Any, name: str, x: Any) -> None:
+        """``holder.name = x``."""
+        self.rows.append((setattr, holder, name, x))
+
+    def written(self, s: Any, epoch: int, bump: int, call: Call) -> None:
+        """The storage counts ``epoch`` more writes, and its version goes up by ``bump``."""
+        self.rows.append((setattr, s, "epoch", s.epoch + epoch))
+        cell = s.version
+        call.bumps[id(cell)] = bump = call.bumps.get(id(cell), 0) + bump
+        self.rows.append((setitem, cell, 0, cell[0] + bump))
+
+    def stores(self, answers: list) -> Iterator:
+        """All of it as an iterator; the results will be ``answers[1]``."""
+        self.held += map(_array_of, self.targets)
+        found: list = []
+        return chain(
+            map(call, (found.extend,), map(answers.__getitem__, (1,))),
+            map(setattr, self.targets, repeat("array"), map(found.__getitem__, self.picks)),
+            starmap(call, self.rows),
+        )
 
 
 def _array_count(v: Any) -> int:

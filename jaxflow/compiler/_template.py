@@ -149,7 +149,8 @@ class Recipes:
             info.own, info.written = own, written
             # Relative to what was seen then: negative ones are provisional.
             if seen in (start, -1 - start):
-                info.seen_version = cell[0] if seen == start else -1 - cell[0]
+                now = cell[0] + call.bumps.get(id(cell), 0)
+                info.seen_version = now if seen == start else -1 - now
             else:
                 info.seen_version = seen
             made = object.__new__(cls)
