@@ -31,7 +31,8 @@ def _write(self: Tensor, draws: Callable[[Any], Tensor], generator: Any, node: s
         before, copy = source._offset, source.clone_state()
         values = draws(copy)
         try:
-            return apply_once(OPS["_drawn"], (self, values), (node,), drawn=Draws(source, before, copy._offset))
+            draws_made = Draws(source, before, copy._offset)
+            return apply_once(OPS["_drawn"], (self, values), (node,), drawn=draws_made)
         except Overtaken:
             continue
 

@@ -3,10 +3,10 @@
 NOTE [One C call]
     Between two bytecodes anything may happen: a signal handler raises, another thread runs, a finalizer
     computes. Inside one call of a C function that calls nothing but C functions, nothing does. So whatever
-    has to change together is written down first, as rows ``(function, *arguments)`` or as iterators of ``map``,
-    of functions written in C (``setattr``, ``operator.setitem``), and is then stored by a single call. Before
-    that it is looked whether what the new state was computed from is still there; if somebody else
-    was quicker, nothing is stored, and whoever asked computes again.
+    has to change together is written down first, as rows ``(function, *arguments)`` or as iterators of
+    ``map``, of functions written in C (``setattr``, ``operator.setitem``), and is then stored by a single
+    call. Before that it is looked whether what the new state was computed from is still there; if somebody
+    else was quicker, nothing is stored, and whoever asked computes again.
 
     ``setattr`` and ``setitem`` let go of what was there before, and a finalizer of the user's may run then:
     the caller keeps what it replaces until the call is over.

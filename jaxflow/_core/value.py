@@ -37,8 +37,8 @@ class Value:
     """An immutable array of a known aval: a jax array, or on the host a NumPy one nobody writes to.
 
     The latter becomes a jax array once somebody asks for that; NOTE [Cold programs].
-    ``producer`` is ``(entry, k)`` while the array is pending: it will be the ``k``-th result of that entry of a
-    Program, whose inputs the entry keeps. It is ``None`` once ``array`` is set. The tuple is replaced
+    ``producer`` is ``(entry, k)`` while the array is pending: it will be the ``k``-th result of that entry
+    of a Program, whose inputs the entry keeps. It is ``None`` once ``array`` is set. The tuple is replaced
     whole, so a reader in another thread never sees half of it. ``doubt`` is what
     has to be asked before the array is read, and with which slot: NOTE [Faults found late].
     """

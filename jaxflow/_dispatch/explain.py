@@ -233,12 +233,12 @@ def explain() -> Report:
     interpreter, ``cold`` (source line -> how many of these were asked for there, and how many programs
     were met there first), ``without_rule`` (primitive -> how many of their operations had one that the
     interpreter leaves to XLA), ``at_once`` (operations that were cheap, cold, and run without recording
-    them), ``recoveries`` (programs that failed and were run operation by operation), ``eager_ops`` (operations that ran one by one), ``programs`` (of the
-    last 1024: name, number of ops, why it was compiled, seconds, runs, source line),
-    ``closed_because`` (reason -> how often) and ``syncs`` (source line -> how often it forced a
-    result), ``caches`` (name -> ``count``, estimated ``bytes`` and how many were ``evicted``: NOTE [What is
-    kept]), ``functions`` (what ``jaxflow.compiler.explain`` says). With the environment variable
-    ``JAXFLOW_EXPLAIN=1`` it is printed when the process ends.
+    them), ``recoveries`` (programs that failed and were run operation by operation), ``eager_ops``
+    (operations that ran one by one), ``programs`` (of the last 1024: name, number of ops, why it was
+    compiled, seconds, runs, source line), ``closed_because`` (reason -> how often) and ``syncs`` (source
+    line -> how often it forced a result), ``caches`` (name -> ``count``, estimated ``bytes`` and how many
+    were ``evicted``: NOTE [What is kept]), ``functions`` (what ``jaxflow.compiler.explain`` says). With the
+    environment variable ``JAXFLOW_EXPLAIN=1`` it is printed when the process ends.
     """
     caches = budget.report()
     with _figures.lock:

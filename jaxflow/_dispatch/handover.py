@@ -6,10 +6,11 @@ NOTE [One hand-over]
     with a look at the list of answers, for a finalizer may have closed the program while another
     one was gathering the arguments.
 
-    This holds where the call is C++ all the way. jax's compiled functions are (``PjitFunction``), once they have
-    met the classes of arguments before: host or device arrays, committed to a device or not. At the first
-    call with others they go through Python, which can be interrupted; then copies are donated, and the
-    arrays themselves are kept until the results are there. Where jax has no such function, arrays are never donated.
+    This holds where the call is C++ all the way. jax's compiled functions are (``PjitFunction``), once they
+    have met the classes of arguments before: host or device arrays, committed to a device or not. At the
+    first call with others they go through Python, which can be interrupted; then copies are donated, and the
+    arrays themselves are kept until the results are there. Where jax has no such function, arrays are never
+    donated.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ class Entrance:
             original: int | None = None, conditions: Iterable = (), then: Iterable = ()) -> None:
         """Put ``about`` and the arrays that come back into ``answers``. HandedOver if something is there.
 
-        Raises Overtaken, having done nothing, unless all ``conditions`` are True; ``then`` is exhausted in the same
-        call afterwards. Both are iterators as `commit` takes them.
+        Raises Overtaken, having done nothing, unless all ``conditions`` are True; ``then`` is exhausted in
+        the same call afterwards. Both are iterators as `commit` takes them.
 
-        The first ``original`` of the ``donated`` arrays (all, by default) are somebody's: they are the ones to
-        keep where an interrupt could get in.
+        The first ``original`` of the ``donated`` arrays (all, by default) are somebody's: they are the ones
+        to keep where an interrupt could get in.
         """
         kinds = None
         if donated:
@@ -76,7 +77,7 @@ class Entrance:
 
 def hand_over(run: Callable[[], list], about: Any, answers: list, conditions: Iterable = (),
               then: Iterable = ()) -> None:
-    """Call ``run`` and store ``[about, what it returns]`` in ``answers``, which has to be empty: HandedOver."""
+    """Call ``run``, store ``[about, what it returns]`` in ``answers``, which has to be empty: HandedOver."""
     arrays: list = []
     holding: list = []
     try:
@@ -104,5 +105,5 @@ def _kind(array: Any) -> Any:
 
 
 def _copied(array: Any) -> Any:
-    """The array in memory of its own, committed to its device or not as it was; a host array is not given away."""
+    """The array in memory of its own, committed or not as it was; host arrays are not given away."""
     return array if array.__class__ is np.ndarray else jax.device_put(array, may_alias=False)

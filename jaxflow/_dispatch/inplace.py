@@ -40,7 +40,8 @@ def apply_inplace(op: Op, args: tuple, static: tuple = (), *, counted: bool = Tr
             continue
 
 
-def apply_once(op: Op, args: tuple, static: tuple, counted: bool = True, drawn: Draws | None = None) -> Tensor:
+def apply_once(op: Op, args: tuple, static: tuple, counted: bool = True,
+               drawn: Draws | None = None) -> Tensor:
     """`apply_inplace`, but Overtaken if somebody else wrote to the storage, or drew, meanwhile."""
     target = args[0]
     epoch = target._storage.epoch

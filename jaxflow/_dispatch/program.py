@@ -5,12 +5,12 @@ NOTE [Prepare, run, deliver]
     closed meanwhile (by a finalizer, a hook, another thread). If so the operation is recorded again in the
     next program, and nobody ever sees the results of the entry here.
 
-    Closing has three stages. *Prepare*: the entries are laid out, a compiled program is found or made, arguments
-    are gathered; all this may fail or be interrupted at any point, and the program can be closed again.
-    *Run*: one C call hands the arguments over and puts what comes back into ``answers``
-    (``handover``), and does nothing if something is in there already. *Deliver*: each Value gets its array; doing
-    that again changes nothing, so whoever comes next finishes what an interrupt cut short. The inputs are kept until then.
-    If it cannot be run, ``recovery`` computes what can be computed.
+    Closing has three stages. *Prepare*: the entries are laid out, a compiled program is found or made,
+    arguments are gathered; all this may fail or be interrupted at any point, and the program can be closed
+    again. *Run*: one C call hands the arguments over and puts what comes back into ``answers``
+    (``handover``), and does nothing if something is in there already. *Deliver*: each Value gets its array;
+    doing that again changes nothing, so whoever comes next finishes what an interrupt cut short. The inputs
+    are kept until then. If it cannot be run, ``recovery`` computes what can be computed.
 
 NOTE [Liveness]
     A result is an output only if its Value is still referred to when the Program closes (a weak

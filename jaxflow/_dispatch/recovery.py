@@ -1,13 +1,13 @@
 """When a program cannot be run: its operations one by one, and what depends on those that fail undone.
 
 NOTE [What a failed run leaves]
-    The operations that somebody needs are run again, each alone: on the CPU by the interpreter, else by XLA. So
-    only what cannot be computed is lost: the operations that fail, and what depends on them. Values that were
-    written over while this program was recorded are computed as well, where a storage has to go back to one. Then, in one
-    call, every result that is there is delivered, and every storage and every ``.grad`` that shows
-    what cannot be computed shows its last Value that can, with that one's version and history
-    (NOTE [Undoing what cannot be computed]). The first error is raised, and names its operation; reading a lost
-    value raises again.
+    The operations that somebody needs are run again, each alone: on the CPU by the interpreter, else by
+    XLA. So only what cannot be computed is lost: the operations that fail, and what depends on them. Values
+    that were written over while this program was recorded are computed as well, where a storage has to go
+    back to one. Then, in one call, every result that is there is delivered, and every storage and every
+    ``.grad`` that shows what cannot be computed shows its last Value that can, with that one's version and
+    history (NOTE [Undoing what cannot be computed]). The first error is raised, and names its operation;
+    reading a lost value raises again.
     Nothing is raised if every operation could be run alone.
 """
 
@@ -72,8 +72,8 @@ def recover(program: Program, layout: Layout, alive: tuple[int, ...], error: Exc
     rows = _undone(layout, undo, env, lost)
     slots = tuple(slot for slot in alive if slot in env)
     about, arrays = (slots, None), [env[slot] for slot in slots]
-    commit([*rows, (setitem, program.answers, slice(None), [about, arrays]), (setattr, program, "failed", lost),
-            (setattr, program, "undo", [])])
+    commit([*rows, (setitem, program.answers, slice(None), [about, arrays]),
+            (setattr, program, "failed", lost), (setattr, program, "undo", [])])
     explain.recovered(len(lost))
     program._deliver()
     if lost:
@@ -104,7 +104,8 @@ def _run_alone(program: Program, layout: Layout, steps: list[Step], wanted: set[
         if failure is None:
             try:
                 _refuse_given(layout, step.slots)
-                env.update(zip(range(out, out + len(plan.out_avals)), _alone(plan, inputs(step, array, number))))
+                found = _alone(plan, inputs(step, array, number))
+                env.update(zip(range(out, out + len(plan.out_avals)), found))
             except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to this operation
                 failure = Lost(plan, as_memory_error(error), line_of.get(id(step)))
         if failure is not None:

@@ -91,7 +91,7 @@ class Layout:
         self.trace: tuple = ()
 
     def slot_of(self, source: Any) -> int:
-        """The slot of a leaf, of ``(entry, k)``, or of a slot itself. KeyError for a Value that is no leaf."""
+        """The slot of a leaf, of ``(entry, k)``, or of a slot itself. KeyError for any other Value."""
         kind = source.__class__
         if kind is tuple:
             return source[0].first + source[1]

@@ -3,7 +3,8 @@
 NOTE [Undoing what cannot be computed]
     A write publishes a Value that is pending. Should the Program turn out not to be computable, the storage
     shows its last computable Value again. So beside every such store, in the same call, what it replaced is
-    appended to the ``undo`` list of the Program that has to compute the new Value, and is kept until that has delivered.
+    appended to the ``undo`` list of the Program that has to compute the new Value, and is kept until that
+    has delivered.
 
     A record must keep nothing alive that would be gone without it, or the Program would have to compute more:
     storages, tensors and nodes stand in it as weak references, and a pending Value as its producer. A Value
@@ -69,7 +70,7 @@ def writes_rows(storages: list[Storage], old: list, cells: list[list], new: Sequ
 
 
 def grads_rows(owners: list[Tensor], before: list[Tensor | None], new: Sequence[Any]) -> list[tuple]:
-    """The rows that note that the ``.grad`` of ``owners`` was ``before``, which become tensors of Values ``new``."""
+    """The rows that note that the ``.grad`` of ``owners`` was ``before``; it will show the Values ``new``."""
     programs = programs_of(new)
     if not programs:
         return []

@@ -37,9 +37,9 @@ def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool 
           drawn: Draws | None = None) -> None:
     """Make ``t`` show ``result`` (same shape and dtype): value, version and history at once.
 
-    Raises Overtaken, having changed nothing, if its storage is not at ``epoch`` any more. Without one, whatever the
-    storage shows is replaced. ``counted`` says whether the version goes up. The generator that ``result`` was
-    ``drawn`` from moves on in the same call.
+    Raises Overtaken, having changed nothing, if its storage is not at ``epoch`` any more. Without one,
+    whatever the storage shows is replaced. ``counted`` says whether the version goes up. The generator that
+    ``result`` was ``drawn`` from moves on in the same call.
     """
     storage = t._storage
     at = storage.epoch if epoch is None else epoch
@@ -50,9 +50,10 @@ def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool 
             if new.__class__ is Value:  # the usual case, without the lists of the others
                 cell = storage.version
                 undo = write_row(storage, old[0], cell, None, new) or _NOTHING
+                version = _next(cell) if counted else cell[0]
                 commit_one(storage, at, map(
                     call, (setattr, setattr, _set, undo[0]), (storage, storage, cell, undo[1]),
-                    ("value", "epoch", 0, undo[2]), (new, at + 1, _next(cell) if counted else cell[0], undo[3]),
+                    ("value", "epoch", 0, undo[2]), (new, at + 1, version, undo[3]),
                 ))
                 return
         rows = rows_of(t, result, at, counted)

@@ -32,7 +32,7 @@ def without_history(t: Tensor) -> Tensor:
 
 
 def check_takes(variable: Tensor, grad: Tensor) -> bool:
-    """Whether ``variable`` still takes gradients. RuntimeError for one of several examples that it cannot hold."""
+    """Whether ``variable`` still takes gradients. RuntimeError for those of several examples of a vmap."""
     if not variable._requires_grad:
         return False  # it was cut off the graph since
     if any(id(variable) not in axis.leaves for axis in axes_of(value_of(grad))):

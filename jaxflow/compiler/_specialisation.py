@@ -19,14 +19,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import chain, repeat, starmap
-from operator import attrgetter, call, eq, itemgetter, setitem
+from operator import add, attrgetter, call, eq, itemgetter, setitem
 from typing import Any
 from weakref import getweakrefcount
 
 import jax
 import numpy as np
 
-from jaxflow._core.commit import Overtaken
+from jaxflow._core.commit import Overtaken, stores
 from jaxflow._core.device import resolve
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
@@ -45,6 +45,7 @@ _value_of, _array_of, _producer_of = attrgetter("value"), attrgetter("array"), a
 _doubt_of, _shared = attrgetter("doubt"), attrgetter("shared")
 _grad_of, _storage_of = attrgetter("_grad"), attrgetter("_storage")
 _epoch_of, _offset_of = attrgetter("epoch"), attrgetter("_offset")
+_version_of, _first = attrgetter("version"), itemgetter(0)
 
 
 # Runs whose doubts hang on each other before they are settled together: asking costs as much as a guard.
@@ -164,6 +165,9 @@ class Specialisation(Conditions):
             else:
                 rest.append((place, slot if slot < 0 else out[slot], slot, epoch, bump))
         self.rest = rest
+        self.pick_reused = _pick([k for _, k, *_ in self.reused])
+        self.reused_storages, _, self.reused_outputs, self.reused_epochs, self.reused_bumps = (
+            map(list, zip(*self.reused)) if self.reused else ([], [], [], [], []))
         self.written = [s for s, *_ in self.reused] + [w[0][1] for w in rest if w[0][0] == "fixed"]
         self.left_pairs = [(-1 - i, self.left_slots[at[i]]) for i in range(len(self.leaves))
                            if self.left_slots[at[i]] is not None]
@@ -260,7 +264,7 @@ class Specialisation(Conditions):
             donated += chosen(self.executable.spares, spare)
         this = Call(arguments, grads, items, self.entries)
         out = _Stores()
-        self._prepare(values, exclusive, this, renewed, out)
+        self._prepare(values, epochs, exclusive, this, renewed, out)
         for (g, moved, seed), offset in zip(self.drawn, offsets):
             out.set(g, "_offset", moved if seed is not None else offset + moved)
             if seed is not None:
@@ -293,8 +297,8 @@ class Specialisation(Conditions):
                 alone.append(k)
         return alone
 
-    def _renewed(self, spare: list) -> list | None:
-        """The (Value, storage) of each old gradient that is nobody else's; None if one is.
+    def _renewed(self, spare: list) -> tuple[list, list] | None:
+        """The Value and the storage of each old gradient that is nobody else's; None if one is.
 
         They go on with the new arrays, which nobody can tell from new tensors. Large arrays that were theirs
         alone are added to ``spare``, each with its aval: NOTE [Spare arrays].
@@ -310,7 +314,7 @@ class Specialisation(Conditions):
             v = values[k]
             if isinstance(v.array, jax.Array) and _array_count(v) == _SOLE_ARRAY:
                 spare.append((v.aval, v.array))
-        return list(zip(values, storages))
+        return values, storages
 
     def _integers(self) -> Any:
         numbers = list(self.integers)
@@ -319,8 +323,8 @@ class Specialisation(Conditions):
             numbers[at] = x - (1 << 64) if x >= 1 << 63 else x
         return np.array(numbers, np.int64)
 
-    def _prepare(self, values: list, exclusive: list | None, call: Call, renewed: list | None,
-                 out: _Stores) -> None:
+    def _prepare(self, values: list, epochs: list, exclusive: list | None, call: Call,
+                 renewed: tuple[list, list] | None, out: _Stores) -> None:
         """Note in ``out`` all that the call stores, but for the arrays, which are not there yet."""
         doubt, left = self._doubt(values, out)
         made: dict[int, Value] = {}
@@ -335,15 +339,29 @@ class Specialisation(Conditions):
                     found.doubt = (doubt, slot)
             return found
 
-        for s, k, o, epoch, bump in self.reused:
-            if exclusive is None:
-                v = values[k]
-                out.array(v, o)
-                if v.doubt is not None or doubt is not None:
-                    out.set(v, "doubt", None if doubt is None else left[k])
-            else:
+        if exclusive is None:
+            kept = self.pick_reused(values)
+            out.targets += kept
+            out.picks += self.reused_outputs
+            if doubt is not None:
+                out.more.append(stores(kept, "doubt", self.pick_reused(left)))
+            elif any(map(_doubt_of, kept)):
+                out.more.append(stores(kept, "doubt", repeat(None)))
+        else:
+            for s, _, o, _, _ in self.reused:
+                out.held.append(s.value)
                 out.set(s, "value", value(o, self.outputs[o]))
-            out.written(s, epoch, bump, call)
+        cells = list(map(_version_of, self.reused_storages))
+        if len(set(map(id, cells))) == len(cells) and not self.rest:
+            out.more += (
+                stores(self.reused_storages, "epoch", map(add, epochs, self.reused_epochs)),
+                map(setitem, cells, repeat(0), map(add, map(_first, cells), self.reused_bumps)),
+            )
+            if self.viewed:
+                call.bumps.update(zip(map(id, cells), self.reused_bumps))
+        else:
+            for s, _, _, epoch, bump in self.reused:
+                out.written(s, epoch, bump, call)
         fresh: list = [None] * len(self.fresh)
         for n, k, slot in self.fresh_from if renewed is None else self.other_fresh:
             fresh[n] = value(k, slot)
@@ -363,12 +381,17 @@ class Specialisation(Conditions):
                 out.held.append(t._grad)
                 out.set(t, "_grad", None if maker is None else maker(call))
         else:
-            for (v, s), (o, slot, version, epoch) in zip(renewed, self.renewed):
-                out.array(v, o)
-                if v.doubt is not None or doubt is not None:
-                    out.set(v, "doubt", None if doubt is None else (doubt, slot))
-                out.set(s, "epoch", epoch)
-                out.rows.append((setitem, s.version, 0, version))
+            old, storages = renewed
+            out.targets += old
+            out.picks += [o for o, *_ in self.renewed]
+            if doubt is not None:
+                out.more.append(stores(old, "doubt", [(doubt, slot) for _, slot, *_ in self.renewed]))
+            elif any(map(_doubt_of, old)):
+                out.more.append(stores(old, "doubt", repeat(None)))
+            out.more += (
+                stores(storages, "epoch", [epoch for *_, epoch in self.renewed]),
+                map(setitem, map(_version_of, storages), repeat(0), [r[2] for r in self.renewed]),
+            )
             for number, recipe in self.other_makers:
                 call.made[number] = recipe(call)
         for (holder, key, row, index, at), maker in self.sinks:
@@ -381,7 +404,7 @@ class Specialisation(Conditions):
             out.set(call.arguments[owner] if owner.__class__ is int else owner, "_requires_grad", flag)
 
     def _doubt(self, values: list, out: _Stores) -> tuple[Doubt | None, list | None]:
-        """What this run may turn out to have done wrong (NOTE [Faults found late]), and of it what is left."""
+        """What this run may have done wrong (NOTE [Faults found late]), and which of it values are left in."""
         doubts = list(map(_doubt_of, values))
         if not self.question_from and not any(doubts):
             return None, None
@@ -421,16 +444,18 @@ class _Stores:
 
     Attributes:
         targets, picks: Values, and which of the results is the array of each.
-        rows: everything else.
+        rows: everything else, or
+        more: iterators of it.
         held: what is replaced, kept until the call is over.
     """
 
-    __slots__ = ("held", "picks", "rows", "targets")
+    __slots__ = ("held", "more", "picks", "rows", "targets")
 
     def __init__(self) -> None:
         self.targets: list[Value] = []
         self.picks: list[int] = []
         self.rows: list[tuple] = []
+        self.more: list[Iterator] = []
         self.held: list = []
 
     def array(self, v: Value, k: int) -> None:
@@ -462,7 +487,7 @@ class _Stores:
         return chain(
             map(call, (found.extend,), map(answers.__getitem__, (1,))),
             map(setattr, self.targets, repeat("array"), map(found.__getitem__, self.picks)),
-            starmap(call, self.rows),
+            starmap(call, self.rows), *self.more,
         )
 
 

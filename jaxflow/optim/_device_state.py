@@ -98,8 +98,8 @@ def overwrite(targets: Sequence[Tensor], results: Sequence[Tensor], epochs: Sequ
               entries: Sequence[tuple]) -> bool:
     """Write results in place, all at once: new versions, and history where grad mode is on.
 
-    ``entries`` are ``(dict, what it is updated with, tensors)``: the dict changes with them. False, with nothing
-    changed, if a target is not at its epoch any more.
+    ``entries`` are ``(dict, what it is updated with, tensors)``: the dict changes with them. False, with
+    nothing changed, if a target is not at its epoch any more.
     """
     if state.grad or any([t._stride is not None for t in targets]):  # else there is nothing to refuse
         for t, result in zip(targets, results):

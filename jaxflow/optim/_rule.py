@@ -130,7 +130,7 @@ class RuleOptimizer(Optimizer):
                 return loss
 
     def _update(self, batches: list[_Batch]) -> bool:
-        """Compute and store new parameters and states, all at once; False if somebody wrote to one meanwhile."""
+        """Compute and store new parameters and states at once; False if somebody wrote to one meanwhile."""
         targets, new, epochs, entries = [], [], [], []
         for batch in batches:
             self._compute(batch, targets, epochs, new)
@@ -200,7 +200,9 @@ class RuleOptimizer(Optimizer):
         return states
 
     def _compute(self, batch: _Batch, targets: list, epochs: list, new: list) -> None:
-        """Add the tensors that an update of one batch writes to, their epochs before, and their new values."""
+        """Add the tensors that an update of one batch writes to, their epochs before, and their new
+        values.
+        """
         group, params, states = batch.group, batch.params, batch.states
         if self._unify and self._scalars:
             _device_state.unify([[state[name] for state in states] for name in self._scalars])
