@@ -404,7 +404,7 @@ class Specialisation(Conditions):
             out.set(call.arguments[owner] if owner.__class__ is int else owner, "_requires_grad", flag)
 
     def _doubt(self, values: list, out: _Stores) -> tuple[Doubt | None, list | None]:
-        """What this run may have done wrong (NOTE [Faults found late]), and which of it values are left in."""
+        """What this run may have done wrong (NOTE [Faults found late]), and what of it is left."""
         doubts = list(map(_doubt_of, values))
         if not self.question_from and not any(doubts):
             return None, None

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import weakref
+from itertools import repeat
 
+from jaxflow._core.commit import commit
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.run import flush
 
 _SLOTS = tuple(name for name in Tensor.__slots__ if not name.startswith("__"))
 
@@ -15,6 +18,7 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     Raises:
         RuntimeError: when there is a weak reference to one of them, or a graph accumulates gradients in it.
     """
+    flush()  # what is recorded may refer to them weakly: NOTE [Undoing what cannot be computed]
     for name, t in (("t1", t1), ("t2", t2)):
         if weakref.getweakrefs(t):
             raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
@@ -23,7 +27,6 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
                 f"Expected use_count of {name} to be 1 or 2 with an AccumulateGrad node: a graph accumulates "
                 "gradients in it; make sure you are not holding references to the tensor in other places."
             )
-    for slot in ("__class__", "__dict__", *_SLOTS):
-        one, other = getattr(t1, slot), getattr(t2, slot)
-        setattr(t1, slot, other)
-        setattr(t2, slot, one)
+    slots = ("__class__", "__dict__", *_SLOTS)
+    one, other = ([getattr(t, slot) for slot in slots] for t in (t1, t2))
+    commit((), map(setattr, repeat(t1), slots, other), map(setattr, repeat(t2), slots, one))
