@@ -37,7 +37,7 @@ class Job:
 
 
 _jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-_lock = threading.Lock()
+_lock = threading.RLock()
 _worker: threading.Thread | None = None
 
 

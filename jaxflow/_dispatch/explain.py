@@ -38,7 +38,7 @@ class _Figures:
     """What was counted since the process began; every change is made under ``lock``."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # a finalizer that computes may come in while it is held
         self.programs: deque[dict] = deque(maxlen=_MAX_PROGRAMS)
         self.compilations = 0
         self.compile_seconds = 0.0

@@ -32,7 +32,7 @@ class Generator:
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = devices.named(device)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._seed, self._offset = _DEFAULT_SEED, 0
 
     def draw(self, count: int = 1) -> tuple[int, int]:

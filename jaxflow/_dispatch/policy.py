@@ -51,7 +51,7 @@ one_executor = False  # set by use_deterministic_algorithms
 FIRST, LOOPING, PAID = "dear to interpret", "a loop", "came again often enough"
 
 _cold = 0  # programs met without an executable
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 class _Recurrence:

@@ -40,7 +40,7 @@ class _Threads:
 
     def begin_again(self) -> None:
         """No run is under way: so it is at first, and in a child process."""
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.runs = 0
         self._put_back()
 
