@@ -1,0 +1,321 @@
+"""Failed runs: what is left when a program cannot be compiled, handed over, run, delivered or read.
+
+In a run of a scenario a failure is armed at a statement drawn by the seed. Some are raised a few times and
+concern no operation: then nothing may be lost, whether the user sees the error or not. Some say that certain
+operations cannot run, as a whole or alone: then an error that names one of them has to come out of a statement,
+and everything has to be as `computable` says. Then the failure is over, or the batch is halved, and what
+follows has to give the numbers that the eager executor gives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+import jaxflow as torch
+from jaxflow._core.aval import Aval
+from jaxflow._dispatch import library, policy, run as running
+from jaxflow._dispatch.plan import Plan
+from jaxflow._dispatch.state import state as thread
+
+from . import injections, scenarios_tensors, scenarios_training  # noqa: F401  (they declare the scenarios)
+from .bench import Verdict, compare
+from .computable import Course
+from .injections import Failure, Stop
+from .report import Results
+from .scenario import SCENARIOS, Scenario, operation
+from .scenarios_memory import MEMORY
+from .scenarios_training import BACKWARD, FORWARD, ITEM, STEP, ZERO_GRAD
+from .surroundings import Hung, executing, in_thread, quiet
+from .world import World, differences, snapshot
+
+MODES = ("deferred", "compiled", "eager")
+COUNT = 40
+NAMES = ("sgd", "adam", "adam_later", "adamw", "training_loop", "accumulation", "hidden_state", "statistics",
+         "fragile", "backward_twice", "backward_with_hook", "chain_with_grad", "in_place",
+         "in_place_through_views", "in_place_with_grad")
+KNOWN = {**SCENARIOS, **MEMORY}
+HALVED = [ZERO_GRAD, *(operation(text) for text in (FORWARD, BACKWARD, STEP, ITEM))] * 2
+GIVEN = "was given to a run that failed"
+
+# A failure that concerns no operation: where, what is raised, how often (-1: always), and in which modes it is met.
+POINTS = [
+    *((place, kind, most, ("deferred", "compiled"))
+      for place in (injections.layout, injections.delivery, injections.end_of_delivery)
+      for kind, most in ((RuntimeError, 1), (Stop, 1), (Stop, 2))),
+    *((place, kind, most, ("compiled",))
+      for place in (injections.compilation, injections.copies, injections.start)
+      for kind, most in ((RuntimeError, 1), (RuntimeError, -1), (Stop, 1))),
+    (injections.whole, RuntimeError, -1, ("deferred", "compiled")),
+    (injections.copy_to_host, RuntimeError, 1, MODES),
+    (injections.copy_to_host, Stop, 1, MODES),
+    (injections.after_donation, RuntimeError, 1, ("compiled",)),
+]
+
+
+class Trial(NamedTuple):
+    """One run of a scenario: where the failure is armed, and what fails."""
+
+    mode: str
+    scenario: Scenario
+    seed: int
+    armed: int
+    place: Callable
+    failure: Failure
+    donates: bool
+
+    def __str__(self) -> str:
+        plans = ", ".join(plan.name for plan in self.failure.plans)
+        return (f"{self.place.__name__} {self.failure.kind.__name__} x{self.failure.most} {plans} from "
+                f"{self.scenario.operations[self.armed].text!r}{'' if self.donates else ', nothing donated'}")
+
+    def build(self) -> World:
+        """The scenario's variables."""
+        torch.manual_seed(self.seed)
+        thread.streak = -policy.AWAY  # operations are recorded
+        return self.scenario.build(self.seed)
+
+
+class Outcome(NamedTuple):
+    """A disturbed world, the index of the statement that raised (the number of statements if none), and what."""
+
+    world: World
+    at: int
+    error: BaseException | None
+
+
+def drawn(mode: str, scenario: Scenario, seed: int, i: int) -> Trial:
+    """The ``i``-th trial."""
+    draw = random.Random(f"{mode}/{scenario.name}/{seed}/{i}")
+    armed = draw.randrange(len(scenario.operations))
+    donates = draw.random() < 0.7
+    operations = draw.random() < 0.5
+    points = [(place, kind, most) for place, kind, most, modes in POINTS if mode in modes]
+    place, kind, most = draw.choice(points)
+    if scenario.name == "fragile" and mode != "eager" and draw.random() < 0.5:
+        failure = Failure(RuntimeError, plans=frozenset((injections.FRAGILE.plan,)))
+        return Trial(mode, scenario, seed, armed, injections.callback, failure, donates)
+    if operations:
+        plans = in_thread(_plans, scenario, seed)
+        those = sorted({p.name: p for found in plans[armed:] for p in found}.values(), key=lambda p: p.name)
+        if those:
+            chosen = draw.sample(those, min(len(those), draw.choice((1, 1, 2))))
+            failure = Failure(draw.choice((RuntimeError, MemoryError)), plans=frozenset(chosen))
+            return Trial(mode, scenario, seed, armed, injections.operations, failure, donates)
+    return Trial(mode, scenario, seed, armed, place, Failure(kind, most), donates)
+
+
+def _plans(scenario: Scenario, seed: int) -> list[list[Plan]]:
+    """The operations of each statement."""
+    with executing("eager"):
+        torch.manual_seed(seed)
+        course = Course(scenario.build(seed))
+        with course.watching():
+            for o in scenario.operations:
+                course.run(o)
+    return course.plans
+
+
+def disturbed(t: Trial) -> Outcome:
+    """Run the scenario with the failure, until a statement raises or the end."""
+    operations = t.scenario.operations
+    with executing(t.mode):
+        world = t.build()
+        for o in operations[: t.armed]:
+            o.run(world)
+        torch.flush()
+        if t.place is injections.compilation:
+            library.forget()
+        kept = injections.patched(injections.program.Program, "_donatable",
+                                  lambda real: real if t.donates else lambda *_: ())
+        now = injections.patched(running, "_run_now", t.failure.at_once) if t.mode == "eager" else nullcontext()
+        with kept, now, t.place(t.failure):
+            for at, o in enumerate(operations[t.armed :], t.armed):
+                variables = dict(vars(world))
+                try:
+                    o.run(world)
+                except (Exception, Stop) as error:
+                    vars(world).clear()
+                    vars(world).update(variables)
+                    return Outcome(world, at, error)
+            try:
+                torch.flush()
+            except (Exception, Stop) as error:
+                return Outcome(world, len(operations), error)
+    return Outcome(world, len(operations), None)
+
+
+def course_of(t: Trial, outcome: Outcome, cut: int = -1) -> Course:
+    """What has to be there; in eager mode after a part of the statement that raised."""
+    operations = t.scenario.operations
+    world = t.build()
+    failing = t.failure.plans if t.mode != "eager" else frozenset()
+    course = Course(world, failing)
+    with course.watching():
+        for at, o in enumerate(operations[: outcome.at + 1]):
+            course.armed = at >= t.armed
+            if at < outcome.at:
+                course.run(o)
+            elif cut < 0:
+                variables = dict(vars(world))
+                course.run(o)
+                vars(world).clear()
+                vars(world).update(variables)
+            else:
+                o.run_to(cut, world)
+        course.restore()
+    return course
+
+
+def judge(t: Trial) -> Verdict:
+    """Try it, and say what came of it."""
+    with quiet():
+        try:
+            return in_thread(_judged, t)
+        except Hung as error:
+            return Verdict("hung", str(error))
+        except Exception as error:
+            return Verdict("failed", f"{type(error).__name__}: {error}"[:200])
+
+
+def _judged(t: Trial) -> Verdict:
+    outcome = disturbed(t)
+    if not t.failure.raised:
+        return Verdict("unreached")
+    if t.place is injections.after_donation:
+        return in_thread(_donated, t, outcome)
+    named = _named(t, outcome.error)
+    if named is not None:
+        return named
+    cuts = [-1]
+    if t.mode == "eager" and outcome.at < len(t.scenario.operations):
+        cuts = list(range(t.scenario.operations[outcome.at].cuts()))
+    allowed = []
+    with executing("eager"):
+        courses = [course_of(t, outcome, cut) for cut in cuts]
+        allowed = [snapshot(course.world) for course in courses]
+    if courses[0].undone and outcome.error is None:
+        return Verdict("silent", f"{courses[0].undone} things depend on what failed, and nothing was raised")
+    with executing(t.mode):
+        for name in courses[0].lost:
+            wrong = _refuses(t, name, vars(outcome.world).pop(name, None))
+            if wrong is not None:
+                return wrong
+        verdict, matching = compare(snapshot(outcome.world), allowed, False, "state")
+    if not matching:
+        return verdict
+    course = courses[next(i for i, state in enumerate(allowed) if state is matching[0])]
+    return _gone_on(t, outcome, course)
+
+
+def _named(t: Trial, error: BaseException | None) -> Verdict | None:
+    """Whether the error is the one that was raised, and names the operation and its shapes."""
+    if error is None:
+        return None
+    if not isinstance(error, (t.failure.kind, RuntimeError)):
+        return Verdict("changed", f"{type(error).__name__}: {error}"[:200])
+    if t.failure.plans and t.mode != "eager":
+        text = "\n".join((str(error), *getattr(error, "__notes__", ())))
+        shown = [f"{p.name}({', '.join(k.__name__ if isinstance(k, type) else repr(k) for k in p.kinds)})"
+                 for p in t.failure.plans]
+        if not any(name in text for name in shown):
+            return Verdict("unnamed", f"{shown} not in {text}"[:300])
+    return None
+
+
+def _refuses(t: Trial, name: str, tensor: Any) -> Verdict | None:
+    """Whether a variable that cannot be computed says so, and why."""
+    if tensor is None:
+        return None
+    try:
+        for part in [tensor] if isinstance(tensor, torch.Tensor) else tensor:
+            part.detach().tolist()
+    except RuntimeError as error:
+        if not any(p.name in str(error) for p in t.failure.plans):
+            return Verdict("unnamed", f"{name}: {error}"[:200])
+    except MemoryError:
+        return None
+    else:
+        return Verdict("silent", f"{name} depends on what failed, and can be read")
+    return None
+
+
+def _gone_on(t: Trial, outcome: Outcome, course: Course) -> Verdict:
+    """Perform the rest from both states; then train with half of the batch."""
+    rest = t.scenario.operations[outcome.at + 1 :]
+    trains = hasattr(course.world, "opt")
+    ends = []
+    for mode, world in ((t.mode, outcome.world), ("eager", course.world)):
+        with executing(mode):
+            raised = []
+            if trains:
+                world.x, world.y = world.x[:2], world.y[:2]
+            for o in HALVED if trains else rest:
+                try:
+                    o.run(world)
+                    raised.append(False)
+                except Exception:
+                    raised.append(True)
+            ends.append({**snapshot(world), "raised": str(raised)})
+    return compare(ends[0], ends[1:], False, "later")[0]
+
+
+def _donated(t: Trial, outcome: Outcome) -> Verdict:
+    """After a failure inside XLA: each thing is as it was at some statement, or says that its memory was given."""
+    states = []
+    with executing("eager"):
+        world = t.build()
+        states.append(snapshot(world))
+        for o in t.scenario.operations[: outcome.at + 1]:
+            o.run(world)
+            states.append(snapshot(world))
+    with executing(t.mode):
+        found = snapshot(outcome.world)
+    for name, value in found.items():
+        if isinstance(value, str) and GIVEN in value or "deleted" in str(value):
+            continue
+        if all(differences({name: value}, {name: s[name]} if name in s else {}, exact=False) for s in states):
+            return Verdict("state", f"{name} = {value!s:.100}")
+    return Verdict("right")
+
+
+def run(mode: str, seed: int, count: int, results: Results, names: list[str] | None = None) -> None:
+    """``count`` trials of each scenario, those that are not tried yet."""
+    for name in names or NAMES:
+        for i in range(count):
+            text = f"{mode}/{name}/{seed}/{i}"
+            if text in results.done:
+                continue
+            t = drawn(mode, KNOWN[name], seed, i)
+            verdict = judge(t)
+            results.add(id=text, kind=verdict.kind, detail=f"{t}: {verdict.detail}", group=f"{mode} {name}",
+                        where=f"{t.place.__name__} {t.failure.kind.__name__} x{t.failure.most}")
+            if verdict.kind == "hung":
+                return
+
+
+def one(text: str) -> str:
+    """Try once more what the report names."""
+    mode, name, seed, i = text.split("/")
+    t = drawn(mode, KNOWN[name], int(seed), int(i))
+    return f"{text}: {t}\n  {judge(t)}"
+
+
+def main(options: argparse.Namespace) -> int:
+    """The command line; returns the exit status: 1 if anything was wrong."""
+    if options.point:
+        print(one(options.point))
+        return 0
+    results = Results(options.resume)
+    for mode in options.mode or MODES:
+        before = len(results.wrong)
+        run(mode, options.seed, options.count or COUNT, results, options.scenario)
+        if any(row["kind"] == "hung" for row in results.wrong[before:]):
+            os.execv(sys.executable, [sys.executable, "-m", "tests.hazards", *sys.argv[1:]])
+    print(results.text("python -m tests.hazards failures --point"))
+    return 1 if results.wrong else 0
