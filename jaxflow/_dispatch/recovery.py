@@ -191,10 +191,11 @@ def _undone(layout: Layout, undo: list, env: dict, lost: dict) -> list[tuple]:
 def _without_grad(owner: Any, before: Any, value_of: Any, back: dict) -> list[tuple]:
     """The row that gives ``owner`` the ``.grad`` it had before, if its present one cannot be had."""
     grad = None if owner is None else owner._grad
-    if grad is None or id(grad._storage) in back:
+    if grad is None:
         return []
-    producer = grad._storage.value.producer
-    if producer is None or value_of(producer) is not None:
+    storage = grad._storage  # which may go back to a Value that cannot be had either
+    source = back[id(storage)][0] if id(storage) in back else source_of(storage.value)
+    if value_of(source) is not None:
         return []
     return [(setattr, owner, "_grad", None if before is None else before())]
 
