@@ -21,7 +21,7 @@ from .world import World
 
 
 class Held(NamedTuple):
-    """Something that holds a tensor, and the tensor: a variable, a parameter, a ``.grad``, an optimizer's state."""
+    """What holds a tensor, and the tensor: a variable, a parameter, a ``.grad``, a state of an optimizer."""
 
     owner: Any
     name: Any
@@ -68,7 +68,8 @@ class Course:
     Attributes:
         plans: the operations of each statement, in order.
         lost: the names of variables that have no Value that could be computed.
-        undone: how many storages and gradients went back.
+        undone: how many tensors went back.
+        trained: whether the parameters are those after the last statement, none of them went back.
     """
 
     def __init__(self, world: World, failing: frozenset[Plan] = frozenset()) -> None:
@@ -77,7 +78,8 @@ class Course:
         self.plans: list[list[Plan]] = []
         self.lost: list[str] = []
         self.undone = 0
-        self._values: dict[int, Value] = {}  # that depend on a failing operation; kept, so that no id comes again
+        self.trained = True
+        self._values: dict[int, Value] = {}  # that depend on a failing operation; kept, or ids would recur
         self._notes: list[dict[Storage, Note]] = []
         self._grads: list[list[tuple]] = []
 
@@ -125,6 +127,7 @@ class Course:
         """Let everything show its last Value that can be computed; forget variables that never had one."""
         everything = [h for h in held(self.world) if self.spoiled(h.tensor)]
         self.undone = len(everything)
+        self.trained = not any(isinstance(h.tensor, torch.nn.Parameter) for h in everything)
         for storage in {h.tensor._storage: None for h in everything}:
             note = next((notes[storage] for notes in reversed(self._notes)
                          if storage in notes and id(notes[storage].value) not in self._values), None)

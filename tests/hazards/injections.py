@@ -32,7 +32,8 @@ class Failure:
         plans: the operations that cannot run, where only those fail.
     """
 
-    def __init__(self, kind: type[BaseException], most: int = -1, plans: frozenset[Plan] = frozenset()) -> None:
+    def __init__(self, kind: type[BaseException], most: int = -1,
+                 plans: frozenset[Plan] = frozenset()) -> None:
         self.kind, self.most, self.plans = kind, most, plans
         self.raised = 0
 

@@ -1,4 +1,4 @@
-"""Scenarios for runs that fail: gradients that accumulate, hidden state, what does not depend on the failure."""
+"""Scenarios for runs that fail: accumulated gradients, hidden state, what does not depend on the failure."""
 
 from __future__ import annotations
 
@@ -53,11 +53,23 @@ def hidden_state(seed: int) -> World:
 
 @scenario(FORWARD, BACKWARD, "w.norm = sum((p.grad ** 2).sum() for p in w.model.parameters())",
           "w.seen.add_(w.norm)", "w.rows[1].add_(w.loss.detach())", "w.rows.view(-1)[0:2].mul_(3)",
-          "w.half = w.rows[0] / 2", "w.n = w.norm.item()", "w.model.zero_grad()", FORWARD, BACKWARD, ITEM, into=MEMORY)
+          "w.half = w.rows[0] / 2", "w.n = w.norm.item()", "w.model.zero_grad()", FORWARD, BACKWARD, ITEM,
+          into=MEMORY)
 def statistics(seed: int) -> World:
     world = mlp(seed)
     world.seen, world.rows = torch.zeros(()), numbers(seed, 2, 3)
     return world
+
+
+CREATING = "w.loss.backward(create_graph=True)"
+
+
+@scenario(FORWARD, CREATING, "w.loss = w.model(w.x * 0.5).tanh().sum()", CREATING,
+          "w.loss = sum((p.grad ** 2).sum() for p in w.model.parameters())", BACKWARD,
+          "w.n = w.loss.item()", "w.model.zero_grad()", FORWARD, CREATING, ITEM, into=MEMORY)
+def gradients_of_gradients(seed: int) -> World:
+    world = mlp(seed)
+    return World(model=world.model.double(), x=world.x.double(), y=world.y.double())
 
 
 @scenario(
