@@ -79,8 +79,12 @@ def recover(program: Program, layout: Layout, alive: tuple[int, ...], error: Exc
     seen = {id(lost[slot]) for slot in alive if slot in lost}
     first = next((failure for failure in lost.values() if id(failure) in seen), None)
     if first is not None:
-        first.error.add_note(f"raised by {first.where()}, in a program of {len(steps)} operations"
-                             + ("" if first.line else "; set JAXFLOW_DEBUG=1 to see the source line"))
+        where = (f"{first.where()}, in a program of {len(steps)} operations"
+                 + ("" if first.line else "; set JAXFLOW_DEBUG=1 to see the source line"))
+        if isinstance(first.error, Given):  # no operation failed alone: the reason is that of the run
+            error.add_note(f"{first.error}, and is needed by {where}")
+            raise error
+        first.error.add_note(f"raised by {where}")
         raise first.error from (None if first.error is error else error)
 
 
@@ -117,10 +121,15 @@ def _run_alone(program: Program, layout: Layout, steps: list[Step], wanted: set[
     return env, lost
 
 
+def _given(value: Value) -> bool:
+    """Whether the memory of a Value that was there was given away."""
+    return isinstance(value.array, jax.Array) and value.array.is_deleted()
+
+
 def _refuse_given(layout: Layout, slots: Iterable[int]) -> None:
     for slot in slots:
         leaf = layout.leaves[-1 - slot] if slot < 0 else None
-        if leaf is not None and isinstance(leaf.array, jax.Array) and leaf.array.is_deleted():
+        if leaf is not None and _given(leaf):
             raise Given(f"the memory of an input, {leaf.aval!r}, was given to a run that failed afterwards")
 
 
@@ -156,7 +165,7 @@ def _undone(program: Program, undo: list, env: dict, lost: dict) -> list[tuple]:
     def value_of(source: Any) -> Value | None:
         """The Value of a record's source; None if it cannot be had."""
         if source.__class__ is Value:
-            return source
+            return None if _given(source) else source
         entry, k = source
         if entry.program is not program:  # one that failed before, or that somebody opened meanwhile
             failed = entry.program.failed
