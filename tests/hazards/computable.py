@@ -107,6 +107,13 @@ class Course:
         self.plans.append([])
         operation.run(self.world)
 
+    def run_without_naming(self, operation: Any) -> None:
+        """Perform a statement that raised at its end: it gave no variable a new tensor."""
+        variables = dict(vars(self.world))
+        self.run(operation)
+        vars(self.world).clear()
+        vars(self.world).update(variables)
+
     def _note(self) -> None:
         notes: dict[Storage, Note] = {}
         for _, _, t in held(self.world):

@@ -28,7 +28,7 @@ from .bench import Verdict, compare
 from .computable import Course
 from .injections import Failure, Stop
 from .report import Results
-from .scenario import SCENARIOS, Scenario, operation
+from .scenario import SCENARIOS, Operation, Scenario, operation
 from .scenarios_memory import MEMORY
 from .scenarios_training import BACKWARD, FORWARD, ITEM, STEP, ZERO_GRAD
 from .surroundings import Hung, executing, in_thread, quiet
@@ -137,18 +137,23 @@ def disturbed(t: Trial) -> Outcome:
         if t.mode == "eager":
             now = injections.patched(running, "_run_now", t.failure.at_once)
         with kept, now, t.place(t.failure):
-            for at, o in enumerate(operations[t.armed :], t.armed):
-                variables = dict(vars(world))
-                try:
-                    o.run(world)
-                except (Exception, Stop) as error:
-                    vars(world).clear()
-                    vars(world).update(variables)
-                    return Outcome(world, at, error)
-            try:
-                torch.flush()
-            except (Exception, Stop) as error:
-                return Outcome(world, len(operations), error)
+            return attempted(world, operations, t.armed)
+
+
+def attempted(world: World, operations: list[Operation], start: int = 0) -> Outcome:
+    """Perform statements from ``start`` on until one raises, which then gives no variable a new tensor."""
+    for at, o in enumerate(operations[start:], start):
+        variables = dict(vars(world))
+        try:
+            o.run(world)
+        except (Exception, Stop) as error:
+            vars(world).clear()
+            vars(world).update(variables)
+            return Outcome(world, at, error)
+    try:
+        torch.flush()
+    except (Exception, Stop) as error:
+        return Outcome(world, len(operations), error)
     return Outcome(world, len(operations), None)
 
 
@@ -164,10 +169,7 @@ def course_of(t: Trial, outcome: Outcome, cut: int = -1) -> Course:
             if at < outcome.at:
                 course.run(o)
             elif cut < 0:
-                variables = dict(vars(world))
-                course.run(o)
-                vars(world).clear()
-                vars(world).update(variables)
+                course.run_without_naming(o)
             else:
                 o.run_to(cut, world)
         course.restore()
@@ -247,10 +249,34 @@ def _refuses(t: Trial, name: str, tensor: Any) -> Verdict | None:
     return None
 
 
+def _failed_again(t: Trial, world: World, before: World) -> tuple[Verdict, bool]:
+    """What a second step gives, in which the same operations fail, and whether it changed the parameters."""
+    failure = Failure(t.failure.kind, plans=t.failure.plans)
+    with executing(t.mode), t.place(failure):
+        outcome = attempted(world, HALVED[:4])
+    course = Course(before, t.failure.plans)
+    course.armed = True
+    with executing("eager"), course.watching():
+        for o in HALVED[: outcome.at]:
+            course.run(o)
+        if outcome.at < 4:
+            course.run_without_naming(HALVED[outcome.at])
+        course.restore()
+        expected = snapshot(before)
+    with executing(t.mode):
+        for name in course.lost:
+            vars(world).pop(name, None)
+        return compare(snapshot(world), [expected], False, "again")[0], course.trained
+
+
 def _gone_on(t: Trial, outcome: Outcome, course: Course) -> Verdict:
-    """Perform the rest from both states; then train with half of the batch."""
+    """Perform the rest from both states; or train, after another failure with half of the batch."""
     rest = t.scenario.operations[outcome.at + 1 :]
-    trains = hasattr(course.world, "opt")
+    trains, once_more = hasattr(course.world, "opt"), False
+    if trains and t.mode != "eager" and t.failure.plans:
+        verdict, once_more = _failed_again(t, outcome.world, course.world)
+        if verdict.kind != "right":
+            return verdict
     ends = []
     for mode, world in ((t.mode, outcome.world), ("eager", course.world)):
         with executing(mode):
@@ -266,7 +292,7 @@ def _gone_on(t: Trial, outcome: Outcome, course: Course) -> Verdict:
             ends.append({**snapshot(world), "raised": str(raised)})
     verdict = compare(ends[0], ends[1:], False, "later")[0]
     if verdict.kind == "right" and trains:
-        expected = in_thread(_undisturbed, t, outcome, course)
+        expected = in_thread(_undisturbed, t, outcome, course, once_more)
         found = {name: value for name, value in ends[0].items() if name.startswith(("model.", "opt."))}
         unlike = differences(found, {name: expected.get(name) for name in found}, exact=False)
         if unlike:
@@ -274,7 +300,7 @@ def _gone_on(t: Trial, outcome: Outcome, course: Course) -> Verdict:
     return verdict
 
 
-def _undisturbed(t: Trial, outcome: Outcome, course: Course) -> dict[str, Any]:
+def _undisturbed(t: Trial, outcome: Outcome, course: Course, once_more: bool) -> dict[str, Any]:
     """The end of eager training in which the batch is halved after the last step that could be computed."""
     steps = [at for at, o in enumerate(t.scenario.operations[: outcome.at + 1]) if o.text == STEP]
     if steps and steps[-1] == outcome.at and (t.mode == "eager" or not course.trained):
@@ -282,6 +308,8 @@ def _undisturbed(t: Trial, outcome: Outcome, course: Course) -> dict[str, Any]:
     with executing("eager"):
         world = t.build()
         for o in t.scenario.operations[: steps[-1] + 1] if steps else ():
+            o.run(world)
+        for o in HALVED[:4] if once_more else ():
             o.run(world)
         world.x, world.y = world.x[:2], world.y[:2]
         for o in HALVED:
