@@ -61,6 +61,23 @@ def statistics(seed: int) -> World:
     return world
 
 
+@scenario(
+    "w.z.add_(w.p * 2)",
+    "w.row = w.z[0]",
+    "w.row.sub_(w.p[1])",
+    "w.flat = w.z.view(-1)",
+    "w.flat.add_(w.p.view(-1))",
+    "w.z[1] = w.p[0].exp()",
+    "w.loss = w.z.sum()",
+    BACKWARD,
+    "w.n = w.loss.item()",
+    into=MEMORY,
+)
+def histories(seed: int) -> World:
+    """A tensor that comes to require grad by what is written to it, and views of it."""
+    return World(z=numbers(seed + 1, 2, 3), p=numbers(seed, 2, 3).requires_grad_())
+
+
 CREATING = "w.loss.backward(create_graph=True)"
 
 

@@ -6,7 +6,8 @@ import jaxflow as torch
 from jaxflow._dispatch import recovery
 from jaxflow._dispatch.program import Program
 
-from .failures import GIVEN, MODES, POINTS, run
+from .failed_runs import GIVEN
+from .failures import MODES, POINTS, run
 from .injections import Failure, Stop, after_donation, start
 from .report import Results
 from .surroundings import executing, in_thread
