@@ -29,8 +29,8 @@ from .surroundings import executing, in_thread
 MODES = ("deferred", "compiled", "eager")
 COUNT = 40
 NAMES = ("sgd", "adam", "adam_later", "adamw", "training_loop", "accumulation", "hidden_state", "statistics",
-         "fragile", "histories", "gradients_of_gradients", "backward_twice", "backward_with_hook",
-         "chain_with_grad", "in_place", "in_place_through_views", "in_place_with_grad")
+         "fragile", "histories", "views", "gradients_of_gradients", "backward_twice",
+         "backward_with_hook", "chain_with_grad", "in_place", "in_place_through_views", "in_place_with_grad")
 KNOWN = {**SCENARIOS, **MEMORY}
 
 # Failures that concern no operation: where, what is raised, how often (-1: always), in which modes.

@@ -78,6 +78,21 @@ def histories(seed: int) -> World:
     return World(z=numbers(seed + 1, 2, 3), p=numbers(seed, 2, 3).requires_grad_())
 
 
+@scenario(
+    "w.row = w.base[1]",
+    "w.row.mul_(w.other)",
+    "w.n = w.base.sum().item()",
+    "w.column = w.base.t()[0]",
+    "w.column.sub_(1)",
+    "w.n = w.column.sum().item()",
+    "w.row.add_(w.column)",
+    into=MEMORY,
+)
+def views(seed: int) -> World:
+    """Views that remember what was written through them."""
+    return World(base=numbers(seed, 3, 3), other=numbers(seed + 1, 3))
+
+
 CREATING = "w.loss.backward(create_graph=True)"
 
 
