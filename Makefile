@@ -18,7 +18,7 @@ help:
 	@echo "make mlp      a perceptron on scikit-learn's digits;  make cnn  a small convolutional network"
 	@echo "make optax    a module trained by JAX's optax"
 	@echo "make test     run the tests (no PyTorch needed);  make lint  check the style"
-	@echo "make hazards  interrupts, signals, finalizers and threads at every moment (hours; ARGS=--seed=1)"
+	@echo "make hazards  interrupts, signals, finalizers, threads and failed runs (hours; ARGS=--seed=1)"
 	@echo "make shuffle  run them in a random order, with nothing compiled before (SEED=... repeats an order)"
 	@echo "make compat   run the tests that hold jaxflow against real PyTorch (installs PyTorch)"
 	@echo "make sweep    hold every operator of PyTorch's table against PyTorch: all dtypes (ARGS=--help says more)"
@@ -43,7 +43,8 @@ test: $(STAMP)-test
 # computed again; delete that folder to begin anew.
 HAZARDS := interrupts-eager interrupts-deferred interrupts-compiled interrupts-compile signals-eager \
     signals-deferred signals-compiled signals-compile finalizers-eager finalizers-deferred \
-    finalizers-compiled finalizers-compile threads-eager threads-deferred threads-compiled threads-compile
+    finalizers-compiled finalizers-compile threads-eager threads-deferred threads-compiled threads-compile \
+    failures-eager failures-deferred failures-compiled
 
 hazards: $(STAMP)-test
 	@mkdir -p out/hazards

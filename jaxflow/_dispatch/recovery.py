@@ -1,20 +1,20 @@
 """When a program cannot be run: its operations one by one, and what depends on those that fail undone.
 
 NOTE [What a failed run leaves]
-    The operations that somebody needs are run again, each alone: on the CPU by the interpreter, else by
-    XLA. So only what cannot be computed is lost: the operations that fail, and what depends on them. Values
-    that were written over while this program was recorded are computed as well, where a storage has to go
-    back to one. Then, in one call, every result that is there is delivered, and every storage and every
-    ``.grad`` that shows what cannot be computed shows its last Value that can, with that one's version and
-    history (NOTE [Undoing what cannot be computed]). The first error is raised, and names its operation;
-    reading a lost value raises again.
-    Nothing is raised if every operation could be run alone.
+    The operations that somebody needs are run again, each alone: on the CPU by the interpreter, else by XLA.
+    So only what cannot be computed is lost: the operations that fail, and what depends on them. Values that
+    were written over while this program was recorded are computed as well, where a storage or a ``.grad`` may
+    have to go back to one. Then, in one call, every result that is there is delivered, and every storage and
+    every ``.grad`` that shows what cannot be computed shows its last Value that can, with that one's version
+    and history (NOTE [Undoing what cannot be computed]). The first error that concerns a result somebody can
+    see is raised, and names its operation; reading a lost value raises again. Nothing is raised if every
+    operation could be run alone.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from operator import setitem
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from .host import host_of
 from .memory_errors import OutOfMemoryError, as_memory_error
 from .plan import NUMBER_DTYPES, Plan
 from .steps import VECTOR, Step, inputs, parse, without_dead
-from .undo import ENTRY, GRADS, source_of, writes_of
+from .undo import ENTRY, GRADS, grad_of, source_of, sources_of, writes_of
 
 if TYPE_CHECKING:
     from .program import Program
@@ -67,19 +67,25 @@ def recover(program: Program, layout: Layout, alive: tuple[int, ...], error: Exc
     steps = parse(layout.trace)
     wanted = set(alive)
     undo = list(program.undo)
-    wanted.update(layout.slot_of(source) for _, source, *_ in writes_of(undo) if source.__class__ is tuple)
+    wanted.update(layout.slot_of(source) for source in sources_of(undo)
+                  if source.__class__ is tuple and source[0].program is program)
     env, lost = _run_alone(program, layout, steps, wanted)
-    rows = _undone(layout, undo, env, lost)
+    rows = _undone(program, undo, env, lost)
     slots = tuple(slot for slot in alive if slot in env)
     about, arrays = (slots, None), [env[slot] for slot in slots]
     commit([*rows, (setitem, program.answers, slice(None), [about, arrays]),
             (setattr, program, "failed", lost), (setattr, program, "undo", [])])
     explain.recovered(len(lost))
     program._deliver()
-    if lost:
-        first = next(iter(lost.values()))
-        first.error.add_note(f"raised by {first.where()}, in a program of {len(steps)} operations"
-                             + ("" if first.line else "; set JAXFLOW_DEBUG=1 to see the source line"))
+    seen = {id(lost[slot]) for slot in alive if slot in lost}
+    first = next((failure for failure in lost.values() if id(failure) in seen), None)
+    if first is not None:
+        where = (f"{first.where()}, in a program of {len(steps)} operations"
+                 + ("" if first.line else "; set JAXFLOW_DEBUG=1 to see the source line"))
+        if isinstance(first.error, Given):  # no operation failed alone: the reason is that of the run
+            error.add_note(f"{first.error}, and is needed by {where}")
+            raise error
+        first.error.add_note(f"raised by {where}")
         raise first.error from (None if first.error is error else error)
 
 
@@ -116,10 +122,15 @@ def _run_alone(program: Program, layout: Layout, steps: list[Step], wanted: set[
     return env, lost
 
 
+def _given(value: Value) -> bool:
+    """Whether the memory of a Value that was there was given away."""
+    return isinstance(value.array, jax.Array) and value.array.is_deleted()
+
+
 def _refuse_given(layout: Layout, slots: Iterable[int]) -> None:
     for slot in slots:
         leaf = layout.leaves[-1 - slot] if slot < 0 else None
-        if leaf is not None and isinstance(leaf.array, jax.Array) and leaf.array.is_deleted():
+        if leaf is not None and _given(leaf):
             raise Given(f"the memory of an input, {leaf.aval!r}, was given to a run that failed afterwards")
 
 
@@ -148,18 +159,21 @@ def _host(x: Any) -> np.ndarray:
     return NUMBER_DTYPES[x.__class__](x) if x.__class__ in NUMBER_DTYPES else np.asarray(x)
 
 
-def _undone(layout: Layout, undo: list, env: dict, lost: dict) -> list[tuple]:
+def _undone(program: Program, undo: list, env: dict, lost: dict) -> list[tuple]:
     """The rows that bring every storage and ``.grad`` back to its last Value that can be had."""
     made: dict[int, Value] = {}
 
     def value_of(source: Any) -> Value | None:
         """The Value of a record's source; None if it cannot be had."""
         if source.__class__ is Value:
-            return source
-        slot = layout.slot_of(source)
+            return None if _given(source) else source
+        entry, k = source
+        if entry.program is not program:  # one that failed before, or that somebody opened meanwhile
+            failed = entry.program.failed
+            return None if failed and entry.first + k in failed else entry.results[k]()
+        slot = entry.first + k
         if slot in lost:
             return None
-        entry, k = source
         found = made.get(slot) or entry.results[k]()
         if found is None:
             found = made[slot] = Value(entry.plan.out_avals[k], env[slot])
@@ -181,24 +195,36 @@ def _undone(layout: Layout, undo: list, env: dict, lost: dict) -> list[tuple]:
         t = history and history[0]()
         if t is not None:
             rows += _with_history(t, *history[1:])
-    for record in reversed(undo):
-        if record[0] is GRADS:
-            for owner, before in zip(*record[1:]):
-                rows += _without_grad(owner(), before, value_of, back)
-        elif record[0] is ENTRY and any(id(s()) in back for s in record[3] if s() is not None):
+    rows += _grads_undone(undo, value_of, back)
+    for record in undo:
+        if record[0] is ENTRY and any(id(s()) in back for s in record[3] if s() is not None):
             rows += [(record[1].pop, key, None) for key in record[2]]
     return rows
 
 
-def _without_grad(owner: Any, before: Any, value_of: Any, back: dict) -> list[tuple]:
-    """The row that gives ``owner`` the ``.grad`` it had before, if its present one cannot be had."""
-    grad = None if owner is None else owner._grad
-    if grad is None or id(grad._storage) in back:
-        return []
-    producer = grad._storage.value.producer
-    if producer is None or value_of(producer) is not None:
-        return []
-    return [(setattr, owner, "_grad", None if before is None else before())]
+def _grads_undone(undo: list, value_of: Callable, back: dict) -> list[tuple]:
+    """The rows that give each ``.grad`` that cannot be had back to its owner as it was before."""
+
+    def there(t: Any) -> bool:
+        """Whether a tensor's Value can be had, or the one that its storage goes back to."""
+        storage = t._storage
+        return value_of(back[id(storage)][0] if id(storage) in back else source_of(storage.value)) is not None
+
+    def kept(before: tuple) -> bool:
+        t = before[3][0]()
+        return before[0] is not None and value_of(before[0]) is not None if t is None else there(t)
+
+    found: dict[int, tuple] = {}  # owners, and what records keep of the ``.grad`` they get
+    for record in reversed(undo):
+        for reference, before in zip(*record[1:]) if record[0] is GRADS else ():
+            owner = reference()
+            if owner is None:
+                continue
+            present = found[id(owner)][1] if id(owner) in found else owner._grad
+            if not (present is None or (kept if present.__class__ is tuple else there)(present)):
+                found[id(owner)] = owner, before
+    return [(setattr, owner, "_grad", before and grad_of(before, before[0] and value_of(before[0])))
+            for owner, before in found.values()]
 
 
 def _with_history(t: Any, node: Any, number: int, requires_grad: bool) -> list[tuple]:

@@ -3,12 +3,12 @@
 NOTE [Undoing what cannot be computed]
     A write publishes a Value that is pending. Should the Program turn out not to be computable, the storage
     shows its last computable Value again. So beside every such store, in the same call, what it replaced is
-    appended to the ``undo`` list of the Program that has to compute the new Value, and is kept until that
-    has delivered.
+    appended to the ``undo`` list of the Program that has to compute the new Value, and is kept until that has
+    delivered.
 
     A record must keep nothing alive that would be gone without it, or the Program would have to compute more:
     storages, tensors and nodes stand in it as weak references, and a pending Value as its producer. A Value
-    that is there is kept; donation does not count the mention (`mentions`).
+    that is there is kept; donation does not count the mention (`count_mentions`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from weakref import ref
 
 from jaxflow._core.commit import END, appended
-from jaxflow._core.tensor import Tensor
+from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Storage, Value
 
 # What a record is about; the tuples are plain, for one is made at every write.
@@ -70,12 +70,30 @@ def writes_rows(storages: list[Storage], old: list, cells: list[list], new: Sequ
 
 
 def grads_rows(owners: list[Tensor], before: list[Tensor | None], new: Sequence[Any]) -> list[tuple]:
-    """The rows that note that the ``.grad`` of ``owners`` was ``before``; it will show the Values ``new``."""
+    """The rows that note that the ``.grad`` of ``owners`` was ``before``; ``new`` are the Values it gets."""
     programs = programs_of(new)
     if not programs:
         return []
-    record = (GRADS, list(map(ref, owners)), [None if g is None else ref(g) for g in before])
+    record = (GRADS, list(map(ref, owners)), [None if g is None else _kept(g) for g in before])
     return [appended(program.undo, record) for program in programs]
+
+
+def _kept(grad: Tensor) -> tuple:
+    """A ``.grad`` as a record keeps it: nobody else may, once it is replaced."""
+    storage = grad._storage
+    source = source_of(storage.value) if storage.value.__class__ is Value and grad._view is None else None
+    return source, storage.version, grad._stride, history_of(grad)
+
+
+def grad_of(kept: tuple, value: Any) -> Tensor | None:
+    """The tensor that a record keeps: itself if it is there yet, else one with its ``value``."""
+    _, version, stride, (found, node, number, requires_grad) = kept
+    t = found()
+    if t is None and value is not None:
+        t = make(value)
+        t._storage.version, t._stride, t._output_nr = version, stride, number
+        t._grad_fn, t._requires_grad = None if node is None else node(), requires_grad
+    return t
 
 
 def entry_rows(mapping: dict, change: dict, beside: Sequence[Tensor], new: Sequence[Any]) -> list[tuple]:
@@ -97,10 +115,22 @@ def writes_of(undo: Iterable[Undo]) -> Iterator[tuple]:
                 yield storage, source, cell, version, None
 
 
-def count_mentions(undo: Iterable[Undo], slots: dict[Value, int], uses: list[int]) -> None:
-    """Add to ``uses`` how often records mention the Values in the slots from -1 down."""
+def sources_of(undo: Iterable[Undo]) -> Iterator[Any]:
+    """What records mention: Values that are there, and producers."""
     for record in undo:
         kind = record[0]
-        for source in (record[2],) if kind is WRITE else record[2] if kind is WRITES else ():
-            if source.__class__ is Value and source in slots:
-                uses[-1 - slots[source]] += 1
+        if kind is WRITE:
+            yield record[2]
+        elif kind is WRITES:
+            yield from record[2]
+        elif kind is GRADS:
+            for kept in record[2]:
+                if kept is not None and kept[0] is not None:
+                    yield kept[0]
+
+
+def count_mentions(undo: Iterable[Undo], slots: dict[Value, int], uses: list[int]) -> None:
+    """Add to ``uses`` how often records mention the Values in the slots from -1 down."""
+    for source in sources_of(undo):
+        if source.__class__ is Value and source in slots:
+            uses[-1 - slots[source]] += 1

@@ -65,12 +65,13 @@ def _statement(text: str) -> Callable[[World], None]:
 SCENARIOS: dict[str, Scenario] = {}
 
 
-def scenario(*operations: str | Operation, compiled: str | None = None, warm: str = "pass"):
+def scenario(*operations: str | Operation, compiled: str | None = None, warm: str = "pass",
+             into: dict[str, Scenario] = SCENARIOS):
     """Declare a scenario under the name of the function that builds its variables."""
 
     def declare(build: Callable[[int], World]) -> Callable[[int], World]:
         steps = [operation(o) if isinstance(o, str) else o for o in operations]
-        SCENARIOS[build.__name__] = Scenario(build.__name__, build, steps, compiled, _statement(warm))
+        into[build.__name__] = Scenario(build.__name__, build, steps, compiled, _statement(warm))
         return build
 
     return declare
