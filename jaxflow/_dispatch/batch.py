@@ -28,10 +28,14 @@ _MOST_SIZES = 256
 
 
 class _Nowhere:
-    """In the place of the Program that owes a batched Value: it has no single array."""
+    """In the place of the entry and the Program of a batched Value: it has no single array."""
 
-    @staticmethod
-    def deliver(value: Value) -> None:
+    @property
+    def program(self) -> _Nowhere:
+        """As an entry names its Program."""
+        return self
+
+    def deliver(self, value: Value) -> None:
         raise RuntimeError(
             "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
             ".item() on a Tensor, please try to rewrite what you're doing with other operations. The same "
@@ -39,7 +43,7 @@ class _Nowhere:
         )
 
 
-_NOWHERE = (_Nowhere, 0)
+_NOWHERE = (_Nowhere(), 0)
 
 
 class Batched(Value):

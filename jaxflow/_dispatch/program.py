@@ -44,7 +44,7 @@ from .executable import Executable, Signature
 from .handover import HandedOver
 from .memory_errors import as_memory_error
 from .plan import Plan
-from .recovery import Lost, recover
+from .recovery import Lost, compute_late, recover
 from .state import state
 from .tape import Entry, Layout, laid_out
 from .tracked import Tracked
@@ -161,9 +161,11 @@ class Program:
         self.close(explain.SYNC)
         if value.producer is not None:
             failure = self.failed.get(producer[0].first + producer[1])
-            raise RuntimeError(
-                "this value could not be computed; see the error that was raised first"
-            ) if failure is None else failure.raised()
+            if failure is not None:
+                raise failure.raised()
+            if producer[0].__class__ is not Entry:
+                raise RuntimeError("this value was never computed: the call that recorded it was given up")
+            compute_late(value)
         array = value.array
         try:
             # Whoever is here needs the number anyway; what failed meanwhile can still be named.

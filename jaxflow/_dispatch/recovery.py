@@ -34,7 +34,7 @@ from .undo import ENTRY, GRADS, grad_of, source_of, sources_of, writes_of
 
 if TYPE_CHECKING:
     from .program import Program
-    from .tape import Layout
+    from .tape import Entry, Layout
 
 
 class Lost:
@@ -120,6 +120,38 @@ def _run_alone(program: Program, layout: Layout, steps: list[Step], wanted: set[
             if slot in env and slot not in wanted and last.get(slot, -1) <= at:
                 del env[slot]
     return env, lost
+
+
+def compute_late(value: Value) -> None:
+    """Compute a pending Value that its Program took for gone.
+
+    In garbage with reference cycles the collector clears weak references before finalizers run. A finalizer
+    may use such a Value after all; it still refers to its entry, and the entry to all that it is computed from.
+    """
+    ordered: dict[int, Entry] = {}
+    stack = [value.producer[0]]
+    while stack:
+        entry = stack.pop()
+        before = [x[0] for x in entry if x.__class__ is tuple and id(x[0]) not in ordered]
+        if before:
+            stack += [entry, *before]
+        else:
+            ordered[id(entry)] = entry
+    results: dict[int, list] = {}
+    for entry in ordered.values():
+        arguments = []
+        for x in entry:
+            if x.__class__ is tuple:
+                x = results[id(x[0])][x[1]]
+            elif x.__class__ is Value:
+                if _given(x):
+                    raise Given(f"the memory of {x.aval!r}, which {entry.plan.name} reads, was given away by "
+                                "a program that took this value for garbage")
+                x = x.array
+            arguments.append(x)
+        results[id(entry)] = _alone(entry.plan, arguments)
+    entry, k = value.producer
+    commit([(setattr, value, "array", results[id(entry)][k]), (setattr, value, "producer", None)])
 
 
 def _given(value: Value) -> bool:
