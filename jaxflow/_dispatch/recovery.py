@@ -126,7 +126,7 @@ def compute_late(value: Value) -> None:
     """Compute a pending Value that its Program took for gone.
 
     In garbage with reference cycles the collector clears weak references before finalizers run. A finalizer
-    may use such a Value after all; it still refers to its entry, and the entry to all that it is computed from.
+    may use such a Value after all: it still refers to its entry, and the entry to what it is computed from.
     """
     ordered: dict[int, Entry] = {}
     stack = [value.producer[0]]
