@@ -93,9 +93,13 @@ def test_new_parameters_take_the_place_of_the_old_without_a_copy():
         tensors = [*params, *(s[k] for s in optimizer.state.values() for k in ("exp_avg", "exp_avg_sq"))]
         return [t._storage.value.get().unsafe_buffer_pointer() for t in tensors]
 
-    before = where()
     plan = memory_plan(step)
-    assert where() == before
+    with torch.execution("deferred"):
+        step()  # the first runs keep copies of what they give away: NOTE [One hand-over]
+        step()
+        before = where()
+        step()
+        assert where() == before
     assert plan.temp_size_in_bytes < LAYERS * WIDTH * WIDTH * 4
 
 

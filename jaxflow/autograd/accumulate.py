@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import repeat
+from typing import Any
 
 from jaxflow._core.commit import Overtaken, commit, stores
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
@@ -62,31 +63,46 @@ class Publication:
         custom Function looks at a ``.grad`` in the middle of it, what was found so far is stored first.
     """
 
-    __slots__ = ("create_graph", "freed", "leaves", "retained")
+    __slots__ = ("_found", "create_graph")
 
     def __init__(self, create_graph: bool) -> None:
         self.create_graph = create_graph
-        self.leaves: list[tuple[Tensor, Tensor]] = []
-        self.retained: list[tuple[Tensor, Tensor]] = []
-        self.freed: list = []
+        # Who publishes takes the lists out: a finalizer that comes in between finds nothing to do.
+        self._found: list[tuple[list, list, list]] = [([], [], [])]
+
+    def leaf(self, variable: Tensor, grad: Tensor) -> None:
+        """``variable`` gets ``grad``."""
+        self._found[0][0].append((variable, grad))
+
+    def retained(self, t: Tensor, grad: Tensor) -> None:
+        """``t``, which retains its grad, gets ``grad``."""
+        self._found[0][1].append((t, grad))
+
+    def freed(self, node: Any) -> None:
+        """``node`` refers no more to what it saved."""
+        self._found[0][2].append(node)
 
     def publish(self) -> None:
-        """Store all of it; again from the present state if another thread changed a ``.grad`` meanwhile."""
-        while self.leaves or self.retained or self.freed:
+        """Store all of it; again from the present state if somebody else changed a ``.grad`` meanwhile."""
+        if not self._found or not any(self._found[0]):
+            return
+        leaves, retained, freed = self._found.pop()
+        self._found.append(([], [], []))
+        while True:
             try:
-                self._publish()
+                self._publish(leaves, retained, freed)
+                return
             except Overtaken:
                 continue
-            self.leaves, self.retained, self.freed = [], [], []
 
-    def _publish(self) -> None:
+    def _publish(self, leaves: list, retained: list, freed: list) -> None:
         found = _Stores()
-        for variable, grad in self.leaves:
+        for variable, grad in leaves:
             _add_to_grad(found, variable, grad, self.create_graph)
-        for t, grad in self.retained:
+        for t, grad in retained:
             _retain(found, t, grad)
-        held = [(node._inputs, node._guards) for node in self.freed]  # kept until the call is over
-        found.commit(stores(self.freed, "_inputs", repeat(None)), stores(self.freed, "_guards", repeat(None)))
+        held = [(node._inputs, node._guards) for node in freed]  # kept until the call is over
+        found.commit(stores(freed, "_inputs", repeat(None)), stores(freed, "_guards", repeat(None)))
         del held
 
 

@@ -230,7 +230,7 @@ class _Walk:
             if grad is not None:
                 if not check_takes(variable, grad):
                     return ()
-                self.found.leaves.append((variable, grad))
+                self.found.leaf(variable, grad)
             run_post_accumulate_hooks(variable)
             return ()
         if node._is_python:
@@ -240,7 +240,7 @@ class _Walk:
     def _without_gradient(self, node: Node) -> None:
         """A node that nothing arrived at is done with, like any other."""
         if not self.keep and node._inputs is not None and node._saves_something:
-            self.found.freed.append(node)
+            self.found.freed(node)
 
     def _check_versions(self, node: Node) -> None:
         """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
@@ -300,7 +300,7 @@ class _Walk:
         else:
             found = apply_plan(vjp.plan, args + cotangents)
         if not self.keep and node._saves_something:  # NOTE [Freed graphs]
-            self.found.freed.append(node)
+            self.found.freed(node)
         if len(found) == len(needs):
             return found
         grads: list = [None] * len(needs)

@@ -28,7 +28,7 @@ def on_arrival(node, cotangents: list, found: Publication) -> list:
         for number, ref in node._retained.items():
             tensor = ref()
             if tensor is not None and cotangents[number] is not None:
-                found.retained.append((tensor, cotangents[number]))
+                found.retained(tensor, cotangents[number])
     return cotangents
 
 
