@@ -113,7 +113,7 @@ def test_a_family_that_serves_no_earlier_plan_is_held_against_a_trace(monkeypatc
 
     monkeypatch.setattr(OPS["relu"], "fn", body)
     monkeypatch.setattr(OPS["relu"], "plans", {})
-    monkeypatch.setattr(families, "_groups", {})
+    families.forget()
     for rows, columns in [(5, 6), (7, 9), (8, 3), (10, 4), (11, 5), (12, 7)]:
         kind = aval_of((rows, columns), torch.float64, torch.device("cpu"))
         plan = families.build(OPS["relu"], (kind,), ())
@@ -131,7 +131,7 @@ def test_a_family_beside_the_earlier_plans_is_made(monkeypatch):
 
     monkeypatch.setattr(OPS["relu"], "fn", body)
     monkeypatch.setattr(OPS["relu"], "plans", {})
-    monkeypatch.setattr(families, "_groups", {})
+    families.forget()
     for rows, columns in [(5, 6), (7, 9), (10, 4), (11, 5), (12, 7)]:
         kind = aval_of((rows, columns), torch.float64, torch.device("cpu"))
         plan = families.build(OPS["relu"], (kind,), ())
@@ -150,7 +150,7 @@ def test_shapes_that_happen_to_be_alive_narrow_no_family(monkeypatch):
     monkeypatch.setattr(OPS["relu"], "fn", body)
     for _ in range(60):
         monkeypatch.setattr(OPS["relu"], "plans", {})
-        monkeypatch.setattr(families, "_groups", {})
+        families.forget()
         for rows, columns in [(5, 6), (7, 9), (8, 3)]:
             kind = aval_of((rows, columns), torch.float64, torch.device("cpu"))
             plan = families.build(OPS["relu"], (kind,), ())

@@ -142,10 +142,11 @@ def first_outside(*tensors, bounds, spared=None):
         wrong, values = jnp.broadcast_arrays(*wrong), jnp.broadcast_arrays(*values)
     spread = jnp.stack(wrong, -1).reshape(-1)
     # A minimum is quicker than argmax, which carries two numbers along.
-    place = jnp.min(jnp.where(spread, jnp.arange(spread.size), jnp.asarray(spread.size)))
+    count = jnp.zeros((), np.int64) + spread.size
+    place = jnp.min(jnp.where(spread, jnp.arange(spread.size), count))
     position, k = place // len(wrong), place % len(wrong)
     value = jnp.stack([v.reshape(-1)[position] for v in values])[k]
-    return jnp.stack([(place < spread.size).astype(np.int64), k, value])
+    return jnp.stack([(place < count).astype(np.int64), k, value])
 
 
 @op(name="_first_nonzero", variants="", differentiable=False)
