@@ -71,15 +71,30 @@ class Doubt:
     def settle(self, *, wait: bool) -> dict | None:
         """What is spoiled; None where that takes waiting and ``wait`` forbids it."""
         with _lock:
-            if self.wrong is None and self.chain is not None:
-                before, pairs = self.chain
-                self.inherited = [(slot, (before, there)) for slot, there in pairs]
-                self.chain = None
-            if self.wrong is None and self._ready(wait):
-                spoiled = self._spoiled()
-                self.wrong = _spread(spoiled, self.trace, self.questions) if spoiled else spoiled
-                self.questions, self.inherited, self.trace = [], [], ()
+            # Runs nobody asked about hang on each other in chains of any length: the oldest first.
+            unsettled, stack = {}, [self]
+            while stack:
+                doubt = stack.pop()
+                if doubt.wrong is None and id(doubt) not in unsettled:
+                    unsettled[id(doubt)] = doubt
+                    stack += doubt._before()
+            for doubt in reversed(unsettled.values()):
+                doubt._settle(wait)
             return self.wrong
+
+    def _before(self) -> list[Doubt]:
+        """The doubts that its leaves are in."""
+        return [self.chain[0]] if self.chain is not None else [doubt for _, (doubt, _) in self.inherited]
+
+    def _settle(self, wait: bool) -> None:
+        if self.wrong is None and self.chain is not None:
+            before, pairs = self.chain
+            self.inherited = [(slot, (before, there)) for slot, there in pairs]
+            self.chain = None
+        if self.wrong is None and self._ready(wait):
+            spoiled = self._spoiled()
+            self.wrong = _spread(spoiled, self.trace, self.questions) if spoiled else spoiled
+            self.questions, self.inherited, self.trace = [], [], ()
 
     def sound(self) -> bool:
         """Whether it is known, without waiting, that nothing went wrong: `settle`'s usual end, at once."""
