@@ -49,7 +49,8 @@ def grad_mode(step: Callable) -> Callable:
 
     @functools.wraps(step)
     def wrapper(self, *args, **kwargs):
-        with jaxflow.set_grad_enabled(bool(self.defaults.get("differentiable"))):
+        # Not set_grad_enabled, which sets the mode before the block begins: an interrupt could leave it so.
+        with jaxflow.enable_grad() if self.defaults.get("differentiable") else jaxflow.no_grad():
             return step(self, *args, **kwargs)
 
     return wrapper
