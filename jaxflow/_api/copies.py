@@ -28,14 +28,14 @@ from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, edge_of, plan_of, share, value_of
 from jaxflow._dispatch.graph import node_class
-from jaxflow._dispatch.history import refreshed, set_history
+from jaxflow._dispatch.history import history_rows, refreshed
 from jaxflow._dispatch.inplace import apply_inplace, check_writable
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.not_derived import NotDerived
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.planning import build
 from jaxflow._dispatch.state import state
-from jaxflow._dispatch.viewing import is_inference, show
+from jaxflow._dispatch.viewing import is_inference, rebind, show
 from jaxflow._dispatch.writes import write
 from jaxflow._ops.views import capacity
 
@@ -136,18 +136,21 @@ def set_(self: Tensor, source: Tensor | None = None, storage_offset: int = 0, si
     recorded = state.grad and (refreshed(self)._requires_grad or refreshed(source)._requires_grad)
     check_writable(self, recorded, (self, source), uniform=True)
     edges = tuple(edge_of(t) if t._requires_grad else None for t in (self, source)) if recorded else ()
-    show(self, source)
-    version_cell(self)[0] += 1
+    rows = [_written(version_cell(self))]
     if recorded:
-        set_history(self, NotDerived("set_", edges, self._aval), 0)
+        rows += history_rows(self, NotDerived("set_", edges, source._aval), 0)
+    show(self, source, *rows)
     return self
+
+
+def _written(cell: list) -> tuple:
+    """The row that counts one more write."""
+    return list.__setitem__, cell, 0, cell[0] + 1
 
 
 def take_over(t: Tensor, source: Tensor) -> None:
     """Point ``t`` at the storage, layout and aval of ``source``; its autograd history stays."""
-    t._storage, t._aval, t._stride, t._view = (
-        source._storage, source._aval, source._stride, source._view
-    )
+    rebind(t, source._storage, source._aval, source._stride, source._view)
 
 
 # --------------------------------------------------------------------------------- dtypes, devices
@@ -354,11 +357,9 @@ def resize_(self: Tensor, *shape: Any, size: Any = None, memory_format: Any = co
     grown = np.zeros(total, flat.dtype)
     grown[: min(total, flat.size)] = flat[:total]
     target = devices.resolve(self._aval.device)[1]
-    version = self._storage.version
-    self._storage = Storage(Value(aval, jax.device_put(grown.reshape(size), target)))
-    self._storage.version = version
-    version[0] += 1
-    self._aval, self._stride = aval, None
+    storage = Storage(Value(aval, jax.device_put(grown.reshape(size), target)))
+    storage.version = self._storage.version
+    rebind(self, storage, aval, None, None, _written(storage.version))
     return self
 
 
@@ -418,17 +419,14 @@ def _inplace_metadata(name: str) -> None:
             info.base = info.base_plan = None  # it shows its own storage in another way, and is no view
         info.origin = None if old is None else old.origin
         info.version = version_cell(self)
-        self._storage, self._aval, self._stride, self._view = (
-            view._storage, view._aval, view._stride, info
-        )
-        info.version[0] += 1
+        rows = [_written(info.version), (setattr, self, "_tangents", view._tangents)]
         if view._grad_fn is not None:
             node = view._grad_fn
             kind, number = node.name().split("Backward")
             node.__class__ = node_class(f"{kind}Backward{int(number) + forms}")
-            set_history(self, node, 0)
-            info.seen_version = info.version[0]
-        self._tangents = view._tangents
+            rows += history_rows(self, node, 0)
+            info.seen_version = info.version[0] + 1
+        rebind(self, view._storage, view._aval, view._stride, info, *rows)
         return self
 
     method.__name__ = method.__qualname__ = name + "_"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 
+from jaxflow._core.commit import commit
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import ConstantInfo, Tensor, ViewInfo, make_view, version_cell
 from jaxflow._core.value import Untracked
@@ -139,7 +140,18 @@ def alias(t: Tensor, *, own_version: bool = False, constant: bool = False) -> Te
     return out
 
 
-def show(t: Tensor, source: Tensor) -> None:
-    """Let ``t`` show the memory of ``source``; its history stays, and its writes are counted as before."""
+def show(t: Tensor, source: Tensor, *more: tuple) -> None:
+    """Let ``t`` show the memory of ``source``; its history stays, and its writes are counted as before.
+
+    The rows ``more`` are stored in the same call.
+    """
     info = ViewInfo(plan_of(source), None, None, version_cell(t))
-    t._storage, t._aval, t._stride, t._view = source._storage, source._aval, source._stride, info
+    rebind(t, source._storage, source._aval, source._stride, info, *more)
+
+
+def rebind(t: Tensor, storage, aval, stride, view: ViewInfo | None, *more: tuple) -> None:
+    """Give ``t`` another storage, and another way to show it, at once; and store the rows ``more``."""
+    before = t._storage, t._view, t._grad_fn, t._tangents  # kept until the call is over
+    commit([(setattr, t, "_storage", storage), (setattr, t, "_aval", aval), (setattr, t, "_stride", stride),
+            (setattr, t, "_view", view), *more])
+    del before

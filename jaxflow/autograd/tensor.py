@@ -18,7 +18,7 @@ from jaxflow._dispatch.history import refreshed as _refreshed
 from jaxflow._dispatch.spares import drop_grad
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET, refuse_leak
-from jaxflow._dispatch.viewing import alias, show
+from jaxflow._dispatch.viewing import alias, rebind, show
 from jaxflow._dispatch.viewing import is_inference as is_inference_tensor
 
 from . import api, grad_dtype
@@ -211,10 +211,7 @@ def _set_data(self, new: Tensor) -> None:
         refuse_leak(self, value_of(new), "a tensor")
     if version_cell(self).__class__ is version_cell(new).__class__ and plan_of(new).identity:
         # A parameter given other data stays a base, as quick as before; their writes are counted together.
-        before = self._storage  # kept until the call is over
-        commit([(setattr, self, "_aval", new._aval), (setattr, self, "_stride", new._stride),
-                (setattr, self, "_storage", new._storage), (setattr, self, "_view", None)])
-        del before
+        rebind(self, new._storage, new._aval, new._stride, None)
     else:
         show(self, new)
 

@@ -124,3 +124,23 @@ def modes(seed: int) -> World:
 )
 def random_numbers(seed: int) -> World:
     return World(c=torch.zeros(2, 3))
+
+
+@scenario(
+    "w.a.data = w.b",
+    "w.a.t_()",
+    "w.c.set_(w.b)",
+    "w.c.add_(1)",
+    "w.d = w.p * 2",
+    "w.d.transpose_(0, 1)",
+    "w.d.unsqueeze_(0)",
+    "w.d.sum().backward()",
+    "w.e = w.p * 3",
+    "w.e.detach_()",
+    "w.e.resize_(3)",
+    "w.e.requires_grad_()",
+    "w.a.squeeze_()",
+)
+def other_memory(seed: int) -> World:
+    return World(a=numbers(seed, 2, 3), b=numbers(seed + 1, 2, 3), c=numbers(seed + 2, 4),
+                 p=numbers(seed + 3, 2, 3).requires_grad_())
