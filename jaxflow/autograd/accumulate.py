@@ -60,7 +60,8 @@ class Publication:
     NOTE [A pass publishes at its end]
         Every ``.grad`` that a pass changes, and every node that it frees, is stored by one call at the end
         (NOTE [One C call]), so an interrupted ``backward()`` has done all of it or nothing. Where a hook or a
-        custom Function looks at a ``.grad`` in the middle of it, what was found so far is stored first.
+        custom Function looks at a ``.grad`` in the middle of it, what was found so far is stored first; and
+        where a hook or a node raises, what was found before, as in PyTorch.
     """
 
     __slots__ = ("_found", "create_graph")

@@ -48,15 +48,20 @@ def run_backward(
     def walk() -> list[Tensor | None]:
         publish_open()
         before, outer = state.grad, _passes.open
+        this = _Walk(roots, retain_graph, create_graph, capture, only)
         try:
             try:
                 state.grad = create_graph
-                this = _Walk(roots, retain_graph, create_graph, capture, only)
                 _passes.open = (*outer, this)
                 results = this.run()
                 for callback in this.callbacks:  # which may queue more
                     callback()
                 return results
+            except (MemoryError, RecursionError):
+                raise  # they may come from anywhere, as an interrupt
+            except Exception:
+                this.found.publish()  # as in PyTorch, an error of a hook or a node leaves what came before it
+                raise
             finally:
                 state.grad = before
                 _passes.open = outer
