@@ -6,7 +6,7 @@ from .report import Results
 from .threads import MODES, run
 
 
-# Not `compile`: a capture still changes what other threads see (docs/reliability.md): that fails now and then.
+# Not `compile`: a capture changes what other threads see, which fails now and then (docs/reliability.md).
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "compile"])
 def test_each_trial_once(mode):
     results = Results()
