@@ -60,7 +60,8 @@ def run_backward(
             except (MemoryError, RecursionError):
                 raise  # they may come from anywhere, as an interrupt
             except Exception:
-                this.found.publish()  # as in PyTorch, an error of a hook or a node leaves what came before it
+                if not this.cut_off:  # as in PyTorch, what a hook or a node refuses leaves what came before it
+                    this.found.publish()
                 raise
             finally:
                 state.grad = before
@@ -147,6 +148,7 @@ class _Walk:
         self.capture_nodes = {key[0] for key in self.captured}
         self.callbacks: list[Callable] = []  # to be called at the end
         self.found = Publication(create_graph)
+        self.cut_off = False  # whether an operation of a node's backward could not be run
 
     def will_run(self, node) -> bool:
         """Whether this node gets a cotangent in this pass. RuntimeError for a leaf that `grad` asks for."""
@@ -290,20 +292,11 @@ class _Walk:
             vjp = vjp_from_results(plan, needs, vjp.defined, tuple(results))
             inputs = [*inputs, *results.values()]
         args: list = [inputs[i] for i in vjp.kept]
-        if self.create_graph:
-            beside = results or plan.keeps
-            edges = node._edges if not beside else [
-                *node._edges, *((node, k) if plan.diff_outputs[k] else None for k in beside)]
-            args = [_with_history(x, edges[i]) for x, i in zip(args, vjp.kept)]
-            guards = node._guards
-            if guards and guards.__class__ is not Packed:
-                _stand_for(node, args, vjp.kept)
-            args += cotangents
-            found = apply_plan(vjp.plan, args)
-            if guards:
-                _pass_on_guards(guards, found)
-        else:
-            found = apply_plan(vjp.plan, args + cotangents)
+        try:
+            found = self._run_vjp(node, vjp, args, cotangents, results)
+        except Exception:
+            self.cut_off = True
+            raise
         if not self.keep and node._saves_something:  # NOTE [Freed graphs]
             self.found.freed(node)
         if len(found) == len(needs):
@@ -312,6 +305,23 @@ class _Walk:
         for i, grad in zip(vjp.wanted, found):
             grads[i] = grad
         return grads
+
+    def _run_vjp(self, node: Node, vjp: Any, args: list, cotangents: list, results: dict) -> tuple:
+        """What a node's backward yields for its kept inputs and the cotangents."""
+        if not self.create_graph:
+            return apply_plan(vjp.plan, args + cotangents)
+        plan = node._plan
+        beside = results or plan.keeps
+        edges = node._edges if not beside else [
+            *node._edges, *((node, k) if plan.diff_outputs[k] else None for k in beside)]
+        args = [_with_history(x, edges[i]) for x, i in zip(args, vjp.kept)]
+        guards = node._guards
+        if guards and guards.__class__ is not Packed:
+            _stand_for(node, args, vjp.kept)
+        found = apply_plan(vjp.plan, args + cotangents)
+        if guards:
+            _pass_on_guards(guards, found)
+        return found
 
 
 def _stand_for(node: Node, args: list, kept: tuple) -> None:
