@@ -60,7 +60,7 @@ def run_backward(
             except (MemoryError, RecursionError):
                 raise  # they may come from anywhere, as an interrupt
             except Exception:
-                if not this.cut_off:  # as in PyTorch, what a hook or a node refuses leaves what came before it
+                if not this.cut_off:  # as in PyTorch, what a hook or node refuses leaves what came before it
                     this.found.publish()
                 raise
             finally:
