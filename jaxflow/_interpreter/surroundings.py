@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def _libraries() -> list:
 
 
 class _Threads:
-    """Counts the runs that are under way."""
+    """Knows the runs that are under way. One that an interrupt cut off is over when nobody refers to it."""
 
     def __init__(self) -> None:
         self.libraries = _libraries()
@@ -41,7 +42,7 @@ class _Threads:
     def begin_again(self) -> None:
         """No run is under way: so it is at first, and in a child process."""
         self.lock = threading.RLock()
-        self.runs = 0
+        self.runs: dict[int, weakref.ref] = {}
         self._put_back()
 
     def _put_back(self) -> None:
@@ -49,20 +50,20 @@ class _Threads:
             library.set_num_threads(threads)
         self.usual = []
 
-    def enter(self) -> None:
+    def enter(self, run: interpreting) -> None:
+        key = id(run)
         with self.lock:
-            self.runs += 1
-            if self.runs == 1:
+            self.runs[key] = weakref.ref(run, lambda _: self.leave(key))
+            if len(self.runs) == 1:
                 usual = [library.get_num_threads() for library in self.libraries]
                 if any(threads > 1 for threads in usual):
                     self.usual = usual
                     for library in self.libraries:
                         library.set_num_threads(1)
 
-    def leave(self) -> None:
+    def leave(self, key: int) -> None:
         with self.lock:
-            self.runs -= 1
-            if self.runs == 0 and self.usual:
+            if self.runs.pop(key, None) is not None and not self.runs and self.usual:
                 self._put_back()
 
 
@@ -75,13 +76,17 @@ class interpreting:  # noqa: N801 - reads like the context managers beside it
     See NOTE [One thread for products]. It may be entered by several threads at once, and nested.
     """
 
-    __slots__ = ("errors",)
+    __slots__ = ("__weakref__", "errors")
 
     def __enter__(self) -> None:
-        _threads.enter()
+        _threads.enter(self)
         self.errors = np.errstate(all="ignore")
-        self.errors.__enter__()
+        try:
+            self.errors.__enter__()
+        except BaseException:  # an interrupt, when it had been entered
+            self.errors.__exit__(None, None, None)
+            raise
 
     def __exit__(self, *_) -> None:
         self.errors.__exit__(None, None, None)
-        _threads.leave()
+        _threads.leave(id(self))
