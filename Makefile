@@ -11,13 +11,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo mlp cnn optax test shuffle hazards compat sweep lint format bench clean
+.PHONY: help demo mlp cnn optax test shuffle hazards hazards-sample compat sweep lint format bench clean
 
 help:
 	@echo "make demo     train a small GPT on the source of Python's standard library (about 2 minutes)"
 	@echo "make mlp      a perceptron on scikit-learn's digits;  make cnn  a small convolutional network"
 	@echo "make optax    a module trained by JAX's optax"
 	@echo "make test     run the tests (no PyTorch needed);  make lint  check the style"
+	@echo "make hazards-sample  a few minutes of what make hazards does"
 	@echo "make hazards  interrupts, signals, finalizers, threads and failed runs (hours; ARGS=--seed=1)"
 	@echo "make shuffle  run them in a random order, with nothing compiled before (SEED=... repeats an order)"
 	@echo "make compat   run the tests that hold jaxflow against real PyTorch (installs PyTorch)"
@@ -37,7 +38,11 @@ optax: $(STAMP)-demo
 	$(BIN)/python examples/optax_mlp.py $(ARGS)
 
 test: $(STAMP)-test
-	$(BIN)/python -m pytest -n $(WORKERS) tests $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/hazards tests $(ARGS)
+
+# What interrupts a process runs in processes of its own.
+hazards-sample: $(STAMP)-test
+	$(BIN)/python -m pytest -n $(WORKERS) tests/hazards $(ARGS)
 
 # Each harness and mode is a process of its own, two at a time. Results so far are kept in out/hazards and not
 # computed again; delete that folder to begin anew.
@@ -60,7 +65,7 @@ hazards-%:
 
 shuffle: $(STAMP)-test
 	cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
-	    JAXFLOW_CACHE_DIR="$$cache" $(BIN)/python -m pytest -n $(WORKERS) --shuffle $(SEED) tests $(ARGS)
+	    JAXFLOW_CACHE_DIR="$$cache" $(BIN)/python -m pytest -n $(WORKERS) --shuffle $(SEED) --ignore=tests/hazards tests $(ARGS)
 
 compat: $(STAMP)-test $(STAMP)-compat
 	$(BIN)/python -m pytest -n $(WORKERS) compat_tests $(ARGS)
