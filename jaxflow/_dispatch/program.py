@@ -218,6 +218,8 @@ class Program:
         except HandedOver:
             return  # a finalizer needed a number, and closed the program meanwhile
         except Exception as error:
+            if self.finished:
+                return  # likewise, and the arguments that were gathered here had been given away
             if self.answers:  # it ran: whatever this was, the results are there
                 raise
             recover(self, layout, alive, error)
