@@ -86,11 +86,15 @@ def test_a_primitive_without_a_rule_runs_through_xla_and_is_reported():
 
 def test_products_use_one_thread_and_leave_the_number_as_it_was():
     """While any run is under way, in whatever order they end."""
-    library = threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers[0]
+    # SciPy's BLAS may have been loaded since, by XLA, and come first: the interpreter uses NumPy's.
+    loaded = threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers
+    known = {library.filepath for library in surroundings._threads.libraries}
+    library = next(library for library in loaded if library.filepath in known)
     get, put = library.get_num_threads, library.set_num_threads
     before = get()
     put(2)
     usual = get()  # fewer than two where the machine has one
+
     def overlapping():
         outer, inner = interpreting(), interpreting()
         outer.__enter__()
@@ -113,5 +117,5 @@ def test_without_threadpoolctl_products_are_left_alone(monkeypatch):
     assert threads.libraries == []
     monkeypatch.setattr(surroundings, "_threads", threads)
     with interpreting():
-        assert threads.runs == 1
-    assert threads.runs == 0
+        assert len(threads.runs) == 1
+    assert not threads.runs
