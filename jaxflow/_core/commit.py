@@ -40,14 +40,33 @@ def commit(rows: Iterable[tuple], *more: Iterable, storages: Sequence = (), epoc
     to have that ``.grad`` of ``grads``, and each of ``conditions``, an iterator of ``map`` as well, has to be
     True; else Overtaken is raised.
     """
+    commit_parts(
+        at_epochs(storages, epochs), with_grads(owners, grads), map(_holds, conditions), rows_called(rows),
+        *more,
+    )
+
+
+def commit_parts(*parts: Iterable) -> None:
+    """`commit` of iterators: first of conditions, which raise KeyError, and then of stores."""
     try:
-        _exhaust(chain(
-            map(_holds, map(eq, map(_epoch_of, storages), epochs)),
-            map(_holds, map(is_, map(_grad_of, owners), grads)),
-            map(_holds, conditions), starmap(call, rows), *more,
-        ))
+        _exhaust(chain(*parts))
     except KeyError:
         raise Overtaken from None
+
+
+def at_epochs(storages: Iterable, epochs: Iterable) -> Iterable:
+    """The condition that each storage is at its epoch."""
+    return map(_holds, map(eq, map(_epoch_of, storages), epochs))
+
+
+def with_grads(owners: Iterable, grads: Iterable) -> Iterable:
+    """The condition that each of ``owners`` has that ``.grad``."""
+    return map(_holds, map(is_, map(_grad_of, owners), grads))
+
+
+def rows_called(rows: Iterable[tuple]) -> Iterable:
+    """The iterator that calls every row's function with its arguments."""
+    return starmap(call, rows)
 
 
 def commit_one(storage: Any, epoch: int, stores: Iterable) -> None:
@@ -57,6 +76,11 @@ def commit_one(storage: Any, epoch: int, stores: Iterable) -> None:
     """
     if storage.epoch != epoch:
         raise Overtaken
+    _exhaust(stores)
+
+
+def store(stores: Iterable) -> None:
+    """`commit` of ``stores``, an iterator, whatever the present state is."""
     _exhaust(stores)
 
 

@@ -383,9 +383,9 @@ def refuse_outside(arrays: Sequence[np.ndarray], bounds: Sequence[tuple],
 
     What is first counts in the shape all broadcast to; ``spared`` is never outside.
     """
-    if len(arrays) == 1 and arrays[0].size and spared is None:  # the usual case, and nothing wrong
+    if len(arrays) == 1 and arrays[0].size:  # the usual case, and nothing wrong
         low, high = bounds[0]
-        if arrays[0].min() >= low and arrays[0].max() <= high:
+        if np.minimum.reduce(arrays[0], None) >= low and np.maximum.reduce(arrays[0], None) <= high:
             return
     wrong = []
     for a, (low, high) in zip(arrays, bounds, strict=True):

@@ -7,6 +7,7 @@ grad on, records a Node. Nothing else touches arrays, grad recording or versions
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -140,6 +141,17 @@ def apply_plan(plan: Plan, args: list, plain: bool = False) -> tuple[Tensor, ...
             if plan.diff_outputs[i] and node is not None:
                 _attach(t, node, i)
     return tensors
+
+
+def run_plan(plan: Plan, args: list) -> list[Value]:
+    """The Values of which `apply_plan` would make tensors; no history, and tangents are left aside."""
+    return run(plan, [value_of(a) if isinstance(a, Tensor) else a for a in args])
+
+
+def values_of(op: Op, args: Sequence, static: tuple) -> list[Value]:
+    """The Values of which `apply` would make tensors; no history is recorded and tangents are left aside."""
+    plan = kept(op, (static, None, *[a._aval if isinstance(a, Tensor) else a.__class__ for a in args]))
+    return run(plan, [value_of(a) if isinstance(a, Tensor) else a for a in args if a is not None])
 
 
 class _WithResult(list):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 _NONE: Mapping[Aval, int] = MappingProxyType({})
+_NO_INTEGERS, _NO_COMPLEXES = np.array([], np.int64), np.array([], np.complex128)
 
 
 class Signature(NamedTuple):
@@ -109,11 +110,14 @@ class Executable:
         Raises HandedOver, having done nothing, if there are answers already.
         """
         leaves = layout.leaves
+        donated = [leaves[i].array for i in self.donated]
+        if self.spares or offered:
+            donated += spares.chosen(self.spares, offered)
         self.entrance.run(
-            [*[leaves[i].array for i in self.donated], *spares.chosen(self.spares, offered)],
-            [leaves[i].array for i in self.kept],
-            (np.array(layout.floats, np.float64), np.array(layout.integers, np.int64),
-             np.array(layout.complexes, np.complex128)),
+            donated, [leaves[i].array for i in self.kept],
+            (np.array(layout.floats, np.float64),
+             np.array(layout.integers, np.int64) if layout.integers else _NO_INTEGERS,
+             np.array(layout.complexes, np.complex128) if layout.complexes else _NO_COMPLEXES),
             about, answers, len(self.donated),
         )
 

@@ -204,6 +204,11 @@ class AccumulateGrad(Node):
         return self._variable
 
     @property
+    def _is_plain(self) -> bool:
+        """Whether it has no hooks, nor its leaf."""
+        return self._variable._hooks is None and self._pre_hooks is None and self._post_hooks is None
+
+    @property
     def _tensor_hooks(self) -> dict | None:
         """Hooks registered on the leaf itself; they outlive this node. A ``grad_dtype`` counts as one."""
         hooks = self._variable._hooks

@@ -18,8 +18,8 @@ from __future__ import annotations
 import functools
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
-from operator import attrgetter, call, getitem
+from itertools import chain, repeat
+from operator import call, getitem
 from typing import Any
 
 import jax
@@ -41,13 +41,15 @@ class Entrance:
 
     Attributes:
         compiled: jax's.
+        direct: its C++ function, once there is one.
         known: the classes of arguments with which the call is C++ all the way.
     """
 
-    __slots__ = ("compiled", "known")
+    __slots__ = ("compiled", "direct", "known")
 
     def __init__(self, compiled: Any) -> None:
         self.compiled = compiled
+        self.direct: Any = None
         self.known: set[tuple] = set()
 
     def run(self, donated: list, kept: list, numbers: Sequence, about: Any, answers: list,
@@ -60,19 +62,21 @@ class Entrance:
         The first ``original`` of the ``donated`` arrays (all, by default) are somebody's: they are the ones
         to keep where an interrupt could get in.
         """
-        kinds = None
+        new = None
         if donated:
-            try:
-                kinds = (*map(_committed, donated), None, *map(_committed, kept), type(numbers[1]))
-            except AttributeError:  # there are host arrays
-                kinds = (*map(_kind, donated), None, *map(_kind, kept), type(numbers[1]))
+            kinds = (*map(_committed, donated, _NAME, _MISSING), None,
+                     *map(_committed, kept, _NAME, _MISSING), numbers[1].__class__)
             if kinds not in self.known:
+                new = kinds
                 count = len(donated) if original is None else original
                 donated = [*map(_copied, donated[:count]), *donated[count:]]
-        function = getattr(self.compiled, "_call", None) or self.compiled
-        hand_over(functools.partial(function, donated, kept, *numbers), about, answers, conditions, then)
-        if kinds is not None and getattr(self.compiled, "_call", None).__class__.__name__ == "PjitFunction":
-            self.known.add(kinds)
+        hand_over(functools.partial(self.direct or self.compiled, donated, kept, *numbers), about, answers,
+                  conditions, then)
+        if new is not None:
+            function = getattr(self.compiled, "_call", None)
+            if function.__class__.__name__ == "PjitFunction":
+                self.direct = function
+                self.known.add(new)
 
 
 def hand_over(run: Callable[[], list], about: Any, answers: list, conditions: Iterable = (),
@@ -96,12 +100,9 @@ def hand_over(run: Callable[[], list], about: Any, answers: list, conditions: It
         raise
 
 
-# What the public property of the same name answers, which is a Python function.
-_committed = attrgetter("_committed")
-
-
-def _kind(array: Any) -> Any:
-    return array.__class__ if array.__class__ is np.ndarray else array.committed
+# Whether a device array is committed, by the attribute that the public property reads in Python; None for
+# host arrays, which have none.
+_committed, _NAME, _MISSING = getattr, repeat("_committed"), repeat(None)
 
 
 def _copied(array: Any) -> Any:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from jaxflow._core.aval import Aval
 
 from . import budget, room
 from .cold import Schedule
 from .executable import Executable
+from .plan import Plan
 from .policy import Sightings
 
 # The most traces kept of each kind, compiled and cold; where there are more, the quarter used least recently
@@ -28,17 +32,28 @@ class Known:
             since a loop that has settled asks for the one compiled last.
         sightings: what the policy notes of it, by the set of results that was needed.
         schedules: how to interpret it, by the same.
+        counted: what `places` said last, and of which results.
         used: when it was last met, in programs.
         generation: and in which generation.
     """
 
-    __slots__ = ("executables", "generation", "schedules", "sightings", "used")
+    __slots__ = ("counted", "executables", "generation", "schedules", "sightings", "used")
 
     def __init__(self) -> None:
         self.executables: list[Executable] = []
         self.sightings: dict[tuple[int, ...], Sightings] = {}
         self.schedules: dict[tuple[int, ...], Schedule] = {}
+        self.counted: tuple[tuple[int, ...], Mapping[Aval, int]] = (), {}
         self.used = self.generation = 0
+
+    def places(self, trace: tuple, alive: tuple[int, ...]) -> Mapping[Aval, int]:
+        """How many of these results there are of each aval."""
+        known, found = self.counted
+        if known != alive:
+            avals = [aval for step in trace if step.__class__ is Plan for aval in step.out_avals]
+            found = Counter([avals[slot] for slot in alive])
+            self.counted = alive, found
+        return found
 
     def serving(self, alive: tuple[int, ...], donatable: tuple[int, ...]) -> Executable | None:
         """An executable that yields these results and donates no other leaves; see NOTE [Liveness]."""

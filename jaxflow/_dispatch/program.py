@@ -26,7 +26,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from operator import setitem
 
 import jax
@@ -34,7 +34,7 @@ import numpy as np
 
 from jaxflow._core import flags
 from jaxflow._core.aval import Aval
-from jaxflow._core.commit import commit, stores
+from jaxflow._core.commit import store, stores
 from jaxflow._core.value import SMALL, Value
 
 from . import explain, library, policy, spares
@@ -51,6 +51,7 @@ from .tracked import Tracked
 from .undo import Undo, count_mentions
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
+_NONE = repeat(None)
 
 
 class TracerLeaf(Exception):
@@ -206,15 +207,13 @@ class Program:
         """Prepare and run; afterwards ``answers`` says what came of it."""
         layout = self.layout()
         self.trace, self.lines, self.results = layout.trace, layout.lines, layout.results
-        outputs = [ref() for ref in layout.results]
-        alive = tuple([i for i, v in enumerate(outputs) if v is not None])
-        outputs = [outputs[i] for i in alive]
+        alive = tuple([i for i, ref in enumerate(layout.results) if ref() is not None])
         questions = [layout.question(q) for q in self.questions]
         if len(alive) <= len(questions):
             self.answer((), (), None)
             return  # nobody can see what the questions are about
         try:
-            self._attempt(layout, alive, outputs, questions, reason)
+            self._attempt(layout, alive, questions, reason)
         except HandedOver:
             return  # a finalizer needed a number, and closed the program meanwhile
         except Exception as error:
@@ -228,15 +227,15 @@ class Program:
         """Note results that may be computed again: all of them in one store."""
         self.answers[:] = [(slots, doubt), arrays]
 
-    def _attempt(self, layout: Layout, alive: tuple, outputs: list, questions: list, reason: str) -> None:
+    def _attempt(self, layout: Layout, alive: tuple, questions: list, reason: str) -> None:
         started = time.perf_counter()
         trace = layout.trace
+        entry = library.known(trace)
         doubt = doubt_of(questions, layout.leaves, trace)
         count_mentions(self.undo, layout.slots, layout.uses)
         layout.slots = {}  # from here on only the entries, the list and what is to be undone refer to leaves
-        donatable = self._donatable(layout, outputs)
+        donatable = self._donatable(layout, dict(entry.places(trace, alive)))
         offered = spares.take()
-        entry = library.known(trace)
         executable = (entry.serving(alive, donatable)
                       or self._compiled(entry, layout, alive, donatable, self._spare(offered)))
         if executable is None:
@@ -265,8 +264,10 @@ class Program:
             values, arrays = [values[at] for at in there], [arrays[at] for at in there]
             slots = [slots[at] for at in there]
         doubts = () if doubt is None else stores(values, "doubt", [(doubt, slot) for slot in slots])
-        commit((), doubts, stores(values, "array", arrays), stores(values, "producer", repeat(None)),
-               map(setattr, (self,), ("finished",), (True,)), map(setitem, (self.answers,), (1,), ((),)))
+        store(chain(
+            doubts, stores(values, "array", arrays), stores(values, "producer", _NONE),
+            map(setattr, (self,), ("finished",), (True,)), map(setitem, (self.answers,), (1,), ((),)),
+        ))
         if not self.failed:  # else what depends on them still needs its entry
             self._let_go()
 
@@ -306,11 +307,11 @@ class Program:
             library.keep(trace, entry, executable)
         return executable
 
-    def _donatable(self, layout: Layout, outputs: list[Value]) -> tuple[int, ...]:
-        """Leaves nobody else refers to, as far as an output of the same aval can take their memory."""
-        free: dict[Aval, int] = {}
-        for value in outputs:
-            free[value.aval] = free.get(value.aval, 0) + 1
+    def _donatable(self, layout: Layout, free: dict[Aval, int]) -> tuple[int, ...]:
+        """Leaves nobody else refers to, as far as an output of the same aval can take their memory.
+
+        ``free`` says how many outputs of each aval there are.
+        """
         found = []
         leaves, uses = layout.leaves, layout.uses
         for i in range(len(leaves)):

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Sequence
+from itertools import repeat
 from typing import Any
 from weakref import getweakrefcount
 
@@ -22,11 +24,15 @@ import jax
 import numpy as np
 
 from jaxflow._core.aval import Aval
+from jaxflow._core.commit import store, stores
 from jaxflow._core.device import resolve
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import SMALL, Value
 
 from .state import state
+
+_NONE = repeat(None)
+_FEW = SMALL // 16  # so many elements are never large, whatever their dtype
 
 
 def large(aval: Aval) -> bool:
@@ -37,27 +43,32 @@ def large(aval: Aval) -> bool:
 def expect(grad: Any) -> None:
     """Note that ``grad`` is a new ``.grad``, in the program that computes it: the next one may lie there."""
     aval = grad._aval
-    if aval.numel > SMALL // 16 and grad._view is None and large(aval):
+    if aval.numel > _FEW and grad._view is None and large(aval):
         producer = grad._storage.value.producer
         if producer is not None:
             producer[0].program.gradients.append(producer)
 
 
-def drop_grad(owner: Any) -> None:
-    """Set ``owner``'s ``.grad`` to None; its array is spare if it was large and nobody else's."""
-    grad = owner._grad
-    owner._grad = None
-    if grad is None or state.eager or not large(grad._aval):
-        return
-    storage = grad._storage
-    value = storage.value
-    if (
-        grad._view is None and value.__class__ is Value and value.producer is None and not value.shared
-        and isinstance(value.array, jax.Array) and not isinstance(value.array, jax.core.Tracer)
-        and _counts(grad, storage, value) == _SOLE
-        and not getweakrefcount(grad) and not getweakrefcount(value)
-    ):
-        state.spares.append((value.aval, value.array))
+def drop_grads(owners: Sequence[Any]) -> None:
+    """Set the ``.grad`` of ``owners`` to None, at once.
+
+    An array is spare if it was large and nobody else's.
+    """
+    grads = [owner._grad for owner in owners]
+    store(stores(owners, "_grad", _NONE))
+    while grads:
+        grad = grads.pop()
+        if grad is None or grad._aval.numel <= _FEW or state.eager or not large(grad._aval):
+            continue
+        storage = grad._storage
+        value = storage.value
+        if (
+            grad._view is None and value.__class__ is Value and value.producer is None and not value.shared
+            and isinstance(value.array, jax.Array) and not isinstance(value.array, jax.core.Tracer)
+            and _counts(grad, storage, value) == _SOLE
+            and not getweakrefcount(grad) and not getweakrefcount(value)
+        ):
+            state.spares.append((value.aval, value.array))
 
 
 def take() -> list[tuple[Aval, Any]]:
@@ -94,7 +105,7 @@ def _counts(grad: Any, storage: Any, value: Any) -> tuple[int, ...]:
 
 
 def _calibrate() -> tuple[int, ...]:
-    """What `_counts` says where `drop_grad` is the only one to know the tensor."""
+    """What `_counts` says where `drop_grads` is the only one to know the tensor."""
     tensor = make(Value(None, np.zeros(1)), Tensor)  # type: ignore[arg-type]
     grad = tensor
     del tensor

@@ -56,16 +56,28 @@ def history_of(t: Tensor) -> tuple:
 
 def programs_of(values: Iterable[Any]) -> set:
     """The Programs that have to compute ``values``."""
-    producers = [v.producer for v in values if v.__class__ is Value]
-    return {producer[0].program for producer in producers if producer is not None}
+    found: set = set()
+    last = None
+    for v in values:
+        if v.__class__ is Value:
+            producer = v.producer
+            if producer is not None:
+                entry = producer[0]
+                if entry is not last:  # many results of one operation, mostly
+                    last = entry
+                    found.add(entry.program)
+    return found
 
 
 def writes_rows(storages: list[Storage], old: list, cells: list[list], new: Sequence[Any]) -> list[tuple]:
-    """The rows that note writes of ``new`` over ``old`` to many storages, which somebody keeps anyway."""
+    """The rows that note writes of ``new`` over ``old`` to many storages, which somebody keeps anyway.
+
+    Both are Values.
+    """
     programs = programs_of(new)
-    if not programs or any([v.__class__ is not Value for v in old]):
+    if not programs:
         return []
-    record = (WRITES, storages, [v.producer or v for v in old], cells, [(*cell,) for cell in cells])
+    record = (WRITES, storages, [v.producer or v for v in old], cells, list(map(tuple, cells)))
     return [appended(program.undo, record) for program in programs]
 
 
@@ -74,7 +86,7 @@ def grads_rows(owners: list[Tensor], before: list[Tensor | None], new: Sequence[
     programs = programs_of(new)
     if not programs:
         return []
-    record = (GRADS, list(map(ref, owners)), [None if g is None else _kept(g) for g in before])
+    record = (GRADS, [*map(ref, owners)], [g if g is None else _kept(g) for g in before])
     return [appended(program.undo, record) for program in programs]
 
 
@@ -115,22 +127,25 @@ def writes_of(undo: Iterable[Undo]) -> Iterator[tuple]:
                 yield storage, source, cell, version, None
 
 
-def sources_of(undo: Iterable[Undo]) -> Iterator[Any]:
+def sources_of(undo: Iterable[Undo]) -> list:
     """What records mention: Values that are there, and producers."""
+    found: list = []
     for record in undo:
         kind = record[0]
-        if kind is WRITE:
-            yield record[2]
-        elif kind is WRITES:
-            yield from record[2]
+        if kind is WRITES:
+            found += record[2]
+        elif kind is WRITE:
+            found.append(record[2])
         elif kind is GRADS:
-            for kept in record[2]:
-                if kept is not None and kept[0] is not None:
-                    yield kept[0]
+            found += [kept[0] for kept in record[2] if kept is not None and kept[0] is not None]
+    return found
 
 
 def count_mentions(undo: Iterable[Undo], slots: dict[Value, int], uses: list[int]) -> None:
     """Add to ``uses`` how often records mention the Values in the slots from -1 down."""
+    find = slots.get
     for source in sources_of(undo):
-        if source.__class__ is Value and source in slots:
-            uses[-1 - slots[source]] += 1
+        if source.__class__ is Value:
+            slot = find(source)
+            if slot is not None:
+                uses[-1 - slot] += 1

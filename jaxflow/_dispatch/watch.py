@@ -44,14 +44,14 @@ class Watch:
         wrong, for the first position in the shape they broadcast to. Raises it if the values are there.
         """
         values = [plain(value_of(t)) for t in tensors]
-        if any(v.aval.numel == 0 for v in values):
+        if not all([v.aval.numel for v in values]):
             return  # what they broadcast to has no elements
-        on_host = all(v.producer is None and v.aval.device.type == "cpu" for v in values)
+        on_host = all([v.producer is None and v.aval.device.type == "cpu" for v in values])
         if not (on_host or state.eager):
             self.owed.append((values, tuple(bounds), error, spared))
         else:
             arrays = [v.settled() for v in values]
-            if not any(isinstance(a, jax.core.Tracer) for a in arrays):
+            if not any([isinstance(a, jax.core.Tracer) for a in arrays]):
                 refuse_outside([np.asarray(a) for a in arrays], bounds, error, spared)
 
     def over(self, result: Any) -> Any:

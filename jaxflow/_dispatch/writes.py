@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import repeat
-from operator import attrgetter, call, eq
+from operator import add, attrgetter, call, eq, itemgetter
 from typing import Any, NamedTuple
 
-from jaxflow._core.commit import Overtaken, commit, commit_one, stores
+from jaxflow._core.commit import (
+    Overtaken,
+    at_epochs,
+    commit,
+    commit_one,
+    commit_parts,
+    rows_called,
+    stores,
+)
 from jaxflow._core.levels import LEVELS
-from jaxflow._core.tensor import Tensor, version_cell
+from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Storage, Value
 
 from .batch import Batched, axes_of
@@ -30,7 +38,10 @@ from .viewing import Counted
 from .views import view_node
 
 _set = list.__setitem__
-_is_view, _has_grad = attrgetter("_view"), attrgetter("_requires_grad")
+_view_of, _storage_of = attrgetter("_view"), attrgetter("_storage")
+_value_of, _cell_of, _first = attrgetter("value"), attrgetter("version"), itemgetter(0)
+_ZERO, _ONE = repeat(0), repeat(1)
+_VALUES, _NO_VIEW, _COUNTED = {Value}, {None}, {list}  # what is usual
 
 
 def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool = True,
@@ -91,34 +102,38 @@ def _next(cell: list) -> int:
     return cell[0] if cell.__class__ is Counted and state.inference else cell[0] + 1
 
 
-def write_all(targets: Sequence[Tensor], results: Sequence[Tensor], epochs: Sequence[int],
+def write_all(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int],
               rows: Sequence[tuple] = ()) -> None:
-    """Write every result to its target, and do what ``rows`` say, at once.
+    """Write every result, a tensor or its Value, to its target, and do what ``rows`` say, at once.
 
     Raises Overtaken, having changed nothing, if a storage is not at its epoch any more.
     """
-    storages = [t._storage for t in targets]
-    old: Any = [s.value for s in storages]  # kept until the call is over
-    if LEVELS or MET or any(map(_is_view, targets)) or any(map(_has_grad, results)):
+    storages = list(map(_storage_of, targets))
+    old: Any = list(map(_value_of, storages))  # kept until the call is over
+    new = results
+    if set(map(type, results)) != _VALUES:
+        new = [value_of(r) if isinstance(r, Tensor) and not r._requires_grad else r for r in results]
+    if (LEVELS or MET or set(map(type, new)) != _VALUES or set(map(type, old)) != _VALUES
+            or set(map(_view_of, targets)) != _NO_VIEW):
         old = old, [t._grad_fn for t in targets]
+        tensors = [r if isinstance(r, Tensor) else make(r) for r in results]
         stored = list(rows)
-        for t, result, epoch in zip(targets, results, epochs):
+        for t, result, epoch in zip(targets, tensors, epochs):
             stored += rows_of(t, result, epoch)
         commit(stored, storages=storages, epochs=epochs)
-    else:
-        new = [r._storage.value if r._view is None else value_of(r) for r in results]
-        cells = [s.version for s in storages]
-        commit(
-            [*rows, *writes_rows(storages, old, cells, new)], stores(storages, "value", new),
-            stores(storages, "epoch", [e + 1 for e in epochs]),
-            map(_set, cells, repeat(0), [c[0] + 1 if c.__class__ is list else _next(c) for c in cells]),
-            storages=storages, epochs=epochs,
-        )
+        del old
+        for t, result in zip(targets, tensors):
+            if result._requires_grad:
+                written_through(t, result)
         return
+    cells = list(map(_cell_of, storages))
+    commit_parts(
+        at_epochs(storages, epochs), rows_called([*rows, *writes_rows(storages, old, cells, new)]),
+        stores(storages, "value", new), stores(storages, "epoch", map(add, epochs, _ONE)),
+        map(_set, cells, _ZERO, map(add, map(_first, cells), _ONE) if set(map(type, cells)) == _COUNTED
+            else list(map(_next, cells))),
+    )
     del old
-    for t, result in zip(targets, results):
-        if result._requires_grad:
-            written_through(t, result)
 
 
 def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True) -> list[tuple]:

@@ -6,14 +6,18 @@ from collections.abc import Iterable
 from itertools import repeat
 from typing import Any
 
-from jaxflow._core.commit import Overtaken, commit, stores
+from jaxflow._core.commit import Overtaken, at_epochs, commit_parts, rows_called, stores, with_grads
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.batch import axes_of
 from jaxflow._dispatch.door import apply, share, strides_of, value_of
 from jaxflow._dispatch.inplace import check_writable
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.plan import NoneKind
+from jaxflow._dispatch.plans import kept
+from jaxflow._dispatch.run import run
 from jaxflow._dispatch.spares import expect
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET, refuse_leak
@@ -22,21 +26,28 @@ from jaxflow._dispatch.viewing import is_inference
 from jaxflow._dispatch.writes import rows_of
 
 
-def add(a: Tensor, b: Tensor) -> Tensor:
-    """The sum of two cotangents."""
-    return apply(OPS["add"], (a, b, None))
+def add(a: Tensor | Value, b: Tensor | Value) -> Tensor | Value:
+    """The sum of two cotangents: a Value if both are."""
+    if isinstance(a, Value) and isinstance(b, Value):
+        return run(kept(OPS["add"], ((), None, a.aval, b.aval, NoneKind)), [a, b])[0]
+    return apply(OPS["add"], (_as_tensor(a), _as_tensor(b), None))
 
 
-def without_history(t: Tensor) -> Tensor:
+def _as_tensor(x: Tensor | Value) -> Tensor:
+    return make(x) if isinstance(x, Value) else x
+
+
+def without_history(x: Tensor | Value) -> Tensor:
     """A fresh tensor with the same Value: immutable, so it need not be copied."""
-    return make(value_of(t))
+    return make(x if isinstance(x, Value) else value_of(x))
 
 
-def check_takes(variable: Tensor, grad: Tensor) -> bool:
+def check_takes(variable: Tensor, grad: Tensor | Value) -> bool:
     """Whether ``variable`` still takes gradients. RuntimeError for those of several examples of a vmap."""
     if not variable._requires_grad:
         return False  # it was cut off the graph since
-    if any(id(variable) not in axis.leaves for axis in axes_of(value_of(grad))):
+    value = grad if isinstance(grad, Value) else value_of(grad)
+    if value.__class__ is not Value and any(id(variable) not in axis.leaves for axis in axes_of(value)):
         raise RuntimeError(
             "vmap: backward() inside of vmap cannot accumulate into the .grad of a tensor from outside, "
             "which has no place for one gradient per example. Use torch.func.grad or "
@@ -52,6 +63,9 @@ def run_post_accumulate_hooks(variable: Tensor) -> None:
         for hook in list(hooks.get("post_accumulate", {}).values()):
             if hook(variable) is not None:
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+_NONE = repeat(None)
 
 
 class Publication:
@@ -71,7 +85,7 @@ class Publication:
         # Who publishes takes the lists out: a finalizer that comes in between finds nothing to do.
         self._found: list[tuple[list, list, list]] = [([], [], [])]
 
-    def leaf(self, variable: Tensor, grad: Tensor) -> None:
+    def leaf(self, variable: Tensor, grad: Tensor | Value) -> None:
         """``variable`` gets ``grad``."""
         self._found[0][0].append((variable, grad))
 
@@ -97,13 +111,17 @@ class Publication:
                 continue
 
     def _publish(self, leaves: list, retained: list, freed: list) -> None:
+        if len(leaves) > len({id(variable) for variable, _ in leaves}):
+            # Two threads made an accumulator for one leaf: each adds to what the one before it stored.
+            self._publish(leaves[:-1], [], [])
+            leaves = leaves[-1:]
         found = _Stores()
         for variable, grad in leaves:
             _add_to_grad(found, variable, grad, self.create_graph)
         for t, grad in retained:
             _retain(found, t, grad)
         held = [(node._inputs, node._guards) for node in freed]  # kept until the call is over
-        found.commit(stores(freed, "_inputs", repeat(None)), stores(freed, "_guards", repeat(None)))
+        found.commit(stores(freed, "_inputs", _NONE), stores(freed, "_guards", _NONE))
         del held
 
 
@@ -135,12 +153,14 @@ class _Stores:
         held = [s.value for s in self.storages]
         if self.new:
             self.rows += grads_rows(self.owners, self.before, [t._storage.value for t in self.new])
-        commit(self.rows, stores(self.owners, "_grad", self.new), *more, storages=self.storages,
-               epochs=self.epochs, owners=self.owners, grads=self.before)
+        commit_parts(
+            at_epochs(self.storages, self.epochs), with_grads(self.owners, self.before),
+            rows_called(self.rows), stores(self.owners, "_grad", self.new), *more,
+        )
         del held
 
 
-def _add_to_grad(found: _Stores, variable: Tensor, grad: Tensor, create_graph: bool) -> None:
+def _add_to_grad(found: _Stores, variable: Tensor, grad: Any, create_graph: bool) -> None:
     """``variable.grad += grad``; PyTorch's rules for when the old ``.grad`` object is kept.
 
     Without ``create_graph`` an existing ``.grad`` is changed in place; with it, replaced by a new sum
@@ -149,12 +169,16 @@ def _add_to_grad(found: _Stores, variable: Tensor, grad: Tensor, create_graph: b
     before = variable._grad
     if before is None:
         if MET:
-            refuse_leak(variable, value_of(grad), "the .grad of a tensor")
+            refuse_leak(variable, value_of(_as_tensor(grad)), "the .grad of a tensor")
         if not (create_graph and grad._requires_grad) and variable._stride is None:
             new = without_history(grad)  # the usual case, in the usual layout
-            found.grad(variable, None, new)
+            found.owners.append(variable)
+            found.before.append(None)
+            found.new.append(new)
             expect(new)
             return
+    grad = _as_tensor(grad)
+    if before is None:
         new = grad if create_graph and grad._requires_grad else without_history(grad)
         stride = _contract(variable)
         if new is grad:  # PyTorch copies it into the variable's layout, or clones it into row order

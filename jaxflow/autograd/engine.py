@@ -5,6 +5,11 @@ NOTE [Order of the walk]
     last runs first, and gradient accumulators before anything else, in the order they became ready (the
     same in every step, or steps would compile anew). Nothing recurses, so a chain of any
     length works; every node and edge is touched a constant number of times.
+
+NOTE [Cotangents without tensors]
+    In a pass that only adds to leaves and records no graph of its own, a cotangent that an operation yields
+    is a bare Value, for nobody sees it: one that a hook or a user's function gets becomes a tensor there,
+    and what those return stays one.
 """
 
 from __future__ import annotations
@@ -12,13 +17,14 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._dispatch import shown
-from jaxflow._dispatch.door import apply_plan, value_of
+from jaxflow._dispatch.door import apply_plan, run_plan, value_of
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
 from jaxflow._dispatch.history import Guarded
 from jaxflow._dispatch.op import OPS, TENSOR
@@ -148,6 +154,7 @@ class _Walk:
         self.capture_nodes = {key[0] for key in self.captured}
         self.callbacks: list[Callable] = []  # to be called at the end
         self.found = Publication(create_graph)
+        self.bare = False  # NOTE [Cotangents without tensors]
         self.cut_off = False  # whether an operation of a node's backward could not be run
 
     def will_run(self, node) -> bool:
@@ -174,7 +181,10 @@ class _Walk:
                 needed is None or alone or node in needed or id(node) in self.capture_nodes
             ):
                 heapq.heappush(ready, (-node._sequence, order(), node))
-        apply = self._apply_watched if anomaly_mode.is_anomaly_enabled() else self._apply
+        watched = anomaly_mode.is_anomaly_enabled()
+        apply = self._apply_watched if watched else self._apply
+        shortcut = needed is None and not watched
+        self.bare = shortcut and not (self.create_graph or LEVELS)
         while ready:
             node = heapq.heappop(ready)[2]
             cotangents = arrived.pop(node, None) or [None] * node._num_outputs
@@ -186,19 +196,34 @@ class _Walk:
             else:
                 self._capture(node, node_hooks.on_arrival(node, cotangents, self.found))
                 grads = None
+            direct = shortcut  # until somebody becomes ready in this loop
             for i, edge in enumerate(node._edges):
                 if edge is None:
                     continue
                 target, number = edge
-                if grads is not None and grads[i] is not None:
-                    _deposit(arrived, target, number, grads[i])
                 left = pending[target] = pending[target] - 1
+                grad = None if grads is None else grads[i]
+                if grad is not None:
+                    if left == 0 and direct and target.__class__ is AccumulateGrad and (
+                        target not in arrived and target._is_plain
+                    ):
+                        self._accumulate(target.variable, grad)  # it would be the next to run
+                        continue
+                    _deposit(arrived, target, number, grad)
                 if left == 0 and (needed is None or target in needed or (
                     id(target) in self.capture_nodes
                 )):
+                    direct = False
                     heapq.heappush(ready, (-target._sequence, order(), target))
         self.found.publish()
         return self.results
+
+    def _accumulate(self, variable: Tensor, grad: Tensor | Value) -> bool:
+        """Note that a leaf gets ``grad``; False if it takes none any more."""
+        if not check_takes(variable, grad):
+            return False
+        self.found.leaf(variable, grad)
+        return True
 
     def _capture(self, node, cotangents: list) -> None:
         for number, cotangent in enumerate(cotangents):
@@ -207,12 +232,12 @@ class _Walk:
 
     def _apply(self, node, cotangents: list):
         if node._tensor_hooks or node._retained:
-            cotangents = node_hooks.on_arrival(node, cotangents, self.found)
+            cotangents = node_hooks.on_arrival(node, _as_tensors(cotangents), self.found)
         if node._pre_hooks:
-            cotangents = node_hooks.before(node, cotangents)
+            cotangents = node_hooks.before(node, _as_tensors(cotangents))
         grads = self.evaluate(node, cotangents)
         if node._post_hooks:
-            grads = node_hooks.after(node, grads, cotangents)
+            grads = node_hooks.after(node, grads and _as_tensors(grads), _as_tensors(cotangents))
         return grads
 
     def _apply_watched(self, node, cotangents: list):
@@ -233,15 +258,12 @@ class _Walk:
     def evaluate(self, node, cotangents: list):
         """The gradients of a node's inputs; hooks are not its business."""
         if node.__class__ is AccumulateGrad:
-            variable, grad = node.variable, cotangents[0]
-            if grad is not None:
-                if not check_takes(variable, grad):
-                    return ()
-                self.found.leaf(variable, grad)
-            run_post_accumulate_hooks(variable)
+            grad = cotangents[0]
+            if grad is None or self._accumulate(node.variable, grad):
+                run_post_accumulate_hooks(node.variable)
             return ()
         if node._is_python:
-            return node._run(cotangents, self.keep)
+            return node._run(_as_tensors(cotangents), self.keep)
         return self._pull_back(node, cotangents)
 
     def _without_gradient(self, node: Node) -> None:
@@ -293,7 +315,12 @@ class _Walk:
             inputs = [*inputs, *results.values()]
         args: list = [inputs[i] for i in vjp.kept]
         try:
-            found = self._run_vjp(node, vjp, args, cotangents, results)
+            if self.bare and not LEVELS:
+                found = run_plan(vjp.plan, args + cotangents)
+            elif self.create_graph:
+                found = self._recorded(node, vjp, args, cotangents, results)
+            else:
+                found = apply_plan(vjp.plan, args + _as_tensors(cotangents))
         except Exception:
             self.cut_off = True
             raise
@@ -306,10 +333,8 @@ class _Walk:
             grads[i] = grad
         return grads
 
-    def _run_vjp(self, node: Node, vjp: Any, args: list, cotangents: list, results: dict) -> tuple:
-        """What a node's backward yields for its kept inputs and the cotangents."""
-        if not self.create_graph:
-            return apply_plan(vjp.plan, args + cotangents)
+    def _recorded(self, node: Node, vjp: Any, args: list, cotangents: list, results: dict) -> tuple:
+        """What a node's backward yields for its kept inputs and the cotangents, with a history."""
         plan = node._plan
         beside = results or plan.keeps
         edges = node._edges if not beside else [
@@ -407,7 +432,11 @@ def _leading_to(nodes: list, targets: set[int], *, run_targets: bool) -> set:
     return needed
 
 
-def _deposit(arrived: dict, node, number: int, cotangent: Tensor) -> None:
+def _as_tensors(cotangents: Sequence) -> list:
+    return [make(c) if isinstance(c, Value) else c for c in cotangents]
+
+
+def _deposit(arrived: dict, node, number: int, cotangent: Tensor | Value) -> None:
     slots = arrived.get(node)
     if slots is None:
         outputs = node._num_outputs

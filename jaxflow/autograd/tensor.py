@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
 from jaxflow._core.attributes import read_only
@@ -15,7 +16,7 @@ from jaxflow._dispatch.door import plan_of, value_of
 from jaxflow._dispatch.graph import hook_into
 from jaxflow._dispatch.history import Invalid
 from jaxflow._dispatch.history import refreshed as _refreshed
-from jaxflow._dispatch.spares import drop_grad
+from jaxflow._dispatch.spares import drop_grads
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET, refuse_leak
 from jaxflow._dispatch.viewing import alias, rebind, show
@@ -123,7 +124,7 @@ def _get_grad(self):
 def _set_grad(self, new: Any) -> None:
     publish_open()
     if new is None:
-        drop_grad(self)
+        drop_grads((self,))
         return
     if not isinstance(new, Tensor):
         raise TypeError(
@@ -160,7 +161,18 @@ def _set_grad(self, new: Any) -> None:
 
 def _del_grad(self) -> None:
     publish_open()
-    drop_grad(self)
+    drop_grads((self,))
+
+
+def zero_grads(tensors: Sequence[Any]) -> None:
+    """Set the ``.grad`` of ``tensors`` to None: of all at once, unless a class has a ``.grad`` of its own."""
+    if any([cls.grad is not Tensor.grad for cls in set(map(type, tensors))]):
+        for t in tensors:
+            t.grad = None
+        return
+    if _passes.open:
+        publish_open()
+    drop_grads(tensors)
 
 
 Tensor.grad = property(_get_grad, _set_grad, _del_grad, doc="The accumulated gradient, or None.")

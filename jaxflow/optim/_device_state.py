@@ -24,9 +24,10 @@ from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.commit import Overtaken
 from jaxflow._core.device import resolve
 from jaxflow._core.geometry import contiguous_strides, empty_like_strides
+from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
-from jaxflow._dispatch.door import apply, value_of
+from jaxflow._dispatch.door import apply, value_of, values_of
 from jaxflow._dispatch.inplace import check_writable
 from jaxflow._dispatch.op import SCALAR, Op
 from jaxflow._dispatch.run import flush
@@ -68,7 +69,7 @@ def filled_like(param: Tensor, fill: float) -> Tensor:
 
 def identity(tensors: Sequence[Tensor]) -> tuple[int, ...]:
     """Equal for scalar states that share their Values."""
-    return tuple(id(value_of(t)) for t in tensors)
+    return tuple([id(value_of(t)) for t in tensors])
 
 
 def unify(columns: Sequence[Sequence[Tensor]]) -> None:
@@ -82,10 +83,11 @@ def unify(columns: Sequence[Sequence[Tensor]]) -> None:
                 t._storage.value = known.setdefault(key, value)
 
 
-def call(rule: Op, tensors: Sequence, hypers: dict[str, Any], static: dict[str, Any]) -> tuple:
-    """Apply an update rule; results in the rule's order, as fresh tensors."""
+def call(rule: Op, tensors: Sequence, hypers: dict[str, Any], static: dict[str, Any]) -> Sequence:
+    """Apply an update rule; results in its order: tensors where they may have a history, else Values."""
     scalars = [_scalar(hypers[p.name]) for p in rule.params if p.kind == SCALAR]
-    return apply(rule, (*tensors, *scalars), tuple(static[name] for name in rule.static_names))
+    form = apply if state.grad or LEVELS else values_of
+    return form(rule, (*tensors, *scalars), tuple([static[name] for name in rule.static_names]))
 
 
 def _scalar(value: Any) -> Any:
@@ -94,20 +96,22 @@ def _scalar(value: Any) -> Any:
     return float(value)
 
 
-def overwrite(targets: Sequence[Tensor], results: Sequence[Tensor], epochs: Sequence[int],
+def overwrite(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int],
               entries: Sequence[tuple]) -> bool:
     """Write results in place, all at once: new versions, and history where grad mode is on.
 
-    ``entries`` are ``(dict, what it is updated with, tensors)``: the dict changes with them. False, with
-    nothing changed, if a target is not at its epoch any more.
+    ``results`` are what `call` returned; ``entries`` are ``(dict, what it is updated with, tensors)``: the
+    dict changes with them. False, with nothing changed, if a target is not at its epoch any more.
     """
     if state.grad or any([t._stride is not None for t in targets]):  # else there is nothing to refuse
         for t, result in zip(targets, results):
-            check_writable(t, t._requires_grad or result._requires_grad)
+            check_writable(t, t._requires_grad or isinstance(result, Tensor) and result._requires_grad)
     rows = []
     for mapping, change, new in entries:
         rows.append((dict.update, mapping, change))
-        rows += entry_rows(mapping, change, list(new.values()), [value_of(results[0])])
+        first = results[0]
+        rows += entry_rows(mapping, change, list(new.values()),
+                           [value_of(first) if isinstance(first, Tensor) else first])
     try:
         write_all(targets, results, epochs, rows)
     except Overtaken:

@@ -59,11 +59,12 @@ def grad_mode(step: Callable) -> Callable:
 class _Batch:
     """Parameters of one group, on one device, that one call of the rule updates together."""
 
-    __slots__ = ("fresh", "group", "params", "states")
+    __slots__ = ("fresh", "grads", "group", "params", "states")
 
     def __init__(self, group: dict, fresh: bool) -> None:
         self.group, self.fresh = group, fresh
         self.params: list = []
+        self.grads: list = []
         self.states: list[dict] = []
 
 
@@ -148,44 +149,47 @@ class RuleOptimizer(Optimizer):
         """Batches of all groups; one listed twice in a group is updated again in a second round."""
         rounds: list[list[_Batch]] = [[]]
         for group in self.param_groups:
-            names = self._scalars + self._states(group)
-            todo = [p for p in group["params"] if p.grad is not None]
-            for turn in range(len(todo)):
-                if not todo:
-                    break
+            named = bool(self._scalars or self._states(group))
+            fused = group.get("fused")
+            todo = [(p, grad) for p in group["params"] if (grad := p.grad) is not None]
+            turn = 0
+            while todo:
                 if turn == len(rounds):
                     rounds.append([])
                 batches: dict[tuple, _Batch] = {}
                 repeated, seen = [], set()
-                for param in todo:
+                for pair in todo:
+                    param, grad = pair
                     if id(param) in seen:
-                        repeated.append(param)
+                        repeated.append(pair)
                         continue
                     seen.add(id(param))
-                    self._check_grad(param)
-                    if group.get("fused") and not param.is_floating_point():
+                    self._check_grad(grad)
+                    if fused and not param.is_floating_point():
                         raise RuntimeError(
                             "`fused=True` requires all the params to be floating point Tensors of "
                             f"supported devices: [cpu, cuda, tpu] but {param.dtype} and "
                             f"{param.device.type}"
                         )
-                    state = self.state.get(param) if names else None
-                    fresh = bool(names) and self._is_fresh(state)
-                    key = (param.device, fresh)
+                    state = self.state.get(param) if named else None
+                    fresh = named and self._is_fresh(state)
+                    key = (param._aval.device, fresh)
                     batch = batches.get(key)
                     if batch is None:
                         batch = batches[key] = _Batch(group, fresh)
                     batch.params.append(param)
+                    batch.grads.append(grad)
                     batch.states.append({} if fresh else state)
                 for batch in batches.values():
                     if batch.fresh:
                         batch.states = self._new_states(batch.params, group)
                 rounds[turn] += batches.values()
                 todo = repeated
+                turn += 1
         return rounds
 
-    def _check_grad(self, param: Any) -> None:
-        if param.grad.is_sparse:
+    def _check_grad(self, grad: Any) -> None:
+        if grad.is_sparse:
             raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
     def _new_states(self, params: list, group: dict) -> list[dict]:
@@ -208,32 +212,30 @@ class RuleOptimizer(Optimizer):
         if self._unify and self._scalars:
             _device_state.unify([[state[name] for state in states] for name in self._scalars])
         heads: list = []
-        unit_of, units = [], {}
-        for state in states:
-            scalars = [state[name] for name in self._scalars]
-            key = _device_state.identity(scalars)
-            if key not in units:
-                units[key] = len(units)
-                heads += scalars
-            unit_of.append(units[key])
-        columns = [[state[name] for state in states] for name in self._states(group)]
-        written = [*params, *(t for column in columns for t in column)]
-        written += [state[name] for name in self._scalars for state in states]
+        unit_of, units = [0] * len(states), {}
+        if self._scalars:
+            for i, state in enumerate(states):
+                scalars = [state[name] for name in self._scalars]
+                key = _device_state.identity(scalars)
+                if key not in units:
+                    units[key] = len(units)
+                    heads += scalars
+                unit_of[i] = units[key]
+        columns = [state[name] for name in self._states(group) for state in states]
+        written = [*params, *columns, *[state[name] for name in self._scalars for state in states]]
         targets += written
         epochs += [t._storage.epoch for t in written]
         rule, hypers, static = self._rule(group, batch.fresh)
-        tensors = [*heads, *params, *(p.grad for p in params)]
-        for column in columns:
-            tensors += column
+        tensors = [*heads, *params, *batch.grads, *columns]
         static["layout"] = Layout(tuple(unit_of), len(self._scalars))
         results = _device_state.call(rule, tensors, hypers, static)
         new_heads, rest = results[: len(heads)], results[len(heads) :]
         new += rest
-        learned = any(map(_learned, hypers.values()))
+        learned = bool(heads) and any(map(_learned, hypers.values()))
         for j, name in enumerate(self._scalars):
             values = new_heads[j :: len(self._scalars)]
             if name == "step" or not learned:  # such a count has no gradient
-                values = [value.detach() if value.requires_grad else value for value in values]
+                values = [value.detach() if _learned(value) else value for value in values]
             new += [values[unit] for unit in unit_of]
 
 

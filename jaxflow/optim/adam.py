@@ -88,8 +88,8 @@ class Adam(RuleOptimizer):
         peak = ("max_exp_avg_sq",) if group["amsgrad"] else ()
         return ("exp_avg", "exp_avg_sq", *peak)
 
-    def _check_grad(self, param: Any) -> None:
-        if param.grad.is_sparse:
+    def _check_grad(self, grad: Any) -> None:
+        if grad.is_sparse:
             raise RuntimeError(
                 "Adam does not support sparse gradients, please consider SparseAdam instead"
             )

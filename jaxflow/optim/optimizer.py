@@ -12,6 +12,7 @@ from typing import Any
 
 import jaxflow
 from jaxflow._dispatch import explain
+from jaxflow.autograd.tensor import zero_grads
 from jaxflow.utils.hooks import RemovableHandle
 
 from . import _device_state
@@ -240,11 +241,12 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop every parameter's ``.grad``, or fill it with zeros when ``set_to_none`` is false."""
+        if set_to_none:
+            zero_grads([param for group in self.param_groups for param in group["params"]])
+            return
         for group in self.param_groups:
             for param in group["params"]:
-                if set_to_none:
-                    param.grad = None
-                elif param.grad is not None:
+                if param.grad is not None:
                     grad = param.grad
                     if grad.grad_fn is not None:
                         grad.detach_()
