@@ -23,6 +23,7 @@ import numpy as np
 
 from jaxflow._core.aval import Aval
 from jaxflow._core.device import resolve
+from jaxflow._core.fields import set_grad
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import SMALL, Value
 
@@ -46,8 +47,10 @@ def expect(grad: Any) -> None:
 def drop_grad(owner: Any) -> None:
     """Set ``owner``'s ``.grad`` to None; its array is spare if it was large and nobody else's."""
     grad = owner._grad
-    owner._grad = None
-    if grad is None or state.eager or not large(grad._aval):
+    if grad is None:
+        return
+    set_grad(owner, None)
+    if state.eager or not large(grad._aval):
         return
     storage = grad._storage
     value = storage.value

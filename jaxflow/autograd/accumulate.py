@@ -7,6 +7,7 @@ from itertools import repeat
 from typing import Any
 
 from jaxflow._core.commit import Overtaken, commit, stores
+from jaxflow._core.fields import grad_stores
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.warning import warn_once
@@ -135,7 +136,7 @@ class _Stores:
         held = [s.value for s in self.storages]
         if self.new:
             self.rows += grads_rows(self.owners, self.before, [t._storage.value for t in self.new])
-        commit(self.rows, stores(self.owners, "_grad", self.new), *more, storages=self.storages,
+        commit(self.rows, grad_stores(self.owners, self.new), *more, storages=self.storages,
                epochs=self.epochs, owners=self.owners, grads=self.before)
         del held
 
