@@ -177,6 +177,85 @@ def test_bad_habits_are_seen(tmp_path):
     assert sorted(node.lineno for node, _ in bad_habits(bad)) == [1, 2, 3, 6, 6]
 
 
+# ----- stores to a tensor -------------------------------------------------------------------------
+
+# NOTE [Stores to a tensor]: only this module may store to these, and two constructors.
+FIELDS = ("_storage", "_grad", "_requires_grad", "_grad_fn")
+STORING = PACKAGE / "_core" / "fields.py"
+CONSTRUCTORS = {PACKAGE / "_core" / "tensor.py": ("make", "make_view")}
+READING = ("attrgetter", "getattr", "hasattr", "index")  # calls that do not store what they are told to name
+
+
+def names_a_class(node):
+    """Whether an expression looks like a class: ``Tensor``, ``jaxflow.Tensor``, ``cls``, ``type(t)``."""
+    name = getattr(node, "attr", None) or getattr(node, "id", None) or ""
+    return name[:1].isupper() or name in ("cls", "__class__") or called_name(node) == "type"
+
+
+def harmless(node, constructors):
+    """The nodes below ``node`` that do not store, or may."""
+    if isinstance(node, ast.FunctionDef) and node.name in constructors:
+        return list(ast.walk(node))
+    if isinstance(node, ast.Call) and called_name(node) in READING:
+        return node.args
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.Assign) and any(getattr(t, "id", "") == "__slots__" for t in node.targets):
+        return list(ast.walk(node.value))
+    return []
+
+
+def stores_to_fields(tree, constructors=()):
+    """What stores to the fields, or names them where that could end in a store."""
+    nodes = list(ast.walk(tree))
+    allowed = {id(child) for node in nodes for child in harmless(node, constructors)}
+    for node in nodes:
+        if id(node) in allowed:
+            continue
+        if isinstance(node, ast.Attribute) and node.attr in FIELDS:
+            if not isinstance(node.ctx, ast.Load):
+                yield node, f"a store to {node.attr}"
+            elif names_a_class(node.value):
+                yield node, f"the descriptor of {node.attr}, which can store"
+        if isinstance(node, ast.Attribute) and node.attr == "__slots__" and names_a_class(node.value):
+            yield node, "all names of fields"
+        if isinstance(node, ast.Constant) and node.value in FIELDS:
+            yield node, f"the name of {node.value}, for what may be a store"
+
+
+def test_tensors_are_changed_in_one_module():
+    found = [
+        f"{name_of(path)}:{node.lineno}: {what}: see NOTE [Stores to a tensor]"
+        for path in python_files("jaxflow") if path != STORING
+        for node, what in stores_to_fields(tree_of(path), CONSTRUCTORS.get(path, ()))
+    ]
+    assert not found, "\n".join(found)
+
+
+STORES = (
+    "t.F = x", "a, t.u.F = x", "t.F += x", "t.F: int = x", "del t.F", "for t.F in x: pass",
+    "setattr(t, 'F', x)", "object.__setattr__(t, 'F', x)", "rows = [(setattr, t, 'F', x)]",
+    "stores(owners, 'F', x)", "NAMES = ('_aval', 'F')", "vars(Tensor)['F'].__set__(t, x)",
+    "Tensor.F.__set__(t, x)", "store = type(t).F.__set__", "SLOTS = jaxflow.Tensor.__slots__",
+    "def make(t):\n    t.F = x",
+)
+READS = (
+    "x = t.F", "t.F.value = x", "of = attrgetter('_aval', 'F')", "getattr(t, 'F')", "name == 'F'",
+    "NAMES.index('F')", "class C:\n    __slots__ = ('F',)",
+)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_stores_to_a_tensor_are_seen(field):
+    """The check above must be able to fail, and to let pass what only reads."""
+    for line in STORES:
+        assert len(list(stores_to_fields(ast.parse(line.replace("F", field))))) == 1, line
+    for line in READS:
+        assert not list(stores_to_fields(ast.parse(line.replace("F", field)))), line
+    assert not list(stores_to_fields(ast.parse(STORES[-1].replace("F", field)), ("make",)))
+    assert any(field in what for _, what in stores_to_fields(tree_of(STORING)))
+
+
 # ----- declarations -------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
 from jaxflow._core.aval import aval_of
+from jaxflow._core.fields import init_history, rebind
 from jaxflow._core.layout import (
     channels_last,
     channels_last_3d,
@@ -35,7 +36,7 @@ from jaxflow._dispatch.not_derived import NotDerived
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.planning import build
 from jaxflow._dispatch.state import state
-from jaxflow._dispatch.viewing import is_inference, rebind, show
+from jaxflow._dispatch.viewing import is_inference, show
 from jaxflow._dispatch.writes import write
 from jaxflow._ops.views import capacity
 
@@ -179,7 +180,7 @@ def _moved(t: Tensor, device: devices.device) -> Tensor:
         op = OPS["_to_dtype"]
         plan = build(op, (t._aval,), (t._aval.dtype,))
         node = plan.node(plan, [None], [edge_of(t)], (True,), None)
-        new._grad_fn, new._requires_grad = node, True
+        init_history(new, node, 0)
     return new
 
 

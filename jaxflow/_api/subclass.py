@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxflow._core.fields import init_requires_grad, init_storage
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch.door import plan_of, value_of
 from jaxflow._dispatch.state import state
@@ -30,10 +31,8 @@ def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tenso
     # What shows all of a storage is a base tensor like any other, which every operation reads
     # fastest.
     source = data if plan_of(data).identity else alias(data)
-    t._storage, t._stride = source._storage, source._stride
-    if source is not data:
-        t._view = source._view
-    t._requires_grad = require_grad
+    init_storage(t, source._storage, source._stride, None if source is data else source._view)
+    init_requires_grad(t, require_grad)
     return t
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry, printing
 from jaxflow._core.attributes import read_only
+from jaxflow._core.fields import init_requires_grad, init_storage, set_grad
 from jaxflow._core.layout import contiguous_format, preserve_format, strided
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
@@ -446,15 +447,15 @@ def _deepcopy(self, memo: dict):
         )
     value, plan = value_of(self), plan_of(self)
     new = make(value, type(self))
-    new._storage, new._stride = _copied_storage(self._storage, memo), self._stride
-    if not plan.identity:
-        view = new._view = ViewInfo(plan, None, None, [0])
-        if new._storage.value is self._storage.value:  # it shows what was read just now
-            view.value, view.epoch = value, new._storage.epoch
-    new._requires_grad = self._requires_grad
+    storage = _copied_storage(self._storage, memo)
+    view = None if plan.identity else ViewInfo(plan, None, None, [0])
+    if view is not None and storage.value is self._storage.value:  # it shows what was read just now
+        view.value, view.epoch = value, storage.epoch
+    init_storage(new, storage, self._stride, view)
+    init_requires_grad(new, self._requires_grad)
     memo[id(self)] = new
     if self._grad is not None:
-        new._grad = _copy.deepcopy(self._grad, memo)
+        set_grad(new, _copy.deepcopy(self._grad, memo))
     if self.__dict__:
         new.__dict__.update(_copy.deepcopy(self.__dict__, memo))
     return new

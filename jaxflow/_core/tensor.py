@@ -86,12 +86,12 @@ def make(value: Value, cls: type = Tensor) -> Tensor:
     return t
 
 
-def make_view(parent: Tensor, plan, info: ViewInfo) -> Tensor:
-    """A view on the parent's storage."""
-    t = _new(Tensor)
-    t._storage = parent._storage
-    t._aval = plan.aval
-    t._stride = plan.stride
+def make_view(storage: Storage, aval, stride, info: ViewInfo, cls: type = Tensor) -> Tensor:
+    """A fresh tensor that shows a storage that is there already, as ``info`` says; it requires no grad."""
+    t = _new(cls)
+    t._storage = storage
+    t._aval = aval
+    t._stride = stride
     t._view = info
     t._requires_grad = False
     t._grad_fn = None

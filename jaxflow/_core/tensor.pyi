@@ -1450,7 +1450,7 @@ class ConstantInfo:
     def __getattr__(self, name: _str) -> _Any: ...
 def make(value: _Any, cls: _type = ...) -> Tensor:
     """A fresh contiguous base tensor that holds ``value`` and requires no grad."""
-def make_view(parent: Tensor, plan: _Any, info: _Any) -> Tensor:
-    """A view on the parent's storage."""
+def make_view(storage: _Any, aval: _Any, stride: _Any, info: _Any, cls: _type = ...) -> Tensor:
+    """A fresh tensor that shows a storage that is there already, as ``info`` says; it requires no grad."""
 def version_cell(t: Tensor) -> _list[_int]:
     """The one-element list behind ``t._version``."""

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxflow._core.fields import init_history
 from jaxflow._core.geometry import contiguous_strides, preserve_strides
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
@@ -88,7 +89,9 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
         if plan.preserve and (permuted or not t._aval.numel):
             t._stride = _preserved(op, args, t._aval.shape)
         if node is not None:
-            _attach(t, node, 0)
+            init_history(t, node, 0)
+            if node._guards.__class__ is _WithResult:
+                _guard_result(node, t, 0)
         elif state.inference:
             t._storage.version = Untracked((0,))
         return t
@@ -96,7 +99,9 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
     for i, value in enumerate(outs):
         t = make(value)
         if node is not None and plan.diff_outputs[i]:
-            _attach(t, node, i)
+            init_history(t, node, i)
+            if node._guards.__class__ is _WithResult:
+                _guard_result(node, t, i)
         elif state.inference:
             t._storage.version = Untracked((0,))
         tensors.append(t)
@@ -139,7 +144,9 @@ def apply_plan(plan: Plan, args: list, plain: bool = False) -> tuple[Tensor, ...
         node = _record(plan, args, values, outs)
         for i, t in enumerate(tensors):
             if plan.diff_outputs[i] and node is not None:
-                _attach(t, node, i)
+                init_history(t, node, i)
+                if node._guards.__class__ is _WithResult:
+                    _guard_result(node, t, i)
     return tensors
 
 
@@ -168,17 +175,13 @@ SAVED_INFERENCE = (
 )
 
 
-def _attach(t: Tensor, node: Node, number: int) -> None:
-    t._requires_grad = True
-    t._grad_fn = node
-    t._output_nr = number
+def _guard_result(node: Node, t: Tensor, number: int) -> None:
+    """NOTE [Saved results]: the version check is on the result, once it exists."""
     guards = node._guards
-    if guards.__class__ is _WithResult:
-        # NOTE [Saved results]: the version check is on the result, once it exists.
-        if guards.packed is not None:
-            pack_result(node, t, number)
-            return
-        node._guards = [*guards, (t._storage.version, 0, t._aval, RESULT, None)]
+    if guards.packed is not None:
+        pack_result(node, t, number)
+        return
+    node._guards = [*guards, (t._storage.version, 0, t._aval, RESULT, None)]
 
 
 def _guard_results(node: Node, tensors: list) -> None:
@@ -187,7 +190,7 @@ def _guard_results(node: Node, tensors: list) -> None:
     if guards.__class__ is Packed:
         return
     plan = node._plan
-    done = any(g[3] is RESULT for g in guards)  # the first one, by `_attach`
+    done = any(g[3] is RESULT for g in guards)  # the first one, by `_guard_result`
     for k in plan.held_results:
         if k or not done:
             number = k if plan.diff_outputs[k] else None
@@ -326,7 +329,7 @@ def share(op: Op, t: Tensor) -> Tensor:
         plan = op.plans.get(key)
         if plan is None:
             plan = missing(op, key)
-        _attach(new, plan.node(plan, [None], [edge_of(t)], (True,), None), 0)
+        init_history(new, plan.node(plan, [None], [edge_of(t)], (True,), None), 0)
     elif state.inference:
         new._storage.version = Untracked((0,))
     if LEVELS:

@@ -26,6 +26,7 @@ import jax
 from jax.extend.core import subjaxprs
 from jax.interpreters import partial_eval
 
+from jaxflow._core.fields import init_history
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 
@@ -168,8 +169,7 @@ def snapshot(t: Tensor, inside: Level | None = None) -> Tensor:
     if refreshed(t)._requires_grad:
         edge = edge_of(t)
         if edge is not None:
-            new._grad_fn, new._output_nr = edge
-            new._requires_grad = True
+            init_history(new, *edge)
     for level, tangent in tangents_of(t).items():
         if tangent is not None and (inside is None or level.serial < inside.serial):
             set_tangent(new, level, snapshot(tangent, inside))

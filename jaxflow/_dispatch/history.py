@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import weakref
 
+from jaxflow._core import fields
 from jaxflow._core.commit import commit
 from jaxflow._core.tensor import Tensor
 
@@ -97,18 +98,18 @@ def refresh_history(t: Tensor) -> None:
     if node.__class__ is Invalid:
         node = node.node
     if node is None and not base._requires_grad:
-        t._requires_grad = view.own
-        t._grad_fn = None
+        if before is not None or t._requires_grad is not view.own:  # seldom: it is looked at at every use
+            fields.set_history(t, None, t._output_nr, view.own)
         return
     seen = view.seen_version
     if version in (seen, -1 - seen):
-        t._requires_grad = True
-        t._grad_fn = node
+        if before is not node or not t._requires_grad:
+            fields.set_history(t, node, t._output_nr)
         if node is not None:  # else it only follows its base, which may be detached again
             view.seen_version = version
     elif view.origin is not None:
         lost = Invalid(_refusal(view.origin, node, t._output_nr, INDIRECTLY), node)
-        commit([(setattr, t, "_grad_fn", lost), (setattr, t, "_requires_grad", True)])
+        fields.set_history(t, lost, t._output_nr)
     else:
         plan = base_plan_of(view)
         edge = edge_of(base) if base._requires_grad else None
@@ -136,8 +137,7 @@ def set_history(t: Tensor, node, number: int) -> None:
 
 def history_rows(t: Tensor, node, number: int) -> list[tuple]:
     """The stores that make ``t`` an output of ``node``; a grad it was to retain is retained there."""
-    rows = [(setattr, t, "_grad_fn", node), (setattr, t, "_output_nr", number),
-            (setattr, t, "_requires_grad", True)]
+    rows = fields.history_rows(t, node, number)
     old = t._grad_fn
     if old is not None and old._retained:
         ref = old._retained.get(t._output_nr)

@@ -15,6 +15,7 @@ NOTE [Nothing half done]
 from __future__ import annotations
 
 from jaxflow._core.commit import Overtaken
+from jaxflow._core.fields import init_history
 from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
@@ -158,7 +159,7 @@ def _normal(t: Tensor) -> Tensor:
     """A normal tensor in the place of an inference tensor that is written to, and so may be saved."""
     normal = make(value_of(t))
     normal._stride, normal._tangents = t._stride, t._tangents
-    normal._grad_fn, normal._output_nr, normal._requires_grad = t._grad_fn, t._output_nr, t._requires_grad
+    init_history(normal, t._grad_fn, t._output_nr, t._requires_grad)
     return normal
 
 

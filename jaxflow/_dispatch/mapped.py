@@ -23,6 +23,7 @@ import numpy as np
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
+from jaxflow._core.fields import init_history
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor, make
@@ -125,8 +126,7 @@ def _crossing(name: str) -> type[_Crossing]:
 def _cross(t: Tensor, axis: MappedAxis, change: Callable, pull: Callable, name: str) -> Tensor:
     out = make(change(run, value_of(t), axis))
     if t._requires_grad and state.grad:
-        out._grad_fn = _crossing(name)(edge_of(t), out._aval, axis, pull)
-        out._requires_grad = True
+        init_history(out, _crossing(name)(edge_of(t), out._aval, axis, pull), 0)
     if LEVELS:
         forward_mode().carry(out, t, lambda tangent: _cross(tangent, axis, change, pull, name))
     return out

@@ -304,7 +304,7 @@ def _weave_attribute(name: str, x: Any) -> None:
 # ------------------------------------------------------------------------- the default for subclasses
 
 #: Attributes whose values stay as they are: they belong to other tensors.
-_UNWRAPPED = ("_base", "grad", "_grad")
+_UNWRAPPED = ("_base", "grad")
 
 
 @functools.cache

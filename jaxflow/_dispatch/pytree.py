@@ -19,6 +19,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.fields import init_requires_grad
 from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
@@ -77,7 +78,7 @@ def _unflatten(cls: type, aux: tuple, children) -> Tensor:
     if isinstance(x, jax.core.Tracer):
         entered(x)
     t = make(Value(aval, x, shared=True), cls)
-    t._requires_grad = requires_grad and aval.dtype.category >= 2
+    init_requires_grad(t, requires_grad and aval.dtype.category >= 2)
     return t
 
 

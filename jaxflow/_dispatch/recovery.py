@@ -23,6 +23,7 @@ import numpy as np
 
 from jaxflow._core.commit import commit
 from jaxflow._core.device import CPU, placed
+from jaxflow._core.fields import grad_row, history_rows
 from jaxflow._core.value import Value, host_array, owned
 
 from . import explain, policy
@@ -255,11 +256,10 @@ def _grads_undone(undo: list, value_of: Callable, back: dict) -> list[tuple]:
             present = found[id(owner)][1] if id(owner) in found else owner._grad
             if not (present is None or (kept if present.__class__ is tuple else there)(present)):
                 found[id(owner)] = owner, before
-    return [(setattr, owner, "_grad", before and grad_of(before, before[0] and value_of(before[0])))
+    return [grad_row(owner, before and grad_of(before, before[0] and value_of(before[0])))
             for owner, before in found.values()]
 
 
 def _with_history(t: Any, node: Any, number: int, requires_grad: bool) -> list[tuple]:
     found = None if node is None else node()
-    return [(setattr, t, "_grad_fn", found), (setattr, t, "_output_nr", number),
-            (setattr, t, "_requires_grad", requires_grad)]
+    return history_rows(t, found, number, requires_grad)

@@ -19,6 +19,7 @@ from typing import Any
 import jax
 
 from jaxflow._core.aval import Aval
+from jaxflow._core.fields import init_history, init_requires_grad
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Value
@@ -119,11 +120,11 @@ def shown_value(t: Tensor) -> Value:
 def at_edge(t: Tensor, edge: tuple | None) -> Tensor:
     """Give a fresh tensor its place in the graph: that of a leaf, or of a result."""
     if edge is not None:
-        t._requires_grad = True
         if edge[0].__class__ is AccumulateGrad:
+            init_requires_grad(t)
             t._accumulator = weakref.ref(edge[0])
         else:
-            t._grad_fn, t._output_nr = edge
+            init_history(t, *edge)
     return t
 
 

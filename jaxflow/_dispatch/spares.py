@@ -24,8 +24,9 @@ import jax
 import numpy as np
 
 from jaxflow._core.aval import Aval
-from jaxflow._core.commit import store, stores
+from jaxflow._core.commit import store
 from jaxflow._core.device import resolve
+from jaxflow._core.fields import grad_stores
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import SMALL, Value
 
@@ -55,7 +56,7 @@ def drop_grads(owners: Sequence[Any]) -> None:
     An array is spare if it was large and nobody else's.
     """
     grads = [owner._grad for owner in owners]
-    store(stores(owners, "_grad", _NONE))
+    store(grad_stores(owners, _NONE))
     while grads:
         grad = grads.pop()
         if grad is None or grad._aval.numel <= _FEW or state.eager or not large(grad._aval):

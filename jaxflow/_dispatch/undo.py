@@ -19,6 +19,7 @@ from typing import Any
 from weakref import ref
 
 from jaxflow._core.commit import END, appended
+from jaxflow._core.fields import init_history
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Storage, Value
 
@@ -103,8 +104,8 @@ def grad_of(kept: tuple, value: Any) -> Tensor | None:
     t = found()
     if t is None and value is not None:
         t = make(value)
-        t._storage.version, t._stride, t._output_nr = version, stride, number
-        t._grad_fn, t._requires_grad = None if node is None else node(), requires_grad
+        t._storage.version, t._stride = version, stride
+        init_history(t, None if node is None else node(), number, requires_grad)
     return t
 
 

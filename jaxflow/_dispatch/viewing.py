@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax
 
-from jaxflow._core.commit import commit
+from jaxflow._core.fields import init_history, rebind
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import ConstantInfo, Tensor, ViewInfo, make_view, version_cell
 from jaxflow._core.value import Untracked
@@ -20,7 +20,7 @@ def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:
     """The view ``name(t, *static)``; shares storage, version and autograd history with ``t``."""
     out, plan = _child(name, t, static)
     if t._requires_grad and state.grad and out._aval.dtype.category >= 2 and not is_inference(t):
-        _attach(out, view_node(plan.step, plan.step_fns.numbers, [edge_of(t)]), 0)
+        init_history(out, view_node(plan.step, plan.step_fns.numbers, [edge_of(t)]), 0)
     if LEVELS:
         forward_mode().viewed(out, t, name, static)
     return out
@@ -33,7 +33,7 @@ def apply_joint_view(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_name:
         plan = joint_plan(tuple(p for _, p in outs), grad_name)
         node = view_node(plan, (), [edge_of(t)])
         for i, (out, _) in enumerate(outs):
-            _attach(out, node, i)
+            init_history(out, node, i)
     if LEVELS:
         for (out, _), (name, static) in zip(outs, specs, strict=True):
             forward_mode().viewed(out, t, name, static)
@@ -44,11 +44,12 @@ def apply_unsafe_views(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_nam
     """Views of ``t`` that autograd takes for new tensors: writes to them are counted for each alone."""
     refreshed(t)
     plans = tuple([plan_of(t).child(name, static) for name, static in specs])
-    outs = tuple([make_view(t, plan, ViewInfo(plan, None, None, _own_version(t))) for plan in plans])
+    infos = [ViewInfo(plan, None, None, _own_version(t)) for plan in plans]
+    outs = tuple([make_view(t._storage, info.plan.aval, info.plan.stride, info) for info in infos])
     if t._requires_grad and state.grad and outs and not is_inference(t):
         node = view_node(joint_plan(plans, grad_name), (), [edge_of(t)])
         for i, out in enumerate(outs):
-            _attach(out, node, i)
+            init_history(out, node, i)
     if LEVELS:
         for out, (name, static) in zip(outs, specs, strict=True):
             forward_mode().viewed(out, t, name, static)
@@ -59,12 +60,6 @@ def _own_version(t: Tensor) -> list[int]:
     if version_cell(t).__class__ is list:
         return [0]
     return (Untracked if state.inference else Counted)((0,))
-
-
-def _attach(out: Tensor, node, number: int) -> None:
-    out._grad_fn = node
-    out._output_nr = number
-    out._requires_grad = True
 
 
 def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
@@ -91,7 +86,7 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
     if not state.grad:
         info.origin = INFERENCE if state.inference else NO_GRAD
         info.seen_version = -1 - info.version[0]  # NOTE [Provisional versions]: it records nothing
-    out = make_view(t, plan, info)
+    out = make_view(t._storage, plan.aval, plan.stride, info)
     if MET:
         _read_traced(out)
     return out, plan
@@ -121,7 +116,7 @@ def _read_traced(view: Tensor) -> None:
 def _untracked_child(name: str, t: Tensor, static: tuple):
     """A view of an inference tensor: autograd knows it for no view, wherever it is made."""
     plan = plan_of(t).child(name, static)
-    return make_view(t, plan, ViewInfo(plan, None, None, Untracked((0,)))), plan
+    return make_view(t._storage, plan.aval, plan.stride, ViewInfo(plan, None, None, Untracked((0,)))), plan
 
 
 def alias(t: Tensor, *, own_version: bool = False, constant: bool = False) -> Tensor:
@@ -134,7 +129,7 @@ def alias(t: Tensor, *, own_version: bool = False, constant: bool = False) -> Te
     if own_version or version.__class__ is not list:
         version = _own_version(t)
     info = (ConstantInfo if constant else ViewInfo)(plan, None, None, version)
-    out = make_view(t, plan, info)
+    out = make_view(t._storage, plan.aval, plan.stride, info)
     if MET:
         _read_traced(out)
     return out
@@ -147,11 +142,3 @@ def show(t: Tensor, source: Tensor, *more: tuple) -> None:
     """
     info = ViewInfo(plan_of(source), None, None, version_cell(t))
     rebind(t, source._storage, source._aval, source._stride, info, *more)
-
-
-def rebind(t: Tensor, storage, aval, stride, view: ViewInfo | None, *more: tuple) -> None:
-    """Give ``t`` another storage, and another way to show it, at once; and store the rows ``more``."""
-    before = t._storage, t._view, t._grad_fn, t._tangents  # kept until the call is over
-    commit([(setattr, t, "_storage", storage), (setattr, t, "_aval", aval), (setattr, t, "_stride", stride),
-            (setattr, t, "_view", view), *more])
-    del before

@@ -7,6 +7,7 @@ from itertools import repeat
 from typing import Any
 
 from jaxflow._core.commit import Overtaken, at_epochs, commit_parts, rows_called, stores, with_grads
+from jaxflow._core.fields import grad_stores
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
@@ -155,7 +156,7 @@ class _Stores:
             self.rows += grads_rows(self.owners, self.before, [t._storage.value for t in self.new])
         commit_parts(
             at_epochs(self.storages, self.epochs), with_grads(self.owners, self.before),
-            rows_called(self.rows), stores(self.owners, "_grad", self.new), *more,
+            rows_called(self.rows), grad_stores(self.owners, self.new), *more,
         )
         del held
 

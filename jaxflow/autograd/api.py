@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jaxflow._core.fields import init_history, init_requires_grad
 from jaxflow._core.geometry import empty_like_strides
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
@@ -163,7 +164,7 @@ def grad(
 
 def _zeros_like(t: Tensor, requires_grad: bool) -> Tensor:
     zeros = apply(OPS["_full"], (0.0,), (t._aval.shape, t._aval.dtype, t._aval.device))
-    zeros._requires_grad = requires_grad
+    init_requires_grad(zeros, requires_grad)
     if t._stride is not None:
         zeros._stride = empty_like_strides(t._aval.shape, t._stride)
     return zeros
@@ -199,7 +200,7 @@ def _stand_in(edge: GradientEdge) -> Tensor:
     if isinstance(edge.node, AccumulateGrad):
         return edge.node.variable
     t = make(Value(edge.node._out_aval(edge.output_nr)))
-    t._grad_fn, t._output_nr, t._requires_grad = edge.node, edge.output_nr, True
+    init_history(t, edge.node, edge.output_nr)
     return t
 
 

@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jaxflow._core.fields import init_history, init_requires_grad
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
@@ -359,7 +360,7 @@ def _stand_for(node: Node, args: list, kept: tuple) -> None:
             args[at]._storage.version = cells[id(edge)]
         elif edge is None and args[at].__class__ is Value and any(_of_view(g, args[at].aval) for g in guards):
             args[at] = make(args[at])
-            args[at]._requires_grad = True  # though no gradient goes anywhere from it
+            init_requires_grad(args[at])  # though no gradient goes anywhere from it
 
 
 def _of_view(guard: tuple, aval) -> bool:
@@ -385,7 +386,7 @@ def _with_history(kept, edge: Edge | None):
         t._tangents = kept._tangents
     else:
         t = make(kept)
-    t._grad_fn, t._output_nr, t._requires_grad = edge[0], edge[1], True
+    init_history(t, edge[0], edge[1])
     return t
 
 

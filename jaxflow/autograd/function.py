@@ -15,6 +15,7 @@ import warnings
 from contextlib import nullcontext
 from typing import Any
 
+from jaxflow._core.fields import init_history, set_history
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._dispatch.door import edge_of, value_of
@@ -190,9 +191,10 @@ def _wrap(node: BackwardCFunction, result: Any, inputs: list, record: bool, dirt
             if view is not None and view.base is not None:
                 view.origin = origin
             if traced[i] or view is None or view.base is None:
-                if view is not None and record:
-                    view.seen_version = view.version[0]
-                _set(shown, node if traced[i] else None, i)
+                seen = () if view is None or not record else (
+                    (setattr, view, "seen_version", view.version[0]),
+                )
+                set_history(shown, node if traced[i] else None, i, traced[i], *seen)
         if shown is not out and node.to_save is not None:
             node.to_save = tuple(shown if t is out else t for t in node.to_save)
         wrapped.append(shown)
@@ -203,14 +205,10 @@ def _wrap(node: BackwardCFunction, result: Any, inputs: list, record: bool, dirt
 _DECLARED = ("to_save", "saved_for_forward", "dirty_tensors", "non_differentiable")
 
 
-def _set(t: Tensor, node: BackwardCFunction | None, number: int) -> None:
-    t._grad_fn, t._output_nr, t._requires_grad = node, number, node is not None
-
-
 def _write_history(t: Tensor, node: BackwardCFunction | None, number: int) -> None:
     """Forward changed ``t`` without recording; say so to the graph, and to the views of ``t``."""
     shown = make(value_of(t))
-    _set(shown, node, number)
+    init_history(shown, node, number, node is not None)
     write(t, shown)
 
 

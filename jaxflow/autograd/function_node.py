@@ -6,6 +6,7 @@ import warnings
 import weakref
 from typing import Any
 
+from jaxflow._core.fields import init_history
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._dispatch import forward
@@ -334,9 +335,9 @@ class SavedTensor:
         for level, tangent in self.tangents.items():
             forward.set_tangent(t, level, tangent)
         if self.is_output:
-            t._grad_fn, t._output_nr, t._requires_grad = node, self.number, True
+            init_history(t, node, self.number)
         elif self.edge is not None:
-            t._grad_fn, t._output_nr, t._requires_grad = (*self.edge, True)
+            init_history(t, *self.edge)
         return t
 
 

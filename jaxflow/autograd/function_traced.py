@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 
+from jaxflow._core.fields import init_history
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._dispatch.door import value_of
@@ -51,7 +52,7 @@ def _showing(t: Tensor, array: Any) -> Tensor:
         return t
     new = make(value, type(t))
     new._stride = t._stride
-    new._grad_fn, new._output_nr, new._requires_grad = t._grad_fn, t._output_nr, t._requires_grad
+    init_history(new, t._grad_fn, t._output_nr, t._requires_grad)
     return new
 
 

@@ -6,10 +6,12 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
+from operator import setitem
 from typing import Any
 
 from jaxflow._core.attributes import read_only
 from jaxflow._core.commit import commit
+from jaxflow._core.fields import rebind, requires_grad_row, set_grad, set_history, set_requires_grad
 from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, value_of
@@ -19,7 +21,7 @@ from jaxflow._dispatch.history import refreshed as _refreshed
 from jaxflow._dispatch.spares import drop_grads
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET, refuse_leak
-from jaxflow._dispatch.viewing import alias, rebind, show
+from jaxflow._dispatch.viewing import alias, show
 from jaxflow._dispatch.viewing import is_inference as is_inference_tensor
 
 from . import api, grad_dtype
@@ -66,11 +68,13 @@ def _change_requires_grad(self, value: bool, wrong_dtype: str) -> None:
         )
     if not leaf:
         return
-    self._requires_grad = value
+    if self._view is None and not state.axes:
+        set_requires_grad(self, value)
+        return
+    rows = [(setitem, axis.leaves, id(self), self) for axis in state.axes]
     if self._view is not None:
-        self._view.own = value
-    for axis in state.axes:
-        axis.leaves[id(self)] = self
+        rows.append((setattr, self._view, "own", value))
+    commit([requires_grad_row(self, value), *rows])
 
 
 Tensor.grad_fn = read_only("grad_fn", _grad_fn, "The node that made this tensor; None for a leaf.")
@@ -156,7 +160,7 @@ def _set_grad(self, new: Any) -> None:
         )
     if MET:
         refuse_leak(self, value_of(new), "the .grad of a tensor")
-    self._grad = new
+    set_grad(self, new)
 
 
 def _del_grad(self) -> None:
@@ -201,9 +205,8 @@ def detach_(self: Tensor) -> Tensor:
             "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
             "torch/optim/optimizer.py as the solution."
         )
-    before = self._grad_fn, self._tangents  # kept until the call is over
-    commit([(setattr, self, "_grad_fn", None), (setattr, self, "_output_nr", 0),
-            (setattr, self, "_requires_grad", False), (setattr, self, "_tangents", None)])
+    before = self._tangents  # kept until the call is over
+    set_history(self, None, 0, False, (setattr, self, "_tangents", None))
     del before
     return self
 

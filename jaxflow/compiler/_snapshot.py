@@ -12,6 +12,7 @@ from itertools import compress
 from operator import attrgetter
 from typing import Any
 
+from jaxflow._core.fields import restore, state_of
 from jaxflow._core.tensor import Tensor, ViewInfo
 from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch.generator import Generator
@@ -19,12 +20,9 @@ from jaxflow._dispatch.graph import Node
 from jaxflow.optim.lr_scheduler import LRScheduler
 from jaxflow.optim.optimizer import Optimizer
 
-TENSOR_SLOTS = ("_storage", "_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_output_nr", "_grad",
-                "_hooks", "_tangents")
 _VIEW_SLOTS = ("value", "epoch", "seen_version", "own", "written", "base_plan")
 _NODE_SLOTS = ("_inputs", "_guards")
 
-tensor_state = attrgetter(*TENSOR_SLOTS)
 _view_state, _node_state = attrgetter(*_VIEW_SLOTS), attrgetter(*_NODE_SLOTS)
 
 # What was frozen before this package was imported is none of ours.
@@ -63,7 +61,7 @@ class Snapshot:
         found = living()
         self.values = {id(v) for v in found[Value]}
         self.storages = [(s, s.value, s.epoch) for s in found[Storage]]
-        self.tensors = {id(t): (t, tensor_state(t)) for t in found[Tensor]}
+        self.tensors = {id(t): (t, state_of(t)) for t in found[Tensor]}
         self.views = [(v, _view_state(v)) for v in found[ViewInfo]]
         self.nodes = [(n, _node_state(n)) for n in found[Node]
                       if hasattr(n, "_inputs") and hasattr(n, "_guards")]
@@ -81,7 +79,7 @@ class Snapshot:
         for s, value, epoch in self.storages:
             s.value, s.epoch = value, epoch
         for t, saved in self.tensors.values():
-            _put(t, TENSOR_SLOTS, saved)
+            restore(t, saved)
         for v, saved in self.views:
             _put(v, _VIEW_SLOTS, saved)
         for n, saved in self.nodes:

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import chain, repeat, starmap
 from operator import add, attrgetter, call, eq, itemgetter, setitem
+from types import SimpleNamespace
 from typing import Any
 from weakref import getweakrefcount
 
@@ -28,6 +29,7 @@ import numpy as np
 
 from jaxflow._core.commit import Overtaken, stores
 from jaxflow._core.device import resolve
+from jaxflow._core.fields import grad_row, requires_grad_row
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
 from jaxflow._dispatch import explain
@@ -379,7 +381,7 @@ class Specialisation(Conditions):
             for owner, maker in self.grad_makers:
                 t = owner if owner.__class__ is not int else call.arguments[owner]
                 out.held.append(t._grad)
-                out.set(t, "_grad", None if maker is None else maker(call))
+                out.rows.append(grad_row(t, None if maker is None else maker(call)))
         else:
             old, storages = renewed
             out.targets += old
@@ -401,7 +403,8 @@ class Specialisation(Conditions):
                          (setitem, self.guard.flat, at, x)]
         out.rows += [(setitem, holder, key, x) for holder, key, x in self.settings]
         for owner, flag in self.flags:
-            out.set(call.arguments[owner] if owner.__class__ is int else owner, "_requires_grad", flag)
+            t = call.arguments[owner] if owner.__class__ is int else owner
+            out.rows.append(requires_grad_row(t, flag))
 
     def _doubt(self, values: list, out: _Stores) -> tuple[Doubt | None, list | None]:
         """What this run may have done wrong (NOTE [Faults found late]), and what of it is left."""
@@ -507,20 +510,14 @@ def _grad_counts(grads: list) -> tuple[list[int], list[int], list[int]]:
     )
 
 
-class _Holder:
-    __slots__ = ("_grad", "_storage", "array", "value")
-
-
 def _calibrate() -> tuple[tuple[int, int], tuple[int, int, int], int]:
     """What `_counts` says of a Value that one storage holds and of its array, `_grad_counts` of a .grad.
 
     And `_array_count` of the Value.
     """
-    holder = _Holder()
-    holder.value, holder._grad = _Holder(), _Holder()
-    holder.value.array, holder._grad._storage = object(), _Holder()
+    holder = SimpleNamespace(value=SimpleNamespace(array=object()),
+                             _grad=SimpleNamespace(_storage=SimpleNamespace(value=object())))
     of_array = _array_count(holder.value)
-    holder._grad._storage.value = object()
     values = [holder.value]
     arrays = list(map(_array_of, values))
     first = itemgetter(0, 0)

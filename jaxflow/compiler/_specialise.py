@@ -15,6 +15,7 @@ import types
 from collections import Counter
 from typing import Any
 
+from jaxflow._core.fields import STATE, state_of
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch import explain, library
@@ -24,14 +25,14 @@ from jaxflow._dispatch.spares import large
 from ._arguments import Arguments
 from ._capture import Capture
 from ._reach import Guard, Item, Reach, Row, shorten
-from ._snapshot import TENSOR_SLOTS, living, tensor_state
+from ._snapshot import living
 from ._specialisation import Specialisation
 from ._template import Recipes, Unnamed, Unwalked, let_go
 from ._watcher import Watcher, line_of
 
 _UNKNOWN = "that it reached in a way that cannot be followed"
 _FLAGS = (bool, str, type(None))
-_GRAD = TENSOR_SLOTS.index("_grad")
+_GRAD = STATE.index("_grad")
 
 
 class Builder:
@@ -362,10 +363,10 @@ class Builder:
         argument = {id(t): i for i, t in enumerate(self.arguments)}
         self.new_grads, self.replaces = [], True
         for t, before in self.capture.snapshot.tensors.values():
-            now = tensor_state(t)
+            now = state_of(t)
             if all(map(operator.is_, now, before)):
                 continue
-            for name, old, new in zip(TENSOR_SLOTS, before, now):
+            for name, old, new in zip(STATE, before, now):
                 if old is new or name == "_output_nr":
                     continue
                 if name == "_requires_grad" and t._view is None and (

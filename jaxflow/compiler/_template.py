@@ -8,7 +8,8 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from jaxflow._core.tensor import Tensor, ViewInfo, make
+from jaxflow._core.fields import init_history, init_requires_grad
+from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
 from jaxflow._core.value import Storage, Untracked, Value
 from jaxflow._dispatch.graph import AccumulateGrad
 from jaxflow._dispatch.tracked import Tracked
@@ -107,8 +108,8 @@ class Recipes:
 
             def base(call: Any) -> Tensor:
                 made = make(call.fresh[at], cls)
-                made._stride, made._requires_grad = stride, requires_grad
-                made._grad_fn, made._output_nr = node, number
+                made._stride = stride
+                init_history(made, node, number, requires_grad)
                 storage = made._storage
                 if untracked:
                     storage.version = Untracked((version,))
@@ -124,7 +125,7 @@ class Recipes:
 
     def _view(self, t: Tensor) -> Callable:
         view = t._view
-        cls, aval, stride, flags = type(t), t._aval, t._stride, (t._requires_grad, t._grad_fn, t._output_nr)
+        cls, aval, stride, history = type(t), t._aval, t._stride, (t._grad_fn, t._output_nr, t._requires_grad)
         if isinstance(view.version, Untracked):
             raise Unnamed("a view made in inference mode")
         base = None if view.base is None else self.tensor(view.base)
@@ -153,10 +154,8 @@ class Recipes:
                 info.seen_version = now if seen == start else -1 - now
             else:
                 info.seen_version = seen
-            made = object.__new__(cls)
-            made._storage, made._aval, made._stride, made._view = storage, aval, stride, info
-            made._requires_grad, made._grad_fn, made._output_nr = flags
-            made._grad = made._accumulator = made._hooks = made._tangents = None
+            made = make_view(storage, aval, stride, info, cls)
+            init_history(made, *history)
             return made
 
         return made_view
@@ -252,6 +251,6 @@ def let_go(roots: list, known: Any) -> None:
         seen.add(id(n))
         if n.__class__ is AccumulateGrad and id(n._variable) not in known:
             leaf = make(Value(n._variable._aval, None, (_Gone(), 0)))
-            leaf._requires_grad = True
+            init_requires_grad(leaf)
             n._variable = leaf
         stack += [edge[0] for edge in n._edges if edge is not None]

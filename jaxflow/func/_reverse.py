@@ -19,6 +19,7 @@ from typing import Any
 
 import jaxflow
 from jaxflow._core import tree
+from jaxflow._core.fields import init_requires_grad
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
@@ -68,7 +69,8 @@ class Borders:
             leaf._view.version, leaf._view.seen_version = [0], 0
         if x._aval.dtype.category < 2:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        leaf._requires_grad = leaf._view.own = True
+        leaf._view.own = True
+        init_requires_grad(leaf)
         node = view_node(root_of(x._aval, None).child("alias", ()).step, (), [edge])
         node.__class__, node._dict = Border, {"leaf": weakref.ref(leaf)}
         leaf._accumulator = weakref.ref(node)

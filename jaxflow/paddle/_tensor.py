@@ -9,6 +9,7 @@ import numpy as np
 
 import jaxflow
 from jaxflow._core.dtype import FLOATING
+from jaxflow._core.fields import set_grad
 from jaxflow._dispatch.overriding import disabled
 from jaxflow._faces import missing
 from jaxflow.nn.parameter import Parameter as PlainParameter
@@ -154,9 +155,9 @@ class Tensor(jaxflow.Tensor):
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Fill the gradient with zeros, or forget it; a tensor without one stays so."""
         if self._grad is None or not set_to_zero:
-            self._grad = None
+            set_grad(self, None)
         elif self._grad.requires_grad:
-            self._grad = jaxflow.zeros_like(self._grad).detach()
+            set_grad(self, jaxflow.zeros_like(self._grad).detach())
         else:
             self._grad.zero_()
 

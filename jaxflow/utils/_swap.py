@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from itertools import repeat
 
-from jaxflow._core.commit import commit
+from jaxflow._core.fields import exchange
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.run import flush
-
-_SLOTS = tuple(name for name in Tensor.__slots__ if not name.startswith("__"))
 
 
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:
@@ -27,6 +24,4 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
                 f"Expected use_count of {name} to be 1 or 2 with an AccumulateGrad node: a graph accumulates "
                 "gradients in it; make sure you are not holding references to the tensor in other places."
             )
-    slots = ("__class__", "__dict__", *_SLOTS)
-    one, other = ([getattr(t, slot) for slot in slots] for t in (t1, t2))
-    commit((), map(setattr, repeat(t1), slots, other), map(setattr, repeat(t2), slots, one))
+    exchange(t1, t2)
