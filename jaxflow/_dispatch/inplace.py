@@ -45,9 +45,8 @@ def apply_once(op: Op, args: tuple, static: tuple, counted: bool = True,
     """`apply_inplace`, but Overtaken if somebody else wrote to the storage, or drew, meanwhile."""
     target = args[0]
     epoch = target._storage.epoch
-    if state.saving is not None and state.saving.target is not target:
-        with state.saving.overwriting(target):
-            return apply_once(op, args, static, counted, drawn)
+    if state.saving is not None and state.saving.under_way[0] is not target:
+        return state.saving.overwriting(target, apply_once, op, args, static, counted, drawn)
     requires_grad = any(isinstance(a, Tensor) and refreshed(a)._requires_grad for a in args)
     uniform = op.name in _UNIFORM and not any(isinstance(a, Tensor) for a in args[1:])
     if not check_writable(target, requires_grad, args, uniform=uniform):
