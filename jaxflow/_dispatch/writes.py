@@ -92,8 +92,8 @@ def _next(cell: list) -> int:
 
 
 def write_all(targets: Sequence[Tensor], results: Sequence[Tensor], epochs: Sequence[int],
-              rows: Sequence[tuple] = ()) -> None:
-    """Write every result to its target, and do what ``rows`` say, at once.
+              rows: Sequence[tuple] = (), *, counted: bool = True) -> None:
+    """Write every result to its target, and do what ``rows`` say, at once; ``counted`` as in `write`.
 
     Raises Overtaken, having changed nothing, if a storage is not at its epoch any more.
     """
@@ -102,8 +102,9 @@ def write_all(targets: Sequence[Tensor], results: Sequence[Tensor], epochs: Sequ
     if LEVELS or MET or any(map(_is_view, targets)) or any(map(_has_grad, results)):
         old = old, [t._grad_fn for t in targets]
         stored = list(rows)
+        written: dict[int, Value] = {}  # what storages will hold that several targets are views of
         for t, result, epoch in zip(targets, results, epochs):
-            stored += rows_of(t, result, epoch)
+            stored += rows_of(t, result, epoch, counted, written)
         commit(stored, storages=storages, epochs=epochs)
     else:
         new = [r._storage.value if r._view is None else value_of(r) for r in results]
@@ -111,7 +112,8 @@ def write_all(targets: Sequence[Tensor], results: Sequence[Tensor], epochs: Sequ
         commit(
             [*rows, *writes_rows(storages, old, cells, new)], stores(storages, "value", new),
             stores(storages, "epoch", [e + 1 for e in epochs]),
-            map(_set, cells, repeat(0), [c[0] + 1 if c.__class__ is list else _next(c) for c in cells]),
+            map(_set, cells, repeat(0), [c[0] + 1 if c.__class__ is list else _next(c) for c in cells])
+            if counted else (),
             storages=storages, epochs=epochs,
         )
         return
@@ -121,8 +123,12 @@ def write_all(targets: Sequence[Tensor], results: Sequence[Tensor], epochs: Sequ
             written_through(t, result)
 
 
-def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True) -> list[tuple]:
-    """The stores that make ``t`` show ``result``, if its storage is at ``epoch``."""
+def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
+            written: dict[int, Value] | None = None) -> list[tuple]:
+    """The stores that make ``t`` show ``result``, if its storage is at ``epoch``.
+
+    ``written`` is what storages will hold by stores of the same call, by id; it is added to.
+    """
     new = value_of(result)
     storage = t._storage
     if MET:
@@ -143,9 +149,12 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True) -> list
         owner = (t if view.base is None else view.base) if requires_grad else None
         old = storage.value
         plan = view.plan
-        whole = new if plan.identity else run(plan.write, [old, new, *plan.numbers])[0]
+        base = old if written is None else written.get(id(storage), old)
+        whole = new if plan.identity else run(plan.write, [base, new, *plan.numbers])[0]
         rows = [(setattr, storage, "value", whole), (setattr, storage, "epoch", epoch + 1)]
-        if plan.exact:
+        if written is not None:
+            written[id(storage)] = whole
+        elif plan.exact:
             rows += [(setattr, view, "value", new), (setattr, view, "epoch", epoch + 1)]
         new = whole
     version = _next(cell) if counted else cell[0]
