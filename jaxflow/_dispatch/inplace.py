@@ -29,34 +29,39 @@ from .history import refreshed, refusal
 from .op import Op
 from .saving import Packed
 from .state import state
-from .writes import Draws, write, write_all
+from .writes import Beside, Draws, write, write_all
 
 
-def apply_inplace(op: Op, args: tuple, static: tuple = (), *, counted: bool = True) -> Tensor:
+def apply_inplace(op: Op, args: tuple, static: tuple = (), *,
+                  asking: Callable[[Tensor], Beside | None] | None = None) -> Tensor:
     """Apply an op and write its result into ``args[0]``, which keeps its shape and dtype.
 
-    ``counted`` says whether the version goes up.
+    ``asking`` is called with the result, for the questions that are to be recorded together with the write.
     """
     while True:
         try:
-            return apply_once(op, args, static, counted)
+            return apply_once(op, args, static, asking)
         except Overtaken:
             continue
 
 
-def apply_once(op: Op, args: tuple, static: tuple, counted: bool = True,
-               drawn: Draws | None = None) -> Tensor:
+def apply_once(op: Op, args: tuple, static: tuple,
+               asking: Callable[[Tensor], Beside | None] | None = None) -> Tensor:
     """`apply_inplace`, but Overtaken if somebody else wrote to the storage, or drew, meanwhile."""
     target = args[0]
     epoch = target._storage.epoch
     if state.saving is not None and state.saving.under_way[0] is not target:
-        return state.saving.overwriting(target, apply_once, op, args, static, counted, drawn)
-    write(target, _result(op, args, static), epoch, counted=counted, drawn=drawn)
+        return state.saving.overwriting(target, apply_once, op, args, static, asking)
+    result = _result(op, args, static)
+    write(target, result, epoch, beside=None if asking is None else asking(result))
     return target
 
 
 def apply_together(calls: Sequence[tuple], *, counted: bool = True) -> None:
-    """`apply_inplace` of every ``(op, args, static)``; what they write is seen at once, or not at all."""
+    """`apply_inplace` of every ``(op, args, static)``; what they write is seen at once, or not at all.
+
+    ``counted`` says whether versions go up.
+    """
     targets = [args[0] for _, args, _ in calls]
     while True:
         epochs = [t._storage.epoch for t in targets]
@@ -77,8 +82,9 @@ def apply_drawn(op: Op, target: Tensor, draws: Callable[[Generator], tuple], sta
     while True:
         before, copy = source._offset, source.clone_state()
         operands = draws(copy)
+        moved = Draws(source, before, copy._offset)
         try:
-            return apply_once(op, (target, *operands), static, drawn=Draws(source, before, copy._offset))
+            return apply_once(op, (target, *operands), static, lambda _, moved=moved: moved)
         except Overtaken:
             continue
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 from operator import attrgetter, call, eq
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from jaxflow._core.commit import Overtaken, commit, commit_one, stores
 from jaxflow._core.levels import LEVELS
@@ -34,18 +34,18 @@ _is_view, _has_grad = attrgetter("_view"), attrgetter("_requires_grad")
 
 
 def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool = True,
-          drawn: Draws | None = None) -> None:
+          beside: Beside | None = None) -> None:
     """Make ``t`` show ``result`` (same shape and dtype): value, version and history at once.
 
     Raises Overtaken, having changed nothing, if its storage is not at ``epoch`` any more. Without one,
-    whatever the storage shows is replaced. ``counted`` says whether the version goes up. The generator that
-    ``result`` was ``drawn`` from moves on in the same call.
+    whatever the storage shows is replaced. ``counted`` says whether the version goes up. What is ``beside``
+    it is stored in the same call.
     """
     storage = t._storage
     at = storage.epoch if epoch is None else epoch
     old = storage.value, t._grad_fn  # kept until the call is over
     try:
-        if t._view is None and not (result._requires_grad or LEVELS or MET or drawn):
+        if t._view is None and not (result._requires_grad or LEVELS or MET or beside):
             new = value_of(result)
             if new.__class__ is Value:  # the usual case, without the lists of the others
                 cell = storage.version
@@ -57,9 +57,9 @@ def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool 
                 ))
                 return
         rows = rows_of(t, result, at, counted)
-        if drawn is not None:
-            rows.append((setattr, drawn.source, "_offset", drawn.after))
-        commit(rows, storages=(storage,), epochs=(at,), conditions=drawn.undisturbed() if drawn else ())
+        if beside is not None:
+            rows += beside.rows()
+        commit(rows, storages=(storage,), epochs=(at,), conditions=beside.undisturbed() if beside else ())
     except Overtaken:
         if epoch is not None:
             raise
@@ -70,12 +70,26 @@ def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool 
         written_through(t, result)
 
 
+class Beside(Protocol):
+    """What else a write stores, and what has to be so for that."""
+
+    def rows(self) -> list[tuple]:
+        """The stores, as `commit` takes them."""
+
+    def undisturbed(self) -> Iterator[bool]:
+        """The conditions; where one is False, the operation is computed again."""
+
+
 class Draws(NamedTuple):
     """How far a generator goes with what was drawn from a copy of it."""
 
     source: Generator
     before: int
     after: int
+
+    def rows(self) -> list[tuple]:
+        """The generator moves on."""
+        return [(setattr, self.source, "_offset", self.after)]
 
     def undisturbed(self) -> Iterator[bool]:
         """Whether nobody else drew from it meanwhile."""
