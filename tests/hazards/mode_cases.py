@@ -28,6 +28,7 @@ from jaxflow._dispatch.state import state
 from jaxflow._dispatch.watching import WATCHERS
 from jaxflow.autograd.jacobians import difference
 from jaxflow.backends import cuda
+from jaxflow.compiler._function import stance
 from jaxflow.nn.modules import module as modules
 from jaxflow.nn.utils import parametrize
 from jaxflow.serialization import _safe
@@ -137,7 +138,8 @@ def facts() -> dict[str, Any]:
         "cached": objects().doubled.weight is objects().doubled.weight,
         "watchers": tuple(map(id, WATCHERS)), "collector": gc.isenabled(), "path": tuple(sys.path),
         "allowed": tuple(_safe.get_safe_globals()), "in a module": modules._calls.inside,
-        "evaluating": state.evaluating, "programs": type(state.programs), **objects().facts(),
+        "disabled": stance.disabled, "evaluating": state.evaluating, "programs": type(state.programs),
+        **objects().facts(),
     }
 
 
@@ -156,6 +158,7 @@ def reset(name: str) -> None:
     gc.enable()
     sys.path[:] = _PATH
     modules._calls.inside, state.evaluating, state.saving = False, None, None
+    stance.disabled = False
     default_generator.manual_seed(0)
     parametrize._cache.computed = None
     objects.cache_clear()
@@ -216,6 +219,10 @@ CONTEXTS = {
 
 def _call_with_other_tensors() -> None:
     torch.func.functional_call(objects().net, objects().given, (objects().batch,))
+
+
+def _nothing() -> None:
+    """What is not to be compiled."""
 
 
 def _first_epoch() -> None:
@@ -300,6 +307,7 @@ CALLS = {
     "numeric gradient": Case(_numeric_gradient, files=("jacobians.py",)),
     "max_norm": Case(lambda: objects().table(torch.tensor([0, 2])), files=("nn_functional_lookup.py",)),
     "replace": Case(lambda: objects().batch._replace_(_ones(3, 2)), files=("_api/copies.py",)),
+    "compiler.disable": Case(torch.compiler.disable(_nothing), files=("compiler/_control.py",)),
     "family": Case(lambda: attempt(Scope(), lambda: None), files=("families.py",)),
     "hub": Case(lambda: torch.hub.list(_folder()), files=("hub.py",)),
 }
