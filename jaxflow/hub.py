@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlparse
 
+from ._core.modes import Restored
 from .serialization import load as _load
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
@@ -96,6 +97,27 @@ class _Progress:
             self._tqdm.close()
 
 
+class _SearchPath(Restored):
+    """A block in which modules are looked for in a folder first."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def noted(self) -> int:
+        """How often the folder is in the path; what else the block adds to it stays there."""
+        return sys.path.count(self.folder)
+
+    def change(self) -> None:
+        """Look there first."""
+        sys.path.insert(0, self.folder)
+
+    def put_back(self, before: int) -> None:
+        """Look there no more."""
+        if sys.path.count(self.folder) > before:
+            sys.path.remove(self.folder)
+
+
 def load_state_dict_from_url(url: str, model_dir: str | None = None, map_location: Any = None,
                              progress: bool = True, check_hash: bool = False, file_name: str | None = None,
                              weights_only: bool = False) -> dict[str, Any]:
@@ -133,11 +155,7 @@ def _entries(repository: str | os.PathLike, source: str, call: str) -> Any:
     path = pathlib.Path(repository) / "hubconf.py"
     spec = importlib.util.spec_from_file_location("hubconf", path)
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(repository))
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(repository))
+    _SearchPath(str(repository)).run(spec.loader.exec_module, module)
     absent = [name for name in getattr(module, "dependencies", ()) if importlib.util.find_spec(name) is None]
     if absent:
         raise RuntimeError(f"Missing dependencies: {', '.join(absent)}")

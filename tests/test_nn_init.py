@@ -133,6 +133,25 @@ def test_clip_grad_norm_leaves_small_ones():
     assert nn.utils.clip_grad_norm_([], 1.0).item() == 0
 
 
+def test_gradients_in_one_buffer_are_all_scaled():
+    buffer = torch.ones(4)
+    ps = [nn.Parameter(torch.zeros(2)) for _ in range(2)]
+    for p, part in zip(ps, buffer.split(2)):
+        p.grad = part
+    nn.utils.clip_grad_norm_(ps, 1.0)
+    assert torch.allclose(buffer, torch.full((4,), 0.5)) and torch.allclose(ps[0].grad, ps[1].grad)
+    nn.utils.clip_grad_value_(ps, 0.25)
+    assert buffer.tolist() == [0.25] * 4
+
+
+def test_parameters_in_one_buffer_are_all_stepped():
+    buffer = torch.ones(4)
+    ps = [nn.Parameter(part) for part in buffer.split(2)]
+    (ps[0] * 2 + ps[1]).sum().backward()
+    torch.optim.SGD(ps, lr=0.25).step()
+    assert buffer.tolist() == [0.5, 0.5, 0.75, 0.75]
+
+
 def test_clip_grad_norm_can_refuse_what_is_not_finite():
     ps = parameters()
     ps[0].grad[0] = math.nan

@@ -22,6 +22,7 @@ from jaxflow._core.layout import (
     memory_format,
     preserve_format,
 )
+from jaxflow._core.modes import Changed
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Storage, Value
@@ -329,11 +330,7 @@ def _replace(self: Tensor, new: Tensor) -> None:
     """Overwrite all elements with those of a fresh result of the same shape and dtype; no history."""
     if new._aval is not self._aval:
         raise RuntimeError(f"cannot replace {self._aval!r} by {new._aval!r}")
-    before, state.grad = state.grad, False
-    try:
-        write(self, new.detach() if new._requires_grad else new)
-    finally:
-        state.grad = before
+    Changed(state, grad=False).run(write, self, new.detach() if new._requires_grad else new)
 
 
 Tensor._replace_ = _replace

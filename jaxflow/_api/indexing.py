@@ -36,7 +36,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import inplace_of
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import apply_view
-from jaxflow._dispatch.watch import Watch
+from jaxflow._dispatch.watch import Watch, run_under
 from jaxflow._ops.scatter import other_dtype
 
 from .construct import from_array, put, tensor
@@ -165,7 +165,7 @@ def _put(view: Tensor, advanced: tuple, value: Tensor, accumulate: bool) -> None
     dims, indices = _indices(advanced, view, watch, value)
     if value._storage is view._storage and overlaps(layout_of(view), layout_of(value)):
         raise RuntimeError(PARTIAL_OVERLAP)
-    watch.over(apply_inplace(OPS["_index_put"], (view, value, *indices), (dims, accumulate)))
+    run_under(watch, apply_inplace, OPS["_index_put"], (view, value, *indices), (dims, accumulate))
     if state.grad and view._requires_grad and view._view is None:  # of masks the positions are held
         hold_also(view, *(a.index for a in advanced if a.mask and isinstance(a.index, Tensor)))
 

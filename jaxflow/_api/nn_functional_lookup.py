@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -24,13 +25,9 @@ def _row(padding_idx: int | None, rows: int) -> int | None:
 
 def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """Scale down, in the table, the rows that are looked up."""
-    before, state.grad = state.grad, False
-    try:
-        apply_inplace(
-            _embedding_renorm, (weight, indices.detach(), float(max_norm)), (float(norm_type),)
-        )
-    finally:
-        state.grad = before
+    Changed(state, grad=False).run(
+        apply_inplace, _embedding_renorm, (weight, indices.detach(), float(max_norm)), (float(norm_type),)
+    )
 
 
 @composite("function", namespace="nn.functional")

@@ -10,7 +10,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.holding import hold_also, hold_only
-from jaxflow._dispatch.inplace import apply_inplace, apply_uncounted
+from jaxflow._dispatch.inplace import apply_together
 from jaxflow._dispatch.op import OPS
 
 from .nn_functional_pad import pad
@@ -46,10 +46,12 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
     return apply(OPS["_group_norm"], (input, weight, bias), (int(num_groups), float(eps)))
 
 
-def _move(average: Tensor | None, batch: Tensor, momentum: float, correction: float,
-          write: Callable = apply_inplace) -> None:
-    if average is not None:
-        write(OPS["_running"], (average, batch.detach(), float(momentum)), (correction,))
+def _move(averages: Sequence[tuple], momentum: float, *, counted: bool = True) -> None:
+    """Move every ``(average, towards, correction)``, all at once; those that are None are left out."""
+    apply_together([
+        (OPS["_running"], (average, batch.detach(), float(momentum)), (correction,))
+        for average, batch, correction in averages if average is not None
+    ], counted=counted)
 
 
 def normalized_batch(
@@ -80,8 +82,8 @@ def normalized_batch(
         return apply(OPS["_batch_norm_eval"], operands, (float(eps),)), None, None
     out, mean, var = apply(OPS["_batch_norm_train"], (input, weight, bias), (float(eps),))
     count = shape[0] * math.prod(shape[2:])
-    _move(running_mean, mean, momentum, 1.0, apply_uncounted)
-    _move(running_var, var, momentum, count / max(count - 1, 1), apply_uncounted)
+    averages = (running_mean, mean, 1.0), (running_var, var, count / max(count - 1, 1))
+    _move(averages, momentum, counted=False)  # nor does PyTorch's kernel: nodes that saved them go on
     return hold_also(out, running_mean, running_var), mean, var
 
 
@@ -126,8 +128,8 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None,
         )
     if running_mean is not None or running_var is not None:
         flat = input.detach().reshape(shape[0], shape[1], -1)
-        _move(running_mean, flat.mean(-1).mean(0), momentum, 1.0)
-        _move(running_var, flat.var(-1).mean(0), momentum, 1.0)
+        averages = (running_mean, flat.mean(-1).mean(0), 1.0), (running_var, flat.var(-1).mean(0), 1.0)
+        _move(averages, momentum)
     return hold_only(group_norm(input, shape[1], weight, bias, eps), input)  # PyTorch repeats the weight
 
 

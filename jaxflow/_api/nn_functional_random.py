@@ -11,8 +11,9 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import draw
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import apply_inplace
-from jaxflow._ops.dropout import _dropout_noise, _rrelu, _rrelu_slope
+from jaxflow._dispatch.inplace import apply_drawn, apply_inplace
+from jaxflow._dispatch.op import OPS
+from jaxflow._ops.dropout import _dropout_noise, _rrelu, _rrelu_slope, _scaled_and_shifted
 
 # What SELU tends to for large negative inputs: minus its scale times its alpha.
 _SELU_FLOOR = -1.7580993408473766
@@ -23,7 +24,7 @@ def _functional(fn: Callable) -> Callable:
 
 
 def noise_of(
-    size: tuple[int, ...], like: Tensor, p: float, scale: float | None = None
+    size: tuple[int, ...], like: Tensor, p: float, scale: float | None = None, generator: Any = None
 ) -> Tensor:
     """0 with probability ``p`` and ``scale`` (default ``1 / (1 - p)``) otherwise.
 
@@ -42,7 +43,7 @@ def noise_of(
         )
     keep = 1.0 - p
     scale = 1.0 / keep if scale is None else scale
-    return apply(_dropout_noise, (keep, scale, *draw(None)), (size, dtype, like._aval.device))
+    return apply(_dropout_noise, (keep, scale, *draw(generator)), (size, dtype, like._aval.device))
 
 
 def _noise_size(input: Tensor, features: bool) -> tuple[int, ...]:
@@ -61,20 +62,25 @@ def _dropout(
     _check(p)
     if not training or p == 0 or input.numel() == 0:
         return input
-    shift = None
     if p == 1:
         noise = input.new_zeros(())
-    else:
-        noise = noise_of(_noise_size(input, features), input, p, 1.0 if alpha else None)
-        if alpha:
-            # Dropped elements become SELU's floor; an affine map then restores mean and variance.
-            a = 1.0 / math.sqrt((_SELU_FLOOR**2 * p + 1.0) * (1.0 - p))
-            shift = (1 - noise) * (_SELU_FLOOR * a) - _SELU_FLOOR * a * p
-            noise = noise * a
-    dropped = input.mul_(noise) if inplace else input * noise
-    if shift is None:
-        return dropped
-    return dropped.add_(shift) if inplace else dropped + shift
+        return input.mul_(noise) if inplace else input * noise
+    size = _noise_size(input, features)
+
+    def drawn(generator: Any) -> tuple:
+        noise = noise_of(size, input, p, 1.0 if alpha else None, generator)
+        if not alpha:
+            return (noise,)
+        # Dropped elements become SELU's floor; an affine map then restores mean and variance.
+        a = 1.0 / math.sqrt((_SELU_FLOOR**2 * p + 1.0) * (1.0 - p))
+        return noise * a, (1 - noise) * (_SELU_FLOOR * a) - _SELU_FLOOR * a * p
+
+    if inplace:
+        return apply_drawn(_scaled_and_shifted if alpha else OPS["mul"], input, drawn)
+    if not alpha:
+        return input * drawn(None)[0]
+    noise, shift = drawn(None)
+    return input * noise + shift
 
 
 def _check(p: float) -> None:
@@ -272,8 +278,14 @@ def _rrelu_of(input: Tensor, lower: float, upper: float, training: bool, inplace
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     slope: Tensor | float = (lower + upper) / 2
+
+    def drawn(generator: Any) -> tuple:
+        return (apply(_rrelu_slope, (input, lower, upper, *draw(generator))),)
+
+    if training and inplace:
+        return apply_drawn(_rrelu, input, drawn, generator=generator)
     if training:
-        slope = apply(_rrelu_slope, (input, lower, upper, *draw(generator)))
+        (slope,) = drawn(generator)
     return (apply_inplace if inplace else apply)(_rrelu, (input, slope))
 
 

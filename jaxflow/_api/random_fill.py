@@ -6,16 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.commit import Overtaken
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.bind import source_of
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.generator import Generator
-from jaxflow._dispatch.inplace import apply_once
+from jaxflow._dispatch.inplace import apply_drawn
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import execution
-from jaxflow._dispatch.writes import Draws
 
 from .drawing import check_bounds, check_range, drawn, integer, integers, need_float, shown, upper_end
 from .forms import invalid_combination
@@ -26,15 +23,7 @@ def _write(self: Tensor, draws: Callable[[Any], Tensor], generator: Any, node: s
     """Write ``draws(generator)``, which is given a copy: the tensor and the generator change at once."""
     if generator is not None and not isinstance(generator, Generator):
         draws(generator)  # says what is wrong
-    source = source_of(generator)
-    while True:
-        before, copy = source._offset, source.clone_state()
-        values = draws(copy)
-        try:
-            draws_made = Draws(source, before, copy._offset)
-            return apply_once(OPS["_drawn"], (self, values), (node,), drawn=draws_made)
-        except Overtaken:
-            continue
+    return apply_drawn(OPS["_drawn"], self, lambda source: (draws(source),), (node,), generator)
 
 
 def _filled(self: Tensor, name: str, numbers: tuple, generator: Any, node: str) -> Tensor:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from jaxflow._core.modes import Changed
+from jaxflow._core.modes import Changed, Kept
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import value_of
-from jaxflow._dispatch.generator import Generator, default_generator, drawing
+from jaxflow._dispatch.generator import Elsewhere, Generator, default_generator, drawing
 
 from .construct import from_array, put
 
@@ -102,12 +100,6 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state(new_state)
 
 
-@contextlib.contextmanager
-def fork_rng(devices=None, enabled: bool = True, **_ignored) -> Iterator[None]:
+def fork_rng(devices=None, enabled: bool = True, **_ignored) -> Kept:
     """Restore the default generator's state when the block ends."""
-    state = default_generator.state_array()
-    try:
-        yield
-    finally:
-        if enabled:
-            default_generator.set_state_array(state)
+    return Elsewhere(default_generator) if enabled else Kept(default_generator)

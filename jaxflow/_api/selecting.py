@@ -19,7 +19,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS, Op, Out
-from jaxflow._dispatch.watch import Watch
+from jaxflow._dispatch.watch import Watch, run_under
 
 from .construct import put
 from .forms import given_out
@@ -121,7 +121,7 @@ def _scatter(run, input: Tensor, dim: int, index: Tensor, src: Any, reduce: str 
 def _in_range(run, op: Op, args: tuple, static: tuple) -> Tensor:
     watch = Watch()
     OPS["scatter_add"].guard(watch, args, static)
-    return watch.over(run(op, args, static))
+    return run_under(watch, run, op, args, static)
 
 
 def _source(name: str, args: tuple, kwargs: dict) -> Any:

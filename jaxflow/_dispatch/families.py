@@ -225,6 +225,19 @@ def attempt(scope: Scope, make: Callable[[], Any]) -> Any:
     they are young: a collection in between would let them grow old.
     """
     collecting = gc.isenabled()
+    try:
+        found = _traced(scope, make)
+        if collecting:
+            gc.enable()
+    except BaseException:  # an interrupt
+        if collecting:
+            gc.enable()
+        raise
+    return found
+
+
+def _traced(scope: Scope, make: Callable[[], Any]) -> Any:
+    """`attempt`, which lets garbage be collected again."""
     gc.disable()
     try:
         with scope:
@@ -233,8 +246,6 @@ def attempt(scope: Scope, make: Callable[[], Any]) -> Any:
         return None
     finally:
         gc.collect(0)
-        if collecting:
-            gc.enable()
 
 
 def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core import device as devices
+from jaxflow._core.modes import Kept
 
 _DEFAULT_SEED = 67280421310721
 _MASK = (1 << 64) - 1
@@ -49,8 +50,7 @@ class Generator:
         seed = int(seed)
         if not -(1 << 63) <= seed <= _MASK:
             raise ValueError("Overflow when unpacking long long")
-        with self._lock:
-            self._seed, self._offset = seed & _MASK, 0
+        self.go_to({"_seed": seed & _MASK, "_offset": 0})
         return self
 
     def seed(self) -> int:
@@ -72,6 +72,11 @@ class Generator:
         with self._lock:
             self._offset = int(offset)
 
+    def go_to(self, position: dict[str, int]) -> None:
+        """Go to a seed and an offset: to both at once, or not at all."""
+        with self._lock:
+            self.__dict__.update(position)
+
     def state_array(self) -> np.ndarray:
         """Seed and offset as 16 bytes. Raises RuntimeError for a generator made from a jax key."""
         if self._seed.__class__ is not int:
@@ -80,14 +85,7 @@ class Generator:
 
     def set_state_array(self, state: np.ndarray) -> None:
         """Restore what :meth:`state_array` gave. Raises TypeError or RuntimeError for other data."""
-        state = np.asarray(state)
-        if state.dtype != np.uint8:
-            raise TypeError("RNG state must be a torch.ByteTensor")
-        if state.size != 16:
-            raise RuntimeError("RNG state must be a torch.ByteTensor of 16 bytes, as get_state() gives")
-        seed, offset = state.copy().view(np.uint64).tolist()
-        with self._lock:
-            self._seed, self._offset = seed, offset
+        self.go_to(position_of(state))
 
     def clone_state(self) -> Generator:
         """An independent generator at the same position."""
@@ -98,6 +96,39 @@ class Generator:
 
 def _signed(x: int) -> int:
     return x - (1 << 64) if x >= 1 << 63 else x
+
+
+def position_of(state: np.ndarray) -> dict[str, int]:
+    """What `Generator.go_to` takes, from what `Generator.state_array` gave.
+
+    Raises TypeError or RuntimeError for other data.
+    """
+    state = np.asarray(state)
+    if state.dtype != np.uint8:
+        raise TypeError("RNG state must be a torch.ByteTensor")
+    if state.size != 16:
+        raise RuntimeError("RNG state must be a torch.ByteTensor of 16 bytes, as get_state() gives")
+    seed, offset = state.copy().view(np.uint64).tolist()
+    return {"_seed": seed, "_offset": offset}
+
+
+class Elsewhere(Kept):
+    """A ``with`` block after which a generator is where it was; it begins at ``position``, if given."""
+
+    __slots__ = ("position",)
+
+    def __init__(self, generator: Generator, position: dict[str, int] | None = None) -> None:
+        super().__init__(generator, "_seed", "_offset")
+        self.position = position
+
+    def change(self) -> None:
+        """Go to the position."""
+        if self.position is not None:
+            self.holder.go_to(self.position)
+
+    def put_back(self, before: dict[str, Any]) -> None:
+        """Go back."""
+        self.holder.go_to(before)
 
 
 default_generator = Generator()

@@ -14,6 +14,8 @@ NOTE [Nothing half done]
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from jaxflow._core.commit import Overtaken
 from jaxflow._core.fields import init_history
 from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
@@ -21,34 +23,76 @@ from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked
 
+from .bind import source_of
 from .door import apply, forward_mode, only_inference, plan_of, strides_of, value_of
+from .generator import Generator
 from .history import refreshed, refusal
 from .op import Op
 from .saving import Packed
 from .state import state
-from .writes import Draws, write
+from .writes import Beside, Draws, write, write_all
 
 
-def apply_inplace(op: Op, args: tuple, static: tuple = (), *, counted: bool = True) -> Tensor:
+def apply_inplace(op: Op, args: tuple, static: tuple = (), *,
+                  asking: Callable[[Tensor], Beside | None] | None = None) -> Tensor:
     """Apply an op and write its result into ``args[0]``, which keeps its shape and dtype.
 
-    ``counted`` says whether the version goes up.
+    ``asking`` is called with the result, for the questions that are to be recorded together with the write.
     """
     while True:
         try:
-            return apply_once(op, args, static, counted)
+            return apply_once(op, args, static, asking)
         except Overtaken:
             continue
 
 
-def apply_once(op: Op, args: tuple, static: tuple, counted: bool = True,
-               drawn: Draws | None = None) -> Tensor:
+def apply_once(op: Op, args: tuple, static: tuple,
+               asking: Callable[[Tensor], Beside | None] | None = None) -> Tensor:
     """`apply_inplace`, but Overtaken if somebody else wrote to the storage, or drew, meanwhile."""
     target = args[0]
     epoch = target._storage.epoch
-    if state.saving is not None and state.saving.target is not target:
-        with state.saving.overwriting(target):
-            return apply_once(op, args, static, counted, drawn)
+    if state.saving is not None and state.saving.under_way[0] is not target:
+        return state.saving.overwriting(target, apply_once, op, args, static, asking)
+    result = _result(op, args, static)
+    write(target, result, epoch, beside=None if asking is None else asking(result))
+    return target
+
+
+def apply_together(calls: Sequence[tuple], *, counted: bool = True) -> None:
+    """`apply_inplace` of every ``(op, args, static)``; what they write is seen at once, or not at all.
+
+    ``counted`` says whether versions go up.
+    """
+    targets = [args[0] for _, args, _ in calls]
+    while True:
+        epochs = [t._storage.epoch for t in targets]
+        try:
+            write_all(targets, [_result(*call) for call in calls], epochs, counted=counted)
+            return
+        except Overtaken:
+            continue
+
+
+def apply_drawn(op: Op, target: Tensor, draws: Callable[[Generator], tuple], static: tuple = (),
+                generator: Generator | None = None) -> Tensor:
+    """`apply_inplace` with further operands that ``draws`` takes from a generator.
+
+    It is given a copy of ``generator``, which changes together with the tensor.
+    """
+    source = source_of(generator)
+    while True:
+        before, copy = source._offset, source.clone_state()
+        operands = draws(copy)
+        moved = Draws(source, before, copy._offset)
+        try:
+            return apply_once(op, (target, *operands), static, lambda _, moved=moved: moved)
+        except Overtaken:
+            continue
+
+
+def _result(op: Op, args: tuple, static: tuple) -> Tensor:
+    """What an in-place operation is going to write to ``args[0]``; all checks are made."""
+    target = args[0]
     requires_grad = any(isinstance(a, Tensor) and refreshed(a)._requires_grad for a in args)
     uniform = op.name in _UNIFORM and not any(isinstance(a, Tensor) for a in args[1:])
     if not check_writable(target, requires_grad, args, uniform=uniform):
@@ -68,16 +112,7 @@ def apply_once(op: Op, args: tuple, static: tuple, counted: bool = True,
         transform.check_write(op, target, result)
     if LEVELS:
         forward_mode().check_write(op, target, result)
-    write(target, result, epoch, counted=counted, drawn=drawn)
-    return target
-
-
-def apply_uncounted(op: Op, args: tuple, static: tuple = ()) -> Tensor:
-    """`apply_inplace` that leaves the version: PyTorch's kernels move running averages without counting it.
-
-    Nodes that saved the target may go on to backward, which reads what was saved.
-    """
-    return apply_inplace(op, args, static, counted=False)
+    return result
 
 
 def captured(op: Op) -> RuntimeError:

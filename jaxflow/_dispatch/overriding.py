@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import Any
 
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 
 from .composite import COMPOSITES
@@ -131,11 +132,8 @@ def handle(public: Callable, found: list, args: tuple, kwargs: dict) -> Any:
     types = tuple(type(f) for f in found)
     if _asked.modes:
         modes = _asked.modes
-        _asked.modes = modes[:-1]
-        try:
-            result = modes[-1].__torch_function__(public, types, args, kwargs)
-        finally:
-            _asked.modes = modes
+        result = Changed(_asked, modes=modes[:-1]).run(
+            modes[-1].__torch_function__, public, types, args, kwargs)
         if result is not NotImplemented:
             return result
     for f in found:

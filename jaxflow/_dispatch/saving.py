@@ -11,9 +11,8 @@ NOTE [Packed values]
 
 from __future__ import annotations
 
-import contextlib
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -21,6 +20,7 @@ import jax
 from jaxflow._core.aval import Aval
 from jaxflow._core.fields import init_history, init_requires_grad
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Value
 
@@ -48,27 +48,34 @@ _WRITTEN = (
 class Hooks:
     """A pair of saved-tensor hooks in force, and the pair it hides.
 
-    ``target`` is what an in-place operation under way is going to overwrite.
+    ``under_way`` is about an in-place operation: [what it is going to overwrite, None or the node and number
+    of a result that is the target once it is written].
     """
 
-    __slots__ = ("below", "due", "pack", "target", "unpack")
+    __slots__ = ("below", "pack", "under_way", "unpack")
 
     def __init__(self, pack: Callable, unpack: Callable, below: Hooks | None) -> None:
         self.pack, self.unpack, self.below = pack, unpack, below
-        self.target: Tensor | None = None
-        self.due: tuple | None = None  # node and number of a result that is the target, once written
+        self.under_way: list = [None, None]
 
-    @contextlib.contextmanager
-    def overwriting(self, target: Tensor) -> Iterator[None]:
-        """While ``target`` is overwritten: a copy is packed of what it was, itself of what it becomes."""
-        before, self.target, self.due = (self.target, self.due), target, None
+    def overwriting(self, target: Tensor, write: Callable, *args: Any) -> Any:
+        """``write(*args)``, which overwrites ``target``.
+
+        Of what that was a copy is packed, and itself of what it becomes.
+        """
+        before = self.under_way  # a hook may itself write in place
+        now: list = [target, None]
         try:
-            yield
-        finally:
-            due = self.due
-            self.target, self.due = before  # a hook may itself write in place
-        if due is not None:
-            pack_result(due[0], target, due[1])
+            self.under_way = now
+            result = write(*args)
+            self.under_way = before
+        except BaseException:
+            self.under_way = before
+            raise
+        if now[1] is not None:
+            node, number = now[1]
+            pack_result(node, target, number)
+        return result
 
 
 class Pack:
@@ -80,12 +87,8 @@ class Pack:
         self.aval, self.hook = t._aval, unpack
         self.tangents: dict = {}  # NOTE [Duals]
         cell = version_cell(t)
-        version, before = cell[0], state.grad
-        state.grad = False
-        try:
-            self.held = pack(t)
-        finally:
-            state.grad = before
+        version = cell[0]
+        self.held = Changed(state, grad=False).run(pack, t)
         if cell[0] != version:
             raise RuntimeError(_WRITTEN)
 
@@ -205,7 +208,7 @@ def pack_node(node: Node, args, values: list) -> None:
     packed = Packed()
     for name, i in wanted:
         t = present[i]
-        if t is hooks.target:
+        if t is hooks.under_way[0]:
             t = t.clone()
         packed.add(name, True, i, Pack(t, hooks.pack, hooks.unpack))
         guards.pop(i, None)
@@ -229,8 +232,8 @@ def pack_result(node: Node, t: Tensor, number: int) -> None:
     """Hand a result that the node saves to the hooks in force."""
     packed, hooks = getattr(node._guards, "packed", node._guards), state.saving
     node._guards = packed
-    if hooks.target is not None:
-        hooks.due = node, number
+    if hooks.under_way[0] is not None:
+        hooks.under_way[1] = node, number
         return
     names = SAVED_NAMES.get(type(node).__name__) or {}
     name = next((n for n in names if result_number(node._plan, n) == number), "result")

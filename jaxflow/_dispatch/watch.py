@@ -5,8 +5,10 @@ See NOTE [Faults found late].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
+from operator import attrgetter, is_
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -19,6 +21,7 @@ from . import explain
 from .batch import plain
 from .door import known, value_of
 from .doubt import Question
+from .inplace import apply_inplace
 from .op import OPS, Op
 from .plan import Plan
 from .plans import kept
@@ -54,6 +57,12 @@ class Watch:
             if not any([isinstance(a, jax.core.Tracer) for a in arrays]):
                 refuse_outside([np.asarray(a) for a in arrays], bounds, error, spared)
 
+    def beside(self, result: Tensor) -> Asked | None:
+        """What could not be answered yet, about a ``result`` to be written: for `apply_inplace`."""
+        made = [plain(result._storage.value)]
+        asked = [found for question in self.owed if (found := _question(made, *question)) is not None]
+        return Asked(asked) if asked else None
+
     def over(self, result: Any) -> Any:
         """Record what could not be answered yet, about ``result``: a tensor or a tuple of them."""
         if self.owed:
@@ -67,30 +76,64 @@ def guarded(run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
     """``run(op, dynamic, static)`` under the op's guard."""
     watch = Watch()
     op.guard(watch, dynamic, static)
+    return run_under(watch, run, op, dynamic, static)
+
+
+def run_under(watch: Watch, run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
+    """``run(op, dynamic, static)``; what ``watch`` is owed is recorded with it, or with its write."""
+    if run is apply_inplace:
+        return run(op, dynamic, static, asking=watch.beside if watch.owed else None)
     return watch.over(run(op, dynamic, static))
 
 
-def _record(made: list[Value], values: list[Value], bounds: tuple, error: Callable,
-            spared: int | None) -> None:
+class Asked(NamedTuple):
+    """Questions that a write is to record: in what Program, and what."""
+
+    questions: list[tuple]
+
+    def rows(self) -> list[tuple]:
+        """They are noted."""
+        return [(program.questions.append, question) for program, question in self.questions]
+
+    def undisturbed(self) -> Iterator[bool]:
+        """Whether the Programs will still answer them."""
+        return map(is_, map(_closed_of, [program for program, _ in self.questions]), repeat(False))
+
+
+_closed_of = attrgetter("closed")
+
+
+def _record(made: list[Value], *owed: Any) -> None:
+    found = _question(made, *owed)
+    if found is not None:
+        program, question = found
+        program.questions.append(question)
+
+
+def _question(made: list[Value], values: list[Value], bounds: tuple, error: Callable,
+              spared: int | None) -> tuple | None:
+    """The Program that can answer, and the question; None where it was answered."""
     if any(isinstance(v.array, jax.core.Tracer) for v in (*made, *values)):
-        return
+        return None
     op = OPS["_first_outside"]
     static = (bounds, spared)
     key = (static, None, *(v.aval for v in values))
     plan = kept(op, key)
     producer = made[0].producer
-    if producer is None or not _ask(producer[0].program, plan, values, made, error):
-        # Another thread has run the program meanwhile: the values are there.
-        refuse_outside([np.asarray(v.settled()) for v in values], bounds, error, spared)
+    question = None if producer is None else _asked(producer[0].program, plan, values, made, error)
+    if question is not None:
+        return producer[0].program, question
+    # Another thread has run the program meanwhile: the values are there.
+    refuse_outside([np.asarray(v.settled()) for v in values], bounds, error, spared)
+    return None
 
 
-def _ask(program, plan: Plan, values: list[Value], made: list[Value], error: Callable) -> bool:
+def _asked(program, plan: Plan, values: list[Value], made: list[Value], error: Callable) -> Question | None:
     try:
         flags = program.record(plan, values)
     except (ForeignLeaf, TracerLeaf):
-        return False
+        return None
     if flags is None:
-        return False
+        return None
     asked, affected = ([program.reference(v) for v in group] for group in (values, made))
-    program.questions.append(Question(flags[0], asked, affected, error, explain.user_line()))
-    return True
+    return Question(flags[0], asked, affected, error, explain.user_line())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 from operator import add, attrgetter, call, eq, itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from jaxflow._core.commit import (
     Overtaken,
@@ -45,18 +45,18 @@ _VALUES, _NO_VIEW, _COUNTED = {Value}, {None}, {list}  # what is usual
 
 
 def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool = True,
-          drawn: Draws | None = None) -> None:
+          beside: Beside | None = None) -> None:
     """Make ``t`` show ``result`` (same shape and dtype): value, version and history at once.
 
     Raises Overtaken, having changed nothing, if its storage is not at ``epoch`` any more. Without one,
-    whatever the storage shows is replaced. ``counted`` says whether the version goes up. The generator that
-    ``result`` was ``drawn`` from moves on in the same call.
+    whatever the storage shows is replaced. ``counted`` says whether the version goes up. What is ``beside``
+    it is stored in the same call.
     """
     storage = t._storage
     at = storage.epoch if epoch is None else epoch
     old = storage.value, t._grad_fn  # kept until the call is over
     try:
-        if t._view is None and not (result._requires_grad or LEVELS or MET or drawn):
+        if t._view is None and not (result._requires_grad or LEVELS or MET or beside):
             new = value_of(result)
             if new.__class__ is Value:  # the usual case, without the lists of the others
                 cell = storage.version
@@ -68,9 +68,9 @@ def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool 
                 ))
                 return
         rows = rows_of(t, result, at, counted)
-        if drawn is not None:
-            rows.append((setattr, drawn.source, "_offset", drawn.after))
-        commit(rows, storages=(storage,), epochs=(at,), conditions=drawn.undisturbed() if drawn else ())
+        if beside is not None:
+            rows += beside.rows()
+        commit(rows, storages=(storage,), epochs=(at,), conditions=beside.undisturbed() if beside else ())
     except Overtaken:
         if epoch is not None:
             raise
@@ -81,12 +81,26 @@ def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool 
         written_through(t, result)
 
 
+class Beside(Protocol):
+    """What else a write stores, and what has to be so for that."""
+
+    def rows(self) -> list[tuple]:
+        """The stores, as `commit` takes them."""
+
+    def undisturbed(self) -> Iterator[bool]:
+        """The conditions; where one is False, the operation is computed again."""
+
+
 class Draws(NamedTuple):
     """How far a generator goes with what was drawn from a copy of it."""
 
     source: Generator
     before: int
     after: int
+
+    def rows(self) -> list[tuple]:
+        """The generator moves on."""
+        return [(setattr, self.source, "_offset", self.after)]
 
     def undisturbed(self) -> Iterator[bool]:
         """Whether nobody else drew from it meanwhile."""
@@ -103,8 +117,10 @@ def _next(cell: list) -> int:
 
 
 def write_all(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int],
-              rows: Sequence[tuple] = ()) -> None:
+              rows: Sequence[tuple] = (), *, counted: bool = True) -> None:
     """Write every result, a tensor or its Value, to its target, and do what ``rows`` say, at once.
+
+    ``counted`` as in `write`.
 
     Raises Overtaken, having changed nothing, if a storage is not at its epoch any more.
     """
@@ -118,8 +134,9 @@ def write_all(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int
         old = old, [t._grad_fn for t in targets]
         tensors = [r if isinstance(r, Tensor) else make(r) for r in results]
         stored = list(rows)
+        written: dict[int, Value] = {}  # what storages will hold that several targets are views of
         for t, result, epoch in zip(targets, tensors, epochs):
-            stored += rows_of(t, result, epoch)
+            stored += rows_of(t, result, epoch, counted, written)
         commit(stored, storages=storages, epochs=epochs)
         del old
         for t, result in zip(targets, tensors):
@@ -131,13 +148,17 @@ def write_all(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int
         at_epochs(storages, epochs), rows_called([*rows, *writes_rows(storages, old, cells, new)]),
         stores(storages, "value", new), stores(storages, "epoch", map(add, epochs, _ONE)),
         map(_set, cells, _ZERO, map(add, map(_first, cells), _ONE) if set(map(type, cells)) == _COUNTED
-            else list(map(_next, cells))),
+            else list(map(_next, cells))) if counted else (),
     )
     del old
 
 
-def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True) -> list[tuple]:
-    """The stores that make ``t`` show ``result``, if its storage is at ``epoch``."""
+def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
+            written: dict[int, Value] | None = None) -> list[tuple]:
+    """The stores that make ``t`` show ``result``, if its storage is at ``epoch``.
+
+    ``written`` is what storages will hold by stores of the same call, by id; it is added to.
+    """
     new = value_of(result)
     storage = t._storage
     if MET:
@@ -158,9 +179,12 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True) -> list
         owner = (t if view.base is None else view.base) if requires_grad else None
         old = storage.value
         plan = view.plan
-        whole = new if plan.identity else run(plan.write, [old, new, *plan.numbers])[0]
+        base = old if written is None else written.get(id(storage), old)
+        whole = new if plan.identity else run(plan.write, [base, new, *plan.numbers])[0]
         rows = [(setattr, storage, "value", whole), (setattr, storage, "epoch", epoch + 1)]
-        if plan.exact:
+        if written is not None:
+            written[id(storage)] = whole
+        elif plan.exact:
             rows += [(setattr, view, "value", new), (setattr, view, "epoch", epoch + 1)]
         new = whole
     version = _next(cell) if counted else cell[0]

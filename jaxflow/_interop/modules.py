@@ -10,8 +10,8 @@ NOTE [Modules as pure functions]
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from operator import setitem
 from typing import Any
 
 import jax
@@ -21,6 +21,8 @@ import numpy as np
 from jaxflow import Tensor
 from jaxflow._api.construct import from_array, put
 from jaxflow._api.random_state import drawing_from
+from jaxflow._core.commit import commit
+from jaxflow._core.modes import Restored
 from jaxflow._core.tensor import make
 from jaxflow._core.value import Value
 from jaxflow._dispatch.door import value_of
@@ -134,32 +136,41 @@ class _Pure:
             inside[name] = from_array(_array(buffers[name]), shared=True)
         before = {name: inside[name]._storage.value for name in self.buffers}
         args, kwargs = jax.tree.map(_tensor, (args, kwargs), is_leaf=_is_tensor)
-        with self._holding(inside), drawing_from(_NoRandomness() if rng is None else Generator.from_key(rng)):
+
+        def called() -> tuple[Any, list]:
             result = self.module(*args, **kwargs)
-            changed = self._changed(before)
+            return result, self._changed(before)
+
+        numbers = drawing_from(_NoRandomness() if rng is None else Generator.from_key(rng))
+        result, changed = numbers.run(_Holding(self, inside).run, called)
         result = jax.tree.map(lambda x: array_of(x) if _is_tensor(x) else x, result, is_leaf=_is_tensor)
         return result, changed
-
-    @contextlib.contextmanager
-    def _holding(self, inside: dict[str, Tensor]) -> Iterator[None]:
-        """The module with other tensors, and in the modes of then."""
-        tensors = [table[key] for table, key, _ in self.slots]
-        modes = {m: m.training for m in self.modes}
-        try:
-            for table, key, name in self.slots:
-                table[key] = inside[name]
-            for m, training in self.modes.items():
-                m.training = training
-            yield
-        finally:
-            for (table, key, _), t in zip(self.slots, tensors):
-                table[key] = t
-            for m, training in modes.items():
-                m.training = training
 
     def _changed(self, before: dict[str, Value]) -> list[tuple[str, Any]]:
         now = {name: table[key] for table, key, name in self.slots if name in before}
         return [(name, array_of(t)) for name, t in now.items() if t._storage.value is not before[name]]
+
+
+class _Holding(Restored):
+    """A block in which a module holds the tensors ``inside``, and is in the modes of ``to_jax``."""
+
+    def __init__(self, pure: _Pure, inside: dict[str, Tensor]) -> None:
+        super().__init__()
+        self.pure, self.inside = pure, inside
+
+    def noted(self) -> tuple:
+        """Its tensors, slot by slot, and the modes of the modules in it."""
+        return [table[key] for table, key, _ in self.pure.slots], [m.training for m in self.pure.modes]
+
+    def change(self) -> None:
+        """Hold the others."""
+        self.put_back(([self.inside[name] for _, _, name in self.pure.slots], self.pure.modes.values()))
+
+    def put_back(self, before: tuple) -> None:
+        """Hold these tensors, in these modes, all at once."""
+        tensors, modes = before
+        held = [(setitem, table, key, t) for (table, key, _), t in zip(self.pure.slots, tensors)]
+        commit([*held, *((setitem, m.__dict__, "training", mode) for m, mode in zip(self.pure.modes, modes))])
 
 
 def _like(parameter: Tensor, array: Any) -> Tensor:

@@ -10,6 +10,7 @@ NOTE [One thread for products]
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import weakref
@@ -83,8 +84,9 @@ class interpreting:  # noqa: N801 - reads like the context managers beside it
         self.errors = np.errstate(all="ignore")
         try:
             self.errors.__enter__()
-        except BaseException:  # an interrupt, when it had been entered
-            self.errors.__exit__(None, None, None)
+        except BaseException:  # an interrupt, when it had been entered, or before
+            with contextlib.suppress(TypeError):  # NumPy's, where it had not
+                self.errors.__exit__(None, None, None)
             raise
 
     def __exit__(self, *_) -> None:

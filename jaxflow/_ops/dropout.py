@@ -68,6 +68,12 @@ def dropped_at(key, size, first, rows, cols, keep, scale, dtype):
     return _scaled(_hashed(key, counter), keep, jnp.asarray(scale).astype(dtype))
 
 
+@op(promote="default", variants="", grad_name="AddBackward0")
+def _scaled_and_shifted(input, scale, shift, /):
+    """``input * scale + shift``."""
+    return input * scale + shift
+
+
 @op(variants="", differentiable=False, random=True)
 def _rrelu_slope(input, /, lower: Scalar, upper: Scalar, *, key):
     """A slope between ``lower`` and ``upper`` for each element, in the dtype of ``input``."""

@@ -18,8 +18,6 @@ import tempfile
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterator
-from typing import Any
 
 import jax
 
@@ -87,18 +85,41 @@ class Recorder:
             raise RuntimeError("Profiler is already enabled: one profile can run at a time")
         flush()
         jax.block_until_ready(jax.live_arrays())
-        if self.device:
-            self.folder = tempfile.TemporaryDirectory(prefix="jaxflow-profile-")
-            options = jax.profiler.ProfileOptions()
-            options.python_tracer_level = 0  # every Python call: it would drown and slow everything else
-            jax.profiler.start_trace(self.folder.name, profiler_options=options)
-        self.started = time.perf_counter_ns()
-        WATCHERS.append(self)
+        try:
+            if self.device:
+                self.folder = tempfile.TemporaryDirectory(prefix="jaxflow-profile-")
+                options = jax.profiler.ProfileOptions()
+                options.python_tracer_level = 0  # every Python call: it would drown and slow everything else
+                jax.profiler.start_trace(self.folder.name, profiler_options=options)
+            self.started = time.perf_counter_ns()
+            WATCHERS.append(self)
+        except BaseException:
+            self.give_up()
+            raise
+
+    def give_up(self) -> None:
+        """Watch no more, and let jax trace no more: another profile may start."""
+        if self in WATCHERS:
+            WATCHERS.remove(self)
+        if self.folder is not None:
+            with contextlib.suppress(RuntimeError):  # it had not begun, or has ended
+                jax.profiler.stop_trace()
 
     def stop(self) -> None:
         """End. What was recorded meanwhile is run and waited for, so that its time is in the profile."""
-        flush()
-        WATCHERS.remove(self)
+        try:
+            flush()
+            WATCHERS.remove(self)
+            runs = self._ended()
+        except BaseException:
+            self.give_up()
+            raise
+        self.events.sort(key=lambda e: (e.time_range.start, -e.time_range.end))
+        _nest(self.events)
+        self._hand_out(runs)
+
+    def _ended(self) -> dict[str, list[Interval]]:
+        """Wait for what was recorded; when XLA was busy."""
         arrays = [a for a in self.in_flight if isinstance(a, jax.Array)]
         jax.block_until_ready([
             a for a in (*arrays, *jax.live_arrays())
@@ -110,9 +131,7 @@ class Recorder:
             jax.profiler.stop_trace()
             with self.folder:
                 runs = self._read_trace(pathlib.Path(self.folder.name))
-        self.events.sort(key=lambda e: (e.time_range.start, -e.time_range.end))
-        _nest(self.events)
-        self._hand_out(runs)
+        return runs
 
     def _read_trace(self, folder: pathlib.Path) -> dict[str, list[Interval]]:
         """When XLA was busy, by module and run; keeps the events of jax's own trace file."""
@@ -185,14 +204,22 @@ def watching() -> Recorder | None:
     return next((w for w in WATCHERS if isinstance(w, Recorder)), None)
 
 
-@contextlib.contextmanager
-def region(name: str, kind: str = "region") -> Iterator[Any]:
+class region:  # noqa: N801 - reads like the context managers beside it
     """Note the block as one event, here and in jax's own trace, whoever started that."""
-    with jax.profiler.TraceAnnotation(name):
-        recorder = watching()
-        start = time.perf_counter_ns()
-        try:
-            yield
-        finally:
-            if recorder is not None and recorder is watching():
-                recorder.note(kind, name, start, time.perf_counter_ns())
+
+    def __init__(self, name: str, kind: str = "region") -> None:
+        self.name, self.kind = name, kind
+        self.annotation = jax.profiler.TraceAnnotation(name)
+        self.recorder: Recorder | None = None
+        self.start = 0
+
+    def __enter__(self) -> None:
+        self.recorder = watching()
+        self.start = time.perf_counter_ns()
+        self.annotation.__enter__()
+
+    def __exit__(self, *exc: object) -> None:
+        end = time.perf_counter_ns()
+        self.annotation.__exit__(None, None, None)
+        if self.recorder is not None and self.recorder is watching():
+            self.recorder.note(self.kind, self.name, self.start, end)

@@ -9,6 +9,7 @@ from typing import Any
 
 from jaxflow._core.fields import init_history, init_requires_grad
 from jaxflow._core.geometry import empty_like_strides
+from jaxflow._core.modes import Kept
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
@@ -326,6 +327,7 @@ def _as_cotangent(out: Tensor, cotangent: Tensor) -> Tensor:
     return apply(OPS["_to_dtype"], (cotangent,), (out._aval.dtype,))
 
 
+@Kept(state, "axes")
 def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
     """``grad`` under ``vmap``: the walk runs once, on all cotangents; see NOTE [Batched values]."""
     for out, cotangent in zip(roots, given):

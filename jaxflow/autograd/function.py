@@ -12,11 +12,11 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from contextlib import nullcontext
 from typing import Any
 
 from jaxflow._core.fields import init_history, set_history
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._dispatch.door import edge_of, value_of
 from jaxflow._dispatch.history import FUNCTION, MULTI_OUTPUT, refreshed, refusal
@@ -118,16 +118,24 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             node._edges = tuple(edge_of(t) if t._requires_grad else None for t in tensors)
         tangents = tangents_in(args) if LEVELS else None
         before = [value_of(t) for t in tensors] if MET and any_traced(args) else None
-        constant = state.constant
-        with no_grad(), without_tangents() if tangents else nullcontext():
-            state.constant = constant  # only our graph leaves this out: NOTE [Custom functions under jax]
+        saved: Any = None
+        dirty: set = set()
+        plain: set = set()
+
+        def forward() -> Any:
+            nonlocal saved
             result = run_forward(cls, node, args, kwargs)
             saved = node.saved_for_forward
-            dirty = {id(t) for t in node.dirty_tensors or ()}
-            plain = {id(t) for t in node.non_differentiable or ()}
+            dirty.update(map(id, node.dirty_tensors or ()))
+            plain.update(map(id, node.non_differentiable or ()))
             shown = _wrap(node, result, tensors, record, dirty, plain)
             if record and not tangents:
                 node._keep()
+            return shown
+
+        # ``constant`` stays: only our graph leaves this out, NOTE [Custom functions under jax].
+        unrecorded = Changed(state, grad=False)
+        shown = without_tangents().run(unrecorded.run, forward) if tangents else unrecorded.run(forward)
         if tangents:
             outputs = shown if isinstance(shown, tuple) else (shown,)
             push_forward(node, args, tangents, saved, dirty, plain, outputs)

@@ -15,13 +15,12 @@ from typing import Any
 import jax
 
 from jaxflow._core.fields import init_history
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.pytree import array_of
 from jaxflow._dispatch.state import state
-
-from .grad_mode import no_grad
 
 
 def any_traced(args: tuple) -> bool:
@@ -85,10 +84,7 @@ class _Rule:
         node, args = self._context(), list(self.args)
         for i, aval, array in zip(self.at, self.avals, arrays, strict=True):
             args[i] = make(Value(aval, array, shared=True))
-        constant = state.constant
-        with no_grad():
-            state.constant = constant
-            result = run_forward(self.function, node, tuple(args), self.kwargs)
+        result = Changed(state, grad=False).run(run_forward, self.function, node, tuple(args), self.kwargs)
         outputs = result if isinstance(result, tuple) else (result,)
         node._out_avals = tuple(t._aval if isinstance(t, Tensor) else None for t in outputs)
         return node, [array_of(t) for t in outputs if isinstance(t, Tensor)]
@@ -118,11 +114,7 @@ class _Rule:
         node._out_avals, node._materialize = out_avals, materialize
         arrived = iter(cotangents)
         given: list = [None if aval is None else _cotangent(aval, next(arrived)) for aval in out_avals]
-        before, state.grad = state.grad, False
-        try:
-            grads = node._run(given, keep=True)
-        finally:
-            state.grad = before
+        grads = Changed(state, grad=False).run(node._run, given, keep=True)
         return tuple(None if g is None else array_of(g) for g in grads)
 
 

@@ -139,16 +139,12 @@ def apply_mapped(function: type, args: tuple) -> Any:
     flat, structure = tree.flatten(args)
     mapped = [isinstance(x, Tensor) and axis in axes_of(value_of(x)) for x in flat]
     whole = [leave(x, axis) if m else x for x, m in zip(flat, mapped, strict=True)]
-    outer = state.axes
-    state.axes = outer[:-1]
-    try:
-        args = tree.unflatten(whole, structure)
-        if not any(mapped):
-            return function.apply(*args)
-        dims = tree.unflatten([0 if m else None for m in mapped], structure)
-        returned = function.vmap(VmapInfo(axis.size, axis.randomness), dims, *args)
-    finally:
-        state.axes = outer
+    args = tree.unflatten(whole, structure)
+    outside = Changed(state, axes=state.axes[:-1])
+    if not any(mapped):
+        return outside.run(function.apply, *args)
+    dims = tree.unflatten([0 if m else None for m in mapped], structure)
+    returned = outside.run(function.vmap, VmapInfo(axis.size, axis.randomness), dims, *args)
     return _entered(returned, axis, {id(w): x for w, x in zip(whole, flat, strict=True)})
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxflow._api.creation import eye, zeros_like
@@ -13,7 +12,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
 
 from . import api, forward_ad
-from .grad_mode import enable_grad, set_grad_enabled
+from .grad_mode import enable_grad, no_grad, set_grad_enabled
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -143,10 +142,8 @@ def _grad(outputs: Sequence, inputs: Sequence[Tensor], cotangents: Sequence | No
                     retain_graph=retain_graph, is_grads_batched=batched)
 
 
-@contextmanager
-def _second_pass(create_graph: bool) -> Iterator[None]:
-    with set_grad_enabled(create_graph or state.grad):
-        yield
+def _second_pass(create_graph: bool) -> no_grad | enable_grad:
+    return enable_grad() if create_graph or state.grad else no_grad()
 
 
 # ---------------------------------------------------------------------------------------- products

@@ -58,8 +58,10 @@ def difference(
         for moved in (start - step, start + step):
             _assign(t, moved.astype(start.dtype))
             sides.append([array(o) for o in several(func(*inputs))])
-    finally:
         _assign(t, start)
+    except BaseException:  # an interrupt may have come in between: NOTE [Modes and interrupts]
+        _assign(t, start)
+        raise
     found = []
     for a, b in zip(*sides):
         if a.dtype == bool:
@@ -80,9 +82,9 @@ def _written(x: Any) -> str:
     return f"torch.Size({list(x)})" if isinstance(x, tuple) else f"torch.{x}"
 
 
+@no_grad()
 def _assign(t: Tensor, x: np.ndarray) -> None:
-    with no_grad():
-        t.data.copy_(put(x, t.device))
+    t.data.copy_(put(x, t.device))
 
 
 def directions(t: Tensor) -> tuple:

@@ -31,6 +31,11 @@ def refuse(**asked: Any) -> None:
             raise NotImplementedError(f"profile({name}=True) is not supported: {NOT_SUPPORTED[name]}")
 
 
+# What a region has entered: [the last block, those around it].
+_OUTSIDE: list = [None]
+_OUTSIDE.append(_OUTSIDE)
+
+
 class record_function:
     """Name a region of the program in profiles: a context manager, or a decorator.
 
@@ -41,18 +46,24 @@ class record_function:
         if not isinstance(name, str):
             raise TypeError(f"record_function() wants a name of type str, not {type(name).__name__}")
         self.name, self.args = name, args
-        self.open: list = []
+        self.open = _OUTSIDE
 
     def __enter__(self) -> record_function:
         block = region(self.name)
         block.__enter__()
-        self.open.append(block)
+        self.open = [block, self.open]
         return self
 
     def __exit__(self, *exc: Any) -> None:
-        if not self.open:
-            raise AssertionError("Expected record to be set")
-        self.open.pop().__exit__(None, None, None)
+        block, outer = self.open
+        try:
+            self.open = outer
+            if block is None:
+                raise AssertionError("Expected record to be set")
+            block.__exit__(None, None, None)
+        except BaseException:
+            self.open = outer
+            raise
 
     def __call__(self, fn: Callable) -> Callable:
         @functools.wraps(fn)
@@ -86,14 +97,22 @@ class profile:
             return None
         if self.entered:
             raise RuntimeError("Profiler context manager is not reentrant")
-        self.entered = True
-        self.recorder.start()
-        return self
+        try:
+            self.entered = True
+            self.recorder.start()
+            return self
+        except BaseException:
+            self.recorder.give_up()
+            raise
 
     def __exit__(self, *exc: Any) -> None:
-        if self.enabled:
-            self.recorder.stop()
-            self.function_events = self.recorder.events
+        try:
+            if self.enabled:
+                self.recorder.stop()
+                self.function_events = self.recorder.events
+        except BaseException:
+            self.recorder.give_up()
+            raise
 
     def _finished(self) -> EventList:
         if self.function_events is None:

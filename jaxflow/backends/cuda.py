@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import types
 import warnings
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jaxflow.cuda
+from jaxflow._core.modes import Changed
 
 #: ``matmul.allow_tf32`` and its like.
 matmul = types.SimpleNamespace(
@@ -17,7 +16,7 @@ matmul = types.SimpleNamespace(
 )
 
 #: Which kernels of attention are switched on.
-sdp = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True}
+sdp = types.SimpleNamespace(flash=True, math=True, mem_efficient=True, cudnn=True)
 
 
 def is_built() -> bool:
@@ -27,12 +26,12 @@ def is_built() -> bool:
 
 def _switch(name: str) -> None:
     def enabled() -> bool:
-        return sdp[name]
+        return getattr(sdp, name)
 
     def enable(enabled: bool) -> None:
         if not isinstance(enabled, bool):
             raise RuntimeError(f"set_sdp_use_{name} expects a bool, but got {type(enabled).__name__}")
-        sdp[name] = enabled
+        setattr(sdp, name, enabled)
 
     for fn, public, doc in (
         (enabled, f"{name}_sdp_enabled", "Whether this kernel of attention is switched on."),
@@ -43,26 +42,21 @@ def _switch(name: str) -> None:
         globals()[public] = fn
 
 
-for _name in sdp:
+for _name in vars(sdp):
     _switch(_name)
 
 
-@contextlib.contextmanager
 def sdp_kernel(enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True,
-               enable_cudnn: bool = True) -> Iterator[dict]:
+               enable_cudnn: bool = True) -> Changed:
     """Remember which kernels of attention are wanted within the block; deprecated."""
     warnings.warn(
         "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be "
         "removed. Please see `torch.nn.attention.sdpa_kernel()` for the new context manager, with updated "
         "signature.",
-        FutureWarning, stacklevel=3,
+        FutureWarning, stacklevel=2,
     )
-    before = dict(sdp)
-    sdp.update(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn)
-    try:
-        yield {}
-    finally:
-        sdp.update(before)
+    return Changed(sdp, {}, flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient,
+                   cudnn=enable_cudnn)
 
 
 class SDPAParams(NamedTuple):

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._core.modes import Changed
 from jaxflow._dispatch import explain as figures
 from jaxflow._dispatch.state import state
 
@@ -60,11 +61,7 @@ def disable(fn: Callable | None = None, recursive: bool = True, *, reason: str |
             name = getattr(fn, "__qualname__", type(fn).__name__)
             programs.capture.excluded(f"it calls {name}(), which compiler.disable excludes"
                                       + (f": {reason}" if reason else ""))
-        before, stance.disabled = stance.disabled, stance.disabled or recursive
-        try:
-            return fn(*args, **kwargs)
-        finally:
-            stance.disabled = before
+        return Changed(stance, disabled=stance.disabled or recursive).run(fn, *args, **kwargs)
 
     return disabled
 

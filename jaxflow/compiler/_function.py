@@ -204,8 +204,8 @@ class CompiledFunction(Wrapped):
         watcher = Watcher(capture)
         walked, marks = _histories(reach)
         modes = _modes()
-        capture.begin()
         try:
+            capture.begin()  # what an interrupt cuts off is rolled back, too
             watcher.start()
             try:
                 result = self.fn(*given_args, **given_kwargs)
@@ -233,11 +233,19 @@ class CompiledFunction(Wrapped):
             watcher.forget()
             del builder, views
             if capture.break_line is None:
-                capture.commit()
-            capture.release()
-            if capture.break_line is None and capture.program.device is not None:
-                capture.program.close(explain.ASKED)
-            capture.end()
+                try:
+                    capture.commit()
+                except BaseException:  # an interrupt
+                    capture.rollback()
+                    raise
+            try:
+                capture.release()
+                if capture.break_line is None and capture.program.device is not None:
+                    capture.program.close(explain.ASKED)
+                capture.end()
+            except BaseException:
+                capture.end()
+                raise
             if tracked:
                 _settle(tape, reach)
             return settled(result)

@@ -7,6 +7,7 @@ from typing import Any
 
 import jaxflow
 from jaxflow._core import tree
+from jaxflow._core.modes import Restored
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import tick
 from jaxflow._dispatch import forward
@@ -20,37 +21,35 @@ _CALL = "jvp(f, primals, tangents)"
 _nested = forward_ad.OpenLevels()
 
 
-class _Opened:
-    """A new innermost level for the block: NOTE [Modes and interrupts]."""
+class _Opened(Restored):
+    """A new innermost level for the block, which gets it: NOTE [Modes and interrupts]."""
 
-    def __enter__(self) -> forward.Level:
+    given: forward.Level
+
+    def __init__(self) -> None:
         if not _nested.levels and forward_ad._open.levels:
             raise RuntimeError("Nested forward mode AD is not supported at the moment")
-        self.before = _nested.levels, forward_ad._open.levels, forward.is_enabled()
-        level = self.level = forward.Level()
-        level.began = tick()
-        try:
-            level.open()
-            if not _nested.levels:
-                forward_ad._open.levels = (level,)
-            _nested.levels = (*_nested.levels, level)
-            forward.set_enabled(True)
-            return level
-        except BaseException:
-            self._leave()
-            raise
+        super().__init__(forward.Level())
+        self.given.began = tick()
 
-    def __exit__(self, *exc: object) -> None:
-        try:
-            self._leave()
-        except BaseException:
-            self._leave()
-            raise
+    def noted(self) -> tuple:
+        """The levels that are open."""
+        return _nested.levels, forward_ad._open.levels, forward.is_enabled()
 
-    def _leave(self) -> None:
-        _nested.levels, forward_ad._open.levels, enabled = self.before
+    def change(self) -> None:
+        """Open the level."""
+        level = self.given
+        level.open()
+        if not _nested.levels:
+            forward_ad._open.levels = (level,)
+        _nested.levels = (*_nested.levels, level)
+        forward.set_enabled(True)
+
+    def put_back(self, before: tuple) -> None:
+        """Close it."""
+        _nested.levels, forward_ad._open.levels, enabled = before
         forward.set_enabled(enabled)
-        self.level.close()
+        self.given.close()
 
 
 def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False,
@@ -90,7 +89,10 @@ def jvp_of(func: Callable, primals: Any, tangents: Any, argnums: Argnums | None,
         )
     _check_tensors(flat, "primals")
     _check_tensors(along, "tangents")
-    with _Opened() as level:
+    opened = _Opened()
+    level = opened.given
+
+    def pushed() -> tuple:
         duals = tree.unflatten(
             [_dual(p, t, level) for p, t in zip(flat, along, strict=True)], structure
         )
@@ -103,7 +105,9 @@ def jvp_of(func: Callable, primals: Any, tangents: Any, argnums: Argnums | None,
             aux = tree.map_leaves(lambda x: _aux(x, level), aux)
         results, out_structure = tree.flatten(output)
         check_output(results, _CALL)
-        parts = [_unpacked(t, level, strict) for t in results]
+        return [_unpacked(t, level, strict) for t in results], out_structure, aux
+
+    parts, out_structure, aux = opened.run(pushed)
     values, moved = (tree.unflatten(list(part), out_structure) for part in zip(*parts, strict=True))
     return (values, moved, aux) if has_aux else (values, moved)
 

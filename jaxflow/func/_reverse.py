@@ -21,7 +21,7 @@ import jaxflow
 from jaxflow._core import tree
 from jaxflow._core.fields import init_requires_grad
 from jaxflow._core.levels import LEVELS
-from jaxflow._core.modes import Changed
+from jaxflow._core.modes import Changed, Kept
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import tick
 from jaxflow._dispatch import forward
@@ -168,6 +168,7 @@ def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) 
     """`grad` that gives ``(gradient, value)``, or ``(gradient, (value, aux))``."""
 
     @functools.wraps(func)
+    @Kept(state, "grad", "inference", "captors")
     def both(*args: Any, **kwargs: Any) -> Any:
         borders = Borders()
         with _recording(borders):
@@ -225,6 +226,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     return vjp_of(func, primals, None, has_aux)
 
 
+@Kept(state, "grad", "inference", "captors")
 def vjp_of(func: Callable, primals: tuple, argnums: Argnums | None, has_aux: bool) -> tuple:
     """`vjp` for the arguments ``argnums`` names, None for all."""
     borders = Borders()
@@ -254,8 +256,8 @@ def vjp_of(func: Callable, primals: tuple, argnums: Argnums | None, has_aux: boo
                 f"the function. cotangents: {given}, primal output: {out_structure}"
             )
         create = state.grad if create_graph is None else create_graph
-        with _recording():
-            found = _gradients(borders, outputs, leaves, flat, retain=retain_graph, create=create)
+        found = _recording().run(
+            _gradients, borders, outputs, leaves, flat, retain=retain_graph, create=create)
         return tree.unflatten(found, structure)
 
     return (results, pull, aux) if has_aux else (results, pull)

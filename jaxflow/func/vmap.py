@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from jaxflow._core import tree
+from jaxflow._core.modes import Kept
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.batch import axes_of
 from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.generator import default_generator
 from jaxflow._dispatch.mapped import MappedAxis, enter, leave, opened
+from jaxflow._dispatch.state import state
 
 _RANDOMNESS = ("error", "different", "same")
 
@@ -64,6 +66,7 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = 
     return mapped
 
 
+@Kept(state, "axes")
 def _run(func, flat, dims, structure, kwargs, size, out_dims, randomness, name) -> Any:
     with opened(size, randomness) as axis:
         entered = [x if dim is None else enter(_first(x, dim), axis) for x, dim in zip(flat, dims)]

@@ -100,8 +100,11 @@ def grad(
                          "no_grad_vars")
     pairs = [(t, g) for t, g in zip(roots, cotangents) if t.requires_grad]
     found: Sequence = [None] * len(wanted)
-    hooks = [t.register_hook(jaxflow.zeros_like) for t in closed if t.requires_grad]
+    hooks: list = []
     try:
+        for t in closed:
+            if t.requires_grad:
+                hooks.append(t.register_hook(jaxflow.zeros_like))
         if pairs:
             found = autograd.grad(
                 [t for t, _ in pairs], wanted, [g for _, g in pairs], retain_graph, create_graph,

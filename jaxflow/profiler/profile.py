@@ -180,11 +180,24 @@ class profile:
         self._saved = False
 
     def __enter__(self) -> profile:
-        self.start()
-        return self
+        try:
+            self.start()
+            return self
+        except BaseException:
+            self._give_up()
+            raise
 
     def __exit__(self, *exc: Any) -> None:
-        self.stop()
+        try:
+            self.stop()
+        except BaseException:
+            self._give_up()
+            raise
+
+    def _give_up(self) -> None:
+        """After an interrupt: record no more, or no other profile could be started."""
+        if self.recorder is not None:
+            self.recorder.give_up()
 
     def start(self) -> None:
         """Begin, at step 0."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._core.modes import Restored
+
 _allowed: list[Any] = []
 
 
@@ -25,18 +27,24 @@ def clear_safe_globals() -> None:
     _allowed.clear()
 
 
-class safe_globals:
+class safe_globals(Restored):  # noqa: N801 - PyTorch's name
     """Allow types and functions inside a ``with`` block."""
 
     def __init__(self, safe_globals: list[Callable | tuple[Callable, str]]) -> None:
+        super().__init__()
         self.safe_globals = safe_globals
 
-    def __enter__(self) -> None:
-        self._before = list(_allowed)
+    def noted(self) -> list:
+        """What is allowed."""
+        return list(_allowed)
+
+    def change(self) -> None:
+        """Allow these too."""
         add_safe_globals(self.safe_globals)
 
-    def __exit__(self, *exc: object) -> None:
-        _allowed[:] = self._before
+    def put_back(self, before: list) -> None:
+        """Allow that, and nothing else."""
+        _allowed[:] = before
 
 
 def allowed_by_name() -> dict[str, Any]:

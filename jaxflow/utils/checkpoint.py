@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core import tree
-from jaxflow._core.modes import Changed
+from jaxflow._core.modes import Changed, Kept
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.explain import user_line
-from jaxflow._dispatch.generator import default_generator
+from jaxflow._dispatch.generator import Elsewhere, default_generator, position_of
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
 from jaxflow.autograd import Function, backward, enable_grad
@@ -90,8 +90,7 @@ def checkpoint(
     part = _Part(function, args, kwargs, second, preserve, early_stop, determinism_check, debug)
     if not state.grad:
         return function(*args, **kwargs)
-    with saved_tensors_hooks(part.pack, _Slot.unpack), first:
-        outputs = function(*args, **kwargs)
+    outputs = Kept(state, "saving").run(part.run_first, first)
     part.complete = True
     part.watch(outputs)
     return outputs
@@ -139,18 +138,11 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractCon
 # ------------------------------------------------------------------------------- running it again
 
 
-@contextlib.contextmanager
-def _random_numbers_of(position: Any) -> Iterator[None]:
+def _random_numbers_of(position: Any) -> Kept:
     """Draw from ``position`` of the default generator inside the block; None for where it is."""
     if position is None:
-        yield
-        return
-    before = default_generator.state_array()
-    default_generator.set_state_array(position)
-    try:
-        yield
-    finally:
-        default_generator.set_state_array(before)
+        return Kept(default_generator)
+    return Elsewhere(default_generator, position_of(position))
 
 
 def _position(preserve: bool) -> Any:
@@ -205,6 +197,11 @@ class _Part:
         self.complete = False
         self.cotangent: Tensor | None = None
 
+    def run_first(self, context: contextlib.AbstractContextManager) -> Any:
+        """The first run, which keeps nothing of what it saves."""
+        with saved_tensors_hooks(self.pack, _Slot.unpack), context:
+            return self.function(*self.args, **self.kwargs)
+
     def pack(self, t: Tensor) -> _Slot:
         """Forget a tensor of the first run."""
         self.saved.append(self.describe(t))
@@ -236,9 +233,8 @@ class _Part:
         self.count = 0
         args, kwargs = _later((self.args, self.kwargs), self.cotangent)
         self.cotangent = None
-        with (contextlib.suppress(_Done), saved_tensors_hooks(self._keep, lambda t: t), enable_grad(),
-              _random_numbers_of(self.position), self.context):
-            self.function(*args, **kwargs)
+        Kept(state, "saving", "grad", "constant").run(
+            _random_numbers_of(self.position).run, self._recompute, args, kwargs)
         if self.count != len(self.saved):
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the original "
@@ -246,6 +242,11 @@ class _Part:
                 f"Number of tensors saved during recomputation: {self.count}.\n{self._help()}"
             )
         self._compare()
+
+    def _recompute(self, args: tuple, kwargs: dict) -> None:
+        with (contextlib.suppress(_Done), saved_tensors_hooks(self._keep, lambda t: t), enable_grad(),
+              self.context):
+            self.function(*args, **kwargs)
 
     def _keep(self, t: Tensor) -> Tensor:
         """Keep a tensor of the second run."""
@@ -320,9 +321,7 @@ class CheckpointFunction(Function):
         for i, t in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[i] = t
         arrived = next((c for c in cotangents if c is not None), None)
-        with _random_numbers_of(ctx.position), enable_grad():
-            inputs = _later(tuple(inputs), arrived)
-            outputs = ctx.run_function(*inputs)
+        inputs, outputs = _random_numbers_of(ctx.position).run(_run_again, ctx.run_function, inputs, arrived)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         pairs = [(t, c) for t, c in zip(outputs, cotangents, strict=True)
                  if isinstance(t, Tensor) and t.requires_grad]
@@ -330,6 +329,13 @@ class CheckpointFunction(Function):
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward(*zip(*pairs, strict=True))
         return (None, None, *(t.grad if isinstance(t, Tensor) else None for t in inputs))
+
+
+@enable_grad()
+def _run_again(function: Callable, inputs: list, arrived: Tensor | None) -> tuple[tuple, Any]:
+    """The inputs, made to depend on a cotangent that ``arrived``, and what the function makes of them."""
+    later = _later(tuple(inputs), arrived)
+    return later, function(*later)
 
 
 # -------------------------------------------------------------------------------------- sequential

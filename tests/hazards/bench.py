@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import jaxflow as torch
 
-from . import scenarios_tensors, scenarios_training  # noqa: F401  (they declare the scenarios)
+from . import scenarios_state, scenarios_tensors, scenarios_training  # noqa: F401  (they declare the scenarios)
 from .scenario import SCENARIOS, Scenario
 from .surroundings import executing, in_thread
 from .tracing import Place, place_of, profile

@@ -9,6 +9,7 @@ modes have to be what they were before. Opcodes where Python's own protocol leav
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dis
 import functools
 import pathlib
@@ -33,6 +34,8 @@ from jaxflow.compiler._function import stance
 from jaxflow.func import _forward as jvps
 from jaxflow.func import _reverse
 from jaxflow.utils import checkpoint
+
+from . import mode_cases
 
 
 class Injected(BaseException):
@@ -77,6 +80,11 @@ _TRAILING = ("POP_TOP", "LOAD_CONST", "LOAD_FAST", "LOAD_ATTR", "RETURN_VALUE", 
 
 
 def modes() -> tuple:
+    """Everything that a mode, a context or a function changes for a while."""
+    return (*_modes(), *mode_cases.facts().items())
+
+
+def _modes() -> tuple:
     """Everything of this thread and process that a mode changes."""
     return (
         state.grad, state.inference, state.constant, state.eager, state.on_host, state.saving,
@@ -91,8 +99,8 @@ def modes() -> tuple:
 
 # ----------------------------------------------------------------------------------------------- cases
 
-_HERE = __file__
-_DEFAULTS = modes()
+_HERE = (__file__, mode_cases.__file__)
+_DEFAULTS = _modes()
 
 
 def _identity(t: Any) -> Any:
@@ -105,10 +113,6 @@ def _quietly(make: Callable[[], Any]) -> Callable[[], Any]:
             warnings.simplefilter("ignore")
             return make()
     return made
-
-
-class _Mode(overriding.TorchFunctionMode):
-    """A mode of the user's."""
 
 
 CONTEXTS: dict[str, Callable[[], Any]] = {
@@ -131,7 +135,7 @@ CONTEXTS: dict[str, Callable[[], Any]] = {
     "allow_mutation_on_saved_tensors": graph.allow_mutation_on_saved_tensors,
     "DisableTorchFunctionSubclass": overriding.DisableTorchFunctionSubclass,
     "DisableTorchFunction": overriding.DisableTorchFunction,
-    "TorchFunctionMode": _Mode,
+    "TorchFunctionMode": mode_cases.Asked,
     "changed": lambda: Changed(state, grad=False, pinned=True),
     "detect_anomaly": _quietly(torch.autograd.detect_anomaly),
     "set_detect_anomaly": functools.partial(torch.autograd.set_detect_anomaly, True),
@@ -156,8 +160,12 @@ DECORATORS: dict[str, Callable[[], Any]] = {
 GENERATORS = {name: DECORATORS[name] for name in ("no_grad", "set_grad_enabled", "inference_mode")}
 
 
-def in_context(make: Callable[[], Any]) -> Callable[[], None]:
-    """A program that enters the mode, and changes another one inside."""
+def body() -> None:
+    """What runs in the mode."""
+
+
+def in_context(make: Callable[[], Any], body: Callable[[], Any] = body) -> Callable[[], None]:
+    """A program that enters the mode, and runs ``body`` inside."""
     def program() -> None:
         with make():
             body()
@@ -186,14 +194,18 @@ def in_generator(make: Callable[[], Any]) -> Callable[[], None]:
     return program
 
 
-def body() -> None:
-    """What runs in the mode."""
-
-
 CASES = {
     **{f"with {name}": in_context(make) for name, make in CONTEXTS.items()},
     **{f"@{name}": in_decorator(make) for name, make in DECORATORS.items()},
     **{f"@{name} generator": in_generator(make) for name, make in GENERATORS.items()},
+    **{f"with {name}": in_context(case.run, case.body) for name, case in mode_cases.CONTEXTS.items()},
+    **{name: case.run for name, case in mode_cases.CALLS.items()},
+}
+#: Of the cases that compute as well, the files of which the frames are followed.
+FILES = {
+    **{f"with {name}": (*case.files, "hazards/modes.py", "_core/modes.py")
+       for name, case in mode_cases.CONTEXTS.items() if case.files},
+    **{name: (*case.files, "_core/modes.py") for name, case in mode_cases.CALLS.items()},
 }
 
 # ------------------------------------------------------------------------------------------- injection
@@ -210,15 +222,23 @@ class At(NamedTuple):
 
 
 class Tracer:
-    """Follows the opcodes of jaxflow's frames and of this file's; raises Injected at number ``at``."""
+    """Follows the opcodes of jaxflow's frames and of this file's; raises Injected at number ``at``.
 
-    def __init__(self, at: int | None = None) -> None:
-        self.at = at
+    With ``files`` only those of frames in files of such names.
+    """
+
+    def __init__(self, files: tuple[str, ...] = (), at: int | None = None) -> None:
+        self.files, self.at = files, at
         self.seen: list[At] = []
+        self.raised: Injected | None = None  # kept, so that nothing is put back when its frames are let go
 
     def __call__(self, frame: FrameType, event: str, arg: Any) -> Any:
         name = frame.f_code.co_filename
-        if not (name.startswith(_PACKAGE) or name == _HERE) or frame.f_code is Tracer.run.__code__:
+        if name != contextlib.__file__ and not (
+            name.endswith(self.files) if self.files else name.startswith(_PACKAGE) or name in _HERE
+        ):
+            return None
+        if frame.f_code is Tracer.run.__code__:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return self.opcode
@@ -238,7 +258,8 @@ class Tracer:
         sys.settrace(self)
         try:
             program()
-        except Injected:
+        except Injected as raised:
+            self.raised = raised
             return True
         finally:
             sys.settrace(before)
@@ -252,7 +273,7 @@ def _steps(code: CodeType, start: int, stop: int) -> list[str]:
 def _exempt(at: At) -> str | None:
     """The name of the exemption that an opcode falls under."""
     code = at.code
-    if code.co_filename == _HERE and code.co_name == "program":
+    if code.co_filename in _HERE and code.co_name == "program":
         enters = [i.offset for i in dis.get_instructions(code) if i.opname == "BEFORE_WITH"]
         if enters and at.offset <= enters[0]:
             return "set when made"
@@ -284,23 +305,24 @@ class Failure(NamedTuple):
 
 def check(name: str) -> tuple[int, dict[str, int], list[Failure]]:
     """Of one case: how many opcodes were tried, how many exempted ones left a mode on, and what failed."""
-    program = CASES[name]
+    program, files = CASES[name], FILES.get(name, ())
     program()  # what is imported and cached on first use
     _reset(name)
     normal = modes()
-    counting = Tracer()
+    counting = Tracer(files)
     assert not counting.run(program)
     assert modes() == normal, f"{name} changes modes undisturbed"
     used: dict[str, int] = {}
     failures = []
     for k in range(len(counting.seen)):
-        tracer = Tracer(k)
+        tracer = Tracer(files, k)
         if not tracer.run(program):
-            failures.append(Failure(name, f"the exception at opcode {k} was swallowed", []))
+            if k < len(tracer.seen):  # else this run took another way
+                failures.append(Failure(name, f"the exception at opcode {k} was swallowed", []))
         after = modes()
-        if after != normal:
+        if after != normal and k < len(tracer.seen):
             at = tracer.seen[k]
-            why = _exempt(at)
+            why = None if name in mode_cases.CALLS else _exempt(at)
             if why is None or (why == "set when made" and name not in _SET_WHEN_MADE):
                 line = f"{at.code.co_qualname}+{at.offset} {at.opname}"
                 failures.append(Failure(name, line, [(a, b) for a, b in zip(after, normal) if a != b]))
@@ -328,6 +350,7 @@ def _reset(name: str = "") -> None:
     anomaly_mode._switch(*_DEFAULTS[21:23])
     stance.name, forward_ad._open.levels, jvps._nested.levels = _DEFAULTS[24:27]
     LEVELS.clear()
+    mode_cases.reset(name)
     if any(part in name for part in ("enable_grad", "transform")) and "set_" not in name:
         state.grad, state.constant = False, True
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import enum
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
+from jaxflow._core.modes import Changed
 from jaxflow.backends import cuda as _switches
 
 
@@ -34,11 +34,10 @@ _SWITCHES = {
 
 def _cur_sdpa_kernel_backends(with_priority: bool = False) -> list[SDPBackend]:
     """Those that are switched on."""
-    return [backend for backend, name in _SWITCHES.items() if _switches.sdp[name]]
+    return [backend for backend, name in _SWITCHES.items() if getattr(_switches.sdp, name)]
 
 
-@contextlib.contextmanager
-def sdpa_kernel(backends: Iterable[SDPBackend] | SDPBackend, set_priority: bool = False) -> Iterator[dict]:
+def sdpa_kernel(backends: Iterable[SDPBackend] | SDPBackend, set_priority: bool = False) -> Changed:
     """Remember, within the block, that only these kernels are wanted; what is computed is the same.
 
     Raises:
@@ -50,9 +49,4 @@ def sdpa_kernel(backends: Iterable[SDPBackend] | SDPBackend, set_priority: bool 
             f"{type(backends).__name__}"
         )
     wanted = {backends} if isinstance(backends, SDPBackend) else set(backends)
-    before = dict(_switches.sdp)
-    _switches.sdp.update({name: backend in wanted for backend, name in _SWITCHES.items()})
-    try:
-        yield {}
-    finally:
-        _switches.sdp.update(before)
+    return Changed(_switches.sdp, {}, **{name: backend in wanted for backend, name in _SWITCHES.items()})

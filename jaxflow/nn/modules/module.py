@@ -104,11 +104,13 @@ class Module(Convert, StateDict):
             run = self.forward
         if _calls.inside:
             return run(*args, **kwargs)
-        _calls.inside = True
         try:
+            _calls.inside = True
             result = run(*args, **kwargs)
-        finally:
             _calls.inside = False
+        except BaseException:  # an interrupt, too: NOTE [Modes and interrupts]
+            _calls.inside = False
+            raise
         _leave_outermost_call()
         return result
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 from jaxflow import distributed
+from jaxflow._core.modes import Changed
 from jaxflow.nn.modules.module import Module
 
 
@@ -50,12 +49,6 @@ class DistributedDataParallel(Module):
         """What the module returns."""
         return self.module(*inputs, **kwargs)
 
-    @contextlib.contextmanager
-    def no_sync(self) -> Iterator[None]:
+    def no_sync(self) -> Changed:
         """Inside, gradients are not averaged: for accumulating them over several batches."""
-        before = self.require_backward_grad_sync
-        self.require_backward_grad_sync = False
-        try:
-            yield
-        finally:
-            self.require_backward_grad_sync = before
+        return Changed(self, require_backward_grad_sync=False)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from jaxflow import Tensor
 from jaxflow._core.commit import Overtaken
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import check_writable
+from jaxflow._dispatch.inplace import apply_together, check_writable
+from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.writes import write_all
 from jaxflow._ops import clip
 
@@ -24,6 +25,11 @@ def total_norm(tensors: Sequence[Tensor], norm_type: float) -> Tensor:
     if len(norms) == 1:
         return norms[0]
     return apply(clip._total_norm, tuple(norm.to(device) for norm in norms), (norm_type,))
+
+
+def clamp_all(tensors: Sequence[Tensor], bound: float) -> None:
+    """Keep all elements of each tensor within ``bound`` of zero, in place."""
+    apply_together([(OPS["clamp"], (t, -bound, bound), ()) for t in tensors])
 
 
 def scale_all(tensors: Sequence[Tensor], factor: Tensor) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import jaxflow
 from jaxflow import Tensor
-from jaxflow.nn.utils._many import scale_all, total_norm
+from jaxflow.nn.utils._many import clamp_all, scale_all, total_norm
 
 __all__ = [
     "clip_grad_norm",
@@ -147,6 +147,4 @@ def clip_grad_value_(
         clip_value: the bound.
         foreach: accepted without effect.
     """
-    bound = float(clip_value)
-    for grad in _grads(parameters):
-        grad.clamp_(min=-bound, max=bound)
+    clamp_all(_grads(parameters), float(clip_value))

@@ -11,30 +11,37 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import jaxflow
 from jaxflow import Tensor
+from jaxflow._core.modes import Kept
 from jaxflow.nn.modules.container import ModuleDict, ModuleList
 from jaxflow.nn.modules.module import Module
 from jaxflow.nn.parameter import Parameter
 
-_caching = 0
-_computed: dict[tuple[int, str], Tensor] = {}
+
+class _Cache(threading.local):
+    """What a thread has computed inside `cached`; None outside of it."""
+
+    computed: dict[tuple[int, str], Tensor] | None = None
 
 
-@contextlib.contextmanager
-def cached() -> Iterator[None]:
-    """Inside, each parametrized tensor is computed once, when it is first asked for."""
-    global _caching
-    _caching += 1
-    try:
-        yield
-    finally:
-        _caching -= 1
-        if not _caching:
-            _computed.clear()
+_cache = _Cache()
+
+
+class cached(Kept):  # noqa: N801 - PyTorch's name
+    """Inside, each parametrized tensor is computed once by a thread, when it is first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(_cache, "computed")
+
+    def change(self) -> None:
+        """Begin a cache, unless this is within another such block."""
+        if _cache.computed is None:
+            _cache.computed = {}
 
 
 class ParametrizationList(ModuleList):
@@ -207,12 +214,13 @@ def _give_class(module: Module) -> None:
 
 def _give_property(module: Module, name: str) -> None:
     def get(self: Module) -> Tensor:
-        if not _caching:
+        computed = _cache.computed
+        if computed is None:
             return self.parametrizations[name]()
         key = id(self), name
-        if key not in _computed:
-            _computed[key] = self.parametrizations[name]()
-        return _computed[key]
+        if key not in computed:
+            computed[key] = self.parametrizations[name]()
+        return computed[key]
 
     def put(self: Module, value: Tensor) -> None:
         self.parametrizations[name].right_inverse(value)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from operator import setitem
+from typing import Any, NamedTuple
 
 from jaxflow import Tensor
+from jaxflow._core.commit import commit
+from jaxflow._core.modes import Restored
 from jaxflow.nn.modules.module import Module
 
 __all__ = ["functional_call"]
@@ -32,25 +33,57 @@ def call_with(module: Module, tensors: dict[str, Tensor], args: Any, kwargs: dic
               tie_weights: bool, strict: bool) -> Any:
     """``module(*args, **kwargs)`` with these tensors in the place of its own: ``func.functional_call``."""
     args = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _reparametrized(module, tensors, tie_weights, strict):
-        return module(*args, **(kwargs or {}))
-
-
-@contextmanager
-def _reparametrized(module: Module, tensors: dict[str, Tensor], tie_weights: bool,
-                    strict: bool) -> Iterator[None]:
     given = _with_ties(module, tensors) if tie_weights else tensors
     if strict:
         _check_keys(module, given)
-    before: dict[str, Any] = {}
-    try:
-        for name, t in given.items():
-            before[name] = _swap(module, name, t)
-        yield
-    finally:
-        # What the call put in the place of a tensor (a running mean) is the caller's now.
-        after = {name: _swap(module, name, t) for name, t in before.items()}
-        tensors.update({name: after[name] for name in tensors if name in after})
+    return _Exchanged(module, given, tensors).run(module, *args, **(kwargs or {}))
+
+
+class _Place(NamedTuple):
+    """Where a module holds a tensor: in one of its tables, or (``table`` is None) in a property."""
+
+    module: Module
+    table: dict[str, Any] | None
+    name: str
+
+    def held(self) -> Any:
+        """What is there; `_MISSING` for nothing."""
+        if self.table is None:
+            return getattr(self.module, self.name)
+        return self.table.get(self.name, _MISSING)
+
+    def holding(self, t: Any) -> tuple:
+        """The call that puts ``t`` there, as `commit` takes it."""
+        if self.table is None:
+            return setattr, self.module, self.name, t
+        return (self.table.pop, self.name, None) if t is _MISSING else (setitem, self.table, self.name, t)
+
+
+class _Exchanged(Restored):
+    """A block in which a module holds the tensors ``given``, by name, instead of its own.
+
+    What the call puts in the place of one of them (a running mean) goes to the caller's ``tensors``.
+    """
+
+    def __init__(self, module: Module, given: dict[str, Tensor], tensors: dict[str, Tensor]) -> None:
+        super().__init__()
+        self.places = {name: _place(module, name, t) for name, t in given.items()}
+        self.inside, self.tensors = given, tensors
+
+    def noted(self) -> dict[str, Any]:
+        """The module's own tensors."""
+        return {name: place.held() for name, place in self.places.items()}
+
+    def change(self) -> None:
+        """Hold the others, all at once."""
+        commit([place.holding(self.inside[name]) for name, place in self.places.items()])
+
+    def put_back(self, before: dict[str, Any]) -> None:
+        """Hold its own ones again, all at once."""
+        after = {name: t for name, t in self.noted().items()
+                 if name in self.tensors and t is not before[name] and t is not _MISSING}
+        commit([(self.tensors.update, after),
+                *(place.holding(before[name]) for name, place in self.places.items())])
 
 
 def _with_ties(module: Module, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -89,8 +122,8 @@ def _check_keys(module: Module, given: dict[str, Tensor]) -> None:
         raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:\n\t{lines}")
 
 
-def _swap(module: Module, path: str, new: Any) -> Any:
-    """Put ``new`` in the place ``path`` names and return what was there.
+def _place(module: Module, path: str, new: Any) -> _Place:
+    """The place in which ``path`` says that ``new`` is to be held.
 
     Raises:
         AttributeError: for a path through no submodule.
@@ -104,23 +137,15 @@ def _swap(module: Module, path: str, new: Any) -> Any:
         if not isinstance(below, Module):
             raise TypeError(f"submodule `{part}`: {below} is not an instance of torch.nn.Module")
         module = below
-    if new is not _MISSING and new is not None and not isinstance(new, Tensor):
+    if new is not None and not isinstance(new, Tensor):
         raise TypeError(f"{new} is not an instance of torch.Tensor")
     if name == "":
         raise KeyError('tensor name can\'t be empty string ""')
     for table in (module._parameters, module._buffers):
         if name in table:
-            old = table[name]
-            if new is _MISSING:
-                del table[name]
-            else:
-                table[name] = new
-            return old
+            return _Place(module, table, name)
     old = getattr(module, name, _MISSING)
     if old is not _MISSING and old is not None and not isinstance(old, Tensor):
         raise TypeError(f"attribute `{name}`: {old} is not an instance of torch.Tensor")
-    if new is not _MISSING:
-        setattr(module, name, new)
-    elif old is not _MISSING:
-        delattr(module, name)
-    return old
+    is_property = isinstance(getattr(type(module), name, None), property)
+    return _Place(module, None if is_property else module.__dict__, name)

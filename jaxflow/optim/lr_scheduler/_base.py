@@ -6,11 +6,11 @@ import functools
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from jaxflow import Tensor
+from jaxflow._core.modes import Changed
 
 from ..optimizer import Optimizer
 
@@ -115,11 +115,7 @@ class LRScheduler:
 
     def _initial_step(self) -> None:
         self._step_count = 0
-        self._is_initial = True
-        try:
-            self.step()
-        finally:
-            self._is_initial = False
+        Changed(self, _is_initial=True).run(self.step)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer."""
@@ -167,29 +163,24 @@ class LRScheduler:
             )
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        with self._computing():
-            if epoch is None:
-                self.last_epoch += 1
-                values = self.get_lr()
-            else:
-                self.last_epoch = epoch
-                closed_form = getattr(self, "_get_closed_form_lr", self.get_lr)
-                values = closed_form()
-        self._write(values)
+        self._write(self._computing().run(self._go_to, epoch))
+
+    def _go_to(self, epoch: int | None) -> list:
+        """Go to an epoch, None for the next; the values there."""
+        if epoch is None:
+            self.last_epoch += 1
+            return self.get_lr()
+        self.last_epoch = epoch
+        return getattr(self, "_get_closed_form_lr", self.get_lr)()
 
     def _write(self, values: list) -> None:
         for group, value in zip(self.optimizer.param_groups, values, strict=True):
             write_value(group, "lr", value)
         self._last_lr = group_values(self.optimizer, "lr")
 
-    @contextmanager
-    def _computing(self) -> Iterator[None]:
+    def _computing(self) -> Changed:
         """Inside, ``get_lr`` is called by the schedule, not by a user."""
-        self._get_lr_called_within_step = True
-        try:
-            yield
-        finally:
-            self._get_lr_called_within_step = False
+        return Changed(self, _get_lr_called_within_step=True)
 
     def _warn_unless_computing(self) -> None:
         if not self._get_lr_called_within_step:
