@@ -27,6 +27,8 @@ import numpy as np
 
 from jaxflow._core.commit import Overtaken
 
+from . import fitting
+
 _exhaust = deque(maxlen=0).extend
 _ONCE = {0: None}
 _holds = {True: None}.__getitem__  # KeyError for False
@@ -41,13 +43,16 @@ class Entrance:
 
     Attributes:
         compiled: jax's.
+        device: where it runs.
+        need: the bytes that a run takes, where they are many: NOTE [Looked at before the hand-over].
         known: the classes of arguments with which the call is C++ all the way.
     """
 
-    __slots__ = ("compiled", "known")
+    __slots__ = ("compiled", "device", "known", "need")
 
-    def __init__(self, compiled: Any) -> None:
-        self.compiled = compiled
+    def __init__(self, compiled: Any, device: Any) -> None:
+        self.compiled, self.device = compiled, device
+        self.need = fitting.need_of(compiled)
         self.known: set[tuple] = set()
 
     def run(self, donated: list, kept: list, numbers: Sequence, about: Any, answers: list,
@@ -55,11 +60,14 @@ class Entrance:
         """Put ``about`` and the arrays that come back into ``answers``. HandedOver if something is there.
 
         Raises Overtaken, having done nothing, unless all ``conditions`` are True; ``then`` is exhausted in
-        the same call afterwards. Both are iterators as `commit` takes them.
+        the same call afterwards. Both are iterators as `commit` takes them. Likewise OutOfMemoryError, where
+        what it takes is not free.
 
         The first ``original`` of the ``donated`` arrays (all, by default) are somebody's: they are the ones
         to keep where an interrupt could get in.
         """
+        if self.need:
+            fitting.check(self.need, self.device, (donated, kept))
         kinds = None
         if donated:
             try:

@@ -76,11 +76,12 @@ class Program:
         trace, lines, results: those of the layout, once it was closed.
         answers: empty, or the arrays that a run returned, with the slots they are for.
         failed: why a result could not be computed, by slot.
+        unsettled: while a run may turn out to have failed, its executable, its layout and what is alive.
         finished: whether every result that somebody can see has its array, or its failure.
     """
 
     __slots__ = ("answers", "closed", "device", "entries", "failed", "finished", "gradients", "lines", "lock",
-                 "ops", "questions", "results", "trace", "undo")
+                 "ops", "questions", "results", "trace", "undo", "unsettled")
 
     def __init__(self, device) -> None:
         self.device = device
@@ -94,6 +95,7 @@ class Program:
         self.results: list = []
         self.answers: list = []
         self.failed: dict[int, Lost] = {}
+        self.unsettled: tuple | None = None
         self.ops = 0
         self.closed = False
         self.finished = False
@@ -187,7 +189,18 @@ class Program:
             self.closed = True
             if not self.answers:
                 self._run(reason)
+            if self.unsettled is not None:
+                self._settle()
             self._deliver()
+
+    def _settle(self) -> None:
+        """Look whether a run that may fail late has failed; if so recover from it as from any other."""
+        executable, layout, alive = self.unsettled
+        try:
+            executable.look(self.answers[1])
+        except Exception as error:
+            recover(self, layout, alive, as_memory_error(error))
+        self.unsettled = None
 
     def _name_operations(self, error: BaseException) -> None:
         """Add to an error which operations the failing program consists of."""
@@ -243,9 +256,9 @@ class Program:
             offered.clear()
             self.answer(alive, entry.schedule(trace, alive)(layout), doubt)
         else:
+            if executable.watched or flags.DEBUG:
+                self.unsettled = executable, layout, alive
             executable(layout, offered, (executable.outputs, doubt), self.answers)
-            if flags.DEBUG:
-                jax.block_until_ready(self.answers[1])  # an error belongs to this program, not to a later one
         seconds = time.perf_counter() - started
         if executable is not None:
             state.streak = min(state.streak, 0)

@@ -26,6 +26,7 @@ from jaxflow._core.device import CPU, placed
 from jaxflow._core.value import Value, host_array, owned
 
 from . import explain, policy
+from .fitting import check, need_alone
 from .host import host_of
 from .memory_errors import OutOfMemoryError, as_memory_error
 from .plan import NUMBER_DTYPES, Plan
@@ -74,7 +75,8 @@ def recover(program: Program, layout: Layout, alive: tuple[int, ...], error: Exc
     slots = tuple(slot for slot in alive if slot in env)
     about, arrays = (slots, None), [env[slot] for slot in slots]
     commit([*rows, (setitem, program.answers, slice(None), [about, arrays]),
-            (setattr, program, "failed", lost), (setattr, program, "undo", [])])
+            (setattr, program, "failed", lost), (setattr, program, "undo", []),
+            (setattr, program, "unsettled", None)])
     explain.recovered(len(lost))
     program._deliver()
     seen = {id(lost[slot]) for slot in alive if slot in lost}
@@ -168,6 +170,9 @@ def _refuse_given(layout: Layout, slots: Iterable[int]) -> None:
 
 def _alone(plan: Plan, arguments: list) -> list:
     """The results of one operation."""
+    need = need_alone(plan.out_avals)
+    if need:
+        check(need, plan.device)
     failed: Exception | None = None
     if policy.interprets(plan.device):
         from jaxflow._interpreter import interpreting
