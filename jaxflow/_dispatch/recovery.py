@@ -1,29 +1,31 @@
 """When a program cannot be run: its operations one by one, and what depends on those that fail undone.
 
 NOTE [What a failed run leaves]
-    The operations that somebody needs are run again, each alone: on the CPU by the interpreter, else by XLA.
-    So only what cannot be computed is lost: the operations that fail, and what depends on them. Values that
-    were written over while this program was recorded are computed as well, where a storage or a ``.grad`` may
-    have to go back to one. Then, in one call, every result that is there is delivered, and every storage and
-    every ``.grad`` that shows what cannot be computed shows its last Value that can, with that one's version
-    and history (NOTE [Undoing what cannot be computed]). The first error that concerns a result somebody can
-    see is raised, and names its operation; reading a lost value raises again. Nothing is raised if every
-    operation could be run alone.
+    The operations that somebody needs are run again, each alone: on the CPU by the interpreter, else by
+    XLA. So only what cannot be computed is lost: the operations that fail, and what depends on them. Values
+    that were written over while this program was recorded are computed as well, where a storage or a
+    ``.grad`` may have to go back to one. Then, in one call, every result that is there is delivered, and
+    every storage and every ``.grad`` that shows what cannot be computed shows its last Value that can, with
+    that one's version and history (NOTE [Undoing what cannot be computed]). If another thread or a
+    finalizer wrote to one of them since it was looked at, nothing is stored, and it is looked at again. The
+    first error that concerns a result somebody can see is raised, and names its operation; reading a lost
+    value raises again. Nothing is raised if every operation could be run alone.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
-from operator import setitem
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from operator import call, eq, setitem
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
-from jaxflow._core.commit import commit
+from jaxflow._core.commit import Overtaken, commit
 from jaxflow._core.device import CPU, placed
-from jaxflow._core.value import Value, host_array, owned
+from jaxflow._core.value import Storage, Value, host_array, owned
 
 from . import explain, policy
 from .fitting import check, need_alone
@@ -66,17 +68,30 @@ class Given(RuntimeError):
 def recover(program: Program, layout: Layout, alive: tuple[int, ...], error: Exception) -> None:
     """Compute what can be computed of a program that failed with ``error``; raise the first failure."""
     steps = parse(layout.trace)
-    wanted = set(alive)
-    undo = list(program.undo)
-    wanted.update(layout.slot_of(source) for source in sources_of(undo)
-                  if source.__class__ is tuple and source[0].program is program)
-    env, lost = _run_alone(program, layout, steps, wanted)
-    rows = _undone(program, undo, env, lost)
-    slots = tuple(slot for slot in alive if slot in env)
-    about, arrays = (slots, None), [env[slot] for slot in slots]
-    commit([*rows, (setitem, program.answers, slice(None), [about, arrays]),
-            (setattr, program, "failed", lost), (setattr, program, "undo", []),
-            (setattr, program, "unsettled", None)])
+    wanted: set[int] = set()
+    env, lost = {}, {}
+    while not program.finished:  # a finalizer may need a number, and recover meanwhile
+        undo = list(program.undo)
+        needed = {layout.slot_of(source) for source in sources_of(undo)
+                  if source.__class__ is tuple and source[0].program is program}.union(alive)
+        if not needed <= wanted:
+            wanted |= needed
+            env, lost = _run_alone(program, layout, steps, wanted)
+        slots = tuple(slot for slot in alive if slot in env)
+        about, arrays = (slots, None), [env[slot] for slot in slots]
+        try:
+            present = Present()
+            commit([*_undone(program, undo, env, lost, present),
+                    (setitem, program.answers, slice(None), [about, arrays]),
+                    (setattr, program, "failed", lost), (setattr, program, "undo", []),
+                    (setattr, program, "unsettled", None)],
+                   conditions=map(eq, (len(undo), False),
+                                  map(call, (program.undo.__len__, partial(getattr, program, "finished")))),
+                   **present.as_it_was())
+        except Overtaken:
+            continue  # somebody wrote to what may have to go back: it is looked at again
+        break
+    lost = program.failed
     explain.recovered(len(lost))
     program._deliver()
     seen = {id(lost[slot]) for slot in alive if slot in lost}
@@ -196,7 +211,34 @@ def _host(x: Any) -> np.ndarray:
     return NUMBER_DTYPES[x.__class__](x) if x.__class__ in NUMBER_DTYPES else np.asarray(x)
 
 
-def _undone(program: Program, undo: list, env: dict, lost: dict) -> list[tuple]:
+class Present:
+    """What storages and owners of gradients show, each as it was when it was first asked for."""
+
+    def __init__(self) -> None:
+        self.storages: dict[int, tuple[Storage, int]] = {}
+        self.owners: dict[int, tuple[Any, Any]] = {}
+
+    def source(self, storage: Storage) -> Any:
+        """What a storage shows, as records name it."""
+        self.epoch(storage)  # before the Value: if that is another one, the epoch will be too
+        return source_of(storage.value)
+
+    def epoch(self, storage: Storage) -> int:
+        """The epoch of a storage."""
+        return self.storages.setdefault(id(storage), (storage, storage.epoch))[1]
+
+    def grad(self, owner: Any) -> Any:
+        """The ``.grad`` of an owner."""
+        return self.owners.setdefault(id(owner), (owner, owner._grad))[1]
+
+    def as_it_was(self) -> dict[str, Sequence]:
+        """What `commit` has to find unchanged."""
+        storages, epochs = zip(*self.storages.values()) if self.storages else ((), ())
+        owners, grads = zip(*self.owners.values()) if self.owners else ((), ())
+        return {"storages": storages, "epochs": epochs, "owners": owners, "grads": grads}
+
+
+def _undone(program: Program, undo: list, env: dict, lost: dict, present: Present) -> list[tuple]:
     """The rows that bring every storage and ``.grad`` back to its last Value that can be had."""
     made: dict[int, Value] = {}
 
@@ -219,33 +261,33 @@ def _undone(program: Program, undo: list, env: dict, lost: dict) -> list[tuple]:
     back: dict[int, tuple] = {}  # storage -> what it goes back to, and the write that is undone
     for write in writes_of(undo):
         storage, source = write[:2]
-        present = back[id(storage)][0] if id(storage) in back else source_of(storage.value)
-        if value_of(present) is None:
+        shown = back[id(storage)][0] if id(storage) in back else present.source(storage)
+        if value_of(shown) is None:
             back[id(storage)] = source, write
     rows: list[tuple] = []
     for source, (storage, _, cell, version, history) in back.values():
         value = value_of(source)
         if value is None:
             continue  # it never showed anything that can be had
-        rows += [(setattr, storage, "value", value), (setattr, storage, "epoch", storage.epoch + 1),
+        rows += [(setattr, storage, "value", value), (setattr, storage, "epoch", present.epoch(storage) + 1),
                  (list.__setitem__, cell, slice(None), version)]
         t = history and history[0]()
         if t is not None:
             rows += _with_history(t, *history[1:])
-    rows += _grads_undone(undo, value_of, back)
+    rows += _grads_undone(undo, value_of, back, present)
     for record in undo:
         if record[0] is ENTRY and any(id(s()) in back for s in record[3] if s() is not None):
             rows += [(record[1].pop, key, None) for key in record[2]]
     return rows
 
 
-def _grads_undone(undo: list, value_of: Callable, back: dict) -> list[tuple]:
+def _grads_undone(undo: list, value_of: Callable, back: dict, present: Present) -> list[tuple]:
     """The rows that give each ``.grad`` that cannot be had back to its owner as it was before."""
 
     def there(t: Any) -> bool:
         """Whether a tensor's Value can be had, or the one that its storage goes back to."""
         storage = t._storage
-        return value_of(back[id(storage)][0] if id(storage) in back else source_of(storage.value)) is not None
+        return value_of(back[id(storage)][0] if id(storage) in back else present.source(storage)) is not None
 
     def kept(before: tuple) -> bool:
         t = before[3][0]()
@@ -257,8 +299,8 @@ def _grads_undone(undo: list, value_of: Callable, back: dict) -> list[tuple]:
             owner = reference()
             if owner is None:
                 continue
-            present = found[id(owner)][1] if id(owner) in found else owner._grad
-            if not (present is None or (kept if present.__class__ is tuple else there)(present)):
+            grad = found[id(owner)][1] if id(owner) in found else present.grad(owner)
+            if not (grad is None or (kept if grad.__class__ is tuple else there)(grad)):
                 found[id(owner)] = owner, before
     return [(setattr, owner, "_grad", before and grad_of(before, before[0] and value_of(before[0])))
             for owner, before in found.values()]
