@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from jaxflow._core.aval import Aval
 from jaxflow._core.commit import Overtaken, commit
 from jaxflow._core.device import CPU, placed
 from jaxflow._core.value import Storage, Value, host_array, owned
@@ -34,6 +35,7 @@ from .memory_errors import OutOfMemoryError, as_memory_error
 from .plan import NUMBER_DTYPES, Plan
 from .steps import VECTOR, Step, inputs, parse, without_dead
 from .undo import ENTRY, GRADS, grad_of, source_of, sources_of, writes_of
+from .unread import blank, slots_read
 
 if TYPE_CHECKING:
     from .program import Program
@@ -113,9 +115,12 @@ def _run_alone(program: Program, layout: Layout, steps: list[Step], wanted: set[
     last = {slot: at for at, step in enumerate(live) for slot in step.slots}
     env: dict[int, Any] = {}
     lost: dict[int, Lost] = {}
+    unread: dict[int, Aval] = {}
     vectors = {float: layout.floats, int: layout.integers, complex: layout.complexes}
 
     def array(slot: int) -> Any:
+        if slot in unread:
+            return blank(unread[slot])
         return env[slot] if slot >= 0 else layout.leaves[-1 - slot].array
 
     def number(kind: type, position: int) -> Any:
@@ -123,10 +128,15 @@ def _run_alone(program: Program, layout: Layout, steps: list[Step], wanted: set[
 
     for at, step in enumerate(live):
         plan, out = step.plan, step.out
-        failure = next((lost[slot] for slot in step.slots if slot in lost), None)
+        read, unread = step.slots, {}
+        if any(slot in lost or _given_away(layout, slot) for slot in read):
+            read = slots_read(plan, step.slots)  # NOTE [Written over unread]
+            avals = [kind for kind in plan.kinds if isinstance(kind, Aval)]
+            unread = {slot: aval for slot, aval in zip(step.slots, avals) if slot not in read}
+        failure = next((lost[slot] for slot in read if slot in lost), None)
         if failure is None:
             try:
-                _refuse_given(layout, step.slots)
+                _refuse_given(layout, read)
                 found = _alone(plan, inputs(step, array, number))
                 env.update(zip(range(out, out + len(plan.out_avals)), found))
             except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to this operation
@@ -176,11 +186,15 @@ def _given(value: Value) -> bool:
     return isinstance(value.array, jax.Array) and value.array.is_deleted()
 
 
+def _given_away(layout: Layout, slot: int) -> bool:
+    return slot < 0 and _given(layout.leaves[-1 - slot])
+
+
 def _refuse_given(layout: Layout, slots: Iterable[int]) -> None:
     for slot in slots:
-        leaf = layout.leaves[-1 - slot] if slot < 0 else None
-        if leaf is not None and _given(leaf):
-            raise Given(f"the memory of an input, {leaf.aval!r}, was given to a run that failed afterwards")
+        if _given_away(layout, slot):
+            raise Given(f"the memory of an input, {layout.leaves[-1 - slot].aval!r}, was given to a run that "
+                        "failed afterwards")
 
 
 def _alone(plan: Plan, arguments: list) -> list:
