@@ -11,7 +11,7 @@ NOTE [Looked at before the hand-over]
     Nothing that might fit is refused: on the host swap counts as free, and so does what the C library keeps
     of freed memory, which goes to the next program (NOTE [Freed pages stay]). An accelerator's allocator
     says what it has left. That free memory may lie in pieces is left to it. ``JAXFLOW_CHECK_MEMORY=0``
-    hands everything over.
+    hands everything over unasked.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MOUNT = pathlib.Path("/sys/fs/cgroup")
 
 def need_of(compiled: Any) -> int:
     """The bytes that a run of a compiled program takes beyond its arguments; 0 if few or unknown."""
-    found = compiled.memory_analysis() if flags.CHECK_MEMORY else None
+    found = compiled.memory_analysis()
     if found is None:
         return 0
     need = found.temp_size_in_bytes + found.output_size_in_bytes - found.alias_size_in_bytes

@@ -25,6 +25,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxflow._core import flags
 from jaxflow._core.commit import Overtaken
 
 from . import fitting
@@ -66,7 +67,7 @@ class Entrance:
         The first ``original`` of the ``donated`` arrays (all, by default) are somebody's: they are the ones
         to keep where an interrupt could get in.
         """
-        if self.need:
+        if self.need and flags.CHECK_MEMORY:
             fitting.check(self.need, self.device, (donated, kept))
         kinds = None
         if donated:

@@ -37,7 +37,7 @@ from jaxflow._core.aval import Aval
 from jaxflow._core.commit import commit, stores
 from jaxflow._core.value import SMALL, Value
 
-from . import explain, library, policy, spares
+from . import explain, late, library, policy, spares
 from .batch import Batched
 from .doubt import Question, doubt_of
 from .executable import Executable, Signature
@@ -173,8 +173,7 @@ class Program:
             # Whoever is here needs the number anyway; what failed meanwhile can still be named.
             jax.block_until_ready(array)
         except Exception as error:
-            self._name_operations(error)
-            raise as_memory_error(error) from error.__cause__
+            raise late.named(error, self.trace, self.lines) from error.__cause__
 
     def close(self, reason: str) -> None:
         """Run what was recorded and hand every living result its array. Harmless when that was done.
@@ -201,19 +200,6 @@ class Program:
         except Exception as error:
             recover(self, layout, alive, as_memory_error(error))
         self.unsettled = None
-
-    def _name_operations(self, error: BaseException) -> None:
-        """Add to an error which operations the failing program consists of."""
-        plans = [step for step in self.trace if isinstance(step, Plan)]
-        if self.lines:
-            shown = [f"  {p.name} at {line}" for p, line in zip(plans, self.lines, strict=True)]
-            error.add_note("\n".join((f"in a program of {len(plans)} operations:", *shown)))
-        else:
-            names = ", ".join(f"{n} {name}" for name, n in Counter(p.name for p in plans).items())
-            error.add_note(
-                f"in a program of {len(plans)} operations: {names}; set JAXFLOW_DEBUG=1 to see the "
-                "source line of each"
-            )
 
     def _run(self, reason: str) -> None:
         """Prepare and run; afterwards ``answers`` says what came of it."""
@@ -259,6 +245,7 @@ class Program:
             if executable.watched or flags.DEBUG:
                 self.unsettled = executable, layout, alive
             executable(layout, offered, (executable.outputs, doubt), self.answers)
+            late.ran(trace, layout.lines, self.answers[1])
         seconds = time.perf_counter() - started
         if executable is not None:
             state.streak = min(state.streak, 0)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, repeat, starmap
 from operator import add, attrgetter, call, eq, itemgetter, setitem
 from typing import Any
-from weakref import getweakrefcount
+from weakref import getweakrefcount, ref
 
 import jax
 import numpy as np
@@ -30,7 +30,7 @@ from jaxflow._core.commit import Overtaken, commit, stores
 from jaxflow._core.device import resolve
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
-from jaxflow._dispatch import explain
+from jaxflow._dispatch import explain, late
 from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.doubt import Doubt, Question, doubt_of
 from jaxflow._dispatch.spares import chosen, large
@@ -176,6 +176,7 @@ class Specialisation(Conditions):
         self._load_grads(out, results)
         self.question_from = [(q, out[q.flag.producer[1]]) for q in self.questions]
         self.dynamic = [e for e in self.events if e[0] == "numbers"]
+        self.about = self.trace, (), ref(self)
         self.known_groups = [None] * len(self.dynamic)
         self.schedules = [e[1] for e in self.events if e[0] == "schedule"]
         self.seed_list = [(at, g, draw) for at, (g, draw) in self.seeds.items()]
@@ -282,6 +283,7 @@ class Specialisation(Conditions):
         else:
             self.entrance.run(donated, kept, numbers, None, answers, len(self.donated), undisturbed,
                               out.stores(answers))
+            late.called(self.about)
             if self.executable.watched:
                 self.executable.look(answers[1])
         if WATCHERS:

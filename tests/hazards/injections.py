@@ -121,6 +121,25 @@ def after_donation(failure: Failure):
                    lambda real: lambda run, *rest: real(_last(failure)(run), *rest))
 
 
+class Looked:
+    """Stands for an executable whose run fails after the call has returned, as on an accelerator."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.look = _first(failure)(lambda arrays: None)
+
+
+def late(failure: Failure):
+    """A run turns out to have failed when its results are looked at; needs runs that donate nothing."""
+    def make(real: Callable) -> Callable:
+        def attempt(self: program.Program, layout: Any, alive: tuple, *rest: Any) -> None:
+            real(self, layout, alive, *rest)
+            self.unsettled = Looked(failure), layout, alive
+
+        return attempt
+
+    return patched(program.Program, "_attempt", make)
+
+
 def delivery(failure: Failure):
     """Before the results are stored."""
     return patched(program, "commit", _first(failure))

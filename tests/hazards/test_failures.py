@@ -6,9 +6,10 @@ import jaxflow as torch
 from jaxflow._dispatch import recovery
 from jaxflow._dispatch.program import Program
 
+from . import failures
 from .failed_runs import GIVEN
 from .failures import MODES, POINTS, run
-from .injections import Failure, Stop, after_donation, start
+from .injections import Failure, Stop, after_donation, late, start
 from .report import Results
 from .surroundings import executing, in_thread
 
@@ -70,6 +71,22 @@ def test_it_sees_results_that_an_interrupt_loses(monkeypatch):
     assert found["unreadable"], found
 
 
+def test_it_sees_results_of_a_run_that_failed_late(monkeypatch):
+    def lost(self):
+        try:
+            self.unsettled[0].look(self.answers[1])
+        except RuntimeError:
+            self.answers[:] = [((), None), ()]
+            raise
+        finally:
+            self.unsettled = None
+
+    monkeypatch.setattr(failures, "POINTS", [point for point in POINTS if point[0] is late])
+    monkeypatch.setattr(Program, "_settle", lost)
+    found = kinds("sgd", "in_place", count=10)
+    assert found["unreadable"] + found["state"], found
+
+
 @pytest.mark.parametrize("place", [start, after_donation])
 def test_what_donated_arrays_were_needed_for(place):
     """Before the call has started nothing is lost; afterwards what needs a donated array says so."""
@@ -117,6 +134,6 @@ def _read(tensor):
 def test_every_point_is_met():
     assert {place.__name__ for place, *_ in POINTS} == {
         "layout", "compilation", "copies", "start", "delivery", "end_of_delivery", "whole", "copy_to_host",
-        "after_donation",
+        "after_donation", "late",
     }
     assert {kind for _, kind, *_ in POINTS} == {RuntimeError, Stop}
