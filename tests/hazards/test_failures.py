@@ -1,5 +1,7 @@
 """A sample of the harness `failures`, and that it sees what is wrong; `make hazards` runs all of it."""
 
+import contextlib
+
 import pytest
 
 import jaxflow as torch
@@ -72,19 +74,15 @@ def test_it_sees_results_that_an_interrupt_loses(monkeypatch):
 
 
 def test_it_sees_results_of_a_run_that_failed_late(monkeypatch):
-    def lost(self):
-        try:
+    def passed_over(self):
+        with contextlib.suppress(RuntimeError):
             self.unsettled[0].look(self.answers[1])
-        except RuntimeError:
-            self.answers[:] = [((), None), ()]
-            raise
-        finally:
-            self.unsettled = None
+        self.unsettled = None
 
     monkeypatch.setattr(failures, "POINTS", [point for point in POINTS if point[0] is late])
-    monkeypatch.setattr(Program, "_settle", lost)
+    monkeypatch.setattr(Program, "_settle", passed_over)
     found = kinds("sgd", "in_place", count=10)
-    assert found["unreadable"] + found["state"], found
+    assert found["state"] + found["later"], found
 
 
 @pytest.mark.parametrize("place", [start, after_donation])
