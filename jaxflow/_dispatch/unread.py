@@ -51,6 +51,7 @@ def _read(plan: Plan) -> Iterable[bool]:
 def _lost(x: Any) -> bool:
     """Whether it is known that an input could not be computed."""
     producer = x.producer if x.__class__ is Value else None
-    if producer is None or not producer[0].program.finished:
+    if producer is None:
         return False
-    return producer[0].first + producer[1] in producer[0].program.failed
+    failed = getattr(producer[0].program, "failed", None)  # a call that is captured keeps no such account
+    return bool(failed) and producer[0].first + producer[1] in failed
