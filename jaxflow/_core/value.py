@@ -14,6 +14,7 @@ NOTE [Who may hold an array]
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -28,6 +29,9 @@ _NO_NUMBERS = (
     "choose without looking: torch.where instead of `if` and of masks as indices, jax.lax.cond, "
     "jax.lax.while_loop"
 )
+
+#: What says more of an error of XLA's that reading an array raised: NOTE [Failures found at a read].
+on_unreadable: list[Callable[[BaseException], BaseException]] = []
 
 # Larger host arrays become jax arrays at once, so that no compiled program copies them at every call.
 SMALL = 1 << 16
@@ -72,10 +76,15 @@ class Value:
 
     def host(self) -> np.ndarray:
         """The elements on the host. Raises jax's error where they are traced, which says what to do."""
+        array = self.settled()
         try:
-            return np.asarray(self.settled())
+            return np.asarray(array)
         except jax.errors.TracerArrayConversionError as error:
             error.add_note(_NO_NUMBERS)
+            raise
+        except jax.errors.JaxRuntimeError as error:
+            for named in on_unreadable:
+                raise named(error) from error.__cause__
             raise
 
     def __repr__(self) -> str:

@@ -23,6 +23,7 @@ import numpy as np
 from jaxflow._core.value import Value
 
 from .steps import parse
+from .unread import slots_read
 
 
 class Question:
@@ -155,6 +156,8 @@ def _spread(spoiled: dict, trace: Sequence, questions: list[Question]) -> dict:
     asked = {s: f for q, f in spoiled.items() if q in questions for s in q.asked}
     for plan, slots, _, out in parse(trace):
         fault = next((spoiled[s] for s in slots if s in spoiled), None)
+        if fault is not None:
+            fault = next((spoiled[s] for s in slots_read(plan, slots) if s in spoiled), None)
         if fault is None and plan.name.endswith("_vjp"):
             fault = next((asked[s] for s in slots if s in asked), None)
         for k in range(len(plan.out_avals) if fault else 0):

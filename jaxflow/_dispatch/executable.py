@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxflow._core import flags
 from jaxflow._core.aval import Aval
-from jaxflow._core.device import placed
+from jaxflow._core.device import CPU, placed
 
 from . import explain, options, room, spares
 from .handover import Entrance
+from .host_calls import call_host
 from .plan import Plan
 from .steps import Step, heirs, inputs, parse, takers, without_dead
 
@@ -53,10 +55,12 @@ class Executable:
         kept: the other leaves.
         offered: how many leaves could have been donated.
         wasted: how often more than that could have been.
+        watched: whether to `look` at what a run returns before it is delivered.
+        calls_host: whether an operation calls Python: NOTE [Calls of the host].
     """
 
-    __slots__ = ("alive", "alive_set", "donated", "donated_set", "entrance", "entry", "kept", "offered",
-                 "outputs", "spares", "wasted")
+    __slots__ = ("alive", "alive_set", "calls_host", "donated", "donated_set", "entrance", "entry", "kept",
+                 "offered", "outputs", "spares", "wasted", "watched")
 
     def __init__(self, trace: tuple, alive: tuple[int, ...], donatable: tuple[int, ...],
                  signature: Signature, why: str, line: str, spare: Mapping[Aval, int] = _NONE) -> None:
@@ -65,6 +69,9 @@ class Executable:
         self.alive_set = frozenset(alive)
         leaves = signature.leaves
         steps = without_dead(parse(trace), set(alive))
+        self.calls_host = call_host(step.plan for step in steps)
+        if self.calls_host:  # NOTE [Calls of the host]
+            donatable, spare = (), _NONE
         pairs = heirs(steps, self.alive_set, {i: leaves[i] for i in donatable})
         self.donated = tuple(leaf for leaf, _ in pairs)
         self.donated_set = frozenset(self.donated)
@@ -74,7 +81,7 @@ class Executable:
         inherited += [result for _, result in placed_in]
         self.outputs = (*inherited, *(i for i in alive if i not in set(inherited)))
         self.kept = tuple(i for i in range(len(leaves)) if i not in self.donated_set)
-        self.offered = len(donatable)
+        self.offered = len(leaves) if self.calls_host else len(donatable)
         self.wasted = 0
         started = time.perf_counter()
         with placed(signature.device):
@@ -86,7 +93,8 @@ class Executable:
                 jax.ShapeDtypeStruct((signature.integers,), np.int64),
                 jax.ShapeDtypeStruct((signature.complexes,), np.complex128),
             )
-            self.entrance = Entrance(options.compiled(lowered, signature.device))
+            self.entrance = Entrance(options.compiled(lowered, signature.device), signature.device)
+        self.watched = self.calls_host or bool(self.entrance.need) and signature.device is not CPU
         self.entry = explain.compiled(
             explain.program_name(trace), sum(isinstance(t, Plan) for t in trace), why,
             time.perf_counter() - started, line,
@@ -102,6 +110,12 @@ class Executable:
         return (alive == self.alive or self.alive_set.issuperset(alive)) and (
             self.donated_set.issubset(donatable)
         )
+
+    def look(self, arrays: list) -> None:
+        """Raise what a run that returned ``arrays`` failed with, as far as that can be known by now."""
+        # What finds no memory has failed when the call returns; to wait for others would hold everybody up.
+        if self.calls_host or flags.DEBUG or arrays and arrays[0].is_ready():
+            jax.block_until_ready(arrays)
 
     def __call__(self, layout: Layout, offered: list, about: Any, answers: list) -> None:
         """Put ``about`` and the arrays of ``outputs``, not waited for, into ``answers``.

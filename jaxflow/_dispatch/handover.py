@@ -25,7 +25,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxflow._core import flags
 from jaxflow._core.commit import Overtaken
+
+from . import fitting
 
 _exhaust = deque(maxlen=0).extend
 _ONCE = {0: None}
@@ -41,14 +44,17 @@ class Entrance:
 
     Attributes:
         compiled: jax's.
+        device: where it runs.
+        need: the bytes that a run takes, where they are many: NOTE [Looked at before the hand-over].
         direct: its C++ function, once there is one.
         known: the classes of arguments with which the call is C++ all the way.
     """
 
-    __slots__ = ("compiled", "direct", "known")
+    __slots__ = ("compiled", "device", "direct", "known", "need")
 
-    def __init__(self, compiled: Any) -> None:
-        self.compiled = compiled
+    def __init__(self, compiled: Any, device: Any) -> None:
+        self.compiled, self.device = compiled, device
+        self.need = fitting.need_of(compiled)
         self.direct: Any = None
         self.known: set[tuple] = set()
 
@@ -57,11 +63,14 @@ class Entrance:
         """Put ``about`` and the arrays that come back into ``answers``. HandedOver if something is there.
 
         Raises Overtaken, having done nothing, unless all ``conditions`` are True; ``then`` is exhausted in
-        the same call afterwards. Both are iterators as `commit` takes them.
+        the same call afterwards. Both are iterators as `commit` takes them. Likewise OutOfMemoryError, where
+        what it takes is not free.
 
         The first ``original`` of the ``donated`` arrays (all, by default) are somebody's: they are the ones
         to keep where an interrupt could get in.
         """
+        if self.need and flags.CHECK_MEMORY:
+            fitting.check(self.need, self.device, (donated, kept))
         new = None
         if donated:
             kinds = (*map(_committed, donated, _NAME, _MISSING), None,
@@ -72,11 +81,13 @@ class Entrance:
                 donated = [*map(_copied, donated[:count]), *donated[count:]]
         hand_over(functools.partial(self.direct or self.compiled, donated, kept, *numbers), about, answers,
                   conditions, then)
+        if self.direct is None:
+            function = getattr(self.compiled, "_call", None)  # jax makes it at the first call
+            if function.__class__.__name__ != "PjitFunction":
+                return
+            self.direct = function
         if new is not None:
-            function = getattr(self.compiled, "_call", None)
-            if function.__class__.__name__ == "PjitFunction":
-                self.direct = function
-                self.known.add(new)
+            self.known.add(new)
 
 
 def hand_over(run: Callable[[], list], about: Any, answers: list, conditions: Iterable = (),

@@ -37,7 +37,7 @@ from jaxflow._core.aval import Aval
 from jaxflow._core.commit import store, stores
 from jaxflow._core.value import SMALL, Value
 
-from . import explain, library, policy, spares
+from . import explain, late, library, policy, spares
 from .batch import Batched
 from .doubt import Question, doubt_of
 from .executable import Executable, Signature
@@ -77,11 +77,12 @@ class Program:
         trace, lines, results: those of the layout, once it was closed.
         answers: empty, or the arrays that a run returned, with the slots they are for.
         failed: why a result could not be computed, by slot.
+        unsettled: while a run may turn out to have failed, its executable, its layout and what is alive.
         finished: whether every result that somebody can see has its array, or its failure.
     """
 
     __slots__ = ("answers", "closed", "device", "entries", "failed", "finished", "gradients", "lines", "lock",
-                 "ops", "questions", "results", "trace", "undo")
+                 "ops", "questions", "results", "trace", "undo", "unsettled")
 
     def __init__(self, device) -> None:
         self.device = device
@@ -95,6 +96,7 @@ class Program:
         self.results: list = []
         self.answers: list = []
         self.failed: dict[int, Lost] = {}
+        self.unsettled: tuple | None = None
         self.ops = 0
         self.closed = False
         self.finished = False
@@ -172,8 +174,7 @@ class Program:
             # Whoever is here needs the number anyway; what failed meanwhile can still be named.
             jax.block_until_ready(array)
         except Exception as error:
-            self._name_operations(error)
-            raise as_memory_error(error) from error.__cause__
+            raise late.named(error, self.trace, self.lines) from error.__cause__
 
     def close(self, reason: str) -> None:
         """Run what was recorded and hand every living result its array. Harmless when that was done.
@@ -188,20 +189,18 @@ class Program:
             self.closed = True
             if not self.answers:
                 self._run(reason)
+            if self.unsettled is not None:
+                self._settle()
             self._deliver()
 
-    def _name_operations(self, error: BaseException) -> None:
-        """Add to an error which operations the failing program consists of."""
-        plans = [step for step in self.trace if isinstance(step, Plan)]
-        if self.lines:
-            shown = [f"  {p.name} at {line}" for p, line in zip(plans, self.lines, strict=True)]
-            error.add_note("\n".join((f"in a program of {len(plans)} operations:", *shown)))
-        else:
-            names = ", ".join(f"{n} {name}" for name, n in Counter(p.name for p in plans).items())
-            error.add_note(
-                f"in a program of {len(plans)} operations: {names}; set JAXFLOW_DEBUG=1 to see the "
-                "source line of each"
-            )
+    def _settle(self) -> None:
+        """Look whether a run that may fail late has failed; if so recover from it as from any other."""
+        executable, layout, alive = self.unsettled
+        try:
+            executable.look(self.answers[1])
+        except Exception as error:
+            recover(self, layout, alive, as_memory_error(error))
+        self.unsettled = None
 
     def _run(self, reason: str) -> None:
         """Prepare and run; afterwards ``answers`` says what came of it."""
@@ -242,9 +241,10 @@ class Program:
             offered.clear()
             self.answer(alive, entry.schedule(trace, alive)(layout), doubt)
         else:
+            if executable.watched or flags.DEBUG:
+                self.unsettled = executable, layout, alive
             executable(layout, offered, (executable.outputs, doubt), self.answers)
-            if flags.DEBUG:
-                jax.block_until_ready(self.answers[1])  # an error belongs to this program, not to a later one
+            late.ran(trace, layout.lines, self.answers[1])
         seconds = time.perf_counter() - started
         if executable is not None:
             state.streak = min(state.streak, 0)

@@ -1,37 +1,42 @@
 """When a program cannot be run: its operations one by one, and what depends on those that fail undone.
 
 NOTE [What a failed run leaves]
-    The operations that somebody needs are run again, each alone: on the CPU by the interpreter, else by XLA.
-    So only what cannot be computed is lost: the operations that fail, and what depends on them. Values that
-    were written over while this program was recorded are computed as well, where a storage or a ``.grad`` may
-    have to go back to one. Then, in one call, every result that is there is delivered, and every storage and
-    every ``.grad`` that shows what cannot be computed shows its last Value that can, with that one's version
-    and history (NOTE [Undoing what cannot be computed]). The first error that concerns a result somebody can
-    see is raised, and names its operation; reading a lost value raises again. Nothing is raised if every
-    operation could be run alone.
+    The operations that somebody needs are run again, each alone: on the CPU by the interpreter, else by
+    XLA. So only what cannot be computed is lost: the operations that fail, and what depends on them. Values
+    that were written over while this program was recorded are computed as well, where a storage or a
+    ``.grad`` may have to go back to one. Then, in one call, every result that is there is delivered, and
+    every storage and every ``.grad`` that shows what cannot be computed shows its last Value that can, with
+    that one's version and history (NOTE [Undoing what cannot be computed]). If another thread or a
+    finalizer wrote to one of them since it was looked at, nothing is stored, and it is looked at again. The
+    first error that concerns a result somebody can see is raised, and names its operation; reading a lost
+    value raises again. Nothing is raised if every operation could be run alone.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
-from operator import setitem
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from operator import call, eq, setitem
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
-from jaxflow._core.commit import commit
+from jaxflow._core.aval import Aval
+from jaxflow._core.commit import Overtaken, commit
 from jaxflow._core.device import CPU, placed
 from jaxflow._core.fields import grad_row, history_rows
-from jaxflow._core.value import Value, host_array, owned
+from jaxflow._core.value import Storage, Value, host_array, owned
 
 from . import explain, policy
+from .fitting import check, need_alone
 from .host import host_of
 from .memory_errors import OutOfMemoryError, as_memory_error
 from .plan import NUMBER_DTYPES, Plan
 from .steps import VECTOR, Step, inputs, parse, without_dead
 from .undo import ENTRY, GRADS, grad_of, source_of, sources_of, writes_of
+from .unread import blank, slots_read
 
 if TYPE_CHECKING:
     from .program import Program
@@ -66,16 +71,30 @@ class Given(RuntimeError):
 def recover(program: Program, layout: Layout, alive: tuple[int, ...], error: Exception) -> None:
     """Compute what can be computed of a program that failed with ``error``; raise the first failure."""
     steps = parse(layout.trace)
-    wanted = set(alive)
-    undo = list(program.undo)
-    wanted.update(layout.slot_of(source) for source in sources_of(undo)
-                  if source.__class__ is tuple and source[0].program is program)
-    env, lost = _run_alone(program, layout, steps, wanted)
-    rows = _undone(program, undo, env, lost)
-    slots = tuple(slot for slot in alive if slot in env)
-    about, arrays = (slots, None), [env[slot] for slot in slots]
-    commit([*rows, (setitem, program.answers, slice(None), [about, arrays]),
-            (setattr, program, "failed", lost), (setattr, program, "undo", [])])
+    wanted: set[int] = set()
+    env, lost = {}, {}
+    while not program.finished:  # a finalizer may need a number, and recover meanwhile
+        undo = list(program.undo)
+        needed = {layout.slot_of(source) for source in sources_of(undo)
+                  if source.__class__ is tuple and source[0].program is program}.union(alive)
+        if not needed <= wanted:
+            wanted |= needed
+            env, lost = _run_alone(program, layout, steps, wanted)
+        slots = tuple(slot for slot in alive if slot in env)
+        about, arrays = (slots, None), [env[slot] for slot in slots]
+        try:
+            present = Present()
+            commit([*_undone(program, undo, env, lost, present),
+                    (setitem, program.answers, slice(None), [about, arrays]),
+                    (setattr, program, "failed", lost), (setattr, program, "undo", []),
+                    (setattr, program, "unsettled", None)],
+                   conditions=map(eq, (len(undo), False),
+                                  map(call, (program.undo.__len__, partial(getattr, program, "finished")))),
+                   **present.as_it_was())
+        except Overtaken:
+            continue  # somebody wrote to what may have to go back: it is looked at again
+        break
+    lost = program.failed
     explain.recovered(len(lost))
     program._deliver()
     seen = {id(lost[slot]) for slot in alive if slot in lost}
@@ -97,9 +116,12 @@ def _run_alone(program: Program, layout: Layout, steps: list[Step], wanted: set[
     last = {slot: at for at, step in enumerate(live) for slot in step.slots}
     env: dict[int, Any] = {}
     lost: dict[int, Lost] = {}
+    unread: dict[int, Aval] = {}
     vectors = {float: layout.floats, int: layout.integers, complex: layout.complexes}
 
     def array(slot: int) -> Any:
+        if slot in unread:
+            return blank(unread[slot])
         return env[slot] if slot >= 0 else layout.leaves[-1 - slot].array
 
     def number(kind: type, position: int) -> Any:
@@ -107,10 +129,15 @@ def _run_alone(program: Program, layout: Layout, steps: list[Step], wanted: set[
 
     for at, step in enumerate(live):
         plan, out = step.plan, step.out
-        failure = next((lost[slot] for slot in step.slots if slot in lost), None)
+        read, unread = step.slots, {}
+        if any(slot in lost or _given_away(layout, slot) for slot in read):
+            read = slots_read(plan, step.slots)  # NOTE [Written over unread]
+            avals = [kind for kind in plan.kinds if isinstance(kind, Aval)]
+            unread = {slot: aval for slot, aval in zip(step.slots, avals) if slot not in read}
+        failure = next((lost[slot] for slot in read if slot in lost), None)
         if failure is None:
             try:
-                _refuse_given(layout, step.slots)
+                _refuse_given(layout, read)
                 found = _alone(plan, inputs(step, array, number))
                 env.update(zip(range(out, out + len(plan.out_avals)), found))
             except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to this operation
@@ -160,15 +187,22 @@ def _given(value: Value) -> bool:
     return isinstance(value.array, jax.Array) and value.array.is_deleted()
 
 
+def _given_away(layout: Layout, slot: int) -> bool:
+    return slot < 0 and _given(layout.leaves[-1 - slot])
+
+
 def _refuse_given(layout: Layout, slots: Iterable[int]) -> None:
     for slot in slots:
-        leaf = layout.leaves[-1 - slot] if slot < 0 else None
-        if leaf is not None and _given(leaf):
-            raise Given(f"the memory of an input, {leaf.aval!r}, was given to a run that failed afterwards")
+        if _given_away(layout, slot):
+            raise Given(f"the memory of an input, {layout.leaves[-1 - slot].aval!r}, was given to a run that "
+                        "failed afterwards")
 
 
 def _alone(plan: Plan, arguments: list) -> list:
     """The results of one operation."""
+    need = need_alone(plan.out_avals)
+    if need:
+        check(need, plan.device)
     failed: Exception | None = None
     if policy.interprets(plan.device):
         from jaxflow._interpreter import interpreting
@@ -192,7 +226,34 @@ def _host(x: Any) -> np.ndarray:
     return NUMBER_DTYPES[x.__class__](x) if x.__class__ in NUMBER_DTYPES else np.asarray(x)
 
 
-def _undone(program: Program, undo: list, env: dict, lost: dict) -> list[tuple]:
+class Present:
+    """What storages and owners of gradients show, each as it was when it was first asked for."""
+
+    def __init__(self) -> None:
+        self.storages: dict[int, tuple[Storage, int]] = {}
+        self.owners: dict[int, tuple[Any, Any]] = {}
+
+    def source(self, storage: Storage) -> Any:
+        """What a storage shows, as records name it."""
+        self.epoch(storage)  # before the Value: if that is another one, the epoch will be too
+        return source_of(storage.value)
+
+    def epoch(self, storage: Storage) -> int:
+        """The epoch of a storage."""
+        return self.storages.setdefault(id(storage), (storage, storage.epoch))[1]
+
+    def grad(self, owner: Any) -> Any:
+        """The ``.grad`` of an owner."""
+        return self.owners.setdefault(id(owner), (owner, owner._grad))[1]
+
+    def as_it_was(self) -> dict[str, Sequence]:
+        """What `commit` has to find unchanged."""
+        storages, epochs = zip(*self.storages.values()) if self.storages else ((), ())
+        owners, grads = zip(*self.owners.values()) if self.owners else ((), ())
+        return {"storages": storages, "epochs": epochs, "owners": owners, "grads": grads}
+
+
+def _undone(program: Program, undo: list, env: dict, lost: dict, present: Present) -> list[tuple]:
     """The rows that bring every storage and ``.grad`` back to its last Value that can be had."""
     made: dict[int, Value] = {}
 
@@ -215,33 +276,33 @@ def _undone(program: Program, undo: list, env: dict, lost: dict) -> list[tuple]:
     back: dict[int, tuple] = {}  # storage -> what it goes back to, and the write that is undone
     for write in writes_of(undo):
         storage, source = write[:2]
-        present = back[id(storage)][0] if id(storage) in back else source_of(storage.value)
-        if value_of(present) is None:
+        shown = back[id(storage)][0] if id(storage) in back else present.source(storage)
+        if value_of(shown) is None:
             back[id(storage)] = source, write
     rows: list[tuple] = []
     for source, (storage, _, cell, version, history) in back.values():
         value = value_of(source)
         if value is None:
             continue  # it never showed anything that can be had
-        rows += [(setattr, storage, "value", value), (setattr, storage, "epoch", storage.epoch + 1),
+        rows += [(setattr, storage, "value", value), (setattr, storage, "epoch", present.epoch(storage) + 1),
                  (list.__setitem__, cell, slice(None), version)]
         t = history and history[0]()
         if t is not None:
             rows += _with_history(t, *history[1:])
-    rows += _grads_undone(undo, value_of, back)
+    rows += _grads_undone(undo, value_of, back, present)
     for record in undo:
         if record[0] is ENTRY and any(id(s()) in back for s in record[3] if s() is not None):
             rows += [(record[1].pop, key, None) for key in record[2]]
     return rows
 
 
-def _grads_undone(undo: list, value_of: Callable, back: dict) -> list[tuple]:
+def _grads_undone(undo: list, value_of: Callable, back: dict, present: Present) -> list[tuple]:
     """The rows that give each ``.grad`` that cannot be had back to its owner as it was before."""
 
     def there(t: Any) -> bool:
         """Whether a tensor's Value can be had, or the one that its storage goes back to."""
         storage = t._storage
-        return value_of(back[id(storage)][0] if id(storage) in back else source_of(storage.value)) is not None
+        return value_of(back[id(storage)][0] if id(storage) in back else present.source(storage)) is not None
 
     def kept(before: tuple) -> bool:
         t = before[3][0]()
@@ -253,8 +314,8 @@ def _grads_undone(undo: list, value_of: Callable, back: dict) -> list[tuple]:
             owner = reference()
             if owner is None:
                 continue
-            present = found[id(owner)][1] if id(owner) in found else owner._grad
-            if not (present is None or (kept if present.__class__ is tuple else there)(present)):
+            grad = found[id(owner)][1] if id(owner) in found else present.grad(owner)
+            if not (grad is None or (kept if grad.__class__ is tuple else there)(grad)):
                 found[id(owner)] = owner, before
     return [grad_row(owner, before and grad_of(before, before[0] and value_of(before[0])))
             for owner, before in found.values()]

@@ -24,6 +24,7 @@ from .memory_errors import as_memory_error
 from .plan import Plan
 from .program import BatchedLeaf, ForeignLeaf, TracerLeaf
 from .state import state
+from .unread import without_lost
 from .watching import WATCHERS
 
 _ESCAPED = (
@@ -49,7 +50,11 @@ def run(plan: Plan, inputs: list, watched: bool = False) -> list[Value]:
             if values is None:  # none yet, or closed
                 program = state.programs[device] = opened(device)
         except ForeignLeaf as leaf:
-            leaf.args[0].get()
+            others = without_lost(plan, inputs)
+            if others is None:
+                leaf.args[0].get()
+            else:
+                inputs = others
         except TracerLeaf:
             return _run_now(plan, inputs)
         except BatchedLeaf:
@@ -67,7 +72,13 @@ def _run_now(plan: Plan, inputs: list) -> list[Value]:
         if values is not None:
             return values
     traced = False
-    arrays = [x.get() if type(x) is Value else x for x in inputs]
+    try:
+        arrays = [x.get() if type(x) is Value else x for x in inputs]
+    except Exception:
+        others = without_lost(plan, inputs)
+        if others is None:
+            raise
+        return _run_now(plan, others)
     for a in arrays:
         if a.__class__ is Batched:
             return run_batched(run, plan, inputs)

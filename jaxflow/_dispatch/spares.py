@@ -89,6 +89,11 @@ def chosen(avals: tuple[Aval, ...], offered: list[tuple[Aval, Any]]) -> list:
     return [there[aval].pop() if there.get(aval) else _blank(aval)() for aval in avals]
 
 
+def blank(aval: Aval) -> Any:
+    """A new array that nobody reads, where ``aval`` says."""
+    return _blank(aval)()
+
+
 @functools.lru_cache(maxsize=256)
 def _blank(aval: Aval) -> Any:
     """A compiled function that makes an array of ``aval``."""

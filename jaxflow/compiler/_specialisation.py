@@ -22,17 +22,17 @@ from itertools import chain, repeat, starmap
 from operator import add, attrgetter, call, eq, itemgetter, setitem
 from types import SimpleNamespace
 from typing import Any
-from weakref import getweakrefcount
+from weakref import getweakrefcount, ref
 
 import jax
 import numpy as np
 
-from jaxflow._core.commit import Overtaken, stores
+from jaxflow._core.commit import Overtaken, commit, stores
 from jaxflow._core.device import resolve
 from jaxflow._core.fields import grad_row, requires_grad_row
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
-from jaxflow._dispatch import explain
+from jaxflow._dispatch import explain, late
 from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.doubt import Doubt, Question, doubt_of
 from jaxflow._dispatch.spares import chosen, large
@@ -178,6 +178,7 @@ class Specialisation(Conditions):
         self._load_grads(out, results)
         self.question_from = [(q, out[q.flag.producer[1]]) for q in self.questions]
         self.dynamic = [e for e in self.events if e[0] == "numbers"]
+        self.about = self.trace, (), ref(self)
         self.known_groups = [None] * len(self.dynamic)
         self.schedules = [e[1] for e in self.events if e[0] == "schedule"]
         self.seed_list = [(at, g, draw) for at, (g, draw) in self.seeds.items()]
@@ -274,12 +275,19 @@ class Specialisation(Conditions):
         result = self.result(this)
         started = time.perf_counter() if WATCHERS else 0.0
         answers: list = []
-        self.entrance.run(
-            donated, kept, (self.float_array, integers, self.complex_array), None, answers, len(self.donated),
-            chain(map(eq, map(_epoch_of, self.written), epochs),
-                  map(eq, map(_offset_of, [g for g, _, _ in self.drawn]), offsets)),
-            out.stores(answers),
-        )
+        numbers = self.float_array, integers, self.complex_array
+        undisturbed = chain(map(eq, map(_epoch_of, self.written), epochs),
+                            map(eq, map(_offset_of, [g for g, _, _ in self.drawn]), offsets))
+        if self.executable.calls_host:  # it gives nothing away, and may turn out to have failed
+            self.entrance.run(donated, kept, numbers, None, answers)
+            self.executable.look(answers[1])
+            commit((), out.stores(answers), conditions=undisturbed)
+        else:
+            self.entrance.run(donated, kept, numbers, None, answers, len(self.donated), undisturbed,
+                              out.stores(answers))
+            late.called(self.about)
+            if self.executable.watched:
+                self.executable.look(answers[1])
         if WATCHERS:
             explain.ran(self.executable.entry, COMPILED, time.perf_counter() - started)
         for scheduler in self.schedules:

@@ -42,6 +42,8 @@ POINTS = [
       for place in (injections.compilation, injections.copies, injections.start)
       for kind, most in ((RuntimeError, 1), (RuntimeError, -1), (Stop, 1))),
     (injections.whole, RuntimeError, -1, ("deferred", "compiled")),
+    *((injections.late, kind, most, ("deferred", "compiled"))
+      for kind, most in ((RuntimeError, 1), (RuntimeError, -1), (Stop, 1))),
     (injections.copy_to_host, RuntimeError, 1, MODES),
     (injections.copy_to_host, Stop, 1, MODES),
     (injections.after_donation, RuntimeError, 1, ("compiled",)),
@@ -66,6 +68,7 @@ def drawn(mode: str, scenario: Scenario, seed: int, i: int) -> Trial:
             failure = Failure(draw.choice((RuntimeError, MemoryError)),
                               plans=frozenset(several[: draw.choice((1, 1, 2))]))
             return Trial(mode, scenario, seed, armed, injections.operations, failure, donates)
+    donates = donates and place is not injections.late
     return Trial(mode, scenario, seed, armed, place, Failure(kind, most), donates)
 
 

@@ -1,14 +1,17 @@
 """A sample of the harness `failures`, and that it sees what is wrong; `make hazards` runs all of it."""
 
+import contextlib
+
 import pytest
 
 import jaxflow as torch
 from jaxflow._dispatch import recovery
 from jaxflow._dispatch.program import Program
 
+from . import failures
 from .failed_runs import GIVEN
 from .failures import MODES, POINTS, run
-from .injections import Failure, Stop, after_donation, start
+from .injections import Failure, Stop, after_donation, late, start
 from .report import Results
 from .surroundings import executing, in_thread
 
@@ -70,6 +73,18 @@ def test_it_sees_results_that_an_interrupt_loses(monkeypatch):
     assert found["unreadable"], found
 
 
+def test_it_sees_results_of_a_run_that_failed_late(monkeypatch):
+    def passed_over(self):
+        with contextlib.suppress(RuntimeError):
+            self.unsettled[0].look(self.answers[1])
+        self.unsettled = None
+
+    monkeypatch.setattr(failures, "POINTS", [point for point in POINTS if point[0] is late])
+    monkeypatch.setattr(Program, "_settle", passed_over)
+    found = kinds("sgd", "in_place", count=10)
+    assert found["state"] + found["later"], found
+
+
 @pytest.mark.parametrize("place", [start, after_donation])
 def test_what_donated_arrays_were_needed_for(place):
     """Before the call has started nothing is lost; afterwards what needs a donated array says so."""
@@ -117,6 +132,6 @@ def _read(tensor):
 def test_every_point_is_met():
     assert {place.__name__ for place, *_ in POINTS} == {
         "layout", "compilation", "copies", "start", "delivery", "end_of_delivery", "whole", "copy_to_host",
-        "after_donation",
+        "after_donation", "late",
     }
     assert {kind for _, kind, *_ in POINTS} == {RuntimeError, Stop}
