@@ -13,7 +13,7 @@ import numpy as np
 from jaxflow._core.aval import Aval
 from jaxflow._core.device import placed
 
-from . import explain, options, room, spares
+from . import budget, explain, options, room, spares
 from .handover import Entrance
 from .plan import Plan
 from .steps import Step, heirs, inputs, parse, takers, without_dead
@@ -86,6 +86,7 @@ class Executable:
                 jax.ShapeDtypeStruct((signature.complexes,), np.complex128),
             )
             self.entrance = Entrance(options.compiled(lowered, signature.device))
+        budget.charge(budget.STEP * len(steps))
         self.entry = explain.compiled(
             explain.program_name(trace), sum(isinstance(t, Plan) for t in trace), why,
             time.perf_counter() - started, line,

@@ -13,7 +13,6 @@ NOTE [What a failed run leaves]
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable
 from operator import setitem
 from typing import TYPE_CHECKING, Any
@@ -22,10 +21,10 @@ import jax
 import numpy as np
 
 from jaxflow._core.commit import commit
-from jaxflow._core.device import CPU, placed
 from jaxflow._core.value import Value, host_array, owned
 
 from . import explain, policy
+from .alone import run_alone
 from .host import host_of
 from .memory_errors import OutOfMemoryError, as_memory_error
 from .plan import NUMBER_DTYPES, Plan
@@ -180,11 +179,10 @@ def _alone(plan: Plan, arguments: list) -> list:
             raise
         except Exception as error:  # noqa: BLE001 - XLA may be able to do it
             failed = error
-    with contextlib.nullcontext() if plan.device is CPU else placed(plan.device):
-        try:
-            return jax.block_until_ready(list(plan.jitted(*arguments)))
-        except Exception as error:
-            raise error from failed
+    try:
+        return jax.block_until_ready(list(run_alone(plan, arguments)))
+    except Exception as error:
+        raise error from failed
 
 
 def _host(x: Any) -> np.ndarray:
