@@ -27,7 +27,7 @@ from typing import Any
 
 from jax import monitoring
 
-from jaxflow._core import flags
+from jaxflow._core import flags, heap
 
 #: Estimated bytes: of a plan of a family, with its avals and keys; of tracing one; of a compiled program, and
 #: of each operation in it (kernels have pages, symbols and instructions of their own).
@@ -128,6 +128,7 @@ def rotate() -> None:
             table.rotate()
         for end in on_rotate:
             end()
+    heap.hand_back()
 
 
 def report() -> dict[str, dict[str, int]]:
