@@ -8,6 +8,8 @@ CACHE = pathlib.Path(__file__).resolve().parent.parent / ".cache" / "tests"
 os.environ.setdefault("JAXFLOW_CACHE_DIR", str(CACHE))
 # Small compiles dominate the time of these tests, and are twice as quick without LLVM's optimiser.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+# Hardly any test meets the shapes of another: what is kept for one would only fill the workers' memory.
+os.environ.setdefault("JAXFLOW_KEEP_MB", "128")
 
 import jax  # noqa: E402
 import peaks  # noqa: E402
