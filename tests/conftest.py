@@ -8,13 +8,16 @@ CACHE = pathlib.Path(__file__).resolve().parent.parent / ".cache" / "tests"
 os.environ.setdefault("JAXFLOW_CACHE_DIR", str(CACHE))
 # Small compiles dominate the time of these tests, and are twice as quick without LLVM's optimiser.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+# Hardly any test meets the shapes of another: what is kept for one would only fill the workers' memory.
+os.environ.setdefault("JAXFLOW_KEEP_MB", "128")
 
 import jax  # noqa: E402
+import peaks  # noqa: E402
 import pytest  # noqa: E402
+import shuffled  # noqa: E402
 from shuffled import (  # noqa: E402, F401
     pytest_addoption,
     pytest_collection_modifyitems,
-    pytest_configure,
     pytest_report_header,
     pytest_terminal_summary,
 )
@@ -25,6 +28,11 @@ from jaxflow._dispatch.state import state  # noqa: E402
 
 # An op casts for itself: a promotion left to jnp would follow JAX's table, not PyTorch's.
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+
+def pytest_configure(config):
+    shuffled.pytest_configure(config)
+    config.pluginmanager.register(peaks)
 
 
 @pytest.fixture(params=["deferred", "eager"])

@@ -27,10 +27,11 @@ from typing import Any
 
 from jax import monitoring
 
-from jaxflow._core import flags
+from jaxflow._core import flags, heap
 
-#: Estimated bytes: of a plan of a family, with its avals and keys; of tracing one; of a compiled program.
-PLAN, TRACE, PROGRAM = 3_000, 24_000, 400_000
+#: Estimated bytes: of a plan of a family, with its avals and keys; of tracing one; of a compiled program, and
+#: of each operation in it (kernels have pages, symbols and instructions of their own).
+PLAN, TRACE, PROGRAM, STEP = 3_000, 24_000, 400_000, 20_000
 
 #: The budget: bytes, and plans. The latter are counted by themselves, so that how many small ones are kept
 #: does not hang on an estimate.
@@ -43,10 +44,11 @@ _COMPILED = "/jax/core/compile/backend_compile_duration"
 class Table:
     """A cache in two generations; see the NOTE."""
 
-    __slots__ = ("evicted", "name", "old", "young")
+    __slots__ = ("each", "evicted", "name", "old", "young")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, each: int = PLAN) -> None:
         self.name = name
+        self.each = each
         self.young: dict = {}
         self.old: dict = {}
         self.evicted = 0
@@ -126,12 +128,13 @@ def rotate() -> None:
             table.rotate()
         for end in on_rotate:
             end()
+    heap.hand_back()
 
 
 def report() -> dict[str, dict[str, int]]:
     """What each cache holds: ``count``, estimated ``bytes``, and how many were ``evicted``."""
     rows = [row() for row in reports]
-    rows += [(table.name, len(table), len(table) * PLAN, table.evicted) for table in tables]
+    rows += [(table.name, len(table), len(table) * table.each, table.evicted) for table in tables]
     return {name: {"count": count, "bytes": size, "evicted": evicted} for name, count, size, evicted in rows}
 
 

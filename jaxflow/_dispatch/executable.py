@@ -14,7 +14,7 @@ from jaxflow._core import flags
 from jaxflow._core.aval import Aval
 from jaxflow._core.device import CPU, placed
 
-from . import explain, options, room, spares
+from . import budget, explain, options, room, spares
 from .handover import Entrance
 from .host_calls import call_host
 from .plan import Plan
@@ -95,6 +95,7 @@ class Executable:
             )
             self.entrance = Entrance(options.compiled(lowered, signature.device), signature.device)
         self.watched = self.calls_host or bool(self.entrance.need) and signature.device is not CPU
+        budget.charge(budget.STEP * len(steps))
         self.entry = explain.compiled(
             explain.program_name(trace), sum(isinstance(t, Plan) for t in trace), why,
             time.perf_counter() - started, line,

@@ -14,7 +14,6 @@ NOTE [What a failed run leaves]
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import call, eq, setitem
@@ -25,11 +24,11 @@ import numpy as np
 
 from jaxflow._core.aval import Aval
 from jaxflow._core.commit import Overtaken, commit
-from jaxflow._core.device import CPU, placed
 from jaxflow._core.fields import grad_row, history_rows
 from jaxflow._core.value import Storage, Value, host_array, owned
 
 from . import explain, policy
+from .alone import run_alone
 from .fitting import check, need_alone
 from .host import host_of
 from .memory_errors import OutOfMemoryError, as_memory_error
@@ -215,11 +214,10 @@ def _alone(plan: Plan, arguments: list) -> list:
             raise
         except Exception as error:  # noqa: BLE001 - XLA may be able to do it
             failed = error
-    with contextlib.nullcontext() if plan.device is CPU else placed(plan.device):
-        try:
-            return jax.block_until_ready(list(plan.jitted(*arguments)))
-        except Exception as error:
-            raise error from failed
+    try:
+        return jax.block_until_ready(list(run_alone(plan, arguments)))
+    except Exception as error:
+        raise error from failed
 
 
 def _host(x: Any) -> np.ndarray:

@@ -14,6 +14,8 @@ from collections.abc import Callable
 
 import jax
 
+from jaxflow._core import heap
+
 #: What forgets the programs that others than jax keep.
 on_forget: list[Callable[[], None]] = []
 
@@ -50,3 +52,4 @@ def forget() -> None:
     for clear in on_forget:
         clear()
     jax.clear_caches()
+    heap.hand_back()

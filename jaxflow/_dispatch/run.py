@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import jax
 
-from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import flags
 from jaxflow._core.value import Value
 
 from . import explain, plans, policy
+from .alone import run_alone
 from .at_once import interpret, opened
 from .batch import Batched, run_batched
 from .memory_errors import as_memory_error
@@ -105,19 +105,12 @@ def _run_now(plan: Plan, inputs: list) -> list[Value]:
 
 def _run_concrete(plan: Plan, arrays: list) -> tuple:
     try:
-        return _run_alone(plan, arrays)
+        return run_alone(plan, arrays)
     except jax.errors.JaxRuntimeError as error:
         found = as_memory_error(error)
         if found is error:
             raise
         raise found from error
-
-
-def _run_alone(plan: Plan, arrays: list) -> tuple:
-    if plan.arrays == 0 and plan.device is not devices.CPU:
-        with jax.default_device(devices.resolve(plan.device)[1]):
-            return plan.jitted(*arrays)
-    return plan.jitted(*arrays)
 
 
 def _values(plan: Plan, arrays) -> list[Value]:

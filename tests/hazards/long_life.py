@@ -6,13 +6,16 @@ It ends with status 1 if a part grew by more than ``MOST`` megabytes after its f
 
 A part does the same small thing again and again, each time with another shape: forward and backward of one
 expression (``sizes``), or steps of training of a small network by AdamW (``steps``); by default, with the
-eager executor, and with every program compiled (``JAXFLOW_INTERPRET=0``). Compiling takes so long that the
-last two run fewer, under a smaller budget (``JAXFLOW_KEEP_MB``) which those few spend many times.
+eager executor, and with every program compiled (``JAXFLOW_INTERPRET=0``). Or it makes networks that are
+trained for a few steps by a function of their own, under ``jaxflow.compile``, and then dropped
+(``models``). Compiling takes so long that such parts run fewer, under a smaller budget
+(``JAXFLOW_KEEP_MB``) which those few spend many times.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import json
 import os
@@ -44,6 +47,7 @@ PARTS = {
     "sizes, eager": Part("sizes", _EAGER, 0.003),
     "steps": Part("steps", {}, 1),
     "steps, compiled": Part("steps", _COMPILED, 0.01),
+    "models": Part("models", {**_COMPILED, "JAXFLOW_INTERPRET": "1"}, 0.01),
 }
 
 
@@ -94,17 +98,48 @@ def steps(count: int, seed: int) -> Iterator[None]:
     assert losses[0] > 2 and max(losses[-10:]) < 0.5, (losses[0], losses[-10:])
 
 
+def train(model, optimizer, x):
+    """One step towards outputs of zero."""
+    optimizer.zero_grad()
+    loss = model(x).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+def models(count: int, seed: int) -> Iterator[None]:
+    """Networks of ever other widths, each trained by a compiled function of its own, and dropped."""
+    import jaxflow as torch
+
+    torch.manual_seed(seed)
+    widths = [(n, m) for n in range(3, 67) for m in range(3, 67)]
+    random.Random(seed).shuffle(widths)
+    for n, m in widths[:count]:
+        model = torch.nn.Sequential(torch.nn.Linear(n, m), torch.nn.Tanh(), torch.nn.Linear(m, 2))
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
+        step = torch.compile(functools.partial(train, model, optimizer), name="train")
+        x = torch.ones(4, n)
+        losses = [step(x).item() for _ in range(4)]
+        assert losses == sorted(losses, reverse=True), losses
+        yield
+
+
 def measure(work: str, count: int, first: int, seed: int) -> dict:
     """What a part's process prints: its memory after the first repetitions, at the end, and between."""
     found = []
     marks = {first, *(first + (count - first) * k // 4 for k in range(1, 5))}
-    for done, _ in enumerate({"sizes": sizes, "steps": steps}[work](count, seed), 1):
+    programs = []
+    for done, _ in enumerate({"sizes": sizes, "steps": steps, "models": models}[work](count, seed), 1):
         if done in marks:
+            import jax
+
             found.append((done, round(resident(), 1)))
+            programs.append(len(jax.devices()[0].client.live_executables()))
     import jaxflow
 
     caches = jaxflow.explain().get("caches", {})
-    return {"memory": found, "kept": {name: row["count"] for name, row in caches.items()},
+    return {"memory": found, "programs": programs,
+            "kept": {name: row["count"] for name, row in caches.items()},
             "evicted": sum(row["evicted"] for row in caches.values())}
 
 
@@ -144,7 +179,8 @@ def main() -> int:
         fits = found["grown"] <= MOST
         failed += not fits
         print(f"{name}: {count} repetitions, grown by {found['grown']} MB"
-              f" ({'fits' if fits else 'TOO MUCH'}); megabytes {found['memory']};"
+              f" ({'fits' if fits else 'TOO MUCH'}); megabytes {found['memory']},"
+              f" compiled programs alive {found['programs']};"
               f" {found['evicted']} evicted, kept {found['kept']}", flush=True)
     return 1 if failed else 0
 

@@ -1,0 +1,42 @@
+"""A pytest plugin: at the end of a run, how much memory each of its processes held at most.
+
+What one test leaves behind, the next ones run with. A process that grows to gigabytes shows that something
+is kept which nobody needs any more.
+"""
+
+import sys
+
+import pytest
+
+try:
+    import resource
+except ImportError:  # Windows counts otherwise
+    resource = None
+
+_PEAKS = pytest.StashKey[dict]()
+
+
+def peak():
+    """The most megabytes that were resident in this process; None where nobody counts them."""
+    if resource is None:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):  # in a worker of pytest-xdist
+        session.config.workeroutput["peak"] = peak()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    of_workers = node.config.stash.setdefault(_PEAKS, {})
+    of_workers[node.gateway.id] = getattr(node, "workeroutput", {}).get("peak")  # none where it crashed
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    found = config.stash.get(_PEAKS, None) or {"this process": peak()}
+    shown = [f"{name} {most:.0f} MB" for name, most in sorted(found.items()) if most is not None]
+    if shown:
+        terminalreporter.write_line(f"most memory: {', '.join(shown)}")
