@@ -155,10 +155,23 @@ def run_plan(plan: Plan, args: list) -> list[Value]:
     return run(plan, [value_of(a) if isinstance(a, Tensor) else a for a in args])
 
 
-def values_of(op: Op, args: Sequence, static: tuple) -> list[Value]:
+def values_of(op: Op, args: Sequence, static: tuple = (), into=None) -> list[Value]:
     """The Values of which `apply` would make tensors; no history is recorded and tangents are left aside."""
-    plan = kept(op, (static, None, *[a._aval if isinstance(a, Tensor) else a.__class__ for a in args]))
-    return run(plan, [value_of(a) if isinstance(a, Tensor) else a for a in args if a is not None])
+    kinds: list = [static, into]
+    values: list = []
+    for a in args:
+        if isinstance(a, Tensor):
+            kinds.append(a._aval)
+            values.append(a._storage.value if a._view is None else view_value(a))
+        else:
+            kinds.append(a.__class__)
+            if a is not None:
+                values.append(a)
+    plan = op.plans.get(tuple(kinds))
+    if plan is None:  # met for the first time, or not what it takes
+        found = apply(op, tuple(args), static, into)
+        return [value_of(t) for t in (found if isinstance(found, tuple) else (found,))]
+    return run(plan, values)
 
 
 class _WithResult(list):

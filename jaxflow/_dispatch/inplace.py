@@ -21,10 +21,10 @@ from jaxflow._core.fields import init_history
 from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
-from jaxflow._core.value import Untracked
+from jaxflow._core.value import Untracked, Value
 
 from .bind import source_of
-from .door import apply, forward_mode, only_inference, plan_of, strides_of, value_of
+from .door import apply, forward_mode, only_inference, plan_of, strides_of, value_of, values_of
 from .generator import Generator
 from .history import refreshed, refusal
 from .op import Op
@@ -54,7 +54,11 @@ def apply_once(op: Op, args: tuple, static: tuple,
     if state.saving is not None and state.saving.under_way[0] is not target:
         return state.saving.overwriting(target, apply_once, op, args, static, asking)
     result = _result(op, args, static)
-    write(target, result, epoch, beside=None if asking is None else asking(result))
+    beside = None
+    if asking is not None:
+        result = make(result) if isinstance(result, Value) else result
+        beside = asking(result)
+    write(target, result, epoch, beside=beside)
     return target
 
 
@@ -90,16 +94,30 @@ def apply_drawn(op: Op, target: Tensor, draws: Callable[[Generator], tuple], sta
             continue
 
 
-def _result(op: Op, args: tuple, static: tuple) -> Tensor:
-    """What an in-place operation is going to write to ``args[0]``; all checks are made."""
+def _result(op: Op, args: tuple, static: tuple) -> Tensor | Value:
+    """What an in-place operation is going to write to ``args[0]``; all checks are made.
+
+    A Value where it has no history and nobody has to see it before.
+    """
     target = args[0]
-    requires_grad = any(isinstance(a, Tensor) and refreshed(a)._requires_grad for a in args)
-    uniform = op.name in _UNIFORM and not any(isinstance(a, Tensor) for a in args[1:])
+    requires_grad, sharing, tensors = False, None, 0
+    storage = target._storage
+    for a in args:
+        if isinstance(a, Tensor):
+            tensors += 1
+            if a._view is not None:
+                refreshed(a)
+            if a._requires_grad:
+                requires_grad = True
+            if a._storage is storage and a is not target:
+                sharing = [*(sharing or ()), a]
+    uniform = tensors == 1 and op.name in _UNIFORM
     if not check_writable(target, requires_grad, args, uniform=uniform):
         args = (_normal(target), *args[1:])
-    for a in args[1:]:
-        if isinstance(a, Tensor) and a._storage is target._storage and a is not target:
-            check_operand(op, target, a)
+    for a in sharing or ():
+        check_operand(op, target, a)
+    if not (requires_grad and state.grad or LEVELS or state.captors):
+        return values_of(op, args, static, target._aval)[0]
     result = apply(op, args, static, target._aval)
     node = result._grad_fn
     if node is not None and node._guards and node._guards.__class__ is not Packed and (

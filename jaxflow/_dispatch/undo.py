@@ -44,9 +44,13 @@ def write_row(storage: Storage, old: Any, cell: list, t: Tensor | None, new: Any
     producer = new.producer
     if producer is None:
         return None
+    return setitem, producer[0].program.undo, END, (write_record(storage, old, cell, t),)
+
+
+def write_record(storage: Storage, old: Any, cell: list, t: Tensor | None) -> Undo:
+    """What is noted of a write; the arguments are those of `write_row`."""
     history = None if t is None else history_of(t)
-    record = (WRITE, ref(storage), old.producer or old, cell, cell[:], history)
-    return setitem, producer[0].program.undo, END, (record,)
+    return WRITE, ref(storage), old.producer or old, cell, (*cell,), history
 
 
 def history_of(t: Tensor) -> tuple:

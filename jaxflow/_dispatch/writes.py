@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import repeat
-from operator import add, attrgetter, call, eq, itemgetter
+from operator import add, attrgetter, call, eq, itemgetter, setitem
 from typing import Any, NamedTuple, Protocol
 
 from jaxflow._core.commit import (
+    END,
     Overtaken,
     at_epochs,
     commit,
@@ -33,7 +34,7 @@ from .run import run
 from .saving import Packed
 from .state import state
 from .traces import MET, refuse_leak
-from .undo import write_row, writes_rows
+from .undo import write_record, write_row, writes_rows
 from .viewing import Counted
 from .views import view_node
 
@@ -44,9 +45,9 @@ _ZERO, _ONE = repeat(0), repeat(1)
 _VALUES, _NO_VIEW, _COUNTED = {Value}, {None}, {list}  # what is usual
 
 
-def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool = True,
+def write(t: Tensor, result: Tensor | Value, epoch: int | None = None, *, counted: bool = True,
           beside: Beside | None = None) -> None:
-    """Make ``t`` show ``result`` (same shape and dtype): value, version and history at once.
+    """Make ``t`` show ``result`` (a tensor of its shape and dtype, or its Value), all that changes at once.
 
     Raises Overtaken, having changed nothing, if its storage is not at ``epoch`` any more. Without one,
     whatever the storage shows is replaced. ``counted`` says whether the version goes up. What is ``beside``
@@ -56,17 +57,22 @@ def write(t: Tensor, result: Tensor, epoch: int | None = None, *, counted: bool 
     at = storage.epoch if epoch is None else epoch
     old = storage.value, t._grad_fn  # kept until the call is over
     try:
-        if t._view is None and not (result._requires_grad or LEVELS or MET or beside):
+        new = result
+        if isinstance(result, Tensor) and not result._requires_grad:
             new = value_of(result)
-            if new.__class__ is Value:  # the usual case, without the lists of the others
-                cell = storage.version
-                undo = write_row(storage, old[0], cell, None, new) or _NOTHING
-                version = _next(cell) if counted else cell[0]
-                commit_one(storage, at, map(
-                    call, (setattr, setattr, _set, undo[0]), (storage, storage, cell, undo[1]),
-                    ("value", "epoch", 0, undo[2]), (new, at + 1, version, undo[3]),
-                ))
-                return
+        if new.__class__ is Value is old[0].__class__ and t._view is None and not (beside or LEVELS or MET):
+            # The usual case, without the lists of the others.
+            cell, producer = storage.version, new.producer
+            version = _next(cell) if counted else cell[0]
+            places: tuple = storage, storage, cell
+            values: tuple = new, at + 1, version
+            if producer is not None:
+                places += (producer[0].program.undo,)
+                values += ((write_record(storage, old[0], cell, None),),)
+            commit_one(storage, at, map(call, _WRITE, places, _WHERE, values))
+            return
+        if not isinstance(result, Tensor):
+            result = make(result)
         rows = rows_of(t, result, at, counted)
         if beside is not None:
             rows += beside.rows()
@@ -108,7 +114,8 @@ class Draws(NamedTuple):
 
 
 _offset_of = attrgetter("_offset")
-_NOTHING = (max, 0, 0, 0)  # a call that stores nothing
+# What the usual write calls, and where each stores its value; the last is for a pending one.
+_WRITE, _WHERE = (setattr, setattr, _set, setitem), ("value", "epoch", 0, END)
 
 
 def _next(cell: list) -> int:
