@@ -108,8 +108,8 @@ class Specialisation(Conditions):
 
     def __init__(self) -> None:
         self.hits = 0
-        self.last: Doubt | None = None  # the latest run's
-        self.left: list | None = None  # what of it is in the doubts of the values that were written
+        # The latest run's doubt, and what of it is in the doubts of the values that were written.
+        self.latest: tuple[Doubt | None, list | None] = None, None
         self.entries: list | None = None
         self.pending: list[Doubt] = []  # runs nobody has asked about yet, the oldest first
 
@@ -187,6 +187,7 @@ class Specialisation(Conditions):
         self.integer_array = self._vector(self.integers, np.int64)
         if any(x.__class__ is not Value for x in self.from_constants):
             raise TypeError("a constant has to be a Value")
+        self._arrange()
 
     def _load_grads(self, out: dict[int, int], results: dict[int, int]) -> None:
         """Find out whether old gradients can go on as the new ones."""
@@ -208,6 +209,18 @@ class Specialisation(Conditions):
         self.other_fresh = [f for f in self.fresh_from if f[0] not in numbers]
         self.other_makers = [m for m in self.makers if m[0] not in made]
 
+    def _arrange(self) -> None:
+        """Write down what the usual call stores where: old Values and old gradients all go on."""
+        self.usual = self.plain and not self.rest and (bool(self.renewed) or not self.grad_makers)
+        self.usual_fresh = self.other_fresh if self.renewed else self.fresh_from
+        self.usual_makers = self.other_makers if self.renewed else self.makers
+        new = dict.fromkeys((k, slot) for _, k, slot in self.usual_fresh if slot >= 0)
+        self.usual_picks = [*self.reused_outputs, *(k for k, _ in new), *(o for o, *_ in self.renewed)]
+        self.usual_slots = [*(self.outputs[o] for o in self.reused_outputs), *(slot for _, slot in new),
+                            *(slot for _, slot, *_ in self.renewed)]
+        self.usual_epochs = [epoch for *_, epoch in self.renewed]
+        self.usual_versions = [version for _, _, version, _ in self.renewed]
+
     def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
                       items: list[Item]) -> None:
         """Note what captured tensors are like, and whose ``.grad`` is there."""
@@ -216,6 +229,7 @@ class Specialisation(Conditions):
         for owner, (_, slot, _, _) in zip(self.renewed_owners, self.renewed):
             if before.get(id(owner)) != (self.avals[slot], *PLAIN):
                 self.renewed, self.renewed_owners = [], []
+                self._arrange()
                 return
 
     def _vector(self, numbers: list, dtype: Any) -> Any:
@@ -337,6 +351,12 @@ class Specialisation(Conditions):
                  renewed: tuple[list, list] | None, out: _Stores) -> None:
         """Note in ``out`` all that the call stores, but for the arrays, which are not there yet."""
         doubt, left = self._doubt(values, out)
+        cells = list(map(_version_of, self.reused_storages))
+        apart = len(set(map(id, cells))) == len(cells)
+        if self.usual and exclusive is None and apart and bool(renewed) is bool(self.renewed):
+            self._prepare_usual(values, epochs, cells, doubt, call, renewed or ([], []), out)
+            self._prepare_rest(call, out)
+            return
         made: dict[int, Value] = {}
 
         def value(k: int, slot: int) -> Value:
@@ -361,8 +381,7 @@ class Specialisation(Conditions):
             for s, _, o, _, _ in self.reused:
                 out.held.append(s.value)
                 out.set(s, "value", value(o, self.outputs[o]))
-        cells = list(map(_version_of, self.reused_storages))
-        if len(set(map(id, cells))) == len(cells) and not self.rest:
+        if apart and not self.rest:
             out.more += (
                 stores(self.reused_storages, "epoch", map(add, epochs, self.reused_epochs)),
                 map(setitem, cells, repeat(0), map(add, map(_first, cells), self.reused_bumps)),
@@ -404,6 +423,45 @@ class Specialisation(Conditions):
             )
             for number, recipe in self.other_makers:
                 call.made[number] = recipe(call)
+        self._prepare_rest(call, out)
+
+    def _prepare_usual(self, values: list, epochs: list, cells: list, doubt: Doubt | None, call: Call,
+                       renewed: tuple[list, list], out: _Stores) -> None:
+        """The same where old Values and gradients go on with the new arrays, all of them."""
+        targets = list(self.pick_reused(values))
+        fresh: list = [None] * len(self.fresh)
+        made: dict[int, Value] = {}
+        for n, _, slot in self.usual_fresh:
+            if slot < 0:
+                fresh[n] = values[self.leaf_at[-1 - slot]]
+            elif slot in made:
+                fresh[n] = made[slot]
+            else:
+                fresh[n] = made[slot] = Value(self.avals[slot])
+                targets.append(made[slot])
+        old, storages = renewed
+        targets += old
+        out.targets += targets
+        out.picks += self.usual_picks
+        if doubt is not None:
+            out.more.append(stores(targets, "doubt", [(doubt, slot) for slot in self.usual_slots]))
+        elif any(map(_doubt_of, targets)):
+            out.more.append(stores(targets, "doubt", repeat(None)))
+        out.more += (
+            stores(chain(self.reused_storages, storages), "epoch",
+                   chain(map(add, epochs, self.reused_epochs), self.usual_epochs)),
+            map(setitem, chain(cells, map(_version_of, storages)), repeat(0),
+                chain(map(add, map(_first, cells), self.reused_bumps), self.usual_versions)),
+        )
+        if self.viewed:
+            call.bumps.update(zip(map(id, cells), self.reused_bumps))
+        call.fresh, call.storages = fresh, [None] * len(fresh)
+        call.made = [None] * len(self.recipes)
+        for number, recipe in self.usual_makers:
+            call.made[number] = recipe(call)
+
+    def _prepare_rest(self, call: Call, out: _Stores) -> None:
+        """What is stored beside Values and gradients: things in containers, attributes, flags."""
         for (holder, key, row, index, at), maker in self.sinks:
             x = maker(call)
             out.held.append(holder[key])
@@ -423,8 +481,8 @@ class Specialisation(Conditions):
             Question(out.new(q.flag.aval, k), q.asked, q.victims, q.error, q.line)
             for q, k in self.question_from
         ]
-        last = self.last
-        if questions and (doubts == self.left if last is not None else not any(doubts)):
+        last, left = self.latest
+        if questions and (doubts == left if last is not None else not any(doubts)):
             # What is read is as the run before left it, or in no doubt.
             if len(self.pending) >= _CHAIN:
                 self._settle()
@@ -437,8 +495,7 @@ class Specialisation(Conditions):
         left = None
         if doubt is not None:
             left = [None if slot is None else (doubt, slot) for slot in self.left_slots]
-        out.set(self, "last", doubt)
-        out.set(self, "left", left)
+        out.set(self, "latest", (doubt, left))
         return doubt, left
 
     def _settle(self) -> None:
