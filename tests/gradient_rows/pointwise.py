@@ -38,6 +38,11 @@ def _rrelu(x):
     return F.rrelu(x, training=True)
 
 
+def _alpha_dropout(x):
+    torch.manual_seed(3)
+    return F.alpha_dropout(x * 1, 0.5, training=True, inplace=True)
+
+
 ROWS = {
     **{
         name.rpartition(".")[2]: row(public(name), X, low=low, high=high)
@@ -66,6 +71,7 @@ ROWS = {
     "_ldexp": row(torch.ldexp, X, X),
     "_ldexp/exact": row(lambda x: torch.ldexp(x, torch.tensor(-3)), X),
     "_rrelu": row(_rrelu, X, low=-2.3, high=2.4),
+    "_scaled_and_shifted": row(_alpha_dropout, X),
     # two and three tensors
     "add": row(lambda x, y: torch.add(x, y, alpha=0.5), X, X),
     "addcdiv": row(lambda x, y, z: torch.addcdiv(x, y, z, value=0.5), X, X, X),
