@@ -8,8 +8,6 @@ CACHE = pathlib.Path(__file__).resolve().parent.parent / ".cache" / "tests"
 os.environ.setdefault("JAXFLOW_CACHE_DIR", str(CACHE))
 # Small compiles dominate the time of these tests, and are twice as quick without LLVM's optimiser.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
-# Hardly any test meets the shapes of another: what is kept for one would only fill the workers' memory.
-os.environ.setdefault("JAXFLOW_KEEP_MB", "128")
 
 import jax  # noqa: E402
 import peaks  # noqa: E402
@@ -24,6 +22,7 @@ from shuffled import (  # noqa: E402, F401
 
 import jaxflow  # noqa: E402
 from jaxflow._core import flags  # noqa: E402
+from jaxflow._dispatch import budget  # noqa: E402
 from jaxflow._dispatch.state import state  # noqa: E402
 
 # An op casts for itself: a promotion left to jnp would follow JAX's table, not PyTorch's.
@@ -57,9 +56,16 @@ def compiled(monkeypatch):
     monkeypatch.setattr(flags, "INTERPRET", False)
 
 
+# Hardly any test meets the shapes of another, and what is kept for one would fill the workers' memory. So the
+# caches let go of what was not used lately between two tests, after so many estimated bytes or plans.
+_SPENT, _PLANS = 32 << 20, 2000
+
+
 @pytest.fixture(autouse=True)
 def _fresh_seed():
     """Give every test the same random stream, whichever order they run in, and no cold programs behind it."""
     jaxflow.flush()
+    if budget.account.bytes > _SPENT or budget.account.plans > _PLANS:
+        budget.rotate()
     state.streak = 0
     jaxflow.manual_seed(0)

@@ -1,4 +1,4 @@
-"""A pytest plugin: at the end of a run, how much memory each of its processes held at most.
+"""A pytest plugin: at the end of a run, how much memory each of its processes held at most, and since when.
 
 What one test leaves behind, the next ones run with. A process that grows to gigabytes shows that something
 is kept which nobody needs any more.
@@ -13,7 +13,7 @@ try:
 except ImportError:  # Windows counts otherwise
     resource = None
 
-_PEAKS = pytest.StashKey[dict]()
+_PEAKS, _RISES = pytest.StashKey[dict](), pytest.StashKey[list]()
 
 
 def peak():
@@ -24,15 +24,31 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    before = peak()
+    try:
+        return (yield)
+    finally:
+        if before is not None:
+            rises = item.config.stash.setdefault(_RISES, [])
+            rises.append((peak() - before, item.nodeid))
+            rises.sort(reverse=True)
+            del rises[3:]
+
+
 def pytest_sessionfinish(session):
     if hasattr(session.config, "workeroutput"):  # in a worker of pytest-xdist
         session.config.workeroutput["peak"] = peak()
+        session.config.workeroutput["rises"] = session.config.stash.get(_RISES, [])
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node, error):
     of_workers = node.config.stash.setdefault(_PEAKS, {})
-    of_workers[node.gateway.id] = getattr(node, "workeroutput", {}).get("peak")  # none where it crashed
+    output = getattr(node, "workeroutput", {})
+    of_workers[node.gateway.id] = output.get("peak")  # none where it crashed
+    node.config.stash.setdefault(_RISES, []).extend(map(tuple, output.get("rises", ())))
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -40,3 +56,6 @@ def pytest_terminal_summary(terminalreporter, config):
     shown = [f"{name} {most:.0f} MB" for name, most in sorted(found.items()) if most is not None]
     if shown:
         terminalreporter.write_line(f"most memory: {', '.join(shown)}")
+        for rise, name in sorted(config.stash.get(_RISES, []), reverse=True)[:3]:
+            if rise > 200:
+                terminalreporter.write_line(f"  {rise:.0f} MB of it came with {name}")
