@@ -14,6 +14,7 @@ import dis
 import functools
 import pathlib
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from types import CodeType, FrameType
@@ -329,8 +330,32 @@ def check(name: str) -> tuple[int, dict[str, int], list[Failure]]:
             else:
                 used[why] = used.get(why, 0) + 1
             _reset(name)
+        _release()
     _reset()
     return len(counting.seen), used, failures
+
+
+def _release() -> None:
+    """Let go of the locks that an exception at the end of their ``with`` block left held.
+
+    No signal is answered there, between the block and the release. Other threads would wait for ever.
+    """
+    for lock in _LOCKS:
+        while lock._is_owned():
+            lock.release()
+
+
+def _locks() -> list:
+    """The package's locks that a thread may take twice: of modules, and of objects in them."""
+    kind = type(threading.RLock())
+    modules = [m for name, m in sys.modules.items() if name.partition(".")[0] == "jaxflow"]
+    found = [x for m in modules for x in vars(m).values()]
+    found += [x for holder in found if type(holder).__module__.startswith("jaxflow")
+              for x in getattr(holder, "__dict__", {}).values()]
+    return list({id(x): x for x in found if isinstance(x, kind)}.values())
+
+
+_LOCKS = _locks()
 
 
 _ENTERS_AGAIN = ("set_grad_enabled.__enter__", "set_stance.__enter__", "_set_fwd_grad_enabled.__enter__")
