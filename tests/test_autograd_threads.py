@@ -123,3 +123,12 @@ def test_backward_inside_a_thread_inside_a_hook():
     y.register_hook(hook)
     y.backward()
     assert (x.grad.item(), w.grad.item()) == (3.0, 4.0)
+
+
+def test_a_leaf_with_two_accumulators_gets_both_gradients(executor):
+    """As when two threads use it for the first time at once."""
+    w = torch.ones(2, requires_grad=True)
+    first = w * 2
+    w._accumulator = None
+    (first + w * 3).sum().backward()
+    assert w.grad.tolist() == [5.0, 5.0]

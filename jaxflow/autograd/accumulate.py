@@ -104,18 +104,15 @@ class Publication:
             return
         leaves, retained, freed = self._found.pop()
         self._found.append(([], [], []))
-        while True:
-            try:
-                self._publish(leaves, retained, freed)
-                return
-            except Overtaken:
-                continue
+        for part in _in_rounds(leaves, retained, freed):
+            while True:
+                try:
+                    self._publish(*part)
+                    break
+                except Overtaken:
+                    continue
 
     def _publish(self, leaves: list, retained: list, freed: list) -> None:
-        if len(leaves) > len({id(variable) for variable, _ in leaves}):
-            # Two threads made an accumulator for one leaf: each adds to what the one before it stored.
-            self._publish(leaves[:-1], [], [])
-            leaves = leaves[-1:]
         found = _Stores()
         for variable, grad in leaves:
             _add_to_grad(found, variable, grad, self.create_graph)
@@ -124,6 +121,13 @@ class Publication:
         held = [(node._inputs, node._guards) for node in freed]  # kept until the call is over
         found.commit(stores(freed, "_inputs", _NONE), stores(freed, "_guards", _NONE))
         del held
+
+
+def _in_rounds(leaves: list, retained: list, freed: list) -> list[tuple[list, list, list]]:
+    """The same in rounds in which no leaf comes twice: two threads may each have made it an accumulator."""
+    if len({id(variable) for variable, _ in leaves}) == len(leaves):
+        return [(leaves, retained, freed)]
+    return [*(([pair], [], []) for pair in leaves), ([], retained, freed)]
 
 
 class _Stores:
