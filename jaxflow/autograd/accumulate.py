@@ -9,6 +9,7 @@ from typing import Any
 from jaxflow._core.commit import Overtaken, at_epochs, commit_parts, rows_called, stores, with_grads
 from jaxflow._core.fields import grad_stores
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
@@ -101,6 +102,9 @@ class Publication:
     def publish(self) -> None:
         """Store all of it; again from the present state if somebody else changed a ``.grad`` meanwhile."""
         if not self._found or not any(self._found[0]):
+            return
+        if state.grad is not self.create_graph:  # a hook or a finalizer looks, in a mode of its own
+            Changed(state, grad=self.create_graph).run(self.publish)
             return
         leaves, retained, freed = self._found.pop()
         self._found.append(([], [], []))
