@@ -80,34 +80,43 @@ class Publication:
         where a hook or a node raises, what was found before, as in PyTorch.
     """
 
-    __slots__ = ("_found", "create_graph")
+    __slots__ = ("_freed", "_leaves", "_retained", "_turn", "create_graph")
 
     def __init__(self, create_graph: bool) -> None:
         self.create_graph = create_graph
-        # Who publishes takes the lists out: a finalizer that comes in between finds nothing to do.
-        self._found: list[tuple[list, list, list]] = [([], [], [])]
+        # The lists stay the same: what is appended while somebody else publishes is there for the next time.
+        self._leaves: list[tuple[Tensor, Tensor | Value]] = []
+        self._retained: list[tuple[Tensor, Tensor]] = []
+        self._freed: list = []  # nodes
+        self._turn = [None]  # taken out by who empties the lists: a finalizer in between finds nothing to do
 
     def leaf(self, variable: Tensor, grad: Tensor | Value) -> None:
         """``variable`` gets ``grad``."""
-        self._found[0][0].append((variable, grad))
+        self._leaves.append((variable, grad))
 
     def retained(self, t: Tensor, grad: Tensor) -> None:
         """``t``, which retains its grad, gets ``grad``."""
-        self._found[0][1].append((t, grad))
+        self._retained.append((t, grad))
 
     def freed(self, node: Any) -> None:
         """``node`` refers no more to what it saved."""
-        self._found[0][2].append(node)
+        self._freed.append(node)
 
     def publish(self) -> None:
         """Store all of it; again from the present state if somebody else changed a ``.grad`` meanwhile."""
-        if not self._found or not any(self._found[0]):
+        if not (self._leaves or self._retained or self._freed):
             return
         if state.grad is not self.create_graph:  # a hook or a finalizer looks, in a mode of its own
             Changed(state, grad=self.create_graph).run(self.publish)
             return
-        leaves, retained, freed = self._found.pop()
-        self._found.append(([], [], []))
+        if not self._turn:
+            return
+        turn = self._turn.pop()
+        leaves, retained, freed = self._leaves[:], self._retained[:], self._freed[:]
+        self._leaves.clear()
+        self._retained.clear()
+        self._freed.clear()
+        self._turn.append(turn)
         for part in _in_rounds(leaves, retained, freed):
             while True:
                 try:
