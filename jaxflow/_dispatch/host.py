@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
+from . import room
 from .families import Template, attempt
 from .plan import Plan, struct_of
 from .rebinding import Rebinding
@@ -100,3 +102,13 @@ class _Host:
 
         run.bare, run.fallbacks, run.products, run.steps = bare, self.fallbacks, self.products, self.steps
         return run
+
+
+def _forget_kernels() -> None:
+    """Let go of what the interpreter has compiled, if it was ever loaded."""
+    fallback = sys.modules.get("jaxflow._interpreter.fallback")
+    if fallback is not None:
+        fallback.forget()
+
+
+room.on_forget.append(_forget_kernels)

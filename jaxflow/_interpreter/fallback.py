@@ -13,6 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxflow._core.device import CPU, placed
+
 from .numbers import KNOWN
 
 #: Elements of the smallest kernel of an elementwise primitive.
@@ -45,48 +47,63 @@ def _frozen(params: dict) -> tuple | None:
     return key
 
 
-@functools.lru_cache(maxsize=1024)
-def _shared(primitive, key: tuple) -> Callable:
-    return _jitted(primitive, dict(key))
+@functools.lru_cache(maxsize=256)
+def _shared(primitive, key: tuple, signature: tuple) -> Callable:
+    return _compiled(_binding(primitive, dict(key)), signature)
 
 
-def _jitted(primitive, params: dict) -> Callable:
-    """``primitive`` under ``jax.jit``."""
+def _binding(primitive, params: dict) -> Callable:
+    """A function of arrays for jax to trace: ``primitive`` with these parameters."""
 
     def run(*arrays):
         return primitive.bind(*arrays, **primitive.get_bind_params(params))
 
     run.__name__ = run.__qualname__ = primitive.name.replace("-", "_")
-    return jax.jit(run)
+    return run
+
+
+def _compiled(run: Callable, signature: tuple) -> Callable:
+    """``run`` compiled for the CPU and for arrays of these shapes and dtypes.
+
+    Ahead of time: what ``jax.jit`` would keep of the trace takes three times the memory of the kernel.
+    """
+    with placed(CPU):
+        return jax.jit(run).lower(*[jax.ShapeDtypeStruct(*each) for each in signature]).compile()
 
 
 def _kernel(primitive, params: dict) -> Callable:
     key = _frozen(params)
-    return _jitted(primitive, params) if key is None else _shared(primitive, key)
+    if key is None:
+        return _called(_binding(primitive, params))
+    return _run(functools.partial(_shared, primitive, key))
 
 
-@functools.cache
-def _host():
-    return jax.devices("cpu")[0]
+def _called(run: Callable) -> Callable:
+    """A function of arrays that compiles ``run``, for itself, where it meets new shapes."""
+    return _run(functools.lru_cache(maxsize=16)(functools.partial(_compiled, run)))
 
 
-def _on_host(kernel: Callable) -> Callable:
-    """The kernel on the CPU, also where an accelerator is the default device."""
-    if jax.default_backend() == "cpu":
-        return kernel
+def _run(compiled_for: Callable[[tuple], Callable]) -> Callable:
+    """A function of arrays that runs what is compiled for their shapes and dtypes."""
 
-    def run(*arrays):
-        with jax.default_device(_host()):
-            return kernel(*arrays)
+    def kernel(*arrays):
+        arrays = [np.asarray(x) for x in arrays]
+        compiled = compiled_for(tuple([(x.shape, x.dtype) for x in arrays]))
+        return (getattr(compiled, "_call", None) or compiled)(*arrays)
 
-    return run
+    return kernel
+
+
+def forget() -> None:
+    """Let go of the kernels that several schedules share."""
+    _shared.cache_clear()
 
 
 def through_xla(primitive, params: dict, ins: Sequence, outs: Sequence) -> Callable:
     """A function of arrays that binds ``primitive`` inside a jitted function."""
     if any(map(is_key, ins)) or any(map(is_key, outs)):
         return _with_keys(primitive, params, ins, outs)
-    kernel = _on_host(_kernel(primitive, params))
+    kernel = _kernel(primitive, params)
     if primitive.multiple_results:
         return lambda *arrays: [np.asarray(x) for x in kernel(*arrays)]
     if primitive.name in ELEMENTWISE and len(ins):
@@ -127,7 +144,7 @@ def _with_keys(primitive, params: dict, ins: Sequence, outs: Sequence) -> Callab
         found = found if many else [found]
         return [jax.random.key_data(x) if key else x for x, key in zip(found, keyed)]
 
-    kernel = _on_host(jax.jit(run))
+    kernel = _called(run)
     if many:
         return lambda *arrays: [np.asarray(x) for x in kernel(*arrays)]
     return lambda *arrays: np.asarray(kernel(*arrays)[0])

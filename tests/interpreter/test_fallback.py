@@ -1,0 +1,64 @@
+"""Primitives without a rule: what their kernels give, and that they are shared, and let go."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxflow._dispatch import room
+from jaxflow._interpreter import fallback, lower
+
+
+def interpreted(function, *arrays):
+    return lower(jax.make_jaxpr(function)(*arrays))(*arrays)
+
+
+def spd(n):
+    a = np.random.default_rng(n).standard_normal((n, n))
+    return a @ a.T + n * np.eye(n)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4])
+def test_a_kernel_is_made_for_each_shape(n):
+    found, = interpreted(jnp.linalg.cholesky, spd(n))
+    np.testing.assert_allclose(found, np.linalg.cholesky(spd(n)), rtol=1e-12)
+
+
+def test_schedules_share_kernels_until_room_is_needed():
+    fallback.forget()
+    for _ in range(3):
+        interpreted(jnp.linalg.cholesky, spd(5))
+    before = fallback._shared.cache_info()
+    assert before.currsize > 0 and before.hits >= 2 * before.currsize
+    room.forget()
+    assert fallback._shared.cache_info().currsize == 0
+    assert len(interpreted(jnp.linalg.cholesky, spd(5))) == 1
+
+
+def test_sizes_between_two_powers_share_an_elementwise_kernel():
+    def function(x):
+        return jax.lax.igamma(x, x)
+
+    fallback.forget()
+    for n in (65, 90, 128):
+        x = np.linspace(0.5, 3, n)
+        np.testing.assert_allclose(interpreted(function, x)[0], function(x), rtol=1e-12)
+    assert fallback._shared.cache_info().currsize == 1
+
+
+def test_nothing_that_was_lowered_is_kept():
+    """jax notes every trace that it keeps; a kernel's goes when it is compiled."""
+    import gc
+
+    from jax.extend.core import ClosedJaxpr
+
+    def kept():
+        gc.collect()
+        return sum(isinstance(x, ClosedJaxpr) for x in gc.get_objects())
+
+    closed = [jax.make_jaxpr(jnp.linalg.cholesky)(spd(n)) for n in range(10, 20)]
+    runs = [lower(each) for each in closed]
+    before = kept()
+    for n, run in zip(range(10, 20), runs):
+        run(spd(n))
+    assert kept() - before < 5
