@@ -11,7 +11,11 @@ os.environ.setdefault("JAXFLOW_CACHE_DIR", str(CACHE / "tests"))
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 import jax  # noqa: E402
-import torch  # noqa: E402, F401
+import torch  # noqa: E402
+
+# PyTorch's own tests may not set the flags of libraries outside of a context; the programs of ours may.
+torch.backends.disable_global_flags = lambda: None
+
 from torch.testing._internal import common_methods_invocations  # noqa: E402, F401
 
 # `jaxflow.compile` looks through all living objects for its own: half a million fewer of them.
