@@ -10,6 +10,12 @@ from jaxflow._dispatch.memory_errors import OutOfMemoryError, as_memory_error
 
 N = 1 << 50
 
+
+def column():
+    """One whose product with itself is too large, and which is not."""
+    return torch.ones(1 << 25, 1, dtype=torch.int8)
+
+
 TOO_LARGE = {
     "zeros": (lambda x: torch.zeros(N), 4 * N),
     "empty": (lambda x: torch.empty(N, dtype=torch.float64), 8 * N),
@@ -18,8 +24,8 @@ TOO_LARGE = {
     "rand": (lambda x: torch.rand(N), 4 * N),
     "randperm": (lambda x: torch.randperm(N), 8 * N),
     "ones_like": (lambda x: torch.ones_like(x.expand(N)), 4 * N),
-    "outer product": (lambda x: torch.ones(1 << 25, 1) * torch.ones(1, 1 << 25), 4 * N),
-    "matrix product": (lambda x: torch.ones(1 << 25, 1) @ torch.ones(1, 1 << 25), 4 * N),
+    "outer product": (lambda x: column() * column().t(), N),
+    "matrix product": (lambda x: column() @ column().t(), N),
     "repeat": (lambda x: x.repeat(N), 4 * N),
     "resize_": (lambda x: x.resize_(N), 4 * N),
     "tril_indices": (lambda x: torch.tril_indices(1 << 25, 1 << 25), ((1 << 25) ** 2 + (1 << 25)) * 8),

@@ -1,10 +1,13 @@
 """NOTE [What a failed run leaves]: what others write meanwhile, and how a lost tensor is written over."""
 
+import re
+import sys
 import threading
 
 import pytest
 
 import jaxflow as torch
+from jaxflow._core import flags
 from jaxflow._dispatch import policy, recovery, writes
 from jaxflow._dispatch.state import state
 from jaxflow.nn import functional as F
@@ -213,3 +216,34 @@ def test_a_wrong_index_does_not_spoil_what_was_written_over():
         y.tolist()
     y.copy_(x)
     assert F.relu(y).tolist() == [2] * 3
+
+
+def here(lines_before=0):
+    """The line that calls, or one before it, as an error names it."""
+    frame = sys._getframe(1)
+    return f"{frame.f_code.co_filename}:{frame.f_lineno - lines_before}"
+
+
+def test_the_error_names_the_line_of_an_operation_whose_sizes_are_new():
+    x = torch.ones(3, 11, 7)
+    y = x.sin()
+    y = y.exp()
+    line = here(1)
+    with failing("exp"), pytest.raises(RuntimeError) as caught:
+        y.tolist()
+    note, = caught.value.__notes__
+    assert f"exp(float32[3,11,7]), first met with these sizes at {line}, in a program of " in note
+    with pytest.raises(RuntimeError, match=f"first met with these sizes at {re.escape(line)} failed"):
+        y.tolist()
+
+
+def test_the_error_names_the_line_of_each_call_under_debug(monkeypatch):
+    monkeypatch.setattr(flags, "DEBUG", True)
+    for _ in range(2):
+        y = torch.ones(3, 11, 7).exp()
+    y = torch.ones(3, 11, 7).exp()
+    line = here(1)
+    with failing("exp"), pytest.raises(RuntimeError) as caught:
+        y.tolist()
+    note, = caught.value.__notes__
+    assert f"exp(float32[3,11,7]) at {line}, in a program of " in note

@@ -27,6 +27,9 @@ from .plan import Plan
 # has storages that were ``written``. No Value, whose weak references tell that somebody may look at it.
 _runs: deque[tuple] = deque(maxlen=32)
 
+# So many kinds of operations an error tells apart where their lines are not known.
+_SHOWN = 20
+
 
 def ran(trace: Sequence, lines: Sequence[str], arrays: Sequence) -> None:
     """Note a run that returned these arrays."""
@@ -59,9 +62,12 @@ def operations(trace: Sequence, lines: Sequence[str]) -> str:
     if lines:
         shown = [f"  {p.name} at {line}" for p, line in zip(plans, lines, strict=True)]
         return "\n".join((f"in a program of {len(plans)} operations:", *shown))
-    names = ", ".join(f"{n} {name}" for name, n in Counter(p.name for p in plans).items())
-    return (f"in a program of {len(plans)} operations: {names}; set JAXFLOW_DEBUG=1 to see the source line "
-            "of each")
+    met = Counter((p.name, p.line) for p in plans).most_common()
+    shown = [f"  {n} {name}, first met with these sizes at {line}" for (name, line), n in met[:_SHOWN]]
+    if len(met) > _SHOWN:
+        shown.append(f"  and {sum(n for _, n in met[_SHOWN:])} others")
+    title = f"in a program of {len(plans)} operations; set JAXFLOW_DEBUG=1 to see the line of each:"
+    return "\n".join((title, *shown))
 
 
 def _arrays(about: Sequence[ref]) -> Iterable[Any]:

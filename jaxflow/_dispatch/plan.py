@@ -19,6 +19,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
 
 from . import budget, room
+from .explain import user_line
 from .graph import node_class
 
 # How a Python number enters a plan: as a 0-d array of the widest dtype of its kind.
@@ -57,11 +58,13 @@ class Plan:
         member: template and numbers of a plan that was not traced; see NOTE [Families of plans].
         backs: of the plan of a backward, the plan it belongs to and its Vjp.
         untraced: what makes a Vjp without a trace (``moving``); None for most.
+        line: the user's line that met it first, for errors: noting the line of each call would cost more
+            than the rest of recording it does.
     """
 
     __slots__ = ("arity", "arrays", "backs", "batched", "device", "diff_outputs", "differentiable", "faces",
                  "fn", "grad_name", "held_results", "holds", "host", "jaxpr", "jitted", "keeps", "kinds",
-                 "make_fn", "member", "name", "node", "origin", "out_avals", "preserve", "quick",
+                 "line", "make_fn", "member", "name", "node", "origin", "out_avals", "preserve", "quick",
                  "recomputes", "rent", "returns", "saves", "single", "twice", "untraced", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable | None, kinds: Sequence, out_avals: Sequence[Aval], *,
@@ -107,6 +110,7 @@ class Plan:
         self.member: tuple | None = None
         self.backs: tuple | None = None
         self.untraced: Callable | None = None
+        self.line = user_line()
         budget.charge(budget.PLAN if traced is None and jaxpr is None else budget.TRACE, 1)
 
     def copied(self, kinds: Sequence, out_avals: tuple, fn: Callable[[], Callable],
@@ -116,7 +120,7 @@ class Plan:
         for name in _COPIED:
             setattr(new, name, getattr(self, name))
         new.kinds, new.out_avals, new.make_fn, new.origin = kinds, out_avals, fn, origin
-        new.vjps = {}
+        new.vjps, new.line = {}, user_line()
         new.batched = new.view = new.member = new.backs = new.untraced = None
         budget.charge(budget.PLAN, 1)
         return new

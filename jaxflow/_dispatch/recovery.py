@@ -53,7 +53,8 @@ class Lost:
     def where(self) -> str:
         """The operation as an error names it."""
         kinds = ", ".join(k.__name__ if isinstance(k, type) else repr(k) for k in self.plan.kinds)
-        return f"{self.plan.name}({kinds})" + (f" at {self.line}" if self.line else "")
+        where = f" at {self.line}" if self.line else f", first met with these sizes at {self.plan.line}"
+        return f"{self.plan.name}({kinds}){where}"
 
     def raised(self) -> Exception:
         """The error for whoever reads the result later."""
@@ -100,7 +101,7 @@ def recover(program: Program, layout: Layout, alive: tuple[int, ...], error: Exc
     first = next((failure for failure in lost.values() if id(failure) in seen), None)
     if first is not None:
         where = (f"{first.where()}, in a program of {len(steps)} operations"
-                 + ("" if first.line else "; set JAXFLOW_DEBUG=1 to see the source line"))
+                 + ("" if first.line else "; set JAXFLOW_DEBUG=1 to see the line of this call"))
         if isinstance(first.error, Given):  # no operation failed alone: the reason is that of the run
             error.add_note(f"{first.error}, and is needed by {where}")
             raise error
