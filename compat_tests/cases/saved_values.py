@@ -30,7 +30,8 @@ _FAMILIES = dict(
     pointwise=dict(
         exp=lambda T, x, w: x.exp(), sigmoid=lambda T, x, w: x.sigmoid(), tanh=lambda T, x, w: x.tanh(),
         relu=lambda T, x, w: x.relu(), sqrt=lambda T, x, w: x.abs().sqrt(), sin=lambda T, x, w: x.sin(),
-        log=lambda T, x, w: (x.abs() + 1).log(), square=lambda T, x, w: x**2, cube=lambda T, x, w: x**3.0,
+        log=lambda T, x, w: (x.abs() + 1).log(), square=lambda T, x, w: x**2, cube=lambda T, x, w: x**3,
+        cube_float=lambda T, x, w: x**3.0,
         pow=lambda T, x, w: x.abs() ** w, rpow=lambda T, x, w: 2.0**x, abs=lambda T, x, w: x.abs(),
         clamp=lambda T, x, w: x.clamp(-1, 1), clamp_min=lambda T, x, w: x.clamp_min(0.5),
         gelu=lambda T, x, w: T.nn.functional.gelu(x), silu=lambda T, x, w: T.nn.functional.silu(x),

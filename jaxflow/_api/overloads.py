@@ -33,12 +33,12 @@ def _power(input: Any, exponent: Any, run) -> Tensor:
                 raise RuntimeError("Integers to negative integer powers are not allowed.")
             if input._aval.dtype is dtypes.bool:
                 if exponent.__class__ is bool:  # the one power that bools have
-                    return run(_POW_FIXED, (input,), (int(exponent),))
+                    return run(_POW_FIXED, (input,), (int(exponent), int))
                 return run(_POW, (input, exponent), ())
         if exponent.__class__ in (int, float) and exponent in FIXED_EXPONENTS and (
             input._aval.dtype.category >= dtypes.FLOATING or exponent.__class__ is int
         ):
-            return run(_POW_FIXED, (input,), (exponent,))
+            return run(_POW_FIXED, (input,), (exponent, exponent.__class__))
     return run(_POW, (input, exponent), ())
 
 

@@ -260,8 +260,11 @@ FIXED_EXPONENTS = frozenset(_FIXED_POWERS)
 
 
 @op(promote="default", variants="", grad_name="PowBackward0")
-def pow_fixed(input, /, *, exponent):
-    """Each element to one of the powers in `FIXED_EXPONENTS`, by multiplication or a square root."""
+def pow_fixed(input, /, *, exponent, kind):
+    """Each element to one of the powers in `FIXED_EXPONENTS`, by multiplication or a square root.
+
+    ``kind`` is the exponent's class: a node shows 3 or 3.0, which are one key of the plans.
+    """
     return _FIXED_POWERS[exponent](input)
 
 
