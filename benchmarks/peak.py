@@ -77,20 +77,20 @@ def of_jaxflow(training, data):
     The gradients of the step before live between steps; ``zero_grad`` frees them while the next step is
     recorded, before its program starts.
     """
-    from jax.stages import Compiled
+    from jaxflow._dispatch.handover import Entrance
 
-    started, call = [], Compiled.__call__
+    started, run = [], Entrance.run
 
-    def watched(compiled, *args, **kwargs):
-        started.append((live_bytes(data), compiled.memory_analysis()))
-        return call(compiled, *args, **kwargs)
+    def watched(entrance, *args, **kwargs):
+        started.append((live_bytes(data), entrance.compiled.memory_analysis()))
+        return run(entrance, *args, **kwargs)
 
     state = live_bytes(data)
-    Compiled.__call__ = watched
+    Entrance.run = watched
     try:
         training.measure(1)
     finally:
-        Compiled.__call__ = call
+        Entrance.run = run
     if not started:
         return {"state": state, "peak": None}
     start, plan = max(started, key=lambda found: found[1].temp_size_in_bytes)

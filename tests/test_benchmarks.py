@@ -1,5 +1,7 @@
 """The benchmarks' rows hang together, and their contenders that need no PyTorch agree."""
 
+import math
+
 import pytest
 
 import jaxflow
@@ -42,6 +44,19 @@ def test_numbers_that_do_not_agree_are_noticed():
     assert suite.difference([1.0, 2.0], [1.0, 2.2]) == pytest.approx(0.1)
     assert suite.difference([1.0], [float("nan")]) == float("inf")
     assert suite.difference([1.0], [1.0, 1.0]) == float("inf")
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("contender", [DEFERRED, COMPILE, BY_HAND])
+def test_the_memory_of_a_step_is_found(contender):
+    made = session.Session(contender)
+    made.open("mlp-tiny", shapes=SHAPES)
+    made.do("numbers")
+    made.do("measure", steps=4)
+    found = made.do("memory")
+    weights = sum(4 * math.prod(shape) for shape in SHAPES.values())
+    assert found["peak"] - found["state"] >= weights // 2 and found["state"] >= weights
+    assert found["resident"] > found["peak"]
 
 
 def test_shapes_by_name_need_no_memory():
