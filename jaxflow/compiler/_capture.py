@@ -132,9 +132,9 @@ class Capture:
         self.end()
         self.tape.open = False
         self.program.capture, self.program.closed = None, True
-        # The specialisation's questions refer to the program; the arrays of its first call are let go.
-        self.program.leaves = []
         self.snapshot.restore()
+        # The specialisation's questions refer to the program; the arrays of its first call are let go.
+        self.program.leaves, self.program.undo = [], []
 
     def broken(self) -> None:
         """A number is needed: what was recorded so far will run, and the rest as it would uncompiled."""

@@ -59,3 +59,20 @@ def test_a_step_keeps_no_second_copy_while_it_runs(deferred, compiled, monkeypat
     # The first calls with arrays of a kind keep copies of what they give away: NOTE [One hand-over].
     assert before[-3:] == [4] * 3
     assert matrices() == 4
+
+
+def test_a_model_that_is_dropped_is_gone_at_once():
+    step = training()
+    for _ in range(4):
+        step().item()
+    gc.collect()
+    gc.disable()
+    try:
+        step = training()
+        for _ in range(4):
+            step().item()
+        assert matrices() == 4
+        del step
+        assert matrices() == 0
+    finally:
+        gc.enable()
