@@ -65,8 +65,18 @@ def size_of(name: str, size: tuple, *, given: bool = True) -> tuple[int, ...]:
                 f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error "
                 f'"type must be tuple of ints,but got {type(n).__name__}"'
             )
-        out.append(n.__index__())
+        n = n.__index__()
+        if not _LEAST <= n <= _MOST:
+            raise TypeError(
+                f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error "
+                '"Overflow when unpacking long long"'
+            )
+        out.append(n)
     return tuple(out)
+
+
+# What 64 bits hold.
+_LEAST, _MOST = -1 << 63, (1 << 63) - 1
 
 
 def check_size(name: str, size: tuple[int, ...]) -> None:
