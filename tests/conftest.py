@@ -22,7 +22,7 @@ from shuffled import (  # noqa: E402, F401
 
 import jaxflow  # noqa: E402
 from jaxflow._core import flags  # noqa: E402
-from jaxflow._dispatch import budget  # noqa: E402
+from jaxflow._dispatch import budget, room  # noqa: E402
 from jaxflow._dispatch.state import state  # noqa: E402
 
 # An op casts for itself: a promotion left to jnp would follow JAX's table, not PyTorch's.
@@ -57,15 +57,27 @@ def compiled(monkeypatch):
 
 
 # Hardly any test meets the shapes of another, and what is kept for one would fill the workers' memory. So the
-# caches let go of what was not used lately between two tests, after so many estimated bytes or plans.
-_SPENT, _PLANS = 32 << 20, 2000
+# caches let go of what was not used lately between two tests, after so many estimated bytes or plans; and
+# jax, which lets go of nothing by itself, of all that it has compiled and traced, after so many bytes.
+_SPENT, _PLANS, _TRACED = 32 << 20, 2000, 192 << 20
+_since = [0]
+
+
+def _let_go():
+    """Empty the caches if that is due."""
+    spent = budget.account.bytes
+    if spent > _SPENT or budget.account.plans > _PLANS:
+        budget.rotate()
+        _since[0] += spent
+    if _since[0] > _TRACED:
+        room.forget()
+        _since[0] = 0
 
 
 @pytest.fixture(autouse=True)
 def _fresh_seed():
     """Give every test the same random stream, whichever order they run in, and no cold programs behind it."""
     jaxflow.flush()
-    if budget.account.bytes > _SPENT or budget.account.plans > _PLANS:
-        budget.rotate()
+    _let_go()
     state.streak = 0
     jaxflow.manual_seed(0)
