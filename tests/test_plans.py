@@ -27,8 +27,9 @@ F = torch.nn.functional
 
 @pytest.fixture
 def no_families():
-    """Families made before are forgotten."""
+    """Families made before are forgotten, and plans, which would be found where a family is to be made."""
     families.forget()
+    plans.forget()
 
 
 def replaced(monkeypatch, name, body):
