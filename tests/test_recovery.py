@@ -8,7 +8,7 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._core import flags
-from jaxflow._dispatch import policy, recovery, writes
+from jaxflow._dispatch import plans, policy, recovery, writes
 from jaxflow._dispatch.state import state
 from jaxflow.nn import functional as F
 from tests.hazards.injections import Failure, operations
@@ -225,6 +225,7 @@ def here(lines_before=0):
 
 
 def test_the_error_names_the_line_of_an_operation_whose_sizes_are_new():
+    plans.forget()
     x = torch.ones(3, 11, 7)
     y = x.sin()
     y = y.exp()
