@@ -60,6 +60,7 @@ class Step(NamedTuple):
     ins: tuple[int, ...]
     outs: tuple[int, ...]
     several: bool
+    effect: bool = False  # whether it does something besides: it runs each time, read or not
 
 
 def array_shape(aval) -> tuple[int, ...]:
@@ -158,7 +159,12 @@ class Builder:
             ins = [self.spread(ref) for ref in ins]
             function = through_xla(eqn.primitive, eqn.params, in_avals, avals)
             self.fallbacks.append(name)
-        self.emit(function, ins, outs, eqn.primitive.multiple_results)
+        several = eqn.primitive.multiple_results
+        if eqn.effects:  # a callback's
+            numbers = tuple([r.number for r in ins]), tuple([r.number for r in outs])
+            self.steps.append(Step(function, *numbers, several, effect=True))
+        else:
+            self.emit(function, ins, outs, several)
         return outs
 
     def large(self, avals: tuple) -> bool:
@@ -278,10 +284,10 @@ def lower(closed: jax.core.ClosedJaxpr, builder: Builder | None = None) -> Calla
 
 
 def _alive(steps: list[Step], results: list[int]) -> list[Step]:
-    """The steps somebody reads."""
+    """The steps that somebody reads, and those with effects."""
     needed, kept = set(results), []
     for step in reversed(steps):
-        if not needed.isdisjoint(step.outs):
+        if step.effect or not needed.isdisjoint(step.outs):
             needed.update(step.ins)
             kept.append(step)
     kept.reverse()

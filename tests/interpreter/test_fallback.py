@@ -4,7 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import io_callback
 
+import jaxflow as torch
 from jaxflow._dispatch import room
 from jaxflow._interpreter import fallback, lower
 
@@ -62,3 +64,53 @@ def test_nothing_that_was_lowered_is_kept():
     for n, run in zip(range(10, 20), runs):
         run(spd(n))
     assert kept() - before < 5
+
+
+def counting():
+    """A function whose effects are counted, and which reads how often it was called."""
+    seen = []
+
+    def function(x):
+        jax.debug.callback(lambda v: seen.append(float(v[0])), x)
+        times = io_callback(lambda: np.float32(len(calls)), jax.ShapeDtypeStruct((), np.float32))
+        return x + times
+
+    calls = []
+    return function, seen, calls
+
+
+def test_effects_happen_each_time():
+    function, seen, calls = counting()
+    run = lower(jax.make_jaxpr(function)(np.ones(3, np.float32)))
+    for i in range(3):
+        calls.append(i)
+        np.testing.assert_array_equal(run(np.full(3, i, np.float32))[0], [2 * i + 1] * 3)
+    jax.effects_barrier()
+    assert sorted(seen) == [0, 1, 2]
+
+
+def test_effects_in_a_branch_happen_each_time():
+    seen = []
+
+    def function(x):
+        def told(v):
+            jax.debug.callback(lambda v: seen.append(float(v)), v)
+            return v
+
+        return jax.lax.cond(x > 1, told, lambda v: v, x)
+
+    run = lower(jax.make_jaxpr(function)(np.float32(0)))
+    for i in range(4):
+        assert run(np.float32(i))[0] == i
+    jax.effects_barrier()
+    assert sorted(seen) == [2, 3]
+
+
+def test_effects_of_a_wrapped_function_happen_in_every_executor(executor):
+    function, seen, calls = counting()
+    wrapped = torch.wrap_jax(function)
+    for i in range(3):
+        calls.append(i)
+        assert wrapped(torch.full((3,), float(i))).tolist() == [2 * i + 1] * 3
+    jax.effects_barrier()
+    assert sorted(seen) == [0, 1, 2]
