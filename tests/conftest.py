@@ -58,7 +58,7 @@ def compiled(monkeypatch):
 
 # Hardly any test meets the shapes of another, and what is kept for one would fill the workers' memory. So the
 # caches let go of what was not used lately between two tests, after so many estimated bytes or plans; and
-# jax, which lets go of nothing by itself, of all that it has compiled and traced, after so many bytes.
+# jax, whose own caches hardly shrink by that, of all that it has compiled and traced, after so many bytes.
 _SPENT, _PLANS, _TRACED = 32 << 20, 2000, 192 << 20
 _since = [0]
 

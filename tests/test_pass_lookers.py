@@ -1,5 +1,7 @@
 """NOTE [A pass publishes at its end]: a look at a .grad in the middle of a pass loses nothing of it."""
 
+import contextlib
+
 import pytest
 
 import jaxflow as torch
@@ -33,3 +35,27 @@ def test_a_gradient_survives_a_look_at_any_instruction(create_graph):
             if not create_graph:
                 with pytest.raises(RuntimeError, match="second time"):
                     z.backward()
+
+
+def test_a_hook_that_survives_an_interrupt_of_its_look_loses_nothing():
+    def backward(disturb):
+        a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+        y = a * b
+
+        def hook(_):
+            with contextlib.suppress(tracing.Interrupt):
+                a.grad  # noqa: B018
+
+        y.register_hook(hook)
+        z = (a * 3).sum() + (y * 2).sum()
+        return disturb(z.backward), [None if t.grad is None else t.grad.tolist() for t in (a, b)]
+
+    points = [(code, offset) for code, offset in backward(tracing.profile)[0]
+              if code.co_filename == accumulate.__file__]
+    survived = 0
+    for code, offset in points:
+        outcome, grads = backward(lambda run: tracing.disturb(run, code, offset, 0))  # noqa: B023
+        if outcome.raised is None:
+            survived += 1
+            assert grads == [[5, 5], [2, 2]], (code, offset)
+    assert survived > 50

@@ -56,7 +56,12 @@ def commit_parts(*parts: Iterable) -> None:
 
 def at_epochs(storages: Iterable, epochs: Iterable) -> Iterable:
     """The condition that each storage is at its epoch."""
-    return map(_holds, map(eq, map(_epoch_of, storages), epochs))
+    return all_equal(map(_epoch_of, storages), epochs)
+
+
+def all_equal(found: Iterable, expected: Iterable) -> Iterable:
+    """The condition that what ``found`` yields equals what stands in ``expected``, numbers in both."""
+    return map(_holds, map(eq, found, expected))
 
 
 def with_grads(owners: Iterable, grads: Iterable) -> Iterable:

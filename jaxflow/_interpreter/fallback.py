@@ -100,7 +100,7 @@ def forget() -> None:
 
 
 def through_xla(primitive, params: dict, ins: Sequence, outs: Sequence) -> Callable:
-    """A function of arrays that binds ``primitive`` inside a jitted function."""
+    """A function of arrays that runs ``primitive``, compiled."""
     if any(map(is_key, ins)) or any(map(is_key, outs)):
         return _with_keys(primitive, params, ins, outs)
     kernel = _kernel(primitive, params)

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import repeat
+from operator import setitem
 from typing import Any
 
-from jaxflow._core.commit import Overtaken, at_epochs, commit_parts, rows_called, stores, with_grads
+from jaxflow._core.commit import (
+    Overtaken,
+    all_equal,
+    at_epochs,
+    commit_parts,
+    rows_called,
+    stores,
+    with_grads,
+)
 from jaxflow._core.fields import grad_stores
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
 from jaxflow._core.modes import Changed
@@ -80,15 +89,15 @@ class Publication:
         where a hook or a node raises, what was found before, as in PyTorch.
     """
 
-    __slots__ = ("_freed", "_leaves", "_retained", "_turn", "create_graph")
+    __slots__ = ("_freed", "_leaves", "_retained", "create_graph")
 
     def __init__(self, create_graph: bool) -> None:
         self.create_graph = create_graph
-        # The lists stay the same: what is appended while somebody else publishes is there for the next time.
+        # What is stored leaves its list in the same call. Until then it is there for whoever publishes next,
+        # and so is what is appended while a finalizer publishes: the lists stay the same.
         self._leaves: list[tuple[Tensor, Tensor | Value]] = []
         self._retained: list[tuple[Tensor, Tensor]] = []
         self._freed: list = []  # nodes
-        self._turn = [None]  # taken out by who empties the lists: a finalizer in between finds nothing to do
 
     def leaf(self, variable: Tensor, grad: Tensor | Value) -> None:
         """``variable`` gets ``grad``."""
@@ -104,43 +113,43 @@ class Publication:
 
     def publish(self) -> None:
         """Store all of it; again from the present state if somebody else changed a ``.grad`` meanwhile."""
-        if not (self._leaves or self._retained or self._freed):
-            return
-        if state.grad is not self.create_graph:  # a hook or a finalizer looks, in a mode of its own
-            Changed(state, grad=self.create_graph).run(self.publish)
-            return
-        if not self._turn:
-            return
-        turn = self._turn.pop()
-        leaves, retained, freed = self._leaves[:], self._retained[:], self._freed[:]
-        self._leaves.clear()
-        self._retained.clear()
-        self._freed.clear()
-        self._turn.append(turn)
-        for part in _in_rounds(leaves, retained, freed):
-            while True:
-                try:
-                    self._publish(*part)
-                    break
-                except Overtaken:
-                    continue
+        while self._leaves or self._retained or self._freed:
+            if state.grad is not self.create_graph:  # a hook or a finalizer looks, in a mode of its own
+                Changed(state, grad=self.create_graph).run(self.publish)
+                return
+            lists = self._leaves, self._retained, self._freed
+            copies = [found[:] for found in lists]
+            unchanged = all_equal(map(len, lists), list(map(len, copies)))
+            try:
+                self._publish(lists, unchanged, *_first_round(*copies))
+            except Overtaken:
+                continue
 
-    def _publish(self, leaves: list, retained: list, freed: list) -> None:
+    def _publish(self, lists: tuple, condition: Iterable, *part: list) -> None:
+        """Store a ``part`` of each of the ``lists``, which is how it begins, if the ``condition`` holds."""
+        leaves, retained, freed = part
         found = _Stores()
         for variable, grad in leaves:
             _add_to_grad(found, variable, grad, self.create_graph)
         for t, grad in retained:
             _retain(found, t, grad)
         held = [(node._inputs, node._guards) for node in freed]  # kept until the call is over
-        found.commit(stores(freed, "_inputs", _NONE), stores(freed, "_guards", _NONE))
+        stored = list(map(slice, map(len, part)))
+        found.commit(
+            condition, stores(freed, "_inputs", _NONE), stores(freed, "_guards", _NONE),
+            map(setitem, lists, stored, repeat(())),
+        )
         del held
 
 
-def _in_rounds(leaves: list, retained: list, freed: list) -> list[tuple[list, list, list]]:
-    """The same in rounds in which no leaf comes twice: two threads may each have made it an accumulator."""
-    if len({id(variable) for variable, _ in leaves}) == len(leaves):
-        return [(leaves, retained, freed)]
-    return [*(([pair], [], []) for pair in leaves), ([], retained, freed)]
+def _first_round(leaves: list, retained: list, freed: list) -> tuple[list, list, list]:
+    """The first of them, so that no leaf comes twice: two threads may each have made it an accumulator."""
+    seen: set[int] = set()
+    for n, (variable, _) in enumerate(leaves):
+        if id(variable) in seen:
+            return leaves[:n], [], []
+        seen.add(id(variable))
+    return leaves, retained, freed
 
 
 class _Stores:
@@ -166,13 +175,13 @@ class _Stores:
         self.epochs.append(epoch)
         self.rows += rows_of(target, result, epoch)
 
-    def commit(self, *more: Iterable) -> None:
-        """Store all."""
+    def commit(self, condition: Iterable, *more: Iterable) -> None:
+        """Store all, and ``more``, if the ``condition`` holds too."""
         held = [s.value for s in self.storages]
         if self.new:
             self.rows += grads_rows(self.owners, self.before, [t._storage.value for t in self.new])
         commit_parts(
-            at_epochs(self.storages, self.epochs), with_grads(self.owners, self.before),
+            condition, at_epochs(self.storages, self.epochs), with_grads(self.owners, self.before),
             rows_called(self.rows), grad_stores(self.owners, self.new), *more,
         )
         del held

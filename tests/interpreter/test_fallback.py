@@ -93,11 +93,11 @@ def test_effects_in_a_branch_happen_each_time():
     seen = []
 
     def function(x):
-        def told(v):
+        def noted(v):
             jax.debug.callback(lambda v: seen.append(float(v)), v)
             return v
 
-        return jax.lax.cond(x > 1, told, lambda v: v, x)
+        return jax.lax.cond(x > 1, noted, lambda v: v, x)
 
     run = lower(jax.make_jaxpr(function)(np.float32(0)))
     for i in range(4):
