@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 _NONE: Mapping[Aval, int] = MappingProxyType({})
-_NO_INTEGERS, _NO_COMPLEXES = np.array([], np.int64), np.array([], np.complex128)
+# The dtypes of a program's numbers, which it takes as three vectors: Python's float, int and bool, complex.
+_NUMBERS = np.float64, np.int64, np.complex128
 
 
 class Signature(NamedTuple):
@@ -89,9 +90,8 @@ class Executable:
             lowered = jitted.lower(
                 [*(leaves[i].struct for i in self.donated), *(aval.struct for aval in self.spares)],
                 [leaves[i].struct for i in self.kept],
-                jax.ShapeDtypeStruct((signature.floats,), np.float64),
-                jax.ShapeDtypeStruct((signature.integers,), np.int64),
-                jax.ShapeDtypeStruct((signature.complexes,), np.complex128),
+                *[jax.ShapeDtypeStruct((n,), dtype) if n else None for n, dtype in zip(
+                    (signature.floats, signature.integers, signature.complexes), _NUMBERS)],
             )
             self.entrance = Entrance(options.compiled(lowered, signature.device), signature.device)
         self.watched = self.calls_host or bool(self.entrance.need) and signature.device is not CPU
@@ -130,9 +130,9 @@ class Executable:
             donated += spares.chosen(self.spares, offered)
         self.entrance.run(
             donated, [leaves[i].array for i in self.kept],
-            (np.array(layout.floats, np.float64),
-             np.array(layout.integers, np.int64) if layout.integers else _NO_INTEGERS,
-             np.array(layout.complexes, np.complex128) if layout.complexes else _NO_COMPLEXES),
+            (np.array(layout.floats, np.float64) if layout.floats else None,
+             np.array(layout.integers, np.int64) if layout.integers else None,
+             np.array(layout.complexes, np.complex128) if layout.complexes else None),
             about, answers, len(self.donated),
         )
 

@@ -47,7 +47,7 @@ class Entrance:
         device: where it runs.
         need: the bytes that a run takes, where they are many: NOTE [Looked at before the hand-over].
         direct: its C++ function, once there is one.
-        known: the classes of arguments with which the call is C++ all the way.
+        known: the kinds of arguments with which the call is C++ all the way.
     """
 
     __slots__ = ("compiled", "device", "direct", "known", "need")
@@ -73,8 +73,7 @@ class Entrance:
             fitting.check(self.need, self.device, (donated, kept))
         new = None
         if donated:
-            kinds = (*map(_committed, donated, _NAME, _MISSING), None,
-                     *map(_committed, kept, _NAME, _MISSING), numbers[1].__class__)
+            kinds = (*kinds_of(donated), *kinds_of(kept), *kinds_of(numbers))
             if kinds not in self.known:
                 new = kinds
                 count = len(donated) if original is None else original
@@ -88,6 +87,37 @@ class Entrance:
             self.direct = function
         if new is not None:
             self.known.add(new)
+
+    def knows(self, donated: Sequence, kept: Sequence, numbers: Sequence) -> bool:
+        """Whether `again` may be called with arguments of these classes."""
+        kinds = (*kinds_of(donated), *kinds_of(kept), *kinds_of(numbers))
+        return self.direct is not None and kinds in self.known
+
+    def again(self, donated: list, kept: list, numbers: Sequence, results: list,
+              conditions: Iterable, then: Iterable) -> None:
+        """`run`, with arguments that it `knows`. The arrays that come back are appended to ``results``."""
+        if self.need and flags.CHECK_MEMORY:
+            fitting.check(self.need, self.device, (donated, kept))
+        entered: list = []
+        run = functools.partial(self.direct, donated, kept, *numbers)
+        try:
+            _exhaust(chain(
+                map(_holds, conditions),
+                map(call, (entered.append, results.extend), (True, chain.from_iterable(map(call, (run,))))),
+                then,
+            ))
+        except KeyError:
+            if not entered:
+                raise Overtaken from None
+            raise
+
+
+def kinds_of(arrays: Iterable) -> Iterable:
+    """What decides the way into a call, of each array: whether it is committed; None if it is on the host.
+
+    And of what is not there.
+    """
+    return map(_committed, arrays, _NAME, _MISSING)
 
 
 def hand_over(run: Callable[[], list], about: Any, answers: list, conditions: Iterable = (),
@@ -111,8 +141,7 @@ def hand_over(run: Callable[[], list], about: Any, answers: list, conditions: It
         raise
 
 
-# Whether a device array is committed, by the attribute that the public property reads in Python; None for
-# host arrays, which have none.
+# The attribute that the public property reads in Python; host arrays have none.
 _committed, _NAME, _MISSING = getattr, repeat("_committed"), repeat(None)
 
 

@@ -78,8 +78,11 @@ class Conditions:
         self.dropped = [(item.row.holder, item.key) for item in items]
         self.outlines = [_outline(item.tensor) for item in items]
 
-    def fits(self, leaves: list) -> tuple[list, bool] | None:
-        """If every guard holds: the tensors among the arguments, and whether each .grad is a plain one."""
+    def fits(self, leaves: list) -> tuple[list, list | None, list] | None:
+        """If every guard holds, the tensors among the arguments, and the old gradients and their storages.
+
+        Of these only if there is nothing more to any of them than the guards ask; None otherwise.
+        """
         tensors = self.arguments.match(leaves)
         if tensors is None or not self.guard.holds():
             return None
@@ -87,8 +90,8 @@ class Conditions:
             return None
         if list(map(_tensor, self.tensors)) != self.tensor_metas:
             return None
-        plain = self._grads_plain(tensors)
-        if not plain and not self._grads_fit(tensors):
+        grads, memory = self._plain_grads(tensors)
+        if grads is None and not self._grads_fit(tensors):
             return None
         if self.items and not self._items_fit(tensors):
             return None
@@ -99,26 +102,30 @@ class Conditions:
                     return None
         if self.dynamic and not self._numbers_fit():
             return None
-        return (tensors, plain) if self.tape is None or self._arithmetic_fits(leaves) else None
+        return (tensors, grads, memory) if self.tape is None or self._arithmetic_fits(leaves) else None
 
-    def _grads_plain(self, tensors: list) -> bool:
-        """`_grads_fit`, asked quickly, and whether there is nothing more to any .grad than it asks.
+    def _plain_grads(self, tensors: list) -> tuple[list | None, list]:
+        """`_grads_fit`, asked quickly: the gradients and their storages if there is nothing more to them.
 
-        False where they have to be looked at one by one.
+        None where they have to be looked at one by one.
         """
         if not self.grads_apart:
-            return False
+            return None, []
+        if self.ungraded and not all(map(is_, map(_grad_of, self.ungraded), repeat(None))):
+            return None, []
         grads = list(map(_grad_of, self.having))
-        ungraded = map(is_, map(_grad_of, self.ungraded), repeat(None))
-        if any(map(is_, grads, repeat(None))) or not all(ungraded):
-            return False
-        if not grads:
-            return True
-        memory = set(map(id, map(_storage_of, grads)))
-        return (
-            list(map(_whole, grads)) == self.whole_metas and memory.isdisjoint(self.arguments.fixed)
-            and memory.isdisjoint(map(id, map(_storage_of, tensors)))
-        )
+        try:
+            if list(map(_whole, grads)) != self.whole_metas:
+                return None, []
+        except AttributeError:  # there is none any more
+            return None, []
+        storages = list(map(_storage_of, grads))
+        memory = set(map(id, storages))
+        if memory.isdisjoint(self.arguments.fixed) and (
+            not tensors or memory.isdisjoint(map(id, map(_storage_of, tensors)))
+        ):
+            return grads, storages
+        return None, []
 
     def _grads_fit(self, tensors: list) -> bool:
         fixed = self.arguments.fixed
@@ -194,8 +201,9 @@ class Conditions:
         if integers != self.integers:
             self.integers = integers
             self.integer_array = np.array(integers, np.int64)
-        self.floats = floats
-        self.float_array = np.array(floats, np.float64)
+        if floats:
+            self.floats = floats
+            self.float_array = np.array(floats, np.float64)
         return True
 
     def misses(self, structure: Any, leaves: list) -> list[str]:

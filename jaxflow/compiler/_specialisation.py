@@ -15,12 +15,10 @@ NOTE [The quick call]
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Iterator
-from itertools import chain, repeat, starmap
-from operator import add, attrgetter, call, eq, itemgetter, setitem
-from types import SimpleNamespace
+from collections.abc import Callable, Sequence
+from itertools import chain, repeat
+from operator import add, attrgetter, eq, itemgetter, setitem
 from typing import Any
 from weakref import getweakrefcount, ref
 
@@ -39,48 +37,22 @@ from jaxflow._dispatch.spares import chosen, large
 from jaxflow._dispatch.watching import WATCHERS
 
 from ._conditions import PLAIN, Conditions
+from ._picks import pick
 from ._reach import Item
+from ._sole import SOLE, array_references, expected, references
+from ._steady import MISSED, Steady
+from ._stores import Call, Stores
 
 COMPILED = "call of a compiled function"
 
 _value_of, _array_of, _producer_of = attrgetter("value"), attrgetter("array"), attrgetter("producer")
 _doubt_of, _shared = attrgetter("doubt"), attrgetter("shared")
-_grad_of, _storage_of = attrgetter("_grad"), attrgetter("_storage")
 _epoch_of, _offset_of = attrgetter("epoch"), attrgetter("_offset")
 _version_of, _first = attrgetter("version"), itemgetter(0)
 
 
 # Runs whose doubts hang on each other before they are settled together: asking costs as much as a guard.
 _CHAIN = 16
-
-
-class Call:
-    """One quick call under way: what recipes of results refer to."""
-
-    __slots__ = ("arguments", "bumps", "entries", "fresh", "grads", "items", "made", "storages")
-
-    def __init__(self, arguments: list, grads: list, items: list, entries: list | None) -> None:
-        self.arguments, self.grads, self.items, self.entries = arguments, grads, items, entries
-        self.bumps: dict[int, int] = {}  # id of a version cell -> by how much the call raises it
-        self.fresh: list = []
-        self.storages: list = []
-        self.made: list = []
-
-    def place(self, place: tuple) -> Any:
-        """The storage at a place."""
-        kind, x = place
-        if kind == "fixed":
-            return x
-        if kind == "argument":
-            return self.arguments[x]._storage
-        return (self.grads if kind == "grad" else self.items)[x]._storage
-
-
-def _pick(indices: list[int]) -> Callable[[list], Any]:
-    if len(indices) == 1:
-        only = indices[0]
-        return lambda values: (values[only],)
-    return itemgetter(*indices) if indices else lambda values: ()
 
 
 class Specialisation(Conditions):
@@ -137,8 +109,8 @@ class Specialisation(Conditions):
         self.plain = places <= {"fixed", "argument"}
         self.leaf_at = [at[i] for i in range(len(self.leaves))]
         self.donated = [at[i] for i in executable.donated]
-        self.sole = tuple([count] * len(self.donated) for count in _SOLE)
-        self.pick_donated, self.pick_kept = _pick(self.donated), _pick([at[i] for i in executable.kept])
+        self.sole = expected(len(self.donated))
+        self.pick_donated, self.pick_kept = pick(self.donated), pick([at[i] for i in executable.kept])
         out = {slot: k for k, slot in enumerate(executable.outputs)}
         self.outputs = executable.outputs
         self.avals: dict[int, Any] = {}
@@ -167,7 +139,7 @@ class Specialisation(Conditions):
             else:
                 rest.append((place, slot if slot < 0 else out[slot], slot, epoch, bump))
         self.rest = rest
-        self.pick_reused = _pick([k for _, k, *_ in self.reused])
+        self.pick_reused = pick([k for _, k, *_ in self.reused])
         self.reused_storages, _, self.reused_outputs, self.reused_epochs, self.reused_bumps = (
             map(list, zip(*self.reused)) if self.reused else ([], [], [], [], []))
         self.written = [s for s, *_ in self.reused] + [w[0][1] for w in rest if w[0][0] == "fixed"]
@@ -187,12 +159,13 @@ class Specialisation(Conditions):
         self.integer_array = self._vector(self.integers, np.int64)
         if any(x.__class__ is not Value for x in self.from_constants):
             raise TypeError("a constant has to be a Value")
-        self._arrange()
+        self.steady = Steady(self) if Steady.possible(self) else None
 
     def _load_grads(self, out: dict[int, int], results: dict[int, int]) -> None:
         """Find out whether old gradients can go on as the new ones."""
         self.renewed: list[tuple] = []
         self.renewed_owners: list[Tensor] = []
+        self.pick_grads = pick(())
         grads = self.plain_grads
         if not grads or not self.plain:
             return
@@ -205,21 +178,9 @@ class Specialisation(Conditions):
                             if self.executable.spares and large(self.avals[slot])]
         numbers = {n for _, n, *_ in grads}
         made = {number for _, _, number, *_ in grads}
-        self.sole_grads = tuple([count] * len(grads) for count in _SOLE_GRAD)
+        self.sole_grads = expected(0, len(grads))
         self.other_fresh = [f for f in self.fresh_from if f[0] not in numbers]
         self.other_makers = [m for m in self.makers if m[0] not in made]
-
-    def _arrange(self) -> None:
-        """Write down what the usual call stores where: old Values and old gradients all go on."""
-        self.usual = self.plain and not self.rest and (bool(self.renewed) or not self.grad_makers)
-        self.usual_fresh = self.other_fresh if self.renewed else self.fresh_from
-        self.usual_makers = self.other_makers if self.renewed else self.makers
-        new = dict.fromkeys((k, slot) for _, k, slot in self.usual_fresh if slot >= 0)
-        self.usual_picks = [*self.reused_outputs, *(k for k, _ in new), *(o for o, *_ in self.renewed)]
-        self.usual_slots = [*(self.outputs[o] for o in self.reused_outputs), *(slot for _, slot in new),
-                            *(slot for _, slot, *_ in self.renewed)]
-        self.usual_epochs = [epoch for *_, epoch in self.renewed]
-        self.usual_versions = [version for _, _, version, _ in self.renewed]
 
     def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
                       items: list[Item]) -> None:
@@ -229,23 +190,32 @@ class Specialisation(Conditions):
         for owner, (_, slot, _, _) in zip(self.renewed_owners, self.renewed):
             if before.get(id(owner)) != (self.avals[slot], *PLAIN):
                 self.renewed, self.renewed_owners = [], []
-                self._arrange()
-                return
+                self.steady = Steady(self) if Steady.possible(self) else None
+                break
+        having = [id(t) for t in self.having]
+        self.pick_grads = pick([having.index(id(owner)) for owner in self.renewed_owners])
 
     def _vector(self, numbers: list, dtype: Any) -> Any:
-        return jax.device_put(np.array(numbers, dtype), self.device)
+        """The numbers as the program takes them."""
+        return jax.device_put(np.array(numbers, dtype), self.device) if numbers else None
 
     # -------------------------------------------------------------------------------------------- call
 
-    def run(self, arguments: list, plain: bool) -> Any:
-        """The quick call. All guards hold; ``plain`` if there is nothing special about any .grad."""
+    def run(self, arguments: list, grads: list | None, storages: list) -> Any:
+        """The quick call. All guards hold; what they found is as `Conditions.fits` says."""
         while True:
             try:
-                return self._run(arguments, plain)
+                if self.steady is not None and grads is not None:
+                    result = self.steady.run(self, arguments, grads, storages)
+                    if result is not MISSED:
+                        return result
+                return self._general(arguments, grads, storages)
             except Overtaken:  # somebody wrote to what the call writes to: it starts from that
                 continue
 
-    def _run(self, arguments: list, plain: bool) -> Any:
+    def _general(self, arguments: list, plain: list | None, storages: list) -> Any:
+        """The quick call whatever else refers to what it reads; ``plain`` are the old gradients, if they are.
+        """
         epochs = list(map(_epoch_of, self.written))
         values = list(map(_value_of, self.storages))
         for i in self.from_arguments:
@@ -271,25 +241,23 @@ class Specialisation(Conditions):
                       for i in range(len(arrays))]  # the device's from now on
         exclusive = self._exclusive(values, arrays)
         offsets = [g._offset for g, _, _ in self.drawn]
-        integers = self._integers() if self.seed_list else self.integer_array
+        numbers = self.numbers()
         donated = list(self.pick_donated(arrays))
         kept = list(self.pick_kept(arrays))
         del arrays
         spare: list = []
-        renewed = self._renewed(spare) if plain and self.renewed else None
+        renewed = None
+        if plain is not None and self.renewed:
+            renewed = self._renewed(self.pick_grads(plain), self.pick_grads(storages), spare)
         if self.executable.spares:
             donated += chosen(self.executable.spares, spare)
         this = Call(arguments, grads, items, self.entries)
-        out = _Stores()
+        out = Stores()
         self._prepare(values, epochs, exclusive, this, renewed, out)
-        for (g, moved, seed), offset in zip(self.drawn, offsets):
-            out.set(g, "_offset", moved if seed is not None else offset + moved)
-            if seed is not None:
-                out.set(g, "_seed", seed)
+        out.rows += self.draws(offsets)
         result = self.result(this)
         started = time.perf_counter() if WATCHERS else 0.0
         answers: list = []
-        numbers = self.float_array, integers, self.complex_array
         undisturbed = chain(map(eq, map(_epoch_of, self.written), epochs),
                             map(eq, map(_offset_of, [g for g, _, _ in self.drawn]), offsets))
         if self.executable.calls_host:  # it gives nothing away, and may turn out to have failed
@@ -299,46 +267,63 @@ class Specialisation(Conditions):
         else:
             self.entrance.run(donated, kept, numbers, None, answers, len(self.donated), undisturbed,
                               out.stores(answers))
+        self.finish(answers[1], started)
+        return result
+
+    def finish(self, results: list, started: float) -> None:
+        """What follows a run that returned ``results``."""
+        if not self.executable.calls_host:
             late.called(self.about)
             if self.executable.watched:
-                self.executable.look(answers[1])
+                self.executable.look(results)
         if WATCHERS:
             explain.ran(self.executable.entry, COMPILED, time.perf_counter() - started)
         for scheduler in self.schedules:
             scheduler.step()
-        return result
 
     def _exclusive(self, values: list, arrays: list) -> list | None:
         """None if all that is donated is nobody else's; otherwise copies are made, and which were not."""
-        counts = _counts(self.pick_donated(values), self.pick_donated(arrays))
+        counts = references(self.pick_donated(values), self.pick_donated(arrays))
         if counts == self.sole and not any(map(_shared, self.pick_donated(values))):
             return None
         alone = []
         for n, k in enumerate(self.donated):
-            if (counts[0][n], counts[1][n]) != _SOLE or values[k].shared:
+            if (counts[n], counts[len(self.donated) + n]) != SOLE[:2] or values[k].shared:
                 arrays[k] = arrays[k].copy()
             else:
                 alone.append(k)
         return alone
 
-    def _renewed(self, spare: list) -> tuple[list, list] | None:
-        """The Value and the storage of each old gradient that is nobody else's; None if one is.
+    def _renewed(self, grads: tuple, storages: tuple, spare: list) -> tuple[list, tuple] | None:
+        """The Values and the storages of old gradients, if all are nobody else's; otherwise None.
 
         They go on with the new arrays, which nobody can tell from new tensors. Large arrays that were theirs
         alone are added to ``spare``, each with its aval: NOTE [Spare arrays].
         """
-        grads = list(map(_grad_of, self.renewed_owners))
-        if _grad_counts(grads) != self.sole_grads or any(map(getweakrefcount, grads)):
-            return None
-        storages = list(map(_storage_of, grads))
         values = list(map(_value_of, storages))
+        if references((), (), grads, storages, values) != self.sole_grads or any(map(getweakrefcount, grads)):
+            return None
         if any(map(_producer_of, values)) or any(map(_shared, values)):
             return None
         for k in self.large_grads:
             v = values[k]
-            if isinstance(v.array, jax.Array) and _array_count(v) == _SOLE_ARRAY:
+            if isinstance(v.array, jax.Array) and array_references(v) == SOLE.of_value:
                 spare.append((v.aval, v.array))
         return values, storages
+
+    def numbers(self) -> tuple:
+        """What the program takes beside arrays."""
+        integers = self._integers() if self.seed_list else self.integer_array
+        return self.float_array, integers, self.complex_array
+
+    def draws(self, offsets: list) -> list[tuple]:
+        """The stores that let the generators, which are at ``offsets``, go on."""
+        rows = []
+        for (g, moved, seed), offset in zip(self.drawn, offsets):
+            rows.append((setattr, g, "_offset", moved if seed is not None else offset + moved))
+            if seed is not None:
+                rows.append((setattr, g, "_seed", seed))
+        return rows
 
     def _integers(self) -> Any:
         numbers = list(self.integers)
@@ -348,15 +333,16 @@ class Specialisation(Conditions):
         return np.array(numbers, np.int64)
 
     def _prepare(self, values: list, epochs: list, exclusive: list | None, call: Call,
-                 renewed: tuple[list, list] | None, out: _Stores) -> None:
+                 renewed: tuple[list, tuple] | None, out: Stores) -> None:
         """Note in ``out`` all that the call stores, but for the arrays, which are not there yet."""
-        doubt, left = self._doubt(values, out)
+        doubt, rows = self.doubt(values, [out.new(q.flag.aval, k) for q, k in self.question_from])
+        out.rows += rows
+        left = None
+        if doubt is not None:
+            left = [None if slot is None else (doubt, slot) for slot in self.left_slots]
+            out.set(self, "latest", (doubt, left))
         cells = list(map(_version_of, self.reused_storages))
         apart = len(set(map(id, cells))) == len(cells)
-        if self.usual and exclusive is None and apart and bool(renewed) is bool(self.renewed):
-            self._prepare_usual(values, epochs, cells, doubt, call, renewed or ([], []), out)
-            self._prepare_rest(call, out)
-            return
         made: dict[int, Value] = {}
 
         def value(k: int, slot: int) -> Value:
@@ -423,45 +409,10 @@ class Specialisation(Conditions):
             )
             for number, recipe in self.other_makers:
                 call.made[number] = recipe(call)
-        self._prepare_rest(call, out)
+        self.store_rest(call, out)
 
-    def _prepare_usual(self, values: list, epochs: list, cells: list, doubt: Doubt | None, call: Call,
-                       renewed: tuple[list, list], out: _Stores) -> None:
-        """The same where old Values and gradients go on with the new arrays, all of them."""
-        targets = list(self.pick_reused(values))
-        fresh: list = [None] * len(self.fresh)
-        made: dict[int, Value] = {}
-        for n, _, slot in self.usual_fresh:
-            if slot < 0:
-                fresh[n] = values[self.leaf_at[-1 - slot]]
-            elif slot in made:
-                fresh[n] = made[slot]
-            else:
-                fresh[n] = made[slot] = Value(self.avals[slot])
-                targets.append(made[slot])
-        old, storages = renewed
-        targets += old
-        out.targets += targets
-        out.picks += self.usual_picks
-        if doubt is not None:
-            out.more.append(stores(targets, "doubt", [(doubt, slot) for slot in self.usual_slots]))
-        elif any(map(_doubt_of, targets)):
-            out.more.append(stores(targets, "doubt", repeat(None)))
-        out.more += (
-            stores(chain(self.reused_storages, storages), "epoch",
-                   chain(map(add, epochs, self.reused_epochs), self.usual_epochs)),
-            map(setitem, chain(cells, map(_version_of, storages)), repeat(0),
-                chain(map(add, map(_first, cells), self.reused_bumps), self.usual_versions)),
-        )
-        if self.viewed:
-            call.bumps.update(zip(map(id, cells), self.reused_bumps))
-        call.fresh, call.storages = fresh, [None] * len(fresh)
-        call.made = [None] * len(self.recipes)
-        for number, recipe in self.usual_makers:
-            call.made[number] = recipe(call)
-
-    def _prepare_rest(self, call: Call, out: _Stores) -> None:
-        """What is stored beside Values and gradients: things in containers, attributes, flags."""
+    def store_rest(self, call: Call, out: Stores) -> None:
+        """Note in ``out`` what is stored beside Values and gradients: in containers, attributes, flags."""
         for (holder, key, row, index, at), maker in self.sinks:
             x = maker(call)
             out.held.append(holder[key])
@@ -472,31 +423,29 @@ class Specialisation(Conditions):
             t = call.arguments[owner] if owner.__class__ is int else owner
             out.rows.append(requires_grad_row(t, flag))
 
-    def _doubt(self, values: list, out: _Stores) -> tuple[Doubt | None, list | None]:
-        """What this run may have done wrong (NOTE [Faults found late]), and what of it is left."""
+    def doubt(self, values: list, flags: Sequence[Value]) -> tuple[Doubt | None, list[tuple]]:
+        """What this run may have done wrong (NOTE [Faults found late]), and the stores that note it.
+
+        ``flags`` are the answers to its questions.
+        """
         doubts = list(map(_doubt_of, values))
-        if not self.question_from and not any(doubts):
-            return None, None
-        questions = [
-            Question(out.new(q.flag.aval, k), q.asked, q.victims, q.error, q.line)
-            for q, k in self.question_from
-        ]
+        if not flags and not any(doubts):
+            return None, []
+        questions = [Question(flag, q.asked, q.victims, q.error, q.line)
+                     for flag, (q, _) in zip(flags, self.question_from)]
         last, left = self.latest
         if questions and (doubts == left if last is not None else not any(doubts)):
             # What is read is as the run before left it, or in no doubt.
             if len(self.pending) >= _CHAIN:
                 self._settle()
-            chain = None if last is None or last.wrong == {} else (last, self.left_pairs)
-            doubt = Doubt(questions, [], self.trace, chain)
-            out.rows.append((self.pending.append, doubt))
-        else:
-            out.rows.append((self.pending.clear,))
-            doubt = doubt_of(questions, [values[k] for k in self.leaf_at], self.trace)
-        left = None
-        if doubt is not None:
-            left = [None if slot is None else (doubt, slot) for slot in self.left_slots]
-        out.set(self, "latest", (doubt, left))
-        return doubt, left
+            before = None if last is None or last.wrong == {} else (last, self.left_pairs)
+            doubt = Doubt(questions, [], self.trace, before)
+            return doubt, [(self.pending.append, doubt)]
+        doubt = doubt_of(questions, [values[k] for k in self.leaf_at], self.trace)
+        rows: list[tuple] = [(self.pending.clear,)]
+        if doubt is None:
+            rows.append((setattr, self, "latest", (None, None)))
+        return doubt, rows
 
     def _settle(self) -> None:
         """Forget the runs that are known to have gone well."""
@@ -505,94 +454,3 @@ class Specialisation(Conditions):
                 del self.pending[:n]
                 return
         self.pending.clear()
-
-
-class _Stores:
-    """What a quick call stores in the call that runs its program: NOTE [One hand-over].
-
-    Attributes:
-        targets, picks: Values, and which of the results is the array of each.
-        rows: everything else, or
-        more: iterators of it.
-        held: what is replaced, kept until the call is over.
-    """
-
-    __slots__ = ("held", "more", "picks", "rows", "targets")
-
-    def __init__(self) -> None:
-        self.targets: list[Value] = []
-        self.picks: list[int] = []
-        self.rows: list[tuple] = []
-        self.more: list[Iterator] = []
-        self.held: list = []
-
-    def array(self, v: Value, k: int) -> None:
-        """The ``k``-th result is the array of ``v``."""
-        self.targets.append(v)
-        self.picks.append(k)
-
-    def new(self, aval: Any, k: int) -> Value:
-        """A new Value for the ``k``-th result."""
-        v = Value(aval)
-        self.array(v, k)
-        return v
-
-    def set(self, holder: Any, name: str, x: Any) -> None:
-        """``holder.name = x``."""
-        self.rows.append((setattr, holder, name, x))
-
-    def written(self, s: Any, epoch: int, bump: int, call: Call) -> None:
-        """The storage counts ``epoch`` more writes, and its version goes up by ``bump``."""
-        self.rows.append((setattr, s, "epoch", s.epoch + epoch))
-        cell = s.version
-        call.bumps[id(cell)] = bump = call.bumps.get(id(cell), 0) + bump
-        self.rows.append((setitem, cell, 0, cell[0] + bump))
-
-    def stores(self, answers: list) -> Iterator:
-        """All of it as an iterator; the results will be ``answers[1]``."""
-        self.held += map(_array_of, self.targets)
-        found: list = []
-        return chain(
-            map(call, (found.extend,), map(answers.__getitem__, (1,))),
-            map(setattr, self.targets, repeat("array"), map(found.__getitem__, self.picks)),
-            starmap(call, self.rows), *self.more,
-        )
-
-
-def _array_count(v: Any) -> int:
-    return sys.getrefcount(v.array)
-
-
-def _counts(values: tuple, arrays: tuple) -> tuple[list[int], list[int]]:
-    return list(map(sys.getrefcount, values)), list(map(sys.getrefcount, arrays))
-
-
-def _grad_counts(grads: list) -> tuple[list[int], list[int], list[int]]:
-    storages = list(map(_storage_of, grads))
-    return (
-        list(map(sys.getrefcount, grads)), list(map(sys.getrefcount, storages)),
-        list(map(sys.getrefcount, list(map(_value_of, storages)))),
-    )
-
-
-def _calibrate() -> tuple[tuple[int, int], tuple[int, int, int], int]:
-    """What `_counts` says of a Value that one storage holds and of its array, `_grad_counts` of a .grad.
-
-    And `_array_count` of the Value.
-    """
-    holder = SimpleNamespace(value=SimpleNamespace(array=object()),
-                             _grad=SimpleNamespace(_storage=SimpleNamespace(value=object())))
-    of_array = _array_count(holder.value)
-    values = [holder.value]
-    arrays = list(map(_array_of, values))
-    first = itemgetter(0, 0)
-    counts = _counts(first(values), first(arrays))
-    of_grad = _grad_counts(list(map(_grad_of, [holder])))
-    # The second mention in the tuples is of this function alone.
-    return (counts[0][0] - 1, counts[1][0] - 1), tuple(c[0] for c in of_grad), of_array
-
-
-# A free-threaded build has no reliable count: there, everything is copied.
-_SOLE, _SOLE_GRAD, _SOLE_ARRAY = (
-    _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else ((-1, -1), (-1, -1, -1), -1)
-)
