@@ -268,8 +268,7 @@ class Reach:
 
     def _optimizer(self, o: Optimizer, shown: str) -> None:
         if isinstance(o, RuleOptimizer):  # whose own attributes are known
-            for name in ("param_groups", "state", "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"):
-                self._named(o.__dict__, (name,), shown)
+            self._named(o.__dict__, _OPTIMIZER_KEYS, shown)
         else:
             self._dict(o.__dict__, shown, frozenset(k for k in o.__dict__ if k not in ("step", "state")))
         self.work.append((o.state, f"{shown}.state", ""))
@@ -303,6 +302,7 @@ _MODULE_KEYS = frozenset((
     "training", "_parameters", "_buffers", "_modules", "_backward_pre_hooks", "_backward_hooks",
     "_forward_hooks", "_forward_pre_hooks",
 ))
+_OPTIMIZER_KEYS = ("param_groups", "state", "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
 # What matters in saving and loading only, or changes only when one of the above does.
 _BOOKKEEPING = frozenset((
     "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
@@ -352,11 +352,13 @@ class Guard:
         self.sized = [x for x in whole if hasattr(x, "__len__") and (len(x) or type(x) not in _PLAIN)]
         self.sizes = list(map(len, self.sized))
         self.flat = [x for row in self.rows for x in row.held]
+        # One more than there was says that there are more.
         self.flat.append(_END)
+        self.listers.append(_ENDS.__iter__)
 
     def holds(self) -> bool:
         """Whether everything is as it was."""
-        now = chain(chain.from_iterable(map(operator.call, self.listers)), _ENDS)
+        now = chain.from_iterable(map(operator.call, self.listers))
         return (
             all(map(operator.is_, now, self.flat)) and not any(self.empty)
             and list(map(len, self.sized)) == self.sizes

@@ -153,6 +153,7 @@ class Specialisation(Conditions):
         self.about = self.trace, (), ref(self)
         self.known_groups = [None] * len(self.dynamic)
         self.schedules = [e[1] for e in self.events if e[0] == "schedule"]
+        self.generators = [g for g, _, _ in self.drawn]
         self.seed_list = [(at, g, draw) for at, (g, draw) in self.seeds.items()]
         self.float_array = self._vector(self.floats, np.float64)
         self.complex_array = self._vector(self.complexes, np.complex128)
@@ -240,7 +241,7 @@ class Specialisation(Conditions):
             arrays = [values[i].get() if arrays[i].__class__ is np.ndarray else arrays[i]
                       for i in range(len(arrays))]  # the device's from now on
         exclusive = self._exclusive(values, arrays)
-        offsets = [g._offset for g, _, _ in self.drawn]
+        offsets = list(map(_offset_of, self.generators))
         numbers = self.numbers()
         donated = list(self.pick_donated(arrays))
         kept = list(self.pick_kept(arrays))
@@ -251,7 +252,7 @@ class Specialisation(Conditions):
             renewed = self._renewed(self.pick_grads(plain), self.pick_grads(storages), spare)
         if self.executable.spares:
             donated += chosen(self.executable.spares, spare)
-        this = Call(arguments, grads, items, self.entries)
+        this = Call(arguments, grads, items, self.entries, [None] * len(self.fresh), len(self.recipes))
         out = Stores()
         self._prepare(values, epochs, exclusive, this, renewed, out)
         out.rows += self.draws(offsets)
@@ -259,7 +260,7 @@ class Specialisation(Conditions):
         started = time.perf_counter() if WATCHERS else 0.0
         answers: list = []
         undisturbed = chain(map(eq, map(_epoch_of, self.written), epochs),
-                            map(eq, map(_offset_of, [g for g, _, _ in self.drawn]), offsets))
+                            map(eq, map(_offset_of, self.generators), offsets))
         if self.executable.calls_host:  # it gives nothing away, and may turn out to have failed
             self.entrance.run(donated, kept, numbers, None, answers)
             self.executable.look(answers[1])
@@ -377,17 +378,14 @@ class Specialisation(Conditions):
         else:
             for s, _, _, epoch, bump in self.reused:
                 out.written(s, epoch, bump, call)
-        fresh: list = [None] * len(self.fresh)
+        fresh: Any = call.fresh
         for n, k, slot in self.fresh_from if renewed is None else self.other_fresh:
             fresh[n] = value(k, slot)
-        call.fresh = fresh
-        call.storages = [None] * len(fresh)
         for place, k, slot, epoch, bump in self.rest:
             s = place[1] if place[0] == "fixed" else call.place(place)
             out.held.append(s.value)
             out.set(s, "value", value(k, slot))
             out.written(s, epoch, bump, call)
-        call.made = [None] * len(self.recipes)
         if renewed is None:
             for number, recipe in self.makers:
                 call.made[number] = recipe(call)

@@ -12,6 +12,7 @@ NOTE [Steady state]
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from itertools import chain, repeat
 from operator import add, attrgetter, eq, itemgetter, setitem
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from weakref import getweakrefcount
 
 from jaxflow._core.commit import rows_called, stores
 from jaxflow._core.value import Value
+from jaxflow._dispatch import late
 from jaxflow._dispatch.handover import kinds_of
 from jaxflow._dispatch.watching import WATCHERS
 
@@ -84,6 +86,7 @@ class Steady:
         self.bumps = [*spec.reused_bumps, *(bump for *_, bump in spec.rest)]
         self.old_epochs = [epoch for *_, epoch in spec.renewed]
         self.old_versions = [version for _, _, version, _ in spec.renewed]
+        self.ends = bool(spec.executable.watched or spec.schedules)  # more than a note follows the run
         self.more = bool(spec.sinks or spec.settings or spec.flags)
 
     def run(self, spec: Specialisation, arguments: list, grads: list, storages: list) -> Any:
@@ -94,11 +97,12 @@ class Steady:
         for i in spec.from_arguments:
             values.append(arguments[i]._storage.value)
         arrays = list(map(_array_of, values))
-        offsets = [g._offset for g, _, _ in spec.drawn]
+        generators = spec.generators
+        offsets = list(map(_offset_of, generators))
         numbers = spec.numbers()
         given = spec.pick_donated(values)
         donated, kept = list(spec.pick_donated(arrays)), list(spec.pick_kept(arrays))
-        kinds = (*kinds_of(arrays), *kinds_of(numbers))
+        kinds = list(kinds_of(chain(arrays, numbers)))
         if kinds != self.kinds:
             if None in kinds[: len(arrays)] or not spec.entrance.knows(donated, kept, numbers):
                 return MISSED
@@ -107,7 +111,7 @@ class Steady:
         old = list(map(_value_of, storages))
         if references(given, donated, grads, storages, old) != self.sole or (
             any(map(getweakrefcount, grads)) or any(map(_producer_of, old))
-            or any(map(_shared, given)) or any(map(_shared, old))
+            or any(map(_shared, chain(given, old)))
         ):
             return MISSED
         every = [*values, *old, *map(Value, self.new_avals), None]
@@ -121,12 +125,10 @@ class Steady:
         elif any(map(_doubt_of, targets)):
             marks = repeat(None)
         cells = list(map(_version_of, written))
-        this = Call(arguments, (), (), spec.entries)
+        this = Call(arguments, (), (), spec.entries, self.pick_fresh(every), len(spec.recipes))
         if spec.viewed:
             for cell, bump in zip(cells, self.bumps):
                 this.bumps[id(cell)] = this.bumps.get(id(cell), 0) + bump
-        this.fresh = self.pick_fresh(every)
-        this.storages, this.made = [None] * len(spec.fresh), [None] * len(spec.recipes)
         for number, recipe in self.makers:
             this.made[number] = recipe(this)
         # What is replaced lives until all is stored: NOTE [One C call].
@@ -136,16 +138,15 @@ class Steady:
             spec.store_rest(this, out)
             held += out.held
             rows += out.rows
-        if spec.drawn:
+        undisturbed: Iterator = map(eq, map(_epoch_of, written), epochs)
+        if generators:
             rows += spec.draws(offsets)
+            undisturbed = chain(undisturbed, map(eq, map(_offset_of, generators), offsets))
         result = spec.result(this)
         results: list = []
         started = time.perf_counter() if WATCHERS else 0.0
         spec.entrance.again(
-            donated, kept, numbers, results,
-            chain(map(eq, map(_epoch_of, written), epochs),
-                  map(eq, map(_offset_of, [g for g, _, _ in spec.drawn]), offsets)),
-            chain(
+            donated, kept, numbers, results, undisturbed, chain(
                 map(setattr, targets, repeat("array"), results),
                 map(setattr, targets, repeat("doubt"), marks),
                 stores(self.others, "value", self.pick_others(every)),
@@ -156,5 +157,8 @@ class Steady:
                 rows_called(rows),
             ),
         )
-        spec.finish(results, started)
+        if WATCHERS or self.ends:
+            spec.finish(results, started)
+        else:
+            late.called(spec.about)
         return result

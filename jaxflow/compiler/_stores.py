@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, repeat, starmap
 from operator import attrgetter, call, setitem
 from typing import Any
@@ -17,12 +17,13 @@ class Call:
 
     __slots__ = ("arguments", "bumps", "entries", "fresh", "grads", "items", "made", "storages")
 
-    def __init__(self, arguments: list, grads: list, items: list, entries: list | None) -> None:
+    def __init__(self, arguments: list, grads: Sequence, items: Sequence, entries: list | None,
+                 fresh: Sequence, recipes: int) -> None:
         self.arguments, self.grads, self.items, self.entries = arguments, grads, items, entries
         self.bumps: dict[int, int] = {}  # id of a version cell -> by how much the call raises it
-        self.fresh: Any = []
-        self.storages: list = []
-        self.made: list = []
+        self.fresh = fresh
+        self.storages = [None] * len(fresh)
+        self.made = [None] * recipes
 
     def place(self, place: tuple) -> Any:
         """The storage at a place."""
