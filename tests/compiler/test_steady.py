@@ -1,0 +1,145 @@
+"""Which way a quick call goes: NOTE [Steady state]. Numbers are those of a function that is not compiled."""
+
+import weakref
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+from jaxflow._dispatch import handover
+from jaxflow.compiler._specialisation import Specialisation
+
+F = torch.nn.functional
+
+
+def nothing(model, held):
+    pass
+
+
+def a_clone_of_a_parameter_is_kept(model, held):
+    held.append(model.weight.clone())
+
+
+def a_gradient_is_kept(model, held):
+    held.append(model.weight.grad)
+
+
+def somebody_watches_a_gradient(model, held):
+    held.append(weakref.ref(model.weight.grad))
+
+
+def memory_of_a_gradient_is_kept(model, held):
+    held.append(model.weight.grad.detach())
+
+
+def a_parameter_was_written_to(model, held):
+    with torch.no_grad():
+        model.weight.mul_(0.5)
+
+
+def numbers_of_a_parameter_were_handed_out(model, held):
+    held.append(torch.from_numpy(model.weight.detach().numpy().copy()))
+    held.append(model.weight.detach().jax())
+
+
+def a_parameter_has_another_name(model, held):
+    held.append(model.weight.detach())
+
+
+def a_gradient_was_written_to(model, held):
+    model.bias.grad.zero_()
+
+
+def random_numbers_were_drawn(model, held):
+    held.append(torch.rand(2))
+
+
+def training(compiler, optimizer, disturb, counts):
+    """What each step and ``held`` come to; ``counts`` is asked for before and after each call."""
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 4)
+    update = getattr(torch.optim, optimizer)(model.parameters(), lr=0.1)
+    inputs, targets = torch.randn(5, 3), torch.tensor([0, 1, 2, 3, 1])
+    held, losses, ways = [], [], []
+
+    @compiler
+    def step(x):
+        update.zero_grad()
+        loss = F.cross_entropy(F.dropout(model(x), 0.25), targets)
+        loss.backward()
+        update.step()
+        return loss
+
+    for k in range(9):
+        if k in (5, 7):
+            disturb(model, held)
+        before = len(counts)
+        losses.append(step(inputs).detach())
+        ways.append(len(counts) - before)
+    versions = [p._version for p in model.parameters()]
+    parameters = [x for p in model.parameters() for x in (p, p.grad)]
+    tensors = [x for x in (*losses, *parameters, *held) if isinstance(x, (torch.Tensor, np.ndarray))]
+    return [np.asarray(x.detach() if isinstance(x, torch.Tensor) else x) for x in tensors], versions, ways
+
+
+@pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
+@pytest.mark.parametrize(("disturb", "general"), [
+    (nothing, False),
+    (a_clone_of_a_parameter_is_kept, True),
+    (a_gradient_is_kept, True),
+    (somebody_watches_a_gradient, True),
+    (memory_of_a_gradient_is_kept, True),
+    (a_parameter_was_written_to, True),
+    (numbers_of_a_parameter_were_handed_out, True),
+    (a_parameter_has_another_name, False),
+    (a_gradient_was_written_to, None),  # as it is pending or not
+    (random_numbers_were_drawn, False),
+])
+def test_whatever_refers_to_what_a_step_reads(optimizer, disturb, general, deferred, monkeypatch):
+    expected, versions, _ = training(lambda f: f, optimizer, disturb, [])
+    counts, general_way = [], Specialisation._general
+
+    def counted(self, *arguments):
+        counts.append(self)
+        return general_way(self, *arguments)
+
+    monkeypatch.setattr(Specialisation, "_general", counted)
+    found, found_versions, ways = training(torch.compile, optimizer, disturb, counts)
+    assert len(found) == len(expected) and found_versions == versions
+    for a, b in zip(found, expected):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+    assert ways[4] == ways[6] == ways[8] == 0
+    assert general is None or (ways[5], ways[7]) == (general, general)
+
+
+def test_numbers_on_the_host_are_another_way_into_a_program(deferred, compiled, monkeypatch):
+    """A changed learning rate is handed over from the host: what is given away then is copied first, once."""
+    copies, copied = [], handover._copied
+
+    def counted(array):
+        copies.append(array.shape)
+        return copied(array)
+
+    monkeypatch.setattr(handover, "_copied", counted)
+    weight = torch.ones(7, requires_grad=True)
+    update = torch.optim.SGD([weight], lr=0.25)
+
+    @torch.compile
+    def step():
+        update.zero_grad()
+        (weight * weight).sum().backward()
+        update.step()
+
+    def made():
+        copies.clear()
+        step()
+        return len(copies)
+
+    for _ in range(4):
+        step()
+    before, counts = weight.tolist(), []
+    for rate in (0.25, 0.125, 0.125, 0.0625, 0.0625):
+        update.param_groups[0]["lr"] = rate
+        counts.append(made())
+    assert counts == [0, 1, 0, 0, 0]
+    assert weight.tolist() == [x * 0.5 * 0.75 * 0.75 * 0.875 * 0.875 for x in before]
