@@ -32,13 +32,19 @@ _LOOK_BACK = 32
 _MAX_PROGRAMS = 1024
 _MAX_LINES = 1024
 OTHER_LINES = "other lines"
+_MOST_LATEST = 256
 
 
 class _Figures:
-    """What was counted since the process began; every change is made under ``lock``."""
+    """What was counted since the process began; every change is made under ``lock``.
+
+    The latest runs wait in ``latest``, each as the arguments of `_count_run`, until somebody asks or there
+    are many.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()  # a finalizer that computes may come in while it is held
+        self.latest: deque[tuple] = deque()
         self.programs: deque[dict] = deque(maxlen=_MAX_PROGRAMS)
         self.compilations = 0
         self.compile_seconds = 0.0
@@ -96,14 +102,26 @@ def interpreted(trace: tuple, first: bool, reason: str, seconds: float) -> None:
 
 def ran(entry: dict, reason: str, seconds: float) -> None:
     """Note a run of a program, and where a sync came from."""
-    line = user_line() if reason is SYNC else None
+    latest = _figures.latest
+    latest.append((entry, reason, user_line() if reason is SYNC else None, seconds))
+    if len(latest) > _MOST_LATEST:
+        _count_latest()
+    if WATCHERS:
+        for watcher in WATCHERS:
+            watcher.ran(entry["name"], seconds)
+
+
+def _count_latest() -> None:
     with _figures.lock:
-        entry["runs"] += 1
-        _figures.runs += 1
-        _figures.run_seconds += seconds
-        _note_close(reason, line)
-    for watcher in WATCHERS:
-        watcher.ran(entry["name"], seconds)
+        while _figures.latest:
+            _count_run(*_figures.latest.popleft())
+
+
+def _count_run(entry: dict, reason: str, line: str | None, seconds: float) -> None:
+    entry["runs"] += 1
+    _figures.runs += 1
+    _figures.run_seconds += seconds
+    _note_close(reason, line)
 
 
 def without_rule(name: str, primitives: Iterable[str]) -> None:
@@ -241,6 +259,7 @@ def explain() -> Report:
     environment variable ``JAXFLOW_EXPLAIN=1`` it is printed when the process ends.
     """
     caches = budget.report()
+    _count_latest()
     with _figures.lock:
         return Report(
             compilations=_figures.compilations,

@@ -73,7 +73,7 @@ class Entrance:
             fitting.check(self.need, self.device, (donated, kept))
         new = None
         if donated:
-            kinds = (*kinds_of(donated), *kinds_of(kept), *kinds_of(numbers))
+            kinds = tuple(kinds_of(chain(donated, kept, numbers)))
             if kinds not in self.known:
                 new = kinds
                 count = len(donated) if original is None else original
@@ -90,8 +90,7 @@ class Entrance:
 
     def knows(self, donated: Sequence, kept: Sequence, numbers: Sequence) -> bool:
         """Whether `again` may be called with arguments of these classes."""
-        kinds = (*kinds_of(donated), *kinds_of(kept), *kinds_of(numbers))
-        return self.direct is not None and kinds in self.known
+        return self.direct is not None and tuple(kinds_of(chain(donated, kept, numbers))) in self.known
 
     def again(self, donated: list, kept: list, numbers: Sequence, results: list,
               conditions: Iterable, then: Iterable) -> None:
