@@ -28,6 +28,7 @@ from ._arguments import flatten, numbers_at, records
 from ._capture import Capture, Programs, Unsupported
 from ._reach import Reach, Wrapped, same
 from ._specialise import Builder
+from ._steady import MISSED
 from ._watcher import Watcher
 
 RECOMPILE_LIMIT = 8
@@ -122,10 +123,10 @@ class CompiledFunction(Wrapped):
                 entry = self.entries[key] = _Entry()
         entry.calls += 1
         for spec in entry.specialisations:
-            found = spec.fits(leaves)
-            if found is not None:
+            result = spec.call(leaves)
+            if result is not MISSED:
                 spec.hits += 1
-                return spec.run(*found)
+                return result
         if entry.python is not None:
             return self.fn(*args, **kwargs)
         if stance.name == "eager_on_recompile":
@@ -254,15 +255,15 @@ class CompiledFunction(Wrapped):
         builder.note(spec, structure, leaves)
         capture.release()  # its notes of how things were hold the values that the call is to donate
         del builder, views
-        found = spec.fits(leaves)
-        if found is None:
+        if spec.fits(leaves) is None:
             reasons = "; ".join(spec.misses(structure, leaves))
             entry.python = [f"its guards do not hold right after the call: {reasons}"]
             return self.fn(*args, **kwargs)
         entry.attempts = 0
         entry.specialisations.insert(0, spec)
         self.count += 1
-        return spec.run(*found)
+        result = spec.call(leaves)
+        return self.fn(*args, **kwargs) if result is MISSED else result  # somebody came in between
 
     def _built(self, entry: _Entry, builder: Builder) -> Any:
         """The specialisation of a capture that ended well, None where Python has to run."""

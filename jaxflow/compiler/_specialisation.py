@@ -18,7 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from itertools import chain, repeat
-from operator import add, attrgetter, eq, itemgetter, setitem
+from operator import add, attrgetter, eq, is_, itemgetter, setitem
 from typing import Any
 from weakref import getweakrefcount, ref
 
@@ -46,7 +46,7 @@ from ._stores import Call, Stores
 COMPILED = "call of a compiled function"
 
 _value_of, _array_of, _producer_of = attrgetter("value"), attrgetter("array"), attrgetter("producer")
-_doubt_of, _shared = attrgetter("doubt"), attrgetter("shared")
+_doubt_of, _shared, _grad_of = attrgetter("doubt"), attrgetter("shared"), attrgetter("_grad")
 _epoch_of, _offset_of = attrgetter("epoch"), attrgetter("_offset")
 _version_of, _first = attrgetter("version"), itemgetter(0)
 
@@ -202,16 +202,16 @@ class Specialisation(Conditions):
 
     # -------------------------------------------------------------------------------------------- call
 
-    def run(self, arguments: list, grads: list | None, storages: list) -> Any:
-        """The quick call. All guards hold; what they found is as `Conditions.fits` says."""
+    def call(self, leaves: list) -> Any:
+        """The quick call if every guard holds; otherwise MISSED."""
         while True:
+            found = self.fits(leaves)
+            if found is None:
+                return MISSED
             try:
-                if self.steady is not None and grads is not None:
-                    result = self.steady.run(self, arguments, grads, storages)
-                    if result is not MISSED:
-                        return result
-                return self._general(arguments, grads, storages)
-            except Overtaken:  # somebody wrote to what the call writes to: it starts from that
+                result = MISSED if self.steady is None or found[1] is None else self.steady.run(self, *found)
+                return self._general(*found) if result is MISSED else result
+            except Overtaken:  # somebody changed what the call changes: it starts from that
                 continue
 
     def _general(self, arguments: list, plain: list | None, storages: list) -> Any:
@@ -223,9 +223,11 @@ class Specialisation(Conditions):
             values.append(arguments[i]._storage.value)
         grads: Any = ()
         items: Any = ()
+        owners: Any = ()
         if not self.plain:
             items = [holder[key] for holder, key in self.items]
-            grads = [(t if t.__class__ is not int else arguments[t])._grad for t in self.grad_owners]
+            owners = [t if t.__class__ is not int else arguments[t] for t in self.grad_owners]
+            grads = list(map(_grad_of, owners))
             values += [view_value(arguments[i]) for i in self.from_views]
             values += [grads[i]._storage.value for i in self.from_grads]
             values += [items[i]._storage.value for i in self.from_items]
@@ -247,9 +249,11 @@ class Specialisation(Conditions):
         kept = list(self.pick_kept(arrays))
         del arrays
         spare: list = []
+        olds: tuple = ()  # the old gradients that go on as the new ones
         renewed = None
         if plain is not None and self.renewed:
             renewed = self._renewed(self.pick_grads(plain), self.pick_grads(storages), spare)
+            olds = () if renewed is None else self.pick_grads(plain)
         if self.executable.spares:
             donated += chosen(self.executable.spares, spare)
         this = Call(arguments, grads, items, self.entries, [None] * len(self.fresh), len(self.recipes))
@@ -259,8 +263,10 @@ class Specialisation(Conditions):
         result = self.result(this)
         started = time.perf_counter() if WATCHERS else 0.0
         answers: list = []
-        undisturbed = chain(map(eq, map(_epoch_of, self.written), epochs),
-                            map(eq, map(_offset_of, self.generators), offsets))
+        undisturbed = chain(
+            map(is_, map(_grad_of, owners), grads), map(is_, map(_grad_of, self.renewed_owners), olds),
+            map(eq, map(_epoch_of, self.written), epochs), map(eq, map(_offset_of, self.generators), offsets),
+        )
         if self.executable.calls_host:  # it gives nothing away, and may turn out to have failed
             self.entrance.run(donated, kept, numbers, None, answers)
             self.executable.look(answers[1])

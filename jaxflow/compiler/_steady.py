@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from itertools import chain, repeat
-from operator import add, attrgetter, eq, itemgetter, setitem
+from operator import add, attrgetter, eq, is_, itemgetter, setitem
 from typing import TYPE_CHECKING, Any
 from weakref import getweakrefcount
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MISSED = object()
 
 _value_of, _array_of, _producer_of = attrgetter("value"), attrgetter("array"), attrgetter("producer")
-_shared, _doubt_of = attrgetter("shared"), attrgetter("doubt")
+_shared, _doubt_of, _grad_of = attrgetter("shared"), attrgetter("doubt"), attrgetter("_grad")
 _epoch_of, _offset_of, _version_of = attrgetter("epoch"), attrgetter("_offset"), attrgetter("version")
 _first = itemgetter(0)
 
@@ -138,7 +138,8 @@ class Steady:
             spec.store_rest(this, out)
             held += out.held
             rows += out.rows
-        undisturbed: Iterator = map(eq, map(_epoch_of, written), epochs)
+        undisturbed: Iterator = chain(
+            map(eq, map(_epoch_of, written), epochs), map(is_, map(_grad_of, spec.renewed_owners), grads))
         if generators:
             rows += spec.draws(offsets)
             undisturbed = chain(undisturbed, map(eq, map(_offset_of, generators), offsets))

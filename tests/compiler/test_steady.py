@@ -4,6 +4,7 @@ import weakref
 
 import numpy as np
 import pytest
+from running import check_same, numbers
 
 import jaxflow as torch
 from jaxflow._dispatch import handover
@@ -143,3 +144,57 @@ def test_numbers_on_the_host_are_another_way_into_a_program(deferred, compiled, 
         counts.append(made())
     assert counts == [0, 1, 0, 0, 0]
     assert weight.tolist() == [x * 0.5 * 0.75 * 0.75 * 0.875 * 0.875 for x in before]
+
+
+@pytest.mark.parametrize("change", ["the weight", "the weight and the gradient", "the gradient"])
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("before", ["numbers", "doubt"])
+def test_who_comes_in_between_is_not_overwritten(before, change, kept, deferred, monkeypatch):
+    """What changes after the guards were asked and before the program is run counts as changed before."""
+
+    def trained(compiler, interfere):
+        weight = torch.tensor([1.0, 2.0, 4.0], requires_grad=True)
+        update = torch.optim.SGD([weight], lr=0.125, momentum=0.25)
+        held, found = [], []
+
+        @compiler
+        def step():
+            loss = (weight * weight).sum()
+            update.zero_grad()
+            loss.backward()
+            update.step()
+            return loss
+
+        def changed():
+            with torch.no_grad():
+                if "weight" in change:
+                    weight.mul_(0.5)
+                if "gradient" in change:
+                    weight.grad = None if "weight" in change else torch.ones(3)
+
+        for k in range(8):
+            if kept and k == 5:
+                held.append(weight.clone())  # the general way
+            loss = interfere(step, changed) if k == 5 else step()
+            found += loss.item(), *weight.tolist(), *weight.grad.tolist()  # numpy() would share them
+        return [np.array(found), *numbers(held)]
+
+    def first(step, changed):
+        changed()
+        return step()
+
+    def in_between(step, changed):
+        asked, waiting = getattr(Specialisation, before), [changed]
+
+        def asked_after(*arguments):
+            if waiting:
+                waiting.pop()()
+            return asked(*arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Specialisation, before, asked_after)
+            loss = step()
+        assert not waiting
+        return loss
+
+    check_same(trained(torch.compile, in_between), trained(lambda f: f, first))
