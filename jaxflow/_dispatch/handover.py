@@ -15,10 +15,9 @@ NOTE [One hand-over]
 
 from __future__ import annotations
 
-import functools
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, repeat
+from itertools import chain, repeat, starmap
 from operator import call, getitem
 from typing import Any
 
@@ -32,7 +31,8 @@ from . import fitting
 
 _exhaust = deque(maxlen=0).extend
 _ONCE = {0: None}
-_holds = {True: None}.__getitem__  # KeyError for False
+_holds = {True: None}.__getitem__
+_CONDITION = (False,)  # of the KeyError that it raises
 
 
 class HandedOver(Exception):
@@ -78,8 +78,7 @@ class Entrance:
                 new = kinds
                 count = len(donated) if original is None else original
                 donated = [*map(_copied, donated[:count]), *donated[count:]]
-        hand_over(functools.partial(self.direct or self.compiled, donated, kept, *numbers), about, answers,
-                  conditions, then)
+        hand_over(self.direct or self.compiled, (donated, kept, *numbers), about, answers, conditions, then)
         if self.direct is None:
             function = getattr(self.compiled, "_call", None)  # jax makes it at the first call
             if function.__class__.__name__ != "PjitFunction":
@@ -97,16 +96,13 @@ class Entrance:
         """`run`, with arguments that it `knows`. The arrays that come back are appended to ``results``."""
         if self.need and flags.CHECK_MEMORY:
             fitting.check(self.need, self.device, (donated, kept))
-        entered: list = []
-        run = functools.partial(self.direct, donated, kept, *numbers)
+        arguments = donated, kept, *numbers
         try:
             _exhaust(chain(
-                map(_holds, conditions),
-                map(call, (entered.append, results.extend), (True, chain.from_iterable(map(call, (run,))))),
-                then,
+                map(_holds, conditions), map(results.extend, starmap(self.direct, (arguments,))), then,
             ))
-        except KeyError:
-            if not entered:
+        except KeyError as error:
+            if error.args == _CONDITION:
                 raise Overtaken from None
             raise
 
@@ -119,24 +115,23 @@ def kinds_of(arrays: Iterable) -> Iterable:
     return map(_committed, arrays, _NAME, _MISSING)
 
 
-def hand_over(run: Callable[[], list], about: Any, answers: list, conditions: Iterable = (),
-              then: Iterable = ()) -> None:
-    """Call ``run``, store ``[about, what it returns]`` in ``answers``, which has to be empty: HandedOver."""
+def hand_over(function: Callable[..., list], arguments: tuple, about: Any, answers: list,
+              conditions: Iterable = (), then: Iterable = ()) -> None:
+    """Call ``function``, store ``[about, what it returns]`` in ``answers``, which have to be empty."""
     arrays: list = []
-    holding: list = []
     try:
         _exhaust(chain(
             map(getitem, (_ONCE,), map(len, (answers,))),
-            map(call, (holding.extend,), (map(_holds, conditions),)),
-            map(call, (holding.append, arrays.extend, answers.append, answers.extend),
-                (True, map(call, (run,)), about, arrays)),
+            map(_holds, conditions),
+            map(call, (arrays.extend, answers.append, answers.extend),
+                (starmap(function, (arguments,)), about, arrays)),
             then,
         ))
-    except KeyError:
-        if answers:
-            raise HandedOver from None
-        if not holding or holding[-1] is not True:
+    except KeyError as error:
+        if error.args == _CONDITION:
             raise Overtaken from None
+        if answers and not arrays:
+            raise HandedOver from None
         raise
 
 

@@ -108,6 +108,8 @@ class Arguments:
         """The tensors among ``leaves`` if all is as it has to be."""
         if len(leaves) != len(self.types):
             return None
+        if not leaves:
+            return leaves
         tensors = leaves if self.all_tensors else [leaves[i] for i in self.at]
         for i, x in self.other:
             y = leaves[i]

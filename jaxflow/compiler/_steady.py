@@ -150,7 +150,7 @@ class Steady:
             donated, kept, numbers, results, undisturbed, chain(
                 map(setattr, targets, repeat("array"), results),
                 map(setattr, targets, repeat("doubt"), marks),
-                stores(self.others, "value", self.pick_others(every)),
+                stores(self.others, "value", self.pick_others(every)) if self.others else (),
                 stores(chain(written, storages), "epoch",
                        chain(map(add, epochs, self.epochs), self.old_epochs)),
                 map(setitem, chain(cells, map(_version_of, storages)), repeat(0),
