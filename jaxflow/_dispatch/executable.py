@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 
 from jaxflow._core import flags
 from jaxflow._core.aval import Aval
-from jaxflow._core.device import CPU, placed
+from jaxflow._core.device import CPU, placed, resolve
 
 from . import budget, explain, options, room, spares
 from .handover import Entrance
@@ -58,10 +59,11 @@ class Executable:
         wasted: how often more than that could have been.
         watched: whether to `look` at what a run returns before it is delivered.
         calls_host: whether an operation calls Python: NOTE [Calls of the host].
+        floats: those of the latest run as bytes, and on the device if they were so twice in a row.
     """
 
-    __slots__ = ("alive", "alive_set", "calls_host", "donated", "donated_set", "entrance", "entry", "kept",
-                 "offered", "outputs", "spares", "wasted", "watched")
+    __slots__ = ("alive", "alive_set", "calls_host", "donated", "donated_set", "entrance", "entry", "floats",
+                 "kept", "offered", "outputs", "spares", "wasted", "watched")
 
     def __init__(self, trace: tuple, alive: tuple[int, ...], donatable: tuple[int, ...],
                  signature: Signature, why: str, line: str, spare: Mapping[Aval, int] = _NONE) -> None:
@@ -84,6 +86,7 @@ class Executable:
         self.kept = tuple(i for i in range(len(leaves)) if i not in self.donated_set)
         self.offered = len(leaves) if self.calls_host else len(donatable)
         self.wasted = 0
+        self.floats: tuple = b"", None
         started = time.perf_counter()
         with placed(signature.device):
             jitted = jax.jit(self._replay(steps), donate_argnums=0, keep_unused=bool(self.spares))
@@ -130,11 +133,23 @@ class Executable:
             donated += spares.chosen(self.spares, offered)
         self.entrance.run(
             donated, [leaves[i].array for i in self.kept],
-            (np.array(layout.floats, np.float64) if layout.floats else None,
+            (self._floats(layout.floats) if layout.floats else None,
              np.array(layout.integers, np.int64) if layout.integers else None,
              np.array(layout.complexes, np.complex128) if layout.complexes else None),
             about, answers, len(self.donated),
         )
+
+    def _floats(self, floats: list[float]) -> Any:
+        """The vector of floats; on the device where they are the same bits as the last time."""
+        bits = array("d", floats).tobytes()
+        before, there = self.floats
+        if bits != before:
+            self.floats = bits, None
+            return np.array(floats, np.float64)
+        if there is None:
+            there = jax.device_put(np.array(floats, np.float64), resolve(self.entrance.device)[1])
+            self.floats = bits, there
+        return there
 
     def _replay(self, steps: list[Step]):
         """The function to compile: the plans of ``steps``, applied in order."""

@@ -110,15 +110,15 @@ def laid_out(entries: Sequence[Entry]) -> Layout:
     results: list = []
     leaves, slots, uses = layout.leaves, layout.slots, layout.uses
     floats, integers, complexes = layout.floats, layout.integers, layout.complexes
-    write, slot_of = trace.append, slots.setdefault
+    slot_of = slots.setdefault
     slot, fresh = 0, -1
     for entry in entries:
         entry.first = slot
-        write(entry.plan)
+        trace.append(entry.plan)
         for x in entry:
             kind = x.__class__
             if kind is tuple:
-                write(x[0].first + x[1])
+                trace.append(x[0].first + x[1])
             elif kind is Value:
                 known = slot_of(x, fresh)
                 if known == fresh:
@@ -127,7 +127,7 @@ def laid_out(entries: Sequence[Entry]) -> Layout:
                     fresh -= 1
                 else:
                     uses[-1 - known] += 1
-                write(known)
+                trace.append(known)
             elif kind is float:
                 floats.append(x)
             elif kind is complex:
