@@ -26,15 +26,15 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import chain, repeat
-from operator import setitem
+from itertools import repeat
+from operator import attrgetter, setitem
 
 import jax
 import numpy as np
 
 from jaxflow._core import flags
 from jaxflow._core.aval import Aval
-from jaxflow._core.commit import store, stores
+from jaxflow._core.commit import Overtaken, all_equal, commit_parts, stores
 from jaxflow._core.value import SMALL, Value
 
 from . import explain, late, library, policy, spares
@@ -52,6 +52,7 @@ from .undo import Undo, count_mentions
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 _NONE = repeat(None)
+_finished_of = attrgetter("finished")
 
 
 class TracerLeaf(Exception):
@@ -255,19 +256,23 @@ class Program:
     def _deliver(self) -> None:
         """Give each Value its array, and let go of everything else. Doing it again changes nothing."""
         results = self.results
-        if self.finished:
-            return
         (slots, doubt), arrays = self.answers
+        if self.finished:  # asked last: a finalizer that delivers takes both away
+            return
         values = [results[slot]() for slot in slots]
         if None in values:  # gone meanwhile, or never needed
             there = [at for at, value in enumerate(values) if value is not None]
             values, arrays = [values[at] for at in there], [arrays[at] for at in there]
             slots = [slots[at] for at in there]
         doubts = () if doubt is None else stores(values, "doubt", [(doubt, slot) for slot in slots])
-        store(chain(
-            doubts, stores(values, "array", arrays), stores(values, "producer", _NONE),
-            map(setattr, (self,), ("finished",), (True,)), map(setitem, (self.answers,), (1,), ((),)),
-        ))
+        try:
+            commit_parts(
+                all_equal(map(_finished_of, (self,)), (False,)), doubts,
+                stores(values, "array", arrays), stores(values, "producer", _NONE),
+                map(setattr, (self,), ("finished",), (True,)), map(setitem, (self.answers,), (1,), ((),)),
+            )
+        except Overtaken:
+            return  # a finalizer has delivered meanwhile, and the Values may have gone on since
         if not self.failed:  # else what depends on them still needs its entry
             self._let_go()
 

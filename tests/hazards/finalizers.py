@@ -65,6 +65,11 @@ DEEDS: dict[Callable[[Estate], None], list] = {
 }
 
 
+# Operations in which a backward of the finalizer's own is refused, as in PyTorch: a transform says so, and a
+# checkpoint counts what is saved for backward in it, whoever saves it, and in its backward counts again.
+_WITHOUT_BACKWARD = ("torch.func.", "utils.checkpoint.", "w.h.sum().backward()")
+
+
 class Mortal:
     """Performs a deed when it dies; grad mode is on for that, wherever it happens."""
 
@@ -79,8 +84,8 @@ class Mortal:
 def judge(bench: Bench, point: Point) -> Verdict:
     """Run the scenario, an object dying at the point, and say what came of both."""
     deeds = list(DEEDS)
-    if "torch.func." in bench.scenario.operations[point.operation].text:
-        deeds.remove(Estate.backward)  # inside a transform it is refused, as in PyTorch
+    if any(text in bench.scenario.operations[point.operation].text for text in _WITHOUT_BACKWARD):
+        deeds.remove(Estate.backward)
     deed = random.Random(f"{bench.seed} {point} deed").choice(deeds)
     with quiet() as ignored:
         try:

@@ -10,7 +10,9 @@ comparison is exact.
 from __future__ import annotations
 
 import gc
+import os
 import random
+import traceback
 import weakref
 from typing import Any
 
@@ -153,7 +155,9 @@ def judge(mode: str, name: str) -> Verdict:
         except Hung as error:
             return Verdict("hung", str(error))
         except Exception as error:
-            return Verdict("failed", f"{type(error).__name__}: {error}"[:200])
+            where = [f"{os.path.basename(f.filename)}:{f.lineno} {f.name}"
+                     for f in traceback.extract_tb(error.__traceback__)[-1:-5:-1]]
+            return Verdict("failed", f"{type(error).__name__}: {error} at {' < '.join(where)}"[:400])
 
 
 def _judge(mode: str, draw: random.Random, ignored: list[str]) -> Verdict:
