@@ -9,6 +9,7 @@ import pytest
 import jaxflow as torch
 from jaxflow._core import flags
 from jaxflow._dispatch import plans, policy, recovery, writes
+from jaxflow._dispatch.program import Program
 from jaxflow._dispatch.state import state
 from jaxflow.nn import functional as F
 from tests.hazards.injections import Failure, operations
@@ -101,6 +102,42 @@ def test_a_finalizer_that_needs_a_number_meanwhile(monkeypatch):
         torch.flush()
     assert seen
     assert p.tolist() == [9] * 3
+
+
+@pytest.mark.parametrize("step", ["answers", "results"])
+def test_a_finalizer_that_delivers_while_results_are_delivered(step, monkeypatch):
+    state.streak = -policy.AWAY  # its operations are recorded
+    real, came = Program._deliver, []
+    x = torch.arange(3.0)
+    kept, dropped = x + 1, [x * 2]
+    plain: list = []
+
+    def come():
+        if not came:
+            came.append(True)
+            setattr(program, step, plain)
+            real(program)
+            dropped.clear()  # one of them is gone when the others are gathered
+
+    class Looked(list):
+        def __iter__(self):
+            come()
+            return iter(plain)
+
+        def __getitem__(self, slot):
+            come()
+            return plain[slot]
+
+    def deliver(self):
+        if self is program and not came:
+            plain.extend(getattr(program, step))
+            setattr(program, step, Looked(plain))
+        real(self)
+
+    program = kept._storage.value.producer[0].program
+    monkeypatch.setattr(Program, "_deliver", deliver)
+    torch.flush()
+    assert came and kept.tolist() == [1, 2, 3]
 
 
 def lost(*shape):
