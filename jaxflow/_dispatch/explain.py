@@ -32,7 +32,7 @@ _LOOK_BACK = 32
 _MAX_PROGRAMS = 1024
 _MAX_LINES = 1024
 OTHER_LINES = "other lines"
-_MOST_LATEST = 256
+_MOST_LATEST = 16
 
 
 class _Figures:
