@@ -215,8 +215,7 @@ class Specialisation(Conditions):
                 continue
 
     def _general(self, arguments: list, plain: list | None, storages: list) -> Any:
-        """The quick call whatever else refers to what it reads; ``plain`` are the old gradients, if they are.
-        """
+        """The quick call, whatever else refers to what it reads; ``plain``: the old gradients if they are."""
         epochs = list(map(_epoch_of, self.written))
         values = list(map(_value_of, self.storages))
         for i in self.from_arguments:
