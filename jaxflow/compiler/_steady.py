@@ -57,7 +57,7 @@ class Steady:
         )
 
     def __init__(self, spec: Specialisation) -> None:
-        self.kinds: tuple | None = None  # of the arguments of a call that went this way
+        self.kinds: list | None = None  # of the arguments of a call that went this way
         self.sole = expected(len(spec.donated), len(spec.renewed))
         outputs, leaf_at = spec.outputs, spec.leaf_at
         count, old = len(leaf_at), len(leaf_at) + len(spec.renewed)
