@@ -1,128 +1,35 @@
-"""Two checkouts of jaxflow side by side: what recording, publishing and closing cost the calling thread.
+"""Two checkouts of jaxflow side by side, asked in turns.
 
 ``python -m benchmarks.against OTHER [--rounds 25] [--only NAME ...]`` starts a process in this checkout and
-one in the checkout ``OTHER``, with the same Python, and asks them in turns. For each case it prints the
-processor time of the calling thread here and the ratio here / there: median and interquartile range of the
-rounds. XLA's own threads are not counted, so a busy machine moves the figures less than wall time.
+one in the checkout ``OTHER``, with the same Python. For each case of recording, publishing and closing it
+prints the processor time of the calling thread here and the ratio here / there: median and interquartile
+range of the rounds. XLA's own threads are not counted, so a busy machine moves the figures less than wall
+time.
+
+``python -m benchmarks.against OTHER --suite [NAME ...]`` does the same with workloads of the suite, deferred
+and compiled, in wall time.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import functools
 import os
 import pathlib
 import statistics
 import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Callable
 
+from . import cases
+from .contenders import COMPILE, CONTENDERS, DEFERRED, Contender
+from .suite import caches
+from .worker import Worker
+from .workloads import LONG, WORKLOADS, Workload
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-now = time.thread_time
-
-
-def _repeated(body: Callable, found: list) -> Callable[[], float]:
-    """What times ``body()``, which leaves a tensor in ``found`` that is waited for afterwards."""
-
-    def run() -> float:
-        started = now()
-        body()
-        taken = now() - started
-        found[0].tolist()
-        return taken
-
-    return run
-
-
-def _operation(torch, requires_grad: bool) -> Callable[[], float]:
-    x, w, found = torch.randn(8, 8), torch.randn(8, 8, requires_grad=requires_grad), []
-
-    def body() -> None:
-        for _ in range(200):
-            y = x * w
-        found[:] = [y.detach()]
-
-    return _repeated(body, found)
-
-
-def _in_place(torch) -> Callable[[], float]:
-    x, w = torch.randn(8, 8), torch.randn(8, 8)
-
-    def body() -> None:
-        for _ in range(200):
-            x.add_(w)
-
-    return _repeated(body, [x])
-
-
-def _program(torch, requires_grad: bool) -> Callable[[], float]:
-    """1,000 operations and their closing; with gradients 200 and their backward."""
-    x, w, found = torch.randn(8, 8), torch.randn(8, 8, requires_grad=requires_grad), []
-
-    def body() -> None:
-        y = x
-        for _ in range(100 if requires_grad else 500):
-            y = y * w + 0.5
-        if requires_grad:
-            w.grad = None
-            y.sum().backward()
-        torch.flush()
-        found[:] = [w.grad if requires_grad else y]
-
-    return _repeated(body, found)
-
-
-def _step(torch, optimizer: str, compiled: bool = False) -> Callable[[], float]:
-    """Five steps of a perceptron of 64, 32 and 10 units, batches of 64."""
-    torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10))
-    options = {"lr": 0.01, "momentum": 0.9} if optimizer == "SGD" else {}
-    update = getattr(torch.optim, optimizer)(model.parameters(), **options)
-    x, y, found = torch.randn(64, 64), torch.randint(0, 10, (64,)), []
-
-    def step():
-        loss = torch.nn.functional.cross_entropy(model(x), y)
-        update.zero_grad()
-        loss.backward()
-        update.step()
-        return loss
-
-    call = torch.compile(step) if compiled else step
-
-    def body() -> None:
-        for _ in range(5):
-            loss = call()
-        found[:] = [loss.detach()]
-
-    return _repeated(body, found)
-
-
-CASES: dict[str, Callable] = {
-    "operation": lambda torch: _operation(torch, False),
-    "operation-grad": lambda torch: _operation(torch, True),
-    "in-place": _in_place,
-    "program": lambda torch: _program(torch, False),
-    "program-grad": lambda torch: _program(torch, True),
-    "step-sgd": lambda torch: _step(torch, "SGD"),
-    "step-adamw": lambda torch: _step(torch, "AdamW"),
-    "step-compiled": lambda torch: _step(torch, "SGD", compiled=True),
-}
-
-
-def answer() -> None:
-    """The asked process: for each case named on standard input, the seconds of its best of three runs."""
-    sys.path.insert(0, str(pathlib.Path.cwd()))
-    import jaxflow as torch
-
-    made: dict[str, Callable[[], float]] = {}
-    print("ready", flush=True)
-    for line in sys.stdin:
-        name = line.strip()
-        if name not in made:
-            made[name] = CASES[name](torch)
-            for _ in range(12):
-                made[name]()
-        print(min(made[name]() for _ in range(3)), flush=True)
 
 
 class _Asked:
@@ -131,7 +38,7 @@ class _Asked:
     def __init__(self, checkout: pathlib.Path) -> None:
         environment = {**os.environ, "JAX_PLATFORMS": "cpu", "JAXFLOW_INTERPRET": "0"}
         self.process = subprocess.Popen(
-            [sys.executable, str(pathlib.Path(__file__).resolve()), "--answer"],
+            [sys.executable, cases.__file__],
             cwd=checkout, env=environment,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )
@@ -147,29 +54,56 @@ class _Asked:
         return float(self._line())
 
 
+def _compare(name: str, here: Callable[[], float], there: Callable[[], float], rounds: int) -> None:
+    """Print one row: each round asks here, there, there and here, and takes the lower of each two."""
+    times, ratios = [], []
+    for _ in range(rounds):
+        first, other, again, last = here(), there(), there(), here()
+        times.append(min(first, last))
+        ratios.append(min(first, last) / min(other, again))
+    low, median, high = statistics.quantiles(ratios, n=4)
+    print(f"{name:32} {statistics.median(times) * 1e6:10.0f} us   {median:.3f}  ({low:.3f} to {high:.3f})",
+          flush=True)
+
+
+def _compare_workload(workload: Workload, contender: Contender, other: pathlib.Path, rounds: int) -> None:
+    """Print the row of one workload of the suite."""
+    steps = max(1, workload.steps // 2)
+    warm_up = min(steps, 3) if workload.cold else workload.warm_up
+    with contextlib.ExitStack() as stack:
+        asked = []
+        for checkout in (ROOT, other):
+            environment = contender.environment()
+            if workload.cold:
+                environment |= caches(stack.enter_context(tempfile.TemporaryDirectory()))
+            worker = stack.enter_context(Worker("benchmarks.session", contender.name, environment, checkout))
+            worker.call("open", workload=workload.name)
+            worker.call("do", method="numbers")
+            worker.call("do", method="measure", steps=warm_up)
+            asked.append(functools.partial(worker.call, "do", method="measure", steps=steps))
+        _compare(f"{workload.name}, {contender.name}", *asked, rounds)
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
-    parser.add_argument("other", nargs="?", type=pathlib.Path, help="another checkout")
+    parser.add_argument("other", type=pathlib.Path, help="another checkout")
     parser.add_argument("--rounds", type=int, default=25)
-    parser.add_argument("--only", nargs="*", choices=CASES, default=list(CASES))
-    parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--only", nargs="*", choices=cases.CASES, default=list(cases.CASES))
+    parser.add_argument("--suite", nargs="*", choices=WORKLOADS, help="the shorter ones if none is named")
     given = parser.parse_args()
-    if given.answer:
-        answer()
+    if given.suite is not None:
+        shorter = [name for name in WORKLOADS if not WORKLOADS[name].start and name not in LONG]
+        for name in given.suite or shorter:
+            for contender in (CONTENDERS[DEFERRED], CONTENDERS[COMPILE]):
+                if not contender.compiled or WORKLOADS[name].quick_for(contender.name):
+                    _compare_workload(WORKLOADS[name], contender, given.other, given.rounds)
         return
     here, there = _Asked(ROOT), _Asked(given.other)
     for name in given.only:
         for asked in (here, there):
             asked(name)
-        times, ratios = [], []
-        for _ in range(given.rounds):
-            before, other, after = here(name), there(name), here(name)
-            times.append(min(before, after))
-            ratios.append(min(before, after) / other)
-        low, median, high = statistics.quantiles(ratios, n=4)
-        print(f"{name:16} {statistics.median(times) * 1e6:8.0f} us   {median:.3f}  ({low:.3f} to {high:.3f})",
-              flush=True)
+        _compare(name, functools.partial(here, name), functools.partial(there, name), given.rounds)
 
 
 if __name__ == "__main__":

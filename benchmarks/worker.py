@@ -24,9 +24,12 @@ class Failed(Exception):
 
 
 class Worker:
-    """A contender in a child process; ``worker.call("method", **arguments)`` returns its answer."""
+    """A contender in a child process, of another checkout if ``folder`` is one.
 
-    def __init__(self, module, name, environment=None):
+    ``worker.call("method", **arguments)`` returns its answer.
+    """
+
+    def __init__(self, module, name, environment=None, folder=None):
         self.name = name
         self.began = time.perf_counter()
         self.process = subprocess.Popen(
@@ -35,6 +38,7 @@ class Worker:
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, **(environment or {})},
+            cwd=folder,
         )
 
     def call(self, method, /, **arguments):
