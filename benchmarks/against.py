@@ -26,7 +26,7 @@ from collections.abc import Callable
 from . import cases
 from .contenders import COMPILE, CONTENDERS, DEFERRED, Contender
 from .suite import caches
-from .worker import Worker
+from .worker import Failed, Worker
 from .workloads import LONG, WORKLOADS, Workload
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -77,7 +77,11 @@ def _compare_workload(workload: Workload, contender: Contender, other: pathlib.P
             if workload.cold:
                 environment |= caches(stack.enter_context(tempfile.TemporaryDirectory()))
             worker = stack.enter_context(Worker("benchmarks.session", contender.name, environment, checkout))
-            worker.call("open", workload=workload.name)
+            try:
+                worker.call("open", workload=workload.name)
+            except Failed as error:
+                print(f"{workload.name}, {contender.name}: left out: {error.text}", flush=True)
+                return
             worker.call("do", method="numbers")
             worker.call("do", method="measure", steps=warm_up)
             asked.append(functools.partial(worker.call, "do", method="measure", steps=steps))

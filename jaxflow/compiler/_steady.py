@@ -48,10 +48,10 @@ class Steady:
 
     @staticmethod
     def possible(spec: Specialisation) -> bool:
-        """Whether there is such a state."""
+        """Whether there is such a state. Calls that give nothing away always take the general way."""
         executable = spec.executable
         return (
-            spec.plain and all(place[0] == "fixed" for place, *_ in spec.rest)
+            bool(spec.donated) and spec.plain and all(place[0] == "fixed" for place, *_ in spec.rest)
             and (bool(spec.renewed) or not spec.grad_makers)
             and not executable.spares and not executable.calls_host
         )
