@@ -75,9 +75,22 @@ def _let_go():
 
 
 @pytest.fixture(autouse=True)
-def _fresh_seed():
+def _begins_anew():
     """Give every test the same random stream, whichever order they run in, and no cold programs behind it."""
     jaxflow.flush()
     _let_go()
     state.streak = 0
     jaxflow.manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _recovers_from_nothing(request, _begins_anew):
+    """What cannot run is computed operation by operation, and is right then: only the figure tells.
+
+    So a test in which a program is to fail says so, by ``pytest.mark.recovers``.
+    """
+    before = jaxflow.explain()["recoveries"]
+    yield
+    if request.node.get_closest_marker("recovers") is None:
+        jaxflow.flush()
+        assert jaxflow.explain()["recoveries"] == before

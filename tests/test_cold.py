@@ -288,6 +288,7 @@ def test_training_goes_on_across_the_change(prices, monkeypatch):
     np.testing.assert_allclose(mixed, losses(False), rtol=1e-9)
 
 
+@pytest.mark.recovers
 def test_what_the_interpreter_fails_at_is_computed_by_xla(prices, monkeypatch):
     def breaks(*_):
         raise FloatingPointError("broken")

@@ -55,6 +55,7 @@ def shown(tensors):
     return [(t.tolist(), t._version) for t in tensors]
 
 
+@pytest.mark.recovers
 def test_a_step_that_does_not_fit_is_refused_and_nothing_is_lost(memory):
     step, _, everything = training()
     for _ in range(4):
@@ -72,6 +73,7 @@ def test_a_step_that_does_not_fit_is_refused_and_nothing_is_lost(memory):
     assert [fresh().item() for _ in range(7)][4:] == pytest.approx(after, rel=1e-5)
 
 
+@pytest.mark.recovers
 def test_where_each_operation_fits_alone_nobody_notices(memory, monkeypatch):
     step, _, everything = training()
     for _ in range(4):

@@ -130,6 +130,7 @@ def late(monkeypatch):
     return host, found
 
 
+@pytest.mark.recovers
 def test_a_failure_after_the_call_is_undone_like_one_at_the_call(late):
     host, watch = late
     p, q, other = torch.ones(N), torch.zeros(N), torch.zeros(N)
@@ -154,6 +155,7 @@ def test_a_failure_after_the_call_is_undone_like_one_at_the_call(late):
     assert (p.tolist(), q.tolist(), other.tolist()) == ([32] * N, [46] * N, [5] * N)
 
 
+@pytest.mark.recovers
 def test_what_cannot_be_had_says_so(late):
     host = late[0]
     host.broken = True

@@ -326,6 +326,7 @@ def notes_of(error):
     return "\n".join(error.__notes__)
 
 
+@pytest.mark.recovers
 def test_an_error_while_running_names_the_operations():
     (bad,) = apply_plan(failing(), [torch.ones(2) * 3])
     with pytest.raises(Exception, match="the callback failed") as caught:
@@ -335,6 +336,7 @@ def test_an_error_while_running_names_the_operations():
     assert (torch.ones(2) + 1).tolist() == [2.0, 2.0]
 
 
+@pytest.mark.recovers
 def test_in_debug_mode_it_names_the_lines(monkeypatch):
     monkeypatch.setattr(flags, "DEBUG", True)
     (bad,) = apply_plan(failing(), [torch.ones(2) * 3])
@@ -346,6 +348,7 @@ def test_in_debug_mode_it_names_the_lines(monkeypatch):
         bad.tolist()
 
 
+@pytest.mark.recovers
 def test_an_error_while_compiling_names_the_operations():
     def body(x):
         return (jax.ffi.ffi_call("no_such_target", jax.ShapeDtypeStruct(x.shape, x.dtype))(x),)

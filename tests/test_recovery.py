@@ -14,7 +14,7 @@ from jaxflow._dispatch.state import state
 from jaxflow.nn import functional as F
 from tests.hazards.injections import Failure, operations
 
-pytestmark = pytest.mark.usefixtures("deferred")
+pytestmark = [pytest.mark.usefixtures("deferred"), pytest.mark.recovers]
 
 
 def failing(name):

@@ -173,6 +173,7 @@ def test_what_no_program_takes_is_let_go(deferred):
     assert sum(a.shape == SHAPE for a in jax.live_arrays()) == 2
 
 
+@pytest.mark.recovers
 def test_a_program_that_failed_spoils_no_later_one(deferred):
     fails = [False]
 

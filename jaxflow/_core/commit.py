@@ -24,7 +24,8 @@ from typing import Any
 # With no room for elements, extending consumes an iterator and keeps nothing.
 _exhaust = deque(maxlen=0).extend
 _epoch_of, _grad_of = attrgetter("epoch"), attrgetter("_grad")
-_holds = {True: None}.__getitem__  # KeyError for False
+_holds = {True: None}.__getitem__
+_CONDITION = (False,)  # of the KeyError that it raises
 END = slice(sys.maxsize, None)
 
 
@@ -47,11 +48,13 @@ def commit(rows: Iterable[tuple], *more: Iterable, storages: Sequence = (), epoc
 
 
 def commit_parts(*parts: Iterable) -> None:
-    """`commit` of iterators: first of conditions, which raise KeyError, and then of stores."""
+    """`commit` of iterators: first of conditions, as the functions below make them, and then of stores."""
     try:
         _exhaust(chain(*parts))
-    except KeyError:
-        raise Overtaken from None
+    except KeyError as error:
+        if error.args == _CONDITION:
+            raise Overtaken from None
+        raise
 
 
 def at_epochs(storages: Iterable, epochs: Iterable) -> Iterable:

@@ -8,31 +8,24 @@ NOTE [One hand-over]
 
     This holds where the call is C++ all the way. jax's compiled functions are (``PjitFunction``), once they
     have met the classes of arguments before: host or device arrays, committed to a device or not. At the
-    first call with others they go through Python, which can be interrupted; then copies are donated, and the
-    arrays themselves are kept until the results are there. Where jax has no such function, arrays are never
-    donated.
+    first call with others they go through Python, which can be interrupted; then copies are donated, the
+    arrays themselves are kept until the results are there, and what follows the call is stored by another
+    one that asks its conditions then. Where jax has no such function, arrays are never donated.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, repeat, starmap
-from operator import call, getitem
 from typing import Any
 
 import jax
 import numpy as np
 
 from jaxflow._core import flags
-from jaxflow._core.commit import Overtaken
+from jaxflow._core.commit import Overtaken, all_equal, commit_parts
 
 from . import fitting
-
-_exhaust = deque(maxlen=0).extend
-_ONCE = {0: None}
-_holds = {True: None}.__getitem__
-_CONDITION = (False,)  # of the KeyError that it raises
 
 
 class HandedOver(Exception):
@@ -62,9 +55,9 @@ class Entrance:
             original: int | None = None, conditions: Iterable = (), then: Iterable = ()) -> None:
         """Put ``about`` and the arrays that come back into ``answers``. HandedOver if something is there.
 
-        Raises Overtaken, having done nothing, unless all ``conditions`` are True; ``then`` is exhausted in
-        the same call afterwards. Both are iterators as `commit` takes them. Likewise OutOfMemoryError, where
-        what it takes is not free.
+        Raises Overtaken, having done nothing, unless the ``conditions`` hold; ``then`` is exhausted in the
+        same call afterwards. Both are iterators as `commit_parts` takes them. Likewise OutOfMemoryError,
+        where what it takes is not free.
 
         The first ``original`` of the ``donated`` arrays (all, by default) are somebody's: they are the ones
         to keep where an interrupt could get in.
@@ -72,20 +65,46 @@ class Entrance:
         if self.need and flags.CHECK_MEMORY:
             fitting.check(self.need, self.device, (donated, kept))
         new = None
-        if donated:
+        if donated or then:
             kinds = tuple(kinds_of(chain(donated, kept, numbers)))
             if kinds not in self.known:
                 new = kinds
                 count = len(donated) if original is None else original
                 donated = [*map(_copied, donated[:count]), *donated[count:]]
-        hand_over(self.direct or self.compiled, (donated, kept, *numbers), about, answers, conditions, then)
+        arrays: list = []
+        untouched = all_equal(map(len, (answers,)), (0,))
+        stored = map(answers.extend, ((about, arrays),))
+        arguments = donated, kept, *numbers
+        try:
+            if new is None:
+                hand_over(self.direct or self.compiled, arguments, arrays,
+                          chain(untouched, conditions), chain(stored, then))
+            else:
+                hand_over(self.direct or self.compiled, arguments, arrays, untouched, stored)
+        except Overtaken:
+            if answers:
+                raise HandedOver from None
+            raise
         if self.direct is None:
-            function = getattr(self.compiled, "_call", None)  # jax makes it at the first call
-            if function.__class__.__name__ != "PjitFunction":
-                return
-            self.direct = function
+            self._find_direct()
         if new is not None:
-            self.known.add(new)
+            if self.direct is not None:
+                self.known.add(new)
+            commit_parts(conditions, then)
+
+    def _find_direct(self) -> None:
+        function = getattr(self.compiled, "_call", None)  # jax makes it at the first call
+        if function.__class__.__name__ == "PjitFunction":
+            self.direct = function
+
+    def results(self, kept: list, numbers: Sequence) -> list:
+        """The arrays that come back, where nothing is given away and nothing has to be stored with them."""
+        if self.need and flags.CHECK_MEMORY:
+            fitting.check(self.need, self.device, kept)
+        results = (self.direct or self.compiled)([], kept, *numbers)
+        if self.direct is None:
+            self._find_direct()
+        return results
 
     def knows(self, donated: Sequence, kept: Sequence, numbers: Sequence) -> bool:
         """Whether `again` may be called with arguments of these classes."""
@@ -96,15 +115,7 @@ class Entrance:
         """`run`, with arguments that it `knows`. The arrays that come back are appended to ``results``."""
         if self.need and flags.CHECK_MEMORY:
             fitting.check(self.need, self.device, (donated, kept))
-        arguments = donated, kept, *numbers
-        try:
-            _exhaust(chain(
-                map(_holds, conditions), map(results.extend, starmap(self.direct, (arguments,))), then,
-            ))
-        except KeyError as error:
-            if error.args == _CONDITION:
-                raise Overtaken from None
-            raise
+        hand_over(self.direct, (donated, kept, *numbers), results, conditions, then)
 
 
 def kinds_of(arrays: Iterable) -> Iterable:
@@ -115,24 +126,13 @@ def kinds_of(arrays: Iterable) -> Iterable:
     return map(_committed, arrays, _NAME, _MISSING)
 
 
-def hand_over(function: Callable[..., list], arguments: tuple, about: Any, answers: list,
-              conditions: Iterable = (), then: Iterable = ()) -> None:
-    """Call ``function``, store ``[about, what it returns]`` in ``answers``, which have to be empty."""
-    arrays: list = []
-    try:
-        _exhaust(chain(
-            map(getitem, (_ONCE,), map(len, (answers,))),
-            map(_holds, conditions),
-            map(call, (arrays.extend, answers.append, answers.extend),
-                (starmap(function, (arguments,)), about, arrays)),
-            then,
-        ))
-    except KeyError as error:
-        if error.args == _CONDITION:
-            raise Overtaken from None
-        if answers and not arrays:
-            raise HandedOver from None
-        raise
+def hand_over(function: Callable[..., list], arguments: tuple, results: list, conditions: Iterable,
+              then: Iterable) -> None:
+    """Call ``function``, extend ``results`` by what it returns, and exhaust ``then``, in one C call.
+
+    Raises Overtaken, having done nothing, unless the ``conditions`` hold.
+    """
+    commit_parts(conditions, map(results.extend, starmap(function, (arguments,))), then)
 
 
 # The attribute that the public property reads in Python; host arrays have none.

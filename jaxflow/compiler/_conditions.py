@@ -113,6 +113,8 @@ class Conditions:
             return None, []
         if self.ungraded and not all(map(is_, map(_grad_of, self.ungraded), repeat(None))):
             return None, []
+        if not self.having:
+            return [], []
         grads = list(map(_grad_of, self.having))
         try:
             if list(map(_whole, grads)) != self.whole_metas:

@@ -28,7 +28,7 @@ from ._arguments import flatten, numbers_at, records
 from ._capture import Capture, Programs, Unsupported
 from ._reach import Reach, Wrapped, same
 from ._specialise import Builder
-from ._steady import MISSED
+from ._stores import MISSED
 from ._watcher import Watcher
 
 RECOMPILE_LIMIT = 8

@@ -18,14 +18,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from itertools import chain, repeat
-from operator import add, attrgetter, eq, is_, itemgetter, setitem
+from operator import add, attrgetter, itemgetter, setitem
 from typing import Any
 from weakref import getweakrefcount, ref
 
 import jax
 import numpy as np
 
-from jaxflow._core.commit import Overtaken, commit, stores
+from jaxflow._core.commit import Overtaken, all_equal, at_epochs, commit_parts, stores, with_grads
 from jaxflow._core.device import resolve
 from jaxflow._core.fields import grad_row, requires_grad_row
 from jaxflow._core.tensor import Tensor
@@ -39,9 +39,10 @@ from jaxflow._dispatch.watching import WATCHERS
 from ._conditions import PLAIN, Conditions
 from ._picks import pick
 from ._reach import Item
+from ._reading import Reading
 from ._sole import SOLE, array_references, expected, references
-from ._steady import MISSED, Steady
-from ._stores import Call, Stores
+from ._steady import Steady
+from ._stores import MISSED, Call, Stores
 
 COMPILED = "call of a compiled function"
 
@@ -160,7 +161,7 @@ class Specialisation(Conditions):
         self.integer_array = self._vector(self.integers, np.int64)
         if any(x.__class__ is not Value for x in self.from_constants):
             raise TypeError("a constant has to be a Value")
-        self.steady = Steady(self) if Steady.possible(self) else None
+        self._find_usual()
 
     def _load_grads(self, out: dict[int, int], results: dict[int, int]) -> None:
         """Find out whether old gradients can go on as the new ones."""
@@ -191,10 +192,14 @@ class Specialisation(Conditions):
         for owner, (_, slot, _, _) in zip(self.renewed_owners, self.renewed):
             if before.get(id(owner)) != (self.avals[slot], *PLAIN):
                 self.renewed, self.renewed_owners = [], []
-                self.steady = Steady(self) if Steady.possible(self) else None
+                self._find_usual()
                 break
         having = [id(t) for t in self.having]
         self.pick_grads = pick([having.index(id(owner)) for owner in self.renewed_owners])
+
+    def _find_usual(self) -> None:
+        """The way to try first."""
+        self.usual = next((way(self) for way in (Reading, Steady) if way.possible(self)), None)
 
     def _vector(self, numbers: list, dtype: Any) -> Any:
         """The numbers as the program takes them."""
@@ -209,7 +214,7 @@ class Specialisation(Conditions):
             if found is None:
                 return MISSED
             try:
-                result = MISSED if self.steady is None or found[1] is None else self.steady.run(self, *found)
+                result = MISSED if self.usual is None else self.usual.run(self, *found)
                 return self._general(*found) if result is MISSED else result
             except Overtaken:  # somebody changed what the call changes: it starts from that
                 continue
@@ -217,9 +222,7 @@ class Specialisation(Conditions):
     def _general(self, arguments: list, plain: list | None, storages: list) -> Any:
         """The quick call, whatever else refers to what it reads; ``plain``: the old gradients if they are."""
         epochs = list(map(_epoch_of, self.written))
-        values = list(map(_value_of, self.storages))
-        for i in self.from_arguments:
-            values.append(arguments[i]._storage.value)
+        values = self.read(arguments)
         grads: Any = ()
         items: Any = ()
         owners: Any = ()
@@ -263,13 +266,13 @@ class Specialisation(Conditions):
         started = time.perf_counter() if WATCHERS else 0.0
         answers: list = []
         undisturbed = chain(
-            map(is_, map(_grad_of, owners), grads), map(is_, map(_grad_of, self.renewed_owners), olds),
-            map(eq, map(_epoch_of, self.written), epochs), map(eq, map(_offset_of, self.generators), offsets),
+            with_grads(owners, grads), with_grads(self.renewed_owners, olds), at_epochs(self.written, epochs),
+            all_equal(map(_offset_of, self.generators), offsets),
         )
         if self.executable.calls_host:  # it gives nothing away, and may turn out to have failed
             self.entrance.run(donated, kept, numbers, None, answers)
             self.executable.look(answers[1])
-            commit((), out.stores(answers), conditions=undisturbed)
+            commit_parts(undisturbed, out.stores(answers))
         else:
             self.entrance.run(donated, kept, numbers, None, answers, len(self.donated), undisturbed,
                               out.stores(answers))
@@ -316,6 +319,13 @@ class Specialisation(Conditions):
             if isinstance(v.array, jax.Array) and array_references(v) == SOLE.of_value:
                 spare.append((v.aval, v.array))
         return values, storages
+
+    def read(self, arguments: list) -> list[Value]:
+        """The present Values of captured tensors and of arguments."""
+        values = list(map(_value_of, self.storages))
+        for i in self.from_arguments:
+            values.append(arguments[i]._storage.value)
+        return values
 
     def numbers(self) -> tuple:
         """What the program takes beside arrays."""

@@ -12,13 +12,12 @@ NOTE [Steady state]
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from itertools import chain, repeat
-from operator import add, attrgetter, eq, is_, itemgetter, setitem
+from operator import add, attrgetter, itemgetter, setitem
 from typing import TYPE_CHECKING, Any
 from weakref import getweakrefcount
 
-from jaxflow._core.commit import rows_called, stores
+from jaxflow._core.commit import all_equal, at_epochs, rows_called, stores, with_grads
 from jaxflow._core.value import Value
 from jaxflow._dispatch import late
 from jaxflow._dispatch.handover import kinds_of
@@ -26,13 +25,10 @@ from jaxflow._dispatch.watching import WATCHERS
 
 from ._picks import pick
 from ._sole import expected, references
-from ._stores import Call, Stores
+from ._stores import MISSED, Call, Stores
 
 if TYPE_CHECKING:
     from ._specialisation import Specialisation
-
-#: Says that the general way has to be taken; nothing was changed.
-MISSED = object()
 
 _value_of, _array_of, _producer_of = attrgetter("value"), attrgetter("array"), attrgetter("producer")
 _shared, _doubt_of, _grad_of = attrgetter("shared"), attrgetter("doubt"), attrgetter("_grad")
@@ -48,10 +44,10 @@ class Steady:
 
     @staticmethod
     def possible(spec: Specialisation) -> bool:
-        """Whether there is such a state. Calls that give nothing away always take the general way."""
+        """Whether there is such a state."""
         executable = spec.executable
         return (
-            bool(spec.donated) and spec.plain and all(place[0] == "fixed" for place, *_ in spec.rest)
+            spec.plain and all(place[0] == "fixed" for place, *_ in spec.rest)
             and (bool(spec.renewed) or not spec.grad_makers)
             and not executable.spares and not executable.calls_host
         )
@@ -89,13 +85,13 @@ class Steady:
         self.ends = bool(spec.executable.watched or spec.schedules)  # more than a note follows the run
         self.more = bool(spec.sinks or spec.settings or spec.flags)
 
-    def run(self, spec: Specialisation, arguments: list, grads: list, storages: list) -> Any:
+    def run(self, spec: Specialisation, arguments: list, grads: list | None, storages: list) -> Any:
         """The quick call, or MISSED. ``grads`` and ``storages`` are as `Conditions.fits` found them."""
+        if grads is None:
+            return MISSED
         written = spec.written
         epochs = list(map(_epoch_of, written))
-        values = list(map(_value_of, spec.storages))
-        for i in spec.from_arguments:
-            values.append(arguments[i]._storage.value)
+        values = spec.read(arguments)
         arrays = list(map(_array_of, values))
         generators = spec.generators
         offsets = list(map(_offset_of, generators))
@@ -138,11 +134,10 @@ class Steady:
             spec.store_rest(this, out)
             held += out.held
             rows += out.rows
-        undisturbed: Iterator = chain(
-            map(eq, map(_epoch_of, written), epochs), map(is_, map(_grad_of, spec.renewed_owners), grads))
+        undisturbed = chain(at_epochs(written, epochs), with_grads(spec.renewed_owners, grads))
         if generators:
             rows += spec.draws(offsets)
-            undisturbed = chain(undisturbed, map(eq, map(_offset_of, generators), offsets))
+            undisturbed = chain(undisturbed, all_equal(map(_offset_of, generators), offsets))
         result = spec.result(this)
         results: list = []
         started = time.perf_counter() if WATCHERS else 0.0

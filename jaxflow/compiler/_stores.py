@@ -9,6 +9,9 @@ from typing import Any
 
 from jaxflow._core.value import Value
 
+#: Says that another way of the quick call has to be taken; nothing was changed.
+MISSED = object()
+
 _array_of = attrgetter("array")
 
 

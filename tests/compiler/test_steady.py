@@ -1,4 +1,7 @@
-"""Which way a quick call goes: NOTE [Steady state]. Numbers are those of a function that is not compiled."""
+"""Which way a quick call goes: NOTE [Steady state], and calls that only read.
+
+Numbers are those of a function that is not compiled.
+"""
 
 import weakref
 
@@ -83,6 +86,18 @@ def training(compiler, optimizer, disturb, counts):
     return [np.asarray(x.detach() if isinstance(x, torch.Tensor) else x) for x in tensors], versions, ways
 
 
+def counted_general(monkeypatch):
+    """A list that grows with each quick call that takes the general way."""
+    counts, general_way = [], Specialisation._general
+
+    def counted(self, *arguments):
+        counts.append(self)
+        return general_way(self, *arguments)
+
+    monkeypatch.setattr(Specialisation, "_general", counted)
+    return counts
+
+
 @pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
 @pytest.mark.parametrize(("disturb", "general"), [
     (nothing, False),
@@ -98,13 +113,7 @@ def training(compiler, optimizer, disturb, counts):
 ])
 def test_whatever_refers_to_what_a_step_reads(optimizer, disturb, general, deferred, monkeypatch):
     expected, versions, _ = training(lambda f: f, optimizer, disturb, [])
-    counts, general_way = [], Specialisation._general
-
-    def counted(self, *arguments):
-        counts.append(self)
-        return general_way(self, *arguments)
-
-    monkeypatch.setattr(Specialisation, "_general", counted)
+    counts = counted_general(monkeypatch)
     found, found_versions, ways = training(torch.compile, optimizer, disturb, counts)
     assert len(found) == len(expected) and found_versions == versions
     for a, b in zip(found, expected):
@@ -144,6 +153,60 @@ def test_numbers_on_the_host_are_another_way_into_a_program(deferred, compiled, 
         counts.append(made())
     assert counts == [0, 1, 0, 0, 0]
     assert weight.tolist() == [x * 0.5 * 0.75 * 0.75 * 0.875 * 0.875 for x in before]
+
+
+def a_settled_one(x):
+    x.tolist()
+    return x
+
+
+def a_pending_one(x):
+    return x + 1.0
+
+
+def one_on_the_host(x):
+    return torch.from_numpy(x.numpy().copy())
+
+
+def one_in_doubt(x):
+    return x[torch.tensor([1, 0, 2])]
+
+
+@pytest.mark.parametrize(("made", "general"), [
+    (a_settled_one, 0), (a_pending_one, 1), (one_on_the_host, 1), (one_in_doubt, 1)])
+def test_a_call_that_only_reads(made, general, deferred, compiled, monkeypatch):
+    def predicted(compiler):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+        inputs = [torch.randn(3, 3) for _ in range(6)]
+        kept, ways = [], []
+
+        @compiler
+        def forward(x):
+            with torch.no_grad():
+                y = model(x)
+            return {"scores": y, "best": y.argmax(1), "row": y[0], "given": x}
+
+        for k, x in enumerate(inputs):
+            given = made(x) if k == 4 else a_settled_one(x)
+            if k == 5:
+                with torch.no_grad():
+                    model[0].weight.mul_(0.5)
+                model[0].weight.tolist()
+            before = len(counts)
+            found = forward(given)
+            ways.append(len(counts) - before)
+            assert found["given"] is given and found["row"]._base is found["scores"]
+            found["scores"][1].add_(1.0)  # what was returned is the caller's
+            kept += found["scores"], found["best"], found["row"]
+        return numbers(kept), ways
+
+    counts = []
+    expected, _ = predicted(lambda f: f)
+    counts = counted_general(monkeypatch)
+    found, ways = predicted(torch.compile)
+    check_same(found, expected)
+    assert ways[2:] == [0, 0, general, 0]
 
 
 @pytest.mark.parametrize("change", ["the weight", "the weight and the gradient", "the gradient"])
@@ -198,3 +261,55 @@ def test_who_comes_in_between_is_not_overwritten(before, change, kept, deferred,
         return loss
 
     check_same(trained(torch.compile, in_between), trained(lambda f: f, first))
+
+
+@pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
+def test_a_first_call_with_arguments_of_a_kind_overwrites_nobody(optimizer, deferred, compiled, monkeypatch):
+    """Such a call goes through Python, where another thread may write to what the call is about to change."""
+
+    def trained(compiler, interfere):
+        weight = torch.tensor([1.0, 2.0, 4.0], requires_grad=True)
+        update = getattr(torch.optim, optimizer)([weight], lr=0.125)
+        found = []
+
+        @compiler
+        def step():
+            update.zero_grad()
+            (weight * weight).sum().backward()
+            update.step()
+
+        def changed():
+            with torch.no_grad():
+                weight.mul_(0.5)
+
+        for k in range(8):
+            if k == 5:
+                update.param_groups[0]["lr"] = 0.25  # the numbers come from the host now
+                interfere(step, changed)
+            else:
+                step()
+            found += weight.tolist()
+        return [np.array(found)]
+
+    def first(step, changed):
+        changed()
+        step()
+
+    def meanwhile(step, changed):
+        hand_over, waiting = handover.hand_over, [changed]
+
+        def interrupted(function, *rest):
+            def run(*arguments):
+                results = function(*arguments)
+                if waiting:
+                    waiting.pop()()
+                return results
+
+            return hand_over(run, *rest)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(handover, "hand_over", interrupted)
+            step()
+        assert not waiting
+
+    check_same(trained(torch.compile, meanwhile), trained(lambda f: f, first))

@@ -1,0 +1,64 @@
+"""The quick call of what only reads: nothing is given away, and nothing but its result is new.
+
+A compiled forward under ``no_grad`` is one. What it makes is seen by nobody before it returns, so nothing has
+to be written down before the program runs, and an interrupt has nothing to tear.
+"""
+
+from __future__ import annotations
+
+import time
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxflow._core.value import Value
+from jaxflow._dispatch import late
+from jaxflow._dispatch.watching import WATCHERS
+
+from ._picks import pick
+from ._stores import MISSED, Call
+
+if TYPE_CHECKING:
+    from ._specialisation import Specialisation
+
+_array_of, _doubt_of = attrgetter("array"), attrgetter("doubt")
+
+
+class Reading:
+    """The quick call of a `Specialisation` that only reads."""
+
+    @staticmethod
+    def possible(spec: Specialisation) -> bool:
+        """Whether it changes nothing at all."""
+        executable = spec.executable
+        changes = spec.writes, spec.grad_makers, spec.sinks, spec.settings, spec.flags, spec.generators
+        return spec.plain and not (
+            any(changes) or spec.questions or spec.schedules
+            or executable.donated or executable.spares or executable.calls_host
+        )
+
+    def __init__(self, spec: Specialisation) -> None:
+        self.avals = [spec.avals[slot] for slot in spec.outputs]
+        at = {slot: len(spec.leaf_at) + o for o, slot in enumerate(spec.outputs)}
+        at.update((-1 - i, k) for i, k in enumerate(spec.leaf_at))
+        self.pick_fresh = pick([at[slot] for slot in spec.fresh])
+
+    def run(self, spec: Specialisation, arguments: list, *_: Any) -> Any:
+        """The quick call, or MISSED where a value is not on the device, still pending or in doubt."""
+        values = spec.read(arguments)
+        arrays = list(map(_array_of, values))
+        kinds = set(map(type, arrays))
+        if np.ndarray in kinds or None.__class__ in kinds or any(map(_doubt_of, values)):
+            return MISSED
+        started = time.perf_counter() if WATCHERS else 0.0
+        results = spec.entrance.results(list(spec.pick_kept(arrays)), spec.numbers())
+        values += map(Value, self.avals, results)
+        this = Call(arguments, (), (), spec.entries, self.pick_fresh(values), len(spec.recipes))
+        for number, recipe in spec.makers:
+            this.made[number] = recipe(this)
+        if WATCHERS or spec.executable.watched:
+            spec.finish(results, started)
+        else:
+            late.called(spec.about)
+        return spec.result(this)
