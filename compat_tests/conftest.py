@@ -50,3 +50,12 @@ def pytest_collection_modifyitems(config, items):
         (kept if chosen else left).append(item)
     config.hook.pytest_deselected(items=left)
     items[:] = kept
+
+
+@pytest.fixture(autouse=True)
+def _recovers_from_nothing():
+    """What cannot run is computed operation by operation, and is right then: only the figure tells."""
+    before = jaxflow.explain()["recoveries"]
+    yield
+    jaxflow.flush()
+    assert jaxflow.explain()["recoveries"] == before
