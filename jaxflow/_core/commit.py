@@ -62,6 +62,11 @@ def at_epochs(storages: Iterable, epochs: Iterable) -> Iterable:
     return all_equal(map(_epoch_of, storages), epochs)
 
 
+def all_at_epochs(storages: Iterable, epochs: list) -> Iterable:
+    """`at_epochs` for many: all are read and compared at once."""
+    return map(_holds, map(eq, map(list, (map(_epoch_of, storages),)), (epochs,)))
+
+
 def all_equal(found: Iterable, expected: Iterable) -> Iterable:
     """The condition that what ``found`` yields equals what stands in ``expected``, numbers in both."""
     return map(_holds, map(eq, found, expected))

@@ -115,7 +115,8 @@ class Entrance:
         """`run`, with arguments that it `knows`. The arrays that come back are appended to ``results``."""
         if self.need and flags.CHECK_MEMORY:
             fitting.check(self.need, self.device, (donated, kept))
-        hand_over(self.direct, (donated, kept, *numbers), results, conditions, then)
+        arguments = donated, kept, *numbers
+        commit_parts(conditions, map(results.extend, starmap(self.direct, (arguments,))), then)
 
 
 def kinds_of(arrays: Iterable) -> Iterable:

@@ -9,8 +9,8 @@ from typing import Any
 
 from jaxflow._core.commit import (
     Overtaken,
+    all_at_epochs,
     all_equal,
-    at_epochs,
     commit_parts,
     rows_called,
     stores,
@@ -181,7 +181,7 @@ class _Stores:
         if self.new:
             self.rows += grads_rows(self.owners, self.before, [t._storage.value for t in self.new])
         commit_parts(
-            condition, at_epochs(self.storages, self.epochs), with_grads(self.owners, self.before),
+            condition, all_at_epochs(self.storages, self.epochs), with_grads(self.owners, self.before),
             rows_called(self.rows), grad_stores(self.owners, self.new), *more,
         )
         del held

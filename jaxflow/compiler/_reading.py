@@ -33,7 +33,7 @@ class Reading:
         """Whether it changes nothing at all."""
         executable = spec.executable
         changes = spec.writes, spec.grad_makers, spec.sinks, spec.settings, spec.flags, spec.generators
-        return spec.plain and not (
+        return spec.simple and not (
             any(changes) or spec.questions or spec.schedules
             or executable.donated or executable.spares or executable.calls_host
         )
@@ -44,9 +44,11 @@ class Reading:
         at.update((-1 - i, k) for i, k in enumerate(spec.leaf_at))
         self.pick_fresh = pick([at[slot] for slot in spec.fresh])
 
-    def run(self, spec: Specialisation, arguments: list, *_: Any) -> Any:
+    def run(self, spec: Specialisation, arguments: list, grads: list | None, storages: list) -> Any:
         """The quick call, or MISSED where a value is not on the device, still pending or in doubt."""
-        values = spec.read(arguments)
+        if grads is None and spec.from_grads:
+            return MISSED
+        values = spec.read(arguments, storages)
         arrays = list(map(_array_of, values))
         kinds = set(map(type, arrays))
         if np.ndarray in kinds or None.__class__ in kinds or any(map(_doubt_of, values)):

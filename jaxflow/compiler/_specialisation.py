@@ -25,7 +25,7 @@ from weakref import getweakrefcount, ref
 import jax
 import numpy as np
 
-from jaxflow._core.commit import Overtaken, all_equal, at_epochs, commit_parts, stores, with_grads
+from jaxflow._core.commit import Overtaken, all_at_epochs, all_equal, commit_parts, stores, with_grads
 from jaxflow._core.device import resolve
 from jaxflow._core.fields import grad_row, requires_grad_row
 from jaxflow._core.tensor import Tensor
@@ -106,8 +106,12 @@ class Specialisation(Conditions):
         self.from_grads = [self.leaves[i][1] for i in groups["grad"]]
         self.from_constants = [self.constants[i] for i in groups["constant"]]
         self.from_items = [self.leaves[i][1] for i in groups["item"]]
-        places = {place[0] for place in (*self.leaves, *(w[0] for w in self.writes), *self.viewed)}
-        self.plain = places <= {"fixed", "argument"}
+        reads = {kind for kind, _ in self.leaves}
+        changes = {kind for kind, _ in (*(w[0] for w in self.writes), *self.viewed)}
+        changes.update(self.leaves[i][0] for i in executable.donated)
+        # Plain: captured tensors and arguments are all there is; simple: gradients and constants, too.
+        self.plain = reads | changes <= {"fixed", "argument"}
+        self.simple = reads <= {"fixed", "argument", "grad", "constant"} and changes <= {"fixed", "argument"}
         self.leaf_at = [at[i] for i in range(len(self.leaves))]
         self.donated = [at[i] for i in executable.donated]
         self.sole = expected(len(self.donated))
@@ -161,7 +165,6 @@ class Specialisation(Conditions):
         self.integer_array = self._vector(self.integers, np.int64)
         if any(x.__class__ is not Value for x in self.from_constants):
             raise TypeError("a constant has to be a Value")
-        self._find_usual()
 
     def _load_grads(self, out: dict[int, int], results: dict[int, int]) -> None:
         """Find out whether old gradients can go on as the new ones."""
@@ -192,14 +195,13 @@ class Specialisation(Conditions):
         for owner, (_, slot, _, _) in zip(self.renewed_owners, self.renewed):
             if before.get(id(owner)) != (self.avals[slot], *PLAIN):
                 self.renewed, self.renewed_owners = [], []
-                self._find_usual()
                 break
-        having = [id(t) for t in self.having]
-        self.pick_grads = pick([having.index(id(owner)) for owner in self.renewed_owners])
-
-    def _find_usual(self) -> None:
-        """The way to try first."""
-        self.usual = next((way(self) for way in (Reading, Steady) if way.possible(self)), None)
+        having = {id(t): k for k, t in enumerate(self.having)}
+        self.pick_grads = pick([having[id(owner)] for owner in self.renewed_owners])
+        self.read_owners = [self.grad_owners[i] for i in self.from_grads]
+        captured = all(id(owner) in having for owner in self.read_owners)
+        self.pick_read = pick([having[id(owner)] for owner in self.read_owners] if captured else ())
+        self.usual = next((way(self) for way in (Reading, Steady) if captured and way.possible(self)), None)
 
     def _vector(self, numbers: list, dtype: Any) -> Any:
         """The numbers as the program takes them."""
@@ -222,7 +224,9 @@ class Specialisation(Conditions):
     def _general(self, arguments: list, plain: list | None, storages: list) -> Any:
         """The quick call, whatever else refers to what it reads; ``plain``: the old gradients if they are."""
         epochs = list(map(_epoch_of, self.written))
-        values = self.read(arguments)
+        values = list(map(_value_of, self.storages))
+        for i in self.from_arguments:
+            values.append(arguments[i]._storage.value)
         grads: Any = ()
         items: Any = ()
         owners: Any = ()
@@ -266,8 +270,8 @@ class Specialisation(Conditions):
         started = time.perf_counter() if WATCHERS else 0.0
         answers: list = []
         undisturbed = chain(
-            with_grads(owners, grads), with_grads(self.renewed_owners, olds), at_epochs(self.written, epochs),
-            all_equal(map(_offset_of, self.generators), offsets),
+            with_grads(owners, grads), with_grads(self.renewed_owners, olds),
+            all_at_epochs(self.written, epochs), all_equal(map(_offset_of, self.generators), offsets),
         )
         if self.executable.calls_host:  # it gives nothing away, and may turn out to have failed
             self.entrance.run(donated, kept, numbers, None, answers)
@@ -320,11 +324,14 @@ class Specialisation(Conditions):
                 spare.append((v.aval, v.array))
         return values, storages
 
-    def read(self, arguments: list) -> list[Value]:
-        """The present Values of captured tensors and of arguments."""
+    def read(self, arguments: list, storages: list) -> list[Value]:
+        """The present Values of all that is read, where that is ``simple``; ``storages`` are gradients'."""
         values = list(map(_value_of, self.storages))
         for i in self.from_arguments:
             values.append(arguments[i]._storage.value)
+        if not self.plain:
+            values += map(_value_of, self.pick_read(storages))
+            values += self.from_constants
         return values
 
     def numbers(self) -> tuple:

@@ -17,7 +17,7 @@ from operator import add, attrgetter, itemgetter, setitem
 from typing import TYPE_CHECKING, Any
 from weakref import getweakrefcount
 
-from jaxflow._core.commit import all_equal, at_epochs, rows_called, stores, with_grads
+from jaxflow._core.commit import all_at_epochs, all_equal, rows_called, stores, with_grads
 from jaxflow._core.value import Value
 from jaxflow._dispatch import late
 from jaxflow._dispatch.handover import kinds_of
@@ -47,7 +47,7 @@ class Steady:
         """Whether there is such a state."""
         executable = spec.executable
         return (
-            spec.plain and all(place[0] == "fixed" for place, *_ in spec.rest)
+            spec.simple and all(place[0] == "fixed" for place, *_ in spec.rest)
             and (bool(spec.renewed) or not spec.grad_makers)
             and not executable.spares and not executable.calls_host
         )
@@ -70,6 +70,7 @@ class Steady:
         grads = {n for _, n, *_ in spec.plain_grads} if spec.renewed else ()
         self.pick_fresh = pick([-1 if n in grads else at[slot] for n, slot in enumerate(spec.fresh)])
         self.makers = spec.other_makers if spec.renewed else spec.makers
+        self.owners = spec.renewed_owners or spec.read_owners  # gradients go on as the new ones, or are read
         # Where a result's doubt is noted; the answers to questions are in none.
         asked = {k for _, k in spec.question_from}
         self.pick_flags = pick([getting[k] for _, k in spec.question_from])
@@ -91,7 +92,8 @@ class Steady:
             return MISSED
         written = spec.written
         epochs = list(map(_epoch_of, written))
-        values = spec.read(arguments)
+        values = spec.read(arguments, storages)
+        read = spec.pick_read(grads) if spec.read_owners else None
         arrays = list(map(_array_of, values))
         generators = spec.generators
         offsets = list(map(_offset_of, generators))
@@ -111,15 +113,16 @@ class Steady:
         ):
             return MISSED
         every = [*values, *old, *map(Value, self.new_avals), None]
-        doubt, rows = spec.doubt(values, self.pick_flags(every))
-        targets = self.pick_targets(every)
+        targets, flags = self.pick_targets(every), self.pick_flags(every)
+        rows: list[tuple] = []
         marks: Any = ()
-        if doubt is not None:
-            marks = [*zip(repeat(doubt), spec.outputs), None]
-            rows.append((setattr, spec, "latest", (doubt, list(self.pick_left(marks)))))
-            marks = self.pick_marks(marks)
-        elif any(map(_doubt_of, targets)):
+        if flags or any(map(_doubt_of, chain(values, old))):
+            doubt, rows = spec.doubt(values, flags)
             marks = repeat(None)
+            if doubt is not None:
+                marks = [*zip(repeat(doubt), spec.outputs), None]
+                rows.append((setattr, spec, "latest", (doubt, list(self.pick_left(marks)))))
+                marks = self.pick_marks(marks)
         cells = list(map(_version_of, written))
         this = Call(arguments, (), (), spec.entries, self.pick_fresh(every), len(spec.recipes))
         if spec.viewed:
@@ -134,7 +137,7 @@ class Steady:
             spec.store_rest(this, out)
             held += out.held
             rows += out.rows
-        undisturbed = chain(at_epochs(written, epochs), with_grads(spec.renewed_owners, grads))
+        undisturbed = chain(all_at_epochs(written, epochs), with_grads(self.owners, read or grads))
         if generators:
             rows += spec.draws(offsets)
             undisturbed = chain(undisturbed, all_equal(map(_offset_of, generators), offsets))

@@ -211,7 +211,7 @@ def test_a_call_that_only_reads(made, general, deferred, compiled, monkeypatch):
 
 @pytest.mark.parametrize("change", ["the weight", "the weight and the gradient", "the gradient"])
 @pytest.mark.parametrize("kept", [False, True])
-@pytest.mark.parametrize("before", ["numbers", "doubt"])
+@pytest.mark.parametrize("before", ["numbers", "hand-over"])
 def test_who_comes_in_between_is_not_overwritten(before, change, kept, deferred, monkeypatch):
     """What changes after the guards were asked and before the program is run counts as changed before."""
 
@@ -247,20 +247,77 @@ def test_who_comes_in_between_is_not_overwritten(before, change, kept, deferred,
         return step()
 
     def in_between(step, changed):
-        asked, waiting = getattr(Specialisation, before), [changed]
+        waiting = [changed]
 
-        def asked_after(*arguments):
-            if waiting:
-                waiting.pop()()
-            return asked(*arguments)
+        def after(asked):
+            def asked_after(*arguments):
+                if waiting:
+                    waiting.pop()()
+                return asked(*arguments)
+
+            return asked_after
 
         with monkeypatch.context() as patch:
-            patch.setattr(Specialisation, before, asked_after)
+            if before == "numbers":
+                patch.setattr(Specialisation, before, after(Specialisation.numbers))
+            else:
+                for name in ("run", "again"):
+                    patch.setattr(handover.Entrance, name, after(getattr(handover.Entrance, name)))
             loss = step()
         assert not waiting
         return loss
 
     check_same(trained(torch.compile, in_between), trained(lambda f: f, first))
+
+
+@pytest.mark.parametrize("optimizer", ["SGD", "Adam"])
+@pytest.mark.parametrize("change", [None, "a gradient", "its numbers", "between"])
+def test_an_update_alone_reads_the_gradients(optimizer, change, deferred, compiled, monkeypatch):
+    def updated(compiler):
+        weights = [torch.full((3,), 1.0 + k, requires_grad=True) for k in range(4)]
+        for k, weight in enumerate(weights):
+            weight.grad = torch.full((3,), 0.5 * k)
+        update = getattr(torch.optim, optimizer)(weights, lr=0.125)
+        found, ways, waiting = [], [], []
+
+        @compiler
+        def step():
+            update.step()
+
+        def another_gradient():
+            weights[1].grad = torch.full((3,), 3.0)
+            weights[1].grad.tolist()
+
+        again = handover.Entrance.again
+
+        def disturbed(*arguments):
+            if waiting:
+                waiting.pop()()
+            return again(*arguments)
+
+        for k in range(7):
+            if k == 4 and change == "its numbers":
+                weights[1].grad.mul_(0.5)
+                weights[1].grad.tolist()
+            elif k == 4 and change == "between" and compiler is torch.compile:
+                waiting.append(another_gradient)
+            elif k == 4 and change:
+                another_gradient()
+            before = len(counts)
+            with monkeypatch.context() as patch:
+                patch.setattr(handover.Entrance, "again", disturbed)
+                step()
+            assert not waiting
+            ways.append(len(counts) - before)
+            found += [*weights[0].tolist(), *weights[1].tolist(), *weights[3].tolist()]
+        return [np.array(found), [w._version for w in weights]], ways
+
+    counts = []
+    expected, _ = updated(lambda f: f)
+    counts = counted_general(monkeypatch)
+    found, ways = updated(torch.compile)
+    check_same(found, expected)
+    assert ways[2:] == [0] * 5
 
 
 @pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
