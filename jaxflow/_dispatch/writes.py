@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from jaxflow._core.commit import (
     END,
     Overtaken,
-    at_epochs,
+    all_at_epochs,
     commit,
     commit_one,
     commit_parts,
@@ -152,7 +152,7 @@ def write_all(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int
         return
     cells = list(map(_cell_of, storages))
     commit_parts(
-        at_epochs(storages, epochs), rows_called([*rows, *writes_rows(storages, old, cells, new)]),
+        all_at_epochs(storages, list(epochs)), rows_called([*rows, *writes_rows(storages, old, cells, new)]),
         stores(storages, "value", new), stores(storages, "epoch", map(add, epochs, _ONE)),
         map(_set, cells, _ZERO, map(add, map(_first, cells), _ONE) if set(map(type, cells)) == _COUNTED
             else list(map(_next, cells))) if counted else (),

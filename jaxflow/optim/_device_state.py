@@ -13,7 +13,7 @@ NOTE [First states are known arrays]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -67,9 +67,9 @@ def filled_like(param: Tensor, fill: float) -> Tensor:
     return state
 
 
-def identity(tensors: Sequence[Tensor]) -> tuple[int, ...]:
-    """Equal for scalar states that share their Values."""
-    return tuple([id(value_of(t)) for t in tensors])
+def identities(columns: Sequence[Sequence[Tensor]]) -> Iterator[tuple[int, ...]]:
+    """For each parameter what is equal where states share their Values; a column is one state of all."""
+    return zip(*[[id(value_of(t)) for t in column] for column in columns])
 
 
 def unify(columns: Sequence[Sequence[Tensor]]) -> None:

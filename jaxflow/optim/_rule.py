@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import jaxflow
@@ -15,6 +17,8 @@ from jaxflow._ops.optim import Layout
 
 from . import _device_state
 from .optimizer import Optimizer
+
+_epoch_of = attrgetter("_storage.epoch")
 
 
 def require(allowed: bool, message: str) -> None:
@@ -157,13 +161,8 @@ class RuleOptimizer(Optimizer):
                 if turn == len(rounds):
                     rounds.append([])
                 batches: dict[tuple, _Batch] = {}
-                repeated, seen = [], set()
-                for pair in todo:
-                    param, grad = pair
-                    if id(param) in seen:
-                        repeated.append(pair)
-                        continue
-                    seen.add(id(param))
+                once, todo = _first_of_each(todo)
+                for param, grad in once:
                     self._check_grad(grad)
                     if fused and not param.is_floating_point():
                         raise RuntimeError(
@@ -184,7 +183,6 @@ class RuleOptimizer(Optimizer):
                     if batch.fresh:
                         batch.states = self._new_states(batch.params, group)
                 rounds[turn] += batches.values()
-                todo = repeated
                 turn += 1
         return rounds
 
@@ -211,20 +209,12 @@ class RuleOptimizer(Optimizer):
         group, params, states = batch.group, batch.params, batch.states
         if self._unify and self._scalars:
             _device_state.unify([[state[name] for state in states] for name in self._scalars])
-        heads: list = []
-        unit_of, units = [0] * len(states), {}
-        if self._scalars:
-            for i, state in enumerate(states):
-                scalars = [state[name] for name in self._scalars]
-                key = _device_state.identity(scalars)
-                if key not in units:
-                    units[key] = len(units)
-                    heads += scalars
-                unit_of[i] = units[key]
         columns = [state[name] for name in self._states(group) for state in states]
-        written = [*params, *columns, *[state[name] for name in self._scalars for state in states]]
+        scalars = [[state[name] for state in states] for name in self._scalars]
+        heads, unit_of = _units(scalars, len(states))
+        written = [*params, *columns, *chain.from_iterable(scalars)]
         targets += written
-        epochs += [t._storage.epoch for t in written]
+        epochs += map(_epoch_of, written)
         rule, hypers, static = self._rule(group, batch.fresh)
         tensors = [*heads, *params, *batch.grads, *columns]
         static["layout"] = Layout(tuple(unit_of), len(self._scalars))
@@ -237,6 +227,31 @@ class RuleOptimizer(Optimizer):
             if name == "step" or not learned:  # such a count has no gradient
                 values = [value.detach() if _learned(value) else value for value in values]
             new += [values[unit] for unit in unit_of]
+
+
+def _first_of_each(todo: list[tuple]) -> tuple[list[tuple], list[tuple]]:
+    """The pairs whose parameter was not there before, and those in which it is listed again."""
+    if len({id(param) for param, _ in todo}) == len(todo):
+        return todo, []
+    seen: set[int] = set()
+    once, again = [], []
+    for pair in todo:
+        (again if id(pair[0]) in seen else once).append(pair)
+        seen.add(id(pair[0]))
+    return once, again
+
+
+def _units(scalars: list[list], count: int) -> tuple[list, list[int]]:
+    """The scalar states of each unit of ``count`` parameters that share their values, and who is in which."""
+    heads: list = []
+    units: dict[tuple, int] = {}
+    unit_of = []
+    for key, *states in zip(_device_state.identities(scalars), *scalars) if scalars else ():
+        unit = units.setdefault(key, len(units))
+        if unit * len(scalars) == len(heads):
+            heads += states
+        unit_of.append(unit)
+    return heads, unit_of or [0] * count
 
 
 def _learned(value: Any) -> bool:
