@@ -110,3 +110,16 @@ def compiled_forward(seed: int) -> World:
 
     world._predict = predict
     return world
+
+
+@scenario("w._update()", "w._update()", "w.n = w.model[0].weight.sum().item()", "w._update()",
+          compiled="_update", warm=f"{FORWARD}; {BACKWARD}; [w._update() for _ in range(4)]")
+def compiled_update(seed: int) -> World:
+    world = with_optimizer(lambda p: torch.optim.Adam(p, lr=0.01), seed)
+    opt = world.opt
+
+    def update():
+        opt.step()
+
+    world._update = update
+    return world
