@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .state import state
+
 
 class Job:
     """A call made in the background; ``result`` waits for it and returns or raises what it did."""
@@ -56,6 +58,7 @@ def submit(call: Callable[[], Any]) -> Job:
 
 
 def _work() -> None:
+    state.using = None  # it compiles, and looks at no tensor
     while (job := _jobs.get()) is not None:
         job.run()
 

@@ -4,8 +4,30 @@ from __future__ import annotations
 
 import functools
 import threading
+from weakref import ref
 
 from jaxflow._core import flags
+
+
+class _Using:
+    """Belongs to a thread that has used tensors, and lives as long as it does."""
+
+    __slots__ = ("__weakref__",)
+
+
+_USING: dict[int, ref] = {}
+
+
+def _note() -> _Using:
+    one = _Using()
+    key = id(one)
+    _USING[key] = ref(one, lambda _: _USING.pop(key, None))
+    return one
+
+
+def in_company() -> bool:
+    """Whether more than one of the threads that are alive have used tensors, be it to call a function."""
+    return len(_USING) > 1
 
 
 class ThreadState(threading.local):
@@ -31,6 +53,7 @@ class ThreadState(threading.local):
     def __init__(self) -> None:
         self.programs = {}
         self.spares = []
+        self.using: _Using | None = _note()
 
 
 state = ThreadState()

@@ -22,7 +22,7 @@ from ._stores import MISSED, Call
 if TYPE_CHECKING:
     from ._specialisation import Specialisation
 
-_array_of, _doubt_of = attrgetter("array"), attrgetter("doubt")
+_array_of, _doubt_of, _producer_of = attrgetter("array"), attrgetter("doubt"), attrgetter("producer")
 
 
 class Reading:
@@ -51,7 +51,7 @@ class Reading:
         values = spec.read(arguments, storages)
         arrays = list(map(_array_of, values))
         kinds = set(map(type, arrays))
-        if np.ndarray in kinds or None.__class__ in kinds or any(map(_doubt_of, values)):
+        if np.ndarray in kinds or any(map(_producer_of, values)) or any(map(_doubt_of, values)):
             return MISSED
         started = time.perf_counter() if WATCHERS else 0.0
         results = spec.entrance.results(list(spec.pick_kept(arrays)), spec.numbers())

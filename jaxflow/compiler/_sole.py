@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any, NamedTuple
+
+from jaxflow._core.commit import all_equal
 
 _value_of, _array_of = attrgetter("value"), attrgetter("array")
 _grad_of, _storage_of = attrgetter("_grad"), attrgetter("_storage")
@@ -22,6 +25,11 @@ def references(values: Sequence, arrays: Sequence, grads: Sequence = (), storage
     count = sys.getrefcount
     return [*map(count, values), *map(count, arrays), *map(count, grads), *map(count, storages),
             *map(count, old)]
+
+
+def referred(values: Sequence, arrays: Sequence, counts: list[int]) -> Iterable:
+    """The condition that there are so many references to each, no more."""
+    return all_equal(map(list, (map(sys.getrefcount, chain(values, arrays)),)), (counts,))
 
 
 def array_references(value: Any) -> int:
@@ -55,7 +63,7 @@ def _calibrate() -> _Sole:
 SOLE = _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else _Sole(-1, -1, -1, -1, -1, -1)
 
 
-def expected(values: int, grads: int = 0) -> list[int]:
-    """What `references` says of so many Values and their arrays, and gradients, that nobody else has."""
-    return [*[SOLE.value] * values, *[SOLE.array] * values, *[SOLE.grad] * grads, *[SOLE.storage] * grads,
-            *[SOLE.old] * grads]
+def expected(values: int, grads: int = 0, *, arrays: bool = True) -> list[int]:
+    """What `references` says of so many Values, their ``arrays``, and gradients, that nobody else has."""
+    return [*[SOLE.value] * values, *[SOLE.array] * (values if arrays else 0),
+            *[SOLE.grad] * grads, *[SOLE.storage] * grads, *[SOLE.old] * grads]

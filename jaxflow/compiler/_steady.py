@@ -20,11 +20,13 @@ from weakref import getweakrefcount
 from jaxflow._core.commit import all_at_epochs, all_equal, rows_called, stores, with_grads
 from jaxflow._core.value import Value
 from jaxflow._dispatch import late
+from jaxflow._dispatch.flight import Flight, watched
 from jaxflow._dispatch.handover import kinds_of
+from jaxflow._dispatch.state import in_company
 from jaxflow._dispatch.watching import WATCHERS
 
 from ._picks import pick
-from ._sole import expected, references
+from ._sole import expected, references, referred
 from ._stores import MISSED, Call, Stores
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class Steady:
 
     def __init__(self, spec: Specialisation) -> None:
         self.kinds: list | None = None  # of the arguments of a call that went this way
-        self.sole = expected(len(spec.donated), len(spec.renewed))
+        self.sole = expected(len(spec.donated), len(spec.renewed), arrays=False)
         outputs, leaf_at = spec.outputs, spec.leaf_at
         count, old = len(leaf_at), len(leaf_at) + len(spec.renewed)
         getting = {o: k for _, k, o, *_ in spec.reused}
@@ -70,6 +72,14 @@ class Steady:
         grads = {n for _, n, *_ in spec.plain_grads} if spec.renewed else ()
         self.pick_fresh = pick([-1 if n in grads else at[slot] for n, slot in enumerate(spec.fresh)])
         self.makers = spec.other_makers if spec.renewed else spec.makers
+        # How many references there are to what is given away when it is: `every`, and what it is picked for.
+        mentions = [*(getting[o] for o in range(len(outputs))),
+                    *(-1 if n in grads else at[slot] for n, slot in enumerate(spec.fresh)),
+                    *(at[slot] for _, _, slot, *_ in spec.rest),
+                    *(leaf_at[spec.leaves.index(place)] for place, *_ in spec.rest if place in spec.leaves)]
+        self.referred = expected(len(spec.donated))
+        for n, k in enumerate(spec.donated):
+            self.referred[n] += 1 + mentions.count(k)
         self.owners = spec.renewed_owners or spec.read_owners  # gradients go on as the new ones, or are read
         # Where a result's doubt is noted; the answers to questions are in none.
         asked = {k for _, k in spec.question_from}
@@ -88,7 +98,7 @@ class Steady:
 
     def run(self, spec: Specialisation, arguments: list, grads: list | None, storages: list) -> Any:
         """The quick call, or MISSED. ``grads`` and ``storages`` are as `Conditions.fits` found them."""
-        if grads is None:
+        if grads is None or in_company():
             return MISSED
         written = spec.written
         epochs = list(map(_epoch_of, written))
@@ -107,9 +117,10 @@ class Steady:
             self.kinds = kinds
         grads, storages = spec.pick_grads(grads), spec.pick_grads(storages)
         old = list(map(_value_of, storages))
-        if references(given, donated, grads, storages, old) != self.sole or (
+        others = watched()
+        if references(given, (), grads, storages, old) != self.sole or (
             any(map(getweakrefcount, grads)) or any(map(_producer_of, old))
-            or any(map(_shared, chain(given, old)))
+            or any(map(_shared, chain(given, old))) or others and any(map(_producer_of, values))
         ):
             return MISSED
         every = [*values, *old, *map(Value, self.new_avals), None]
@@ -144,18 +155,26 @@ class Steady:
         result = spec.result(this)
         results: list = []
         started = time.perf_counter() if WATCHERS else 0.0
-        spec.entrance.again(
-            donated, kept, numbers, results, undisturbed, chain(
-                map(setattr, targets, repeat("array"), results),
-                map(setattr, targets, repeat("doubt"), marks),
-                stores(self.others, "value", self.pick_others(every)) if self.others else (),
-                stores(chain(written, storages), "epoch",
-                       chain(map(add, epochs, self.epochs), self.old_epochs)),
-                map(setitem, chain(cells, map(_version_of, storages)), repeat(0),
-                    chain(map(add, map(_first, cells), self.bumps), self.old_versions)),
-                rows_called(rows),
-            ),
+        then = chain(
+            map(setattr, targets, repeat("array"), results),
+            map(setattr, targets, repeat("doubt"), marks),
+            stores(self.others, "value", self.pick_others(every)) if self.others else (),
+            stores(chain(written, storages), "epoch", chain(map(add, epochs, self.epochs), self.old_epochs)),
+            map(setitem, chain(cells, map(_version_of, storages)), repeat(0),
+                chain(map(add, map(_first, cells), self.bumps), self.old_versions)),
+            rows_called(rows),
         )
+        undisturbed = chain(undisturbed, referred(given, donated, self.referred))
+        if others and given:
+            flight = Flight(given)
+            with flight.lock:
+                try:
+                    spec.entrance.again(donated, kept, numbers, results, chain(undisturbed, flight.start()),
+                                        chain(then, flight.end()))
+                finally:
+                    flight.close("")
+        else:
+            spec.entrance.again(donated, kept, numbers, results, undisturbed, then)
         if WATCHERS or self.ends:
             spec.finish(results, started)
         else:
