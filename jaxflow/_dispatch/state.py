@@ -30,6 +30,11 @@ def in_company() -> bool:
     return len(_USING) > 1
 
 
+def keep_apart() -> None:
+    """Let this thread not count as one that uses tensors: what it does concerns none of another thread's."""
+    state.using = None
+
+
 class ThreadState(threading.local):
     """One instance, seen differently by each thread; class attributes are what a thread starts with."""
 

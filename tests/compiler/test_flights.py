@@ -7,6 +7,7 @@ from running import in_threads
 
 import jaxflow as torch
 from jaxflow._dispatch import handover
+from jaxflow.compiler._specialisation import Specialisation
 
 pytestmark = pytest.mark.usefixtures("deferred", "compiled")
 COUNT = 200
@@ -155,6 +156,16 @@ def test_nothing_is_copied_for_a_thread_that_does_not_look(company, monkeypatch)
     for _ in range(5):
         count()
     assert not copies and c.tolist() == [10.0] * 300
+
+
+def test_nothing_is_copied_for_a_thread_that_loads_data(monkeypatch):
+    c, count = counter()
+    general = []
+    monkeypatch.setattr(Specialisation, "_general", lambda *arguments: general.append(arguments))
+    loader = torch.utils.data.DataLoader(torch.arange(60.0).reshape(20, 3), batch_size=2, num_workers=2)
+    for _ in loader:
+        count()
+    assert not general and c.tolist() == [15.0] * 300
 
 
 def test_a_call_that_fails_leaves_nothing_in_flight(company, monkeypatch):
