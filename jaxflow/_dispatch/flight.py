@@ -8,9 +8,9 @@ NOTE [In flight]
     somebody refers to a Value or its array: who has got hold of one in time keeps it.
 
     What another thread writes in that time is not seen by this. So where several threads have used tensors
-    (``in_company``), a compiled call gives away copies, and stores what came back in a C call of its own, if
-    nobody has changed meanwhile what it was computed from. Threads of this library that compile or load data
-    do not count: to copy the whole state at each step because of them would be too dear.
+    (``several_threads``), a compiled call gives away copies, and stores what came back in a C call of its
+    own, if nobody has changed meanwhile what it was computed from. Threads of this library that compile or
+    load data do not count: to copy the whole state at each step because of them would be too dear.
 """
 
 from __future__ import annotations

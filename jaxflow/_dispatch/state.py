@@ -25,7 +25,7 @@ def _note() -> _Using:
     return one
 
 
-def in_company() -> bool:
+def several_threads() -> bool:
     """Whether more than one of the threads that are alive have used tensors, be it to call a function."""
     return len(_USING) > 1
 

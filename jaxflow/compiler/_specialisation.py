@@ -34,7 +34,7 @@ from jaxflow._dispatch import explain, late
 from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.doubt import Doubt, Question, doubt_of
 from jaxflow._dispatch.spares import chosen, large
-from jaxflow._dispatch.state import in_company
+from jaxflow._dispatch.state import several_threads
 from jaxflow._dispatch.watching import WATCHERS
 
 from ._conditions import PLAIN, Conditions
@@ -250,8 +250,8 @@ class Specialisation(Conditions):
         if np.ndarray in map(type, arrays):
             arrays = [values[i].get() if arrays[i].__class__ is np.ndarray else arrays[i]
                       for i in range(len(arrays))]  # the device's from now on
-        company = in_company()
-        exclusive = self._exclusive(values, arrays, company)
+        threaded = several_threads()
+        exclusive = self._exclusive(values, arrays, threaded)
         offsets = list(map(_offset_of, self.generators))
         numbers = self.numbers()
         donated = list(self.pick_donated(arrays))
@@ -264,7 +264,7 @@ class Specialisation(Conditions):
             renewed = self._renewed(self.pick_grads(plain), self.pick_grads(storages), spare)
             olds = () if renewed is None else self.pick_grads(plain)
         if self.executable.spares:
-            donated += chosen(self.executable.spares, [] if company else spare)
+            donated += chosen(self.executable.spares, [] if threaded else spare)
         this = Call(arguments, grads, items, self.entries, [None] * len(self.fresh), len(self.recipes))
         out = Stores()
         self._prepare(values, epochs, exclusive, this, renewed, out)
@@ -276,7 +276,7 @@ class Specialisation(Conditions):
             with_grads(owners, grads), with_grads(self.renewed_owners, olds),
             all_at_epochs(self.written, epochs), all_equal(map(_offset_of, self.generators), offsets),
         )
-        if self.executable.calls_host or company:  # it gives nothing of anybody's away, and may have failed
+        if self.executable.calls_host or threaded:  # it gives nothing of anybody's away, and may have failed
             self.entrance.run(donated, kept, numbers, None, answers)
             if self.executable.calls_host:
                 self.executable.look(answers[1])
@@ -298,17 +298,17 @@ class Specialisation(Conditions):
         for scheduler in self.schedules:
             scheduler.step()
 
-    def _exclusive(self, values: list, arrays: list, company: bool) -> list | None:
+    def _exclusive(self, values: list, arrays: list, threaded: bool) -> list | None:
         """None if all that is donated is nobody else's; otherwise copies are made, and which were not.
 
-        In ``company`` all are copies: NOTE [In flight].
+        With ``threaded``, where several threads use tensors, all are copies: NOTE [In flight].
         """
         counts = references(self.pick_donated(values), self.pick_donated(arrays))
-        if counts == self.sole and not company and not any(map(_shared, self.pick_donated(values))):
+        if counts == self.sole and not threaded and not any(map(_shared, self.pick_donated(values))):
             return None
         alone = []
         for n, k in enumerate(self.donated):
-            if company or (counts[n], counts[len(self.donated) + n]) != SOLE[:2] or values[k].shared:
+            if threaded or (counts[n], counts[len(self.donated) + n]) != SOLE[:2] or values[k].shared:
                 arrays[k] = arrays[k].copy()
             else:
                 alone.append(k)

@@ -22,7 +22,7 @@ from jaxflow._core.value import Value
 from jaxflow._dispatch import late
 from jaxflow._dispatch.flight import Flight, watched
 from jaxflow._dispatch.handover import kinds_of
-from jaxflow._dispatch.state import in_company
+from jaxflow._dispatch.state import several_threads
 from jaxflow._dispatch.watching import WATCHERS
 
 from ._picks import pick
@@ -98,7 +98,7 @@ class Steady:
 
     def run(self, spec: Specialisation, arguments: list, grads: list | None, storages: list) -> Any:
         """The quick call, or MISSED. ``grads`` and ``storages`` are as `Conditions.fits` found them."""
-        if grads is None or in_company():
+        if grads is None or several_threads():
             return MISSED
         written = spec.written
         epochs = list(map(_epoch_of, written))
