@@ -89,6 +89,7 @@ def test_where_each_operation_fits_alone_nobody_notices(memory, monkeypatch):
     assert all(np.isfinite(t.numpy(force=True)).all() for t in everything())
 
 
+@pytest.mark.recovers
 def test_a_compiled_function_that_does_not_fit_changes_nothing(memory):
     step, _, everything = training()
     compiled = torch.compile(step)

@@ -8,8 +8,6 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .state import keep_apart
-
 
 class Job:
     """A call made in the background; ``result`` waits for it and returns or raises what it did."""
@@ -41,6 +39,7 @@ class Job:
 _jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
 _lock = threading.RLock()
 _worker: threading.Thread | None = None
+_active = threading._active  # type: ignore[attr-defined]  # active_count() takes a lock, ten times as long
 
 
 def submit(call: Callable[[], Any]) -> Job:
@@ -57,8 +56,13 @@ def submit(call: Callable[[], Any]) -> Job:
     return job
 
 
+def alone() -> bool:
+    """Whether the caller's is Python's only thread, but for the one that compiles."""
+    count = len(_active)
+    return count == 1 or (count == 2 and _worker is not None and _worker.ident in _active)
+
+
 def _work() -> None:
-    keep_apart()
     while (job := _jobs.get()) is not None:
         job.run()
 

@@ -8,9 +8,9 @@ NOTE [One hand-over]
 
     This holds where the call is C++ all the way. jax's compiled functions are (``PjitFunction``), once they
     have met the classes of arguments before: host or device arrays, committed to a device or not. At the
-    first call with others they go through Python, which can be interrupted; then copies are donated, the
-    arrays themselves are kept until the results are there, and what follows the call is stored by another
-    one that asks its conditions then. Where jax has no such function, arrays are never donated.
+    first call with others they go through Python, which can be interrupted; then copies are donated, and the
+    arrays themselves are kept until the results are there. Where jax has no such function, arrays are never
+    donated.
 """
 
 from __future__ import annotations
@@ -52,45 +52,32 @@ class Entrance:
         self.known: set[tuple] = set()
 
     def run(self, donated: list, kept: list, numbers: Sequence, about: Any, answers: list,
-            original: int | None = None, conditions: Iterable = (), then: Iterable = ()) -> None:
+            original: int | None = None) -> None:
         """Put ``about`` and the arrays that come back into ``answers``. HandedOver if something is there.
 
-        Raises Overtaken, having done nothing, unless the ``conditions`` hold; ``then`` is exhausted in the
-        same call afterwards. Both are iterators as `commit_parts` takes them. Likewise OutOfMemoryError,
-        where what it takes is not free.
-
-        The first ``original`` of the ``donated`` arrays (all, by default) are somebody's: they are the ones
-        to keep where an interrupt could get in.
+        Raises OutOfMemoryError, having done nothing, where what it takes is not free. The first ``original``
+        of the ``donated`` arrays (all, by default) are somebody's: they are the ones to keep where an
+        interrupt could get in.
         """
         if self.need and flags.CHECK_MEMORY:
             fitting.check(self.need, self.device, (donated, kept))
-        new = None
-        if donated or then:
+        kinds = None
+        if donated:
             kinds = tuple(kinds_of(chain(donated, kept, numbers)))
-            if kinds not in self.known:
-                new = kinds
-                count = len(donated) if original is None else original
-                donated = [*map(_copied, donated[:count]), *donated[count:]]
-        arrays: list = []
-        untouched = all_equal(map(len, (answers,)), (0,))
-        stored = map(answers.extend, ((about, arrays),))
-        arguments = donated, kept, *numbers
-        try:
-            if new is None:
-                hand_over(self.direct or self.compiled, arguments, arrays,
-                          chain(untouched, conditions), chain(stored, then))
+            if kinds in self.known:
+                kinds = None
             else:
-                hand_over(self.direct or self.compiled, arguments, arrays, untouched, stored)
-        except Overtaken:
-            if answers:
-                raise HandedOver from None
-            raise
+                count = len(donated) if original is None else original
+                donated = [*map(copied, donated[:count]), *donated[count:]]
+        hand_over(self.direct or self.compiled, (donated, kept, *numbers), about, answers)
         if self.direct is None:
             self._find_direct()
-        if new is not None:
-            if self.direct is not None:
-                self.known.add(new)
-            commit_parts(conditions, then)
+        if kinds is not None and self.direct is not None:
+            self.known.add(kinds)
+
+    def knows(self, donated: Sequence, kept: Sequence, numbers: Sequence) -> bool:
+        """Whether ``direct`` takes arguments of these kinds in C++ all the way."""
+        return self.direct is not None and tuple(kinds_of(chain(donated, kept, numbers))) in self.known
 
     def _find_direct(self) -> None:
         function = getattr(self.compiled, "_call", None)  # jax makes it at the first call
@@ -98,7 +85,7 @@ class Entrance:
             self.direct = function
 
     def results(self, kept: list, numbers: Sequence) -> list:
-        """The arrays that come back, where nothing is given away and nothing has to be stored with them."""
+        """The arrays that come back, where nothing is given away."""
         if self.need and flags.CHECK_MEMORY:
             fitting.check(self.need, self.device, kept)
         results = (self.direct or self.compiled)([], kept, *numbers)
@@ -106,40 +93,33 @@ class Entrance:
             self._find_direct()
         return results
 
-    def knows(self, donated: Sequence, kept: Sequence, numbers: Sequence) -> bool:
-        """Whether `again` may be called with arguments of these classes."""
-        return self.direct is not None and tuple(kinds_of(chain(donated, kept, numbers))) in self.known
-
-    def again(self, donated: list, kept: list, numbers: Sequence, results: list,
-              conditions: Iterable, then: Iterable) -> None:
-        """`run`, with arguments that it `knows`. The arrays that come back are appended to ``results``."""
-        if self.need and flags.CHECK_MEMORY:
-            fitting.check(self.need, self.device, (donated, kept))
-        arguments = donated, kept, *numbers
-        commit_parts(conditions, map(results.extend, starmap(self.direct, (arguments,))), then)
-
 
 def kinds_of(arrays: Iterable) -> Iterable:
-    """What decides the way into a call, of each array: whether it is committed; None if it is on the host.
+    """What decides the way into a call, of each array: whether it is committed.
 
-    And of what is not there.
+    None where it is on the host, or not there.
     """
     return map(_committed, arrays, _NAME, _MISSING)
 
 
-def hand_over(function: Callable[..., list], arguments: tuple, results: list, conditions: Iterable,
-              then: Iterable) -> None:
-    """Call ``function``, extend ``results`` by what it returns, and exhaust ``then``, in one C call.
+def hand_over(function: Callable[..., list], arguments: tuple, about: Any, answers: list) -> None:
+    """Call ``function``, and put ``about`` and what it returns into ``answers``, in one C call.
 
-    Raises Overtaken, having done nothing, unless the ``conditions`` hold.
+    Raises HandedOver, having done nothing, if something is there.
     """
-    commit_parts(conditions, map(results.extend, starmap(function, (arguments,))), then)
+    arrays: list = []
+    try:
+        commit_parts(all_equal(map(len, (answers,)), (0,)),
+                     map(arrays.extend, starmap(function, (arguments,))),
+                     map(answers.extend, ((about, arrays),)))
+    except Overtaken:
+        raise HandedOver from None
 
 
 # The attribute that the public property reads in Python; host arrays have none.
 _committed, _NAME, _MISSING = getattr, repeat("_committed"), repeat(None)
 
 
-def _copied(array: Any) -> Any:
+def copied(array: Any) -> Any:
     """The array in memory of its own, committed or not as it was; host arrays are not given away."""
     return array if array.__class__ is np.ndarray else jax.device_put(array, may_alias=False)

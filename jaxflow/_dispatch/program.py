@@ -200,8 +200,12 @@ class Program:
         try:
             executable.look(self.answers[1])
         except Exception as error:
-            recover(self, layout, alive, as_memory_error(error))
+            self._recover(layout, alive, as_memory_error(error))
         self.unsettled = None
+
+    def _recover(self, layout: Layout, alive: tuple[int, ...], error: Exception) -> None:
+        """Compute what can be computed, and undo the rest; raises the first failure."""
+        recover(self, layout, alive, error)
 
     def _run(self, reason: str) -> None:
         """Prepare and run; afterwards ``answers`` says what came of it."""
@@ -221,7 +225,7 @@ class Program:
                 return  # likewise, and the arguments that were gathered here had been given away
             if self.answers:  # it ran: whatever this was, the results are there
                 raise
-            recover(self, layout, alive, error)
+            self._recover(layout, alive, error)
 
     def answer(self, slots: tuple, arrays: list | tuple, doubt=None) -> None:
         """Note results that may be computed again: all of them in one store."""

@@ -4,35 +4,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from weakref import ref
 
 from jaxflow._core import flags
-
-
-class _Using:
-    """Belongs to a thread that has used tensors, and lives as long as it does."""
-
-    __slots__ = ("__weakref__",)
-
-
-_USING: dict[int, ref] = {}
-
-
-def _note() -> _Using:
-    one = _Using()
-    key = id(one)
-    _USING[key] = ref(one, lambda _: _USING.pop(key, None))
-    return one
-
-
-def several_threads() -> bool:
-    """Whether more than one of the threads that are alive have used tensors, be it to call a function."""
-    return len(_USING) > 1
-
-
-def keep_apart() -> None:
-    """Let this thread not count as one that uses tensors: what it does concerns none of another thread's."""
-    state.using = None
 
 
 class ThreadState(threading.local):
@@ -58,7 +31,6 @@ class ThreadState(threading.local):
     def __init__(self) -> None:
         self.programs = {}
         self.spares = []
-        self.using: _Using | None = _note()
 
 
 state = ThreadState()

@@ -91,11 +91,11 @@ def grads_rows(owners: list[Tensor], before: list[Tensor | None], new: Sequence[
     programs = programs_of(new)
     if not programs:
         return []
-    record = (GRADS, [*map(ref, owners)], [g if g is None else _kept(g) for g in before])
+    record = (GRADS, [*map(ref, owners)], [g if g is None else kept_grad(g) for g in before])
     return [appended(program.undo, record) for program in programs]
 
 
-def _kept(grad: Tensor) -> tuple:
+def kept_grad(grad: Tensor) -> tuple:
     """A ``.grad`` as a record keeps it: nobody else may, once it is replaced."""
     storage = grad._storage
     source = source_of(storage.value) if storage.value.__class__ is Value and grad._view is None else None

@@ -35,6 +35,12 @@ def _item_meta(t: Tensor) -> tuple:
     return t._aval, t._stride, shown, t._requires_grad, t._grad_fn is None, t._hooks, t.__class__
 
 
+# What the guards found of a call that they let pass: the tensors among its arguments; the old gradients, if
+# there is nothing more to any of them than the guards ask, else None; their storages; numbers among the
+# arguments and what was computed from them, if numbers are tracked; the program's floats and integers.
+Found = tuple[list, list | None, list, list | None, Any, Any]
+
+
 class Conditions:
     """The guards of a specialisation."""
 
@@ -48,7 +54,6 @@ class Conditions:
     integers: list
     integer_array: Any
     tape: Any  # None where no numbers are tracked
-    entries: list | None
 
     def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
                       items: list[Item]) -> None:
@@ -78,11 +83,8 @@ class Conditions:
         self.dropped = [(item.row.holder, item.key) for item in items]
         self.outlines = [_outline(item.tensor) for item in items]
 
-    def fits(self, leaves: list) -> tuple[list, list | None, list] | None:
-        """If every guard holds, the tensors among the arguments, and the old gradients and their storages.
-
-        Of these only if there is nothing more to any of them than the guards ask; None otherwise.
-        """
+    def fits(self, leaves: list) -> Found | None:
+        """What was found if every guard holds; otherwise None."""
         tensors = self.arguments.match(leaves)
         if tensors is None or not self.guard.holds():
             return None
@@ -102,7 +104,10 @@ class Conditions:
                     return None
         if self.dynamic and not self._numbers_fit():
             return None
-        return (tensors, grads, memory) if self.tape is None or self._arithmetic_fits(leaves) else None
+        if self.tape is None:
+            return tensors, grads, memory, None, self.float_array, self.integer_array
+        numbers = self._arithmetic(leaves)
+        return None if numbers is None else (tensors, grads, memory, *numbers)
 
     def _plain_grads(self, tensors: list) -> tuple[list | None, list]:
         """`_grads_fit`, asked quickly: the gradients and their storages if there is nothing more to them.
@@ -188,25 +193,23 @@ class Conditions:
         if changed is not None and changed != self.floats:
             self.floats = changed
             self.float_array = np.array(changed, np.float64)  # for this call
-        elif self.float_array.__class__ is np.ndarray and self.tape is None:
+        elif self.float_array.__class__ is np.ndarray:
             self.float_array = self._vector(self.floats, np.float64)  # for many
         return True
 
-    def _arithmetic_fits(self, leaves: list) -> bool:
-        """Do again what was done with the numbers among the arguments; whether Python took the same way."""
-        entries = self.entries = self.tape.evaluate(leaves)
+    def _arithmetic(self, leaves: list) -> tuple[list, Any, Any] | None:
+        """What was done with the numbers among the arguments, done again: the last three of `Found`.
+
+        None if Python would take another way.
+        """
+        entries = self.tape.evaluate(leaves)
         if entries is None:
-            return False
+            return None
         floats, integers = list(self.floats), list(self.integers)
         for kind, position, entry in self.tape.uses:
             (floats if kind is float else integers)[position] = entries[entry]
-        if integers != self.integers:
-            self.integers = integers
-            self.integer_array = np.array(integers, np.int64)
-        if floats:
-            self.floats = floats
-            self.float_array = np.array(floats, np.float64)
-        return True
+        return (entries, np.array(floats, np.float64) if floats else self.float_array,
+                np.array(integers, np.int64) if integers else self.integer_array)
 
     def misses(self, structure: Any, leaves: list) -> list[str]:
         """Which guards do not hold, in words."""

@@ -25,10 +25,11 @@ from jaxflow._dispatch.traces import MET
 from jaxflow._dispatch.tracked import Tape, Tracked, settled
 
 from ._arguments import flatten, numbers_at, records
+from ._call import MISSED
 from ._capture import Capture, Programs, Unsupported
 from ._reach import Reach, Wrapped, same
 from ._specialise import Builder
-from ._stores import MISSED
+from ._turns import capturing
 from ._watcher import Watcher
 
 RECOMPILE_LIMIT = 8
@@ -39,9 +40,6 @@ _ATTEMPTS = 3
 # What jax says of itself outside all of its transformations.
 _UNTRACED = get_opaque_trace_state()
 
-# One capture at a time: it makes every storage of the process unknown.
-_capturing = threading.RLock()
-
 #: The compiled functions that live, for `explain`.
 functions: weakref.WeakSet = weakref.WeakSet()
 
@@ -49,6 +47,10 @@ functions: weakref.WeakSet = weakref.WeakSet()
 def _modes() -> tuple:
     """What belongs to a thread or the process and decides what operations do."""
     return state.grad, state.inference, state.constant, dtypes.get_default_dtype()
+
+
+# The structure of a call without arguments.
+_NOTHING = flatten((), []), None
 
 
 _numbers = itertools.count()
@@ -110,8 +112,10 @@ class CompiledFunction(Wrapped):
             self.skipped += 1
             return self.fn(*args, **kwargs)
         leaves: list = []
-        structure = flatten(args, leaves), flatten(kwargs, leaves) if kwargs else None
-        key = structure, *_modes()
+        structure = _NOTHING
+        if args or kwargs:
+            structure = flatten(args, leaves), flatten(kwargs, leaves) if kwargs else None
+        key = structure, _modes()
         entry = self.entries.get(key)
         if entry is None:
             if self.count >= self.limit:
@@ -133,7 +137,7 @@ class CompiledFunction(Wrapped):
             return self.fn(*args, **kwargs)
         if stance.name == "fail_on_recompile":
             raise RuntimeError(f"{self.name} has to be compiled anew, and the stance is 'fail_on_recompile'")
-        with _capturing:
+        with capturing():
             tracked = self._to_track(entry, leaves, args, kwargs)
             try:
                 return self._specialise(entry, structure, leaves, args, kwargs, tracked)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxflow._core.value import Value
-from jaxflow._dispatch import late
 from jaxflow._dispatch.watching import WATCHERS
 
+from ._call import MISSED, Call
+from ._conditions import Found
 from ._picks import pick
-from ._stores import MISSED, Call
 
 if TYPE_CHECKING:
     from ._specialisation import Specialisation
@@ -44,23 +44,24 @@ class Reading:
         at.update((-1 - i, k) for i, k in enumerate(spec.leaf_at))
         self.pick_fresh = pick([at[slot] for slot in spec.fresh])
 
-    def run(self, spec: Specialisation, arguments: list, grads: list | None, storages: list) -> Any:
+    def run(self, spec: Specialisation, found: Found) -> Any:
         """The quick call, or MISSED where a value is not on the device, still pending or in doubt."""
-        if grads is None and spec.from_grads:
+        arguments, grads, memory, entries, floats, integers = found
+        if grads is None:
             return MISSED
-        values = spec.read(arguments, storages)
+        values = spec.read(arguments, memory)
         arrays = list(map(_array_of, values))
         kinds = set(map(type, arrays))
         if np.ndarray in kinds or any(map(_producer_of, values)) or any(map(_doubt_of, values)):
             return MISSED
         started = time.perf_counter() if WATCHERS else 0.0
-        results = spec.entrance.results(list(spec.pick_kept(arrays)), spec.numbers())
+        results = spec.entrance.results(list(spec.pick_kept(arrays)), spec.numbers(floats, integers))
         values += map(Value, self.avals, results)
-        this = Call(arguments, (), (), spec.entries, self.pick_fresh(values), len(spec.recipes))
+        this = Call(arguments, (), (), entries, len(spec.fresh), len(spec.recipes))
+        this.fresh = self.pick_fresh(values)
         for number, recipe in spec.makers:
             this.made[number] = recipe(this)
-        if WATCHERS or spec.executable.watched:
-            spec.finish(results, started)
-        else:
-            late.called(spec.about)
+        if spec.executable.watched:
+            spec.executable.look(results)
+        spec.finish(started)
         return spec.result(this)

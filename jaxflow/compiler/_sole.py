@@ -11,25 +11,25 @@ from typing import Any, NamedTuple
 
 from jaxflow._core.commit import all_equal
 
-_value_of, _array_of = attrgetter("value"), attrgetter("array")
+_array_of = attrgetter("array")
 _grad_of, _storage_of = attrgetter("_grad"), attrgetter("_storage")
 
 
-def references(values: Sequence, arrays: Sequence, grads: Sequence = (), storages: Sequence = (),
-               old: Sequence = ()) -> list[int]:
-    """The number of references to each: `expected` says what it is where they belong to one tensor alone.
+def references(values: Sequence, arrays: Sequence, grads: Sequence = (),
+               storages: Sequence = ()) -> list[int]:
+    """The number of references to each: `expected` says what it is where nobody but a call refers to them.
 
-    ``values`` and ``arrays`` were picked from lists of more of them, and are still in these; likewise
-    ``grads``, tensors, and their ``storages``; ``old`` are the Values of the latter.
+    ``values`` and ``arrays`` were picked from lists of more of them; each of the values is in one more list,
+    and no tensor's any more. ``grads``, tensors, and their ``storages`` are one owner's, were picked from
+    lists, and are still in these.
     """
     count = sys.getrefcount
-    return [*map(count, values), *map(count, arrays), *map(count, grads), *map(count, storages),
-            *map(count, old)]
+    return [*map(count, values), *map(count, arrays), *map(count, grads), *map(count, storages)]
 
 
-def referred(values: Sequence, arrays: Sequence, counts: list[int]) -> Iterable:
-    """The condition that there are so many references to each, no more."""
-    return all_equal(map(list, (map(sys.getrefcount, chain(values, arrays)),)), (counts,))
+def referred(one: Sequence, other: Sequence, counts: list[int]) -> Iterable:
+    """The condition that `references` says ``counts`` of Values and arrays, or of gradients and storages."""
+    return all_equal(map(list, (map(sys.getrefcount, chain(one, other)),)), (counts,))
 
 
 def array_references(value: Any) -> int:
@@ -42,28 +42,28 @@ class _Sole(NamedTuple):
     array: int
     grad: int
     storage: int
-    old: int
+    dropped: int  # of the Value of an old gradient
     of_value: int  # what `array_references` says
 
 
 def _calibrate() -> _Sole:
-    storage = SimpleNamespace(value=SimpleNamespace(array=object()))
-    owner = SimpleNamespace(_grad=SimpleNamespace(_storage=SimpleNamespace(value=object())))
-    of_value = array_references(storage.value)
-    values = list(map(_value_of, [storage]))
-    arrays = list(map(_array_of, values))
+    lists = [[SimpleNamespace(array=object())]]
+    lists.append(list(lists[0]))
+    arrays = list(map(_array_of, lists[0]))
+    given, donated = tuple(lists[0]), list(arrays)
+    del arrays
+    owner = SimpleNamespace(_grad=SimpleNamespace(_storage=object()))
     grads = list(map(_grad_of, [owner]))
     storages = list(map(_storage_of, grads))
-    old = list(map(_value_of, storages))
-    counts = references((values[0],), (arrays[0],), (grads[0],), (storages[0],), old)
-    return _Sole(*counts, of_value)
+    counts = references(given, donated, tuple(grads), tuple(storages))
+    del lists[0]
+    return _Sole(*counts, *map(sys.getrefcount, given), array_references(given[0]) - 1)
 
 
 # A free-threaded build has no reliable count: there, nothing is anybody's alone.
 SOLE = _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else _Sole(-1, -1, -1, -1, -1, -1)
 
 
-def expected(values: int, grads: int = 0, *, arrays: bool = True) -> list[int]:
-    """What `references` says of so many Values, their ``arrays``, and gradients, that nobody else has."""
-    return [*[SOLE.value] * values, *[SOLE.array] * (values if arrays else 0),
-            *[SOLE.grad] * grads, *[SOLE.storage] * grads, *[SOLE.old] * grads]
+def expected(values: int, grads: int = 0) -> list[int]:
+    """What `references` says of so many Values, their arrays, and gradients, that nobody else has."""
+    return [*[SOLE.value] * values, *[SOLE.array] * values, *[SOLE.grad] * grads, *[SOLE.storage] * grads]

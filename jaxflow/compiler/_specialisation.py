@@ -1,16 +1,16 @@
 """A specialisation: a compiled program of one function, and all it takes to run it without Python.
 
 NOTE [The quick call]
-    A call whose guards hold reads the present values of its leaves, runs the executable and writes what
-    it returns to where the captured call wrote it: the storages get new values, and version and epoch go up
-    by what they went up then, so that views and aliases see the write. An old value that only its storage
-    refers to is donated and its Value goes on with the new array, which nobody can tell from a new Value;
-    one that somebody else holds (a clone, a graph) is copied first. An old .grad that the call replaces
-    goes on as the new one where nobody else refers to it. Numbers are found
-    anew at each call: seeds and offsets come from the generators, an optimizer's from its groups.
+    A call whose guards hold reads the present values of its leaves and changes what the captured call
+    changed, in one C call: the storages that it wrote get new Values, and version and epoch go up by what
+    they went up then, so that views and aliases see the write; gradients, attributes and flags change,
+    generators go on. The Values are pending in a `Run`, which is closed at once: NOTE [A quick call publishes
+    first]. If somebody has changed meanwhile what the call changes, nothing is stored, and the guards are
+    asked again.
 
-    All that the call changes is written down before the program runs, and is stored in the same C call
-    (NOTE [One hand-over]): an interrupt finds the state before the call or the one after it.
+    An old .grad that the call replaces goes on as the new one where nobody else refers to it, which nobody
+    can tell from a new tensor. Numbers are found anew at each call: seeds and offsets come from the
+    generators, an optimizer's from its groups.
 """
 
 from __future__ import annotations
@@ -25,7 +25,15 @@ from weakref import getweakrefcount, ref
 import jax
 import numpy as np
 
-from jaxflow._core.commit import Overtaken, all_at_epochs, all_equal, commit_parts, stores, with_grads
+from jaxflow._core.commit import (
+    Overtaken,
+    all_at_epochs,
+    all_equal,
+    commit_parts,
+    rows_called,
+    stores,
+    with_grads,
+)
 from jaxflow._core.device import resolve
 from jaxflow._core.fields import grad_row, requires_grad_row
 from jaxflow._core.tensor import Tensor
@@ -33,25 +41,23 @@ from jaxflow._core.value import Value
 from jaxflow._dispatch import explain, late
 from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.doubt import Doubt, Question, doubt_of
-from jaxflow._dispatch.spares import chosen, large
-from jaxflow._dispatch.state import several_threads
+from jaxflow._dispatch.spares import large
 from jaxflow._dispatch.watching import WATCHERS
 
-from ._conditions import PLAIN, Conditions
+from ._call import COMPILED, MISSED, Call
+from ._conditions import PLAIN, Conditions, Found
 from ._picks import pick
 from ._reach import Item
 from ._reading import Reading
-from ._sole import SOLE, array_references, expected, references
+from ._run import Run
+from ._sole import expected, references, referred
 from ._steady import Steady
-from ._stores import MISSED, Call, Stores
+from ._turns import check, still, turn
 
-COMPILED = "call of a compiled function"
-
-_value_of, _array_of, _producer_of = attrgetter("value"), attrgetter("array"), attrgetter("producer")
-_doubt_of, _shared, _grad_of = attrgetter("doubt"), attrgetter("shared"), attrgetter("_grad")
-_epoch_of, _offset_of = attrgetter("epoch"), attrgetter("_offset")
+_value_of, _producer_of, _doubt_of = attrgetter("value"), attrgetter("producer"), attrgetter("doubt")
+_grad_of, _epoch_of, _offset_of = attrgetter("_grad"), attrgetter("epoch"), attrgetter("_offset")
 _version_of, _first = attrgetter("version"), itemgetter(0)
-
+_NONE = repeat(None)
 
 # Runs whose doubts hang on each other before they are settled together: asking costs as much as a guard.
 _CHAIN = 16
@@ -84,7 +90,6 @@ class Specialisation(Conditions):
         self.hits = 0
         # The latest run's doubt, and what of it is in the doubts of the values that were written.
         self.latest: tuple[Doubt | None, list | None] = None, None
-        self.entries: list | None = None
         self.pending: list[Doubt] = []  # runs nobody has asked about yet, the oldest first
 
     # --------------------------------------------------------------------------------------- making it
@@ -94,67 +99,8 @@ class Specialisation(Conditions):
         self.executable = executable
         self.entrance = executable.entrance
         self.device = resolve(self.trace[0].device)[1]
-        groups: dict[str, list[int]] = {
-            k: [] for k in ("fixed", "argument", "view", "grad", "item", "constant")
-        }
-        for i, (kind, _) in enumerate(self.leaves):
-            groups[kind].append(i)
-        gathered = [i for kind in groups.values() for i in kind]
-        at = {leaf: k for k, leaf in enumerate(gathered)}
-        self.storages = [self.leaves[i][1] for i in groups["fixed"]]
-        self.from_arguments = [self.leaves[i][1] for i in groups["argument"]]
-        self.from_views = [self.leaves[i][1] for i in groups["view"]]
-        self.from_grads = [self.leaves[i][1] for i in groups["grad"]]
-        self.from_constants = [self.constants[i] for i in groups["constant"]]
-        self.from_items = [self.leaves[i][1] for i in groups["item"]]
-        reads = {kind for kind, _ in self.leaves}
-        changes = {kind for kind, _ in (*(w[0] for w in self.writes), *self.viewed)}
-        changes.update(self.leaves[i][0] for i in executable.donated)
-        # Plain: captured tensors and arguments are all there is; simple: gradients and constants, too.
-        self.plain = reads | changes <= {"fixed", "argument"}
-        self.simple = reads <= {"fixed", "argument", "grad", "constant"} and changes <= {"fixed", "argument"}
-        self.leaf_at = [at[i] for i in range(len(self.leaves))]
-        self.donated = [at[i] for i in executable.donated]
-        self.sole = expected(len(self.donated))
-        self.pick_donated, self.pick_kept = pick(self.donated), pick([at[i] for i in executable.kept])
-        out = {slot: k for k, slot in enumerate(executable.outputs)}
-        self.outputs = executable.outputs
-        self.avals: dict[int, Any] = {}
-        slot = 0
-        for step in self.trace:
-            if step.__class__ is not int:
-                for aval in step.out_avals:
-                    self.avals[slot] = aval
-                    slot += 1
-        # State that is donated and written: its Value goes on with the new array.
-        donated_by = {self.leaves[i]: at[i] for i in executable.donated}
-        rest, self.reused = [], []
-        results: dict[int, int] = {}
-        for _, slot, _, _ in self.writes:
-            results[slot] = results.get(slot, 0) + 1
-        for slot in self.fresh:
-            results[slot] = results.get(slot, 0) + 1
-        self.left_slots: list[int | None] = [None] * len(gathered)
-        read_at = {self.leaves[i]: at[i] for i in range(len(self.leaves)) if self.leaves[i][0] == "fixed"}
-        for place, slot, epoch, bump in self.writes:
-            k = donated_by.get(place)
-            if slot >= 0 and place in read_at:
-                self.left_slots[read_at[place]] = slot
-            if k is not None and slot >= 0 and results[slot] == 1 and place[0] == "fixed":
-                self.reused.append((place[1], k, out[slot], epoch, bump))
-            else:
-                rest.append((place, slot if slot < 0 else out[slot], slot, epoch, bump))
-        self.rest = rest
-        self.pick_reused = pick([k for _, k, *_ in self.reused])
-        self.reused_storages, _, self.reused_outputs, self.reused_epochs, self.reused_bumps = (
-            map(list, zip(*self.reused)) if self.reused else ([], [], [], [], []))
-        self.written = [s for s, *_ in self.reused] + [w[0][1] for w in rest if w[0][0] == "fixed"]
-        self.left_pairs = [(-1 - i, self.left_slots[at[i]]) for i in range(len(self.leaves))
-                           if self.left_slots[at[i]] is not None]
-        self.fresh_from = [(n, slot if slot < 0 else out[slot], slot) for n, slot in enumerate(self.fresh)]
-        self.makers = list(enumerate(self.recipes))
-        self._load_grads(out, results)
-        self.question_from = [(q, out[q.flag.producer[1]]) for q in self.questions]
+        self._load_leaves(executable)
+        self._load_results(executable.outputs)
         self.dynamic = [e for e in self.events if e[0] == "numbers"]
         self.about = self.trace, (), ref(self)
         self.known_groups = [None] * len(self.dynamic)
@@ -167,42 +113,98 @@ class Specialisation(Conditions):
         if any(x.__class__ is not Value for x in self.from_constants):
             raise TypeError("a constant has to be a Value")
 
-    def _load_grads(self, out: dict[int, int], results: dict[int, int]) -> None:
+    def _load_leaves(self, executable: Any) -> None:
+        """Where the Values that are read come from; they are gathered by where that is."""
+        groups: dict[str, list[int]] = {
+            k: [] for k in ("fixed", "argument", "view", "grad", "item", "constant")
+        }
+        for i, (kind, _) in enumerate(self.leaves):
+            groups[kind].append(i)
+        at = {leaf: k for k, leaf in enumerate(i for kind in groups.values() for i in kind)}
+        self.leaf_at = [at[i] for i in range(len(self.leaves))]
+        self.storages = [self.leaves[i][1] for i in groups["fixed"]]
+        self.from_arguments = [self.leaves[i][1] for i in groups["argument"]]
+        self.from_views = [self.leaves[i][1] for i in groups["view"]]
+        self.from_grads = [self.leaves[i][1] for i in groups["grad"]]
+        self.from_constants = [self.constants[i] for i in groups["constant"]]
+        self.from_items = [self.leaves[i][1] for i in groups["item"]]
+        reads = {kind for kind, _ in self.leaves}
+        changes = {kind for kind, _ in (*(w[0] for w in self.writes), *self.viewed)}
+        changes.update(self.leaves[i][0] for i in executable.donated)
+        # Plain: captured tensors and arguments are all there is; simple: gradients and constants, too.
+        self.plain = reads | changes <= {"fixed", "argument"}
+        self.simple = reads <= {"fixed", "argument", "grad", "constant"} and changes <= {"fixed", "argument"}
+        self.donated = [at[i] for i in executable.donated]
+        self.pick_donated = pick(self.donated)
+        self.pick_kept = pick([at[i] for i in executable.kept])
+        self.sole = expected(len(executable.donated))
+
+    def _load_results(self, outputs: tuple[int, ...]) -> None:
+        """Where results go; Values are numbered: those that are read, then those of ``outputs``."""
+        self.outputs = outputs
+        self.avals: dict[int, Any] = {}
+        slot = 0
+        for step in self.trace:
+            if step.__class__ is not int:
+                for aval in step.out_avals:
+                    self.avals[slot] = aval
+                    slot += 1
+        count = len(self.leaf_at)
+        at = {slot: count + o for o, slot in enumerate(outputs)}
+        at.update((-1 - i, k) for i, k in enumerate(self.leaf_at))
+        self.new_avals = [self.avals[slot] for slot in outputs]
+        writes = self.writes = sorted(self.writes, key=lambda write: write[0][0] != "fixed")
+        self.written = [place[1] for place, *_ in writes if place[0] == "fixed"]
+        self.other_places = [place for place, *_ in writes if place[0] != "fixed"]
+        self.pick_written = pick([at[slot] for _, slot, *_ in writes])
+        self.epochs, self.bumps = [epoch for *_, epoch, _ in writes], [bump for *_, bump in writes]
+        self.pick_fresh = pick([at[slot] for slot in self.fresh])
+        self.makers = list(enumerate(self.recipes))
+        self.question_from = [(q, outputs.index(q.flag.producer[1])) for q in self.questions]
+        self.pick_flags = pick([o for _, o in self.question_from])
+        # What the places that are read hold afterwards.
+        left = {place: slot for place, slot, *_ in writes if slot >= 0 and place[0] == "fixed"}
+        by_position = {k: left.get(self.leaves[i]) for i, k in enumerate(self.leaf_at)}
+        self.left_slots = [by_position[k] for k in range(count)]
+        self.left_pairs = [(-1 - i, left[self.leaves[i]]) for i in range(count) if self.leaves[i] in left]
+        self._load_grads(at)
+
+    def _load_grads(self, at: dict[int, int]) -> None:
         """Find out whether old gradients can go on as the new ones."""
-        self.renewed: list[tuple] = []
-        self.renewed_owners: list[Tensor] = []
-        self.pick_grads = pick(())
+        self.renewed: list[tuple] = []  # owner, slot of the result, version and epoch, of each
         grads = self.plain_grads
-        if not grads or not self.plain:
-            return
-        slots = [self.fresh[n] for _, n, *_ in grads]
-        if any(slot < 0 or results[slot] > 1 for slot in slots):
-            return
-        self.renewed = [(out[slot], slot, *since) for slot, (_, _, _, *since) in zip(slots, grads)]
-        self.renewed_owners = [owner for owner, *_ in grads]
-        self.large_grads = [k for k, (_, slot, *_) in enumerate(self.renewed)
-                            if self.executable.spares and large(self.avals[slot])]
-        numbers = {n for _, n, *_ in grads}
-        made = {number for _, _, number, *_ in grads}
-        self.sole_grads = expected(0, len(grads))
-        self.other_fresh = [f for f in self.fresh_from if f[0] not in numbers]
-        self.other_makers = [m for m in self.makers if m[0] not in made]
+        if grads and self.plain:
+            self.renewed = [(owner, self.fresh[n], *since) for owner, n, _, *since in grads]
+            made = {number for _, _, number, *_ in grads}
+            self.pick_renewed = pick([at[slot] for _, slot, *_ in self.renewed])
+            self.old_versions = [version for _, _, version, _ in self.renewed]
+            self.old_epochs = [epoch for *_, epoch in self.renewed]
+            self.sole_grads = expected(0, len(grads))
+            # When it is stored, the list of what is replaced refers to their storages, too.
+            self.sole_replaced = [n + (k >= len(grads)) for k, n in enumerate(self.sole_grads)]
+            self.other_makers = [m for m in self.makers if m[0] not in made]
+            large_ones = [k for k, (_, slot, *_) in enumerate(self.renewed)
+                          if self.executable.spares and large(self._aval(slot))]
+            self.pick_large = pick(large_ones)
+
+    def _aval(self, slot: int) -> Any:
+        """The aval of a result, or of a leaf."""
+        return self.avals[slot] if slot >= 0 else self.leaf_avals[-1 - slot]
 
     def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
                       items: list[Item]) -> None:
         """Note what captured tensors are like, and whose ``.grad`` is there."""
         super().watch_tensors(tensors, grads, arguments, items)
         before = {id(t): m for t, m in zip(self.graded, self.grad_metas)}
-        for owner, (_, slot, _, _) in zip(self.renewed_owners, self.renewed):
-            if before.get(id(owner)) != (self.avals[slot], *PLAIN):
-                self.renewed, self.renewed_owners = [], []
-                break
+        if any(before.get(id(owner)) != (self._aval(slot), *PLAIN) for owner, slot, *_ in self.renewed):
+            self.renewed = []
+        self.renewed_owners = [owner for owner, *_ in self.renewed]
         having = {id(t): k for k, t in enumerate(self.having)}
         self.pick_grads = pick([having[id(owner)] for owner in self.renewed_owners])
         self.read_owners = [self.grad_owners[i] for i in self.from_grads]
-        captured = all(id(owner) in having for owner in self.read_owners)
-        self.pick_read = pick([having[id(owner)] for owner in self.read_owners] if captured else ())
-        self.usual = next((way(self) for way in (Reading, Steady) if captured and way.possible(self)), None)
+        self.simple = self.simple and all(id(owner) in having for owner in self.read_owners)
+        self.pick_read = pick([having[id(owner)] for owner in self.read_owners] if self.simple else ())
+        self.usual = next((way(self) for way in (Reading, Steady) if way.possible(self)), None)
 
     def _vector(self, numbers: list, dtype: Any) -> Any:
         """The numbers as the program takes them."""
@@ -214,137 +216,149 @@ class Specialisation(Conditions):
         """The quick call if every guard holds; otherwise MISSED."""
         usual = self.usual
         while True:
+            now = turn()
             found = self.fits(leaves)
             if found is None:
                 return MISSED
             try:
-                result = MISSED if usual is None else usual.run(self, *found)
-                return self._general(*found) if result is MISSED else result
+                result = MISSED if usual is None else usual.run(self, found)
+                return self._general(found, now) if result is MISSED else result
             except Overtaken:  # somebody changed what the call changes, or refers to it: it starts from that
                 usual = None
 
-    def _general(self, arguments: list, plain: list | None, storages: list) -> Any:
-        """The quick call, whatever else refers to what it reads; ``plain``: the old gradients if they are."""
-        epochs = list(map(_epoch_of, self.written))
-        values = list(map(_value_of, self.storages))
-        for i in self.from_arguments:
-            values.append(arguments[i]._storage.value)
-        grads: Any = ()
-        items: Any = ()
-        owners: Any = ()
-        if not self.plain:
-            items = [holder[key] for holder, key in self.items]
-            owners = [t if t.__class__ is not int else arguments[t] for t in self.grad_owners]
-            grads = list(map(_grad_of, owners))
-            values += [view_value(arguments[i]) for i in self.from_views]
-            values += [grads[i]._storage.value for i in self.from_grads]
-            values += [items[i]._storage.value for i in self.from_items]
-            values += self.from_constants
+    def _general(self, found: Found, now: int) -> Any:
+        """The quick call, whoever else refers to what it reads and changes; ``now`` is what `turn` said."""
+        arguments, grads, memory, entries, floats, integers = found
+        this, owners, read = self._holders(arguments, grads, entries)
+        written: Any = self.written
+        if self.other_places:
+            written = [*written, *map(this.place, self.other_places)]
+        epochs = list(map(_epoch_of, written))  # before the Values: a write in between is noticed so
+        values = self.read(arguments, memory) if self.simple and grads is not None else self._values(this)
         if any(map(_producer_of, values)):
-            for i in range(len(values)):
-                if values[i].producer is not None:
-                    values[i].producer[0].program.close(explain.ASKED)  # but not waited for
-                if values[i].array is None:
-                    values[i].get()  # says what went wrong
-        arrays = list(map(_array_of, values))
-        if np.ndarray in map(type, arrays):
-            arrays = [values[i].get() if arrays[i].__class__ is np.ndarray else arrays[i]
-                      for i in range(len(arrays))]  # the device's from now on
-        threaded = several_threads()
-        exclusive = self._exclusive(values, arrays, threaded)
-        offsets = list(map(_offset_of, self.generators))
-        numbers = self.numbers()
-        donated = list(self.pick_donated(arrays))
-        kept = list(self.pick_kept(arrays))
-        del arrays
-        spare: list = []
-        olds: tuple = ()  # the old gradients that go on as the new ones
-        renewed = None
-        if plain is not None and self.renewed:
-            renewed = self._renewed(self.pick_grads(plain), self.pick_grads(storages), spare)
-            olds = () if renewed is None else self.pick_grads(plain)
-        if self.executable.spares:
-            donated += chosen(self.executable.spares, [] if threaded else spare)
-        this = Call(arguments, grads, items, self.entries, [None] * len(self.fresh), len(self.recipes))
-        out = Stores()
-        self._prepare(values, epochs, exclusive, this, renewed, out)
-        out.rows += self.draws(offsets)
-        result = self.result(this)
-        started = time.perf_counter() if WATCHERS else 0.0
-        answers: list = []
-        undisturbed = chain(
-            with_grads(owners, grads), with_grads(self.renewed_owners, olds),
-            all_at_epochs(self.written, epochs), all_equal(map(_offset_of, self.generators), offsets),
-        )
-        if self.executable.calls_host or threaded:  # it gives nothing of anybody's away, and may have failed
-            self.entrance.run(donated, kept, numbers, None, answers)
-            if self.executable.calls_host:
-                self.executable.look(answers[1])
-            commit_parts(undisturbed, out.stores(answers))
+            check(now)  # or it would wait for what is being captured
+            _wait_for(values)
+        generators = self.generators
+        offsets = list(map(_offset_of, generators)) if generators else ()
+        run = Run(self, values, self.numbers(floats, integers))
+        new = run.new = list(map(Value, self.new_avals, _NONE, zip(repeat(run), self.outputs)))
+        run.doubt, run.noted = self.doubt(values, self.pick_flags(new))
+        every = values + new
+        this.fresh = self.pick_fresh(every)
+        cells = list(map(_version_of, written))
+        if self.viewed:
+            for cell, bump in zip(cells, self.bumps):
+                this.bumps[id(cell)] = this.bumps.get(id(cell), 0) + bump
+        rows: list[tuple] = []
+        undisturbed: Any = chain(still(now), all_at_epochs(written, epochs))
+        if owners:
+            undisturbed = chain(undisturbed, with_grads(owners, read))
+        if generators:
+            rows = self.draws(offsets)
+            undisturbed = chain(undisturbed, all_equal(map(_offset_of, generators), offsets))
+        old_grads, memory = self._old_grads(grads, memory)
+        old_cells = list(map(_version_of, memory))
+        held: list = []
+        changed: Sequence = ()
+        before: Sequence = ()
+        if memory:
+            makers = self.other_makers
+            undisturbed = chain(undisturbed, with_grads(self.renewed_owners, old_grads),
+                                referred(old_grads, memory, self.sole_replaced))
         else:
-            self.entrance.run(donated, kept, numbers, None, answers, len(self.donated), undisturbed,
-                              out.stores(answers))
-        self.finish(answers[1], started)
+            makers = self.makers
+        for number, recipe in makers:
+            this.made[number] = recipe(this)
+        if not memory and self.grad_makers:
+            changed = [t if t.__class__ is not int else this.arguments[t] for t, _ in self.grad_makers]
+            before = list(map(_grad_of, changed))
+            undisturbed = chain(undisturbed, with_grads(changed, before))
+            rows += [grad_row(t, None if maker is None else maker(this))
+                     for t, (_, maker) in zip(changed, self.grad_makers)]
+        if self.sinks or self.settings or self.flags:
+            self.store_rest(this, rows, held)
+        old = list(map(_value_of, chain(written, memory)))
+        if memory and self.executable.spares:
+            run.dropped = self.pick_large(old[len(written):])
+        run.replaced = ([*written, *memory], old, cells + old_cells,
+                        list(map(_first, chain(cells, old_cells))), changed, before)
+        result = self.result(this)
+        then = chain(
+            stores(written, "value", self.pick_written(every)),
+            stores(written, "epoch", map(add, epochs, self.epochs)),
+            map(setitem, cells, repeat(0), map(add, map(_first, cells), self.bumps)),
+        )
+        if memory:
+            then = chain(
+                then, stores(memory, "value", self.pick_renewed(every)),
+                stores(memory, "epoch", self.old_epochs),
+                map(setitem, old_cells, repeat(0), self.old_versions),
+            )
+        del every, old
+        try:
+            commit_parts(undisturbed, then, rows_called(rows))
+        except Overtaken:
+            run.give_up()
+            raise
+        started = time.perf_counter() if WATCHERS else 0.0
+        run.close(COMPILED)
+        self.finish(started)
         return result
 
-    def finish(self, results: list, started: float) -> None:
-        """What follows a run that returned ``results``."""
+    def finish(self, started: float) -> None:
+        """What follows a run that was handed over."""
         if not self.executable.calls_host:
             late.called(self.about)
-            if self.executable.watched:
-                self.executable.look(results)
         if WATCHERS:
             explain.ran(self.executable.entry, COMPILED, time.perf_counter() - started)
         for scheduler in self.schedules:
             scheduler.step()
 
-    def _exclusive(self, values: list, arrays: list, threaded: bool) -> list | None:
-        """None if all that is donated is nobody else's; otherwise copies are made, and which were not.
+    def _holders(self, arguments: list, plain: list | None,
+                 entries: list | None) -> tuple[Call, Sequence, Sequence]:
+        """The call, and owners of gradients that are read or changed, with these."""
+        made = entries, len(self.fresh), len(self.recipes)
+        if self.simple and plain is not None:
+            return Call(arguments, (), (), *made), self.read_owners, self.pick_read(plain)
+        items = [holder[key] for holder, key in self.items]
+        owners = [t if t.__class__ is not int else arguments[t] for t in self.grad_owners]
+        grads = list(map(_grad_of, owners))
+        return Call(arguments, grads, items, *made), owners, grads
 
-        With ``threaded``, where several threads use tensors, all are copies: NOTE [In flight].
-        """
-        counts = references(self.pick_donated(values), self.pick_donated(arrays))
-        if counts == self.sole and not threaded and not any(map(_shared, self.pick_donated(values))):
-            return None
-        alone = []
-        for n, k in enumerate(self.donated):
-            if threaded or (counts[n], counts[len(self.donated) + n]) != SOLE[:2] or values[k].shared:
-                arrays[k] = arrays[k].copy()
-            else:
-                alone.append(k)
-        return alone
+    def _values(self, this: Call) -> list[Value]:
+        """The present Values of all that is read."""
+        arguments, grads, items = this.arguments, this.grads, this.items
+        values = list(map(_value_of, self.storages))
+        for i in self.from_arguments:
+            values.append(arguments[i]._storage.value)
+        values += [view_value(arguments[i]) for i in self.from_views]
+        values += [grads[i]._storage.value for i in self.from_grads]
+        values += [items[i]._storage.value for i in self.from_items]
+        return values + self.from_constants
 
-    def _renewed(self, grads: tuple, storages: tuple, spare: list) -> tuple[list, tuple] | None:
-        """The Values and the storages of old gradients, if all are nobody else's; otherwise None.
-
-        They go on with the new arrays, which nobody can tell from new tensors. Large arrays that were theirs
-        alone are added to ``spare``, each with its aval: NOTE [Spare arrays].
-        """
-        values = list(map(_value_of, storages))
-        if references((), (), grads, storages, values) != self.sole_grads or any(map(getweakrefcount, grads)):
-            return None
-        if any(map(_producer_of, values)) or any(map(_shared, values)):
-            return None
-        for k in self.large_grads:
-            v = values[k]
-            if isinstance(v.array, jax.Array) and array_references(v) == SOLE.of_value:
-                spare.append((v.aval, v.array))
-        return values, storages
-
-    def read(self, arguments: list, storages: list) -> list[Value]:
-        """The present Values of all that is read, where that is ``simple``; ``storages`` are gradients'."""
+    def read(self, arguments: list, memory: list) -> list[Value]:
+        """The same, where that is ``simple`` and all gradients are plain; ``memory``: their storages."""
         values = list(map(_value_of, self.storages))
         for i in self.from_arguments:
             values.append(arguments[i]._storage.value)
         if not self.plain:
-            values += map(_value_of, self.pick_read(storages))
+            values += map(_value_of, self.pick_read(memory))
             values += self.from_constants
         return values
 
-    def numbers(self) -> tuple:
+    def _old_grads(self, plain: list | None, storages: list) -> tuple[Sequence, Sequence]:
+        """Old gradients that go on as the new ones, and their storages: nobody else refers to them."""
+        if plain is not None and self.renewed:
+            grads, memory = self.pick_grads(plain), self.pick_grads(storages)
+            if references((), (), grads, memory) == self.sole_grads and not any(map(getweakrefcount, grads)):
+                return grads, memory
+        return (), ()
+
+    def numbers(self, floats: Any, integers: Any) -> tuple:
         """What the program takes beside arrays."""
-        integers = self._integers() if self.seed_list else self.integer_array
-        return self.float_array, integers, self.complex_array
+        if self.seed_list:
+            integers = self._seeded(self.integers if integers is self.integer_array else integers)
+        return floats, integers, self.complex_array
 
     def draws(self, offsets: list) -> list[tuple]:
         """The stores that let the generators, which are at ``offsets``, go on."""
@@ -355,109 +369,33 @@ class Specialisation(Conditions):
                 rows.append((setattr, g, "_seed", seed))
         return rows
 
-    def _integers(self) -> Any:
-        numbers = list(self.integers)
+    def _seeded(self, integers: Any) -> Any:
+        numbers = list(integers)
         for at, g, draw in self.seed_list:
             x = g._seed if draw is None else g._offset + draw
             numbers[at] = x - (1 << 64) if x >= 1 << 63 else x
         return np.array(numbers, np.int64)
 
-    def _prepare(self, values: list, epochs: list, exclusive: list | None, call: Call,
-                 renewed: tuple[list, tuple] | None, out: Stores) -> None:
-        """Note in ``out`` all that the call stores, but for the arrays, which are not there yet."""
-        doubt, rows = self.doubt(values, [out.new(q.flag.aval, k) for q, k in self.question_from])
-        out.rows += rows
-        left = None
-        if doubt is not None:
-            left = [None if slot is None else (doubt, slot) for slot in self.left_slots]
-            out.set(self, "latest", (doubt, left))
-        cells = list(map(_version_of, self.reused_storages))
-        apart = len(set(map(id, cells))) == len(cells)
-        made: dict[int, Value] = {}
-
-        def value(k: int, slot: int) -> Value:
-            if slot < 0:
-                return values[self.leaf_at[-1 - slot]]
-            found = made.get(slot)
-            if found is None:
-                found = made[slot] = out.new(self.avals[slot], k)
-                if doubt is not None:
-                    found.doubt = (doubt, slot)
-            return found
-
-        if exclusive is None:
-            kept = self.pick_reused(values)
-            out.targets += kept
-            out.picks += self.reused_outputs
-            if doubt is not None:
-                out.more.append(stores(kept, "doubt", self.pick_reused(left)))
-            elif any(map(_doubt_of, kept)):
-                out.more.append(stores(kept, "doubt", repeat(None)))
-        else:
-            for s, _, o, _, _ in self.reused:
-                out.held.append(s.value)
-                out.set(s, "value", value(o, self.outputs[o]))
-        if apart and not self.rest:
-            out.more += (
-                stores(self.reused_storages, "epoch", map(add, epochs, self.reused_epochs)),
-                map(setitem, cells, repeat(0), map(add, map(_first, cells), self.reused_bumps)),
-            )
-            if self.viewed:
-                call.bumps.update(zip(map(id, cells), self.reused_bumps))
-        else:
-            for s, _, _, epoch, bump in self.reused:
-                out.written(s, epoch, bump, call)
-        fresh: Any = call.fresh
-        for n, k, slot in self.fresh_from if renewed is None else self.other_fresh:
-            fresh[n] = value(k, slot)
-        for place, k, slot, epoch, bump in self.rest:
-            s = place[1] if place[0] == "fixed" else call.place(place)
-            out.held.append(s.value)
-            out.set(s, "value", value(k, slot))
-            out.written(s, epoch, bump, call)
-        if renewed is None:
-            for number, recipe in self.makers:
-                call.made[number] = recipe(call)
-            for owner, maker in self.grad_makers:
-                t = owner if owner.__class__ is not int else call.arguments[owner]
-                out.held.append(t._grad)
-                out.rows.append(grad_row(t, None if maker is None else maker(call)))
-        else:
-            old, storages = renewed
-            out.targets += old
-            out.picks += [o for o, *_ in self.renewed]
-            if doubt is not None:
-                out.more.append(stores(old, "doubt", [(doubt, slot) for _, slot, *_ in self.renewed]))
-            elif any(map(_doubt_of, old)):
-                out.more.append(stores(old, "doubt", repeat(None)))
-            out.more += (
-                stores(storages, "epoch", [epoch for *_, epoch in self.renewed]),
-                map(setitem, map(_version_of, storages), repeat(0), [r[2] for r in self.renewed]),
-            )
-            for number, recipe in self.other_makers:
-                call.made[number] = recipe(call)
-        self.store_rest(call, out)
-
-    def store_rest(self, call: Call, out: Stores) -> None:
-        """Note in ``out`` what is stored beside Values and gradients: in containers, attributes, flags."""
+    def store_rest(self, call: Call, rows: list, held: list) -> None:
+        """Add to ``rows`` what is stored in containers and flags, and to ``held`` what it replaces."""
         for (holder, key, row, index, at), maker in self.sinks:
             x = maker(call)
-            out.held.append(holder[key])
-            out.rows += [(setitem, holder, key, x), (setitem, row.held, index, x),
-                         (setitem, self.guard.flat, at, x)]
-        out.rows += [(setitem, holder, key, x) for holder, key, x in self.settings]
+            held.append(holder[key])
+            rows += [(setitem, holder, key, x), (setitem, row.held, index, x),
+                     (setitem, self.guard.flat, at, x)]
+        rows += [(setitem, holder, key, x) for holder, key, x in self.settings]
         for owner, flag in self.flags:
             t = call.arguments[owner] if owner.__class__ is int else owner
-            out.rows.append(requires_grad_row(t, flag))
+            rows.append(requires_grad_row(t, flag))
 
-    def doubt(self, values: list, flags: Sequence[Value]) -> tuple[Doubt | None, list[tuple]]:
-        """What this run may have done wrong (NOTE [Faults found late]), and the stores that note it.
+    def doubt(self, values: list, flags: Sequence[Value]) -> tuple[Doubt | None, Sequence[tuple]]:
+        """What this run may have done wrong (NOTE [Faults found late]), and the rows that note it.
 
         ``flags`` are the answers to its questions.
         """
         doubts = list(map(_doubt_of, values))
         if not flags and not any(doubts):
-            return None, []
+            return None, ()
         questions = [Question(flag, q.asked, q.victims, q.error, q.line)
                      for flag, (q, _) in zip(flags, self.question_from)]
         last, left = self.latest
@@ -467,12 +405,14 @@ class Specialisation(Conditions):
                 self._settle()
             before = None if last is None or last.wrong == {} else (last, self.left_pairs)
             doubt = Doubt(questions, [], self.trace, before)
-            return doubt, [(self.pending.append, doubt)]
+            return doubt, [(self.pending.append, doubt), self._left_in(doubt)]
         doubt = doubt_of(questions, [values[k] for k in self.leaf_at], self.trace)
-        rows: list[tuple] = [(self.pending.clear,)]
-        if doubt is None:
-            rows.append((setattr, self, "latest", (None, None)))
-        return doubt, rows
+        return doubt, [(self.pending.clear,), self._left_in(doubt)]
+
+    def _left_in(self, doubt: Doubt | None) -> tuple:
+        """The row that notes what the run in ``doubt`` leaves where it read."""
+        left = None if doubt is None else [None if s is None else (doubt, s) for s in self.left_slots]
+        return setattr, self, "latest", (doubt, left)
 
     def _settle(self) -> None:
         """Forget the runs that are known to have gone well."""
@@ -481,3 +421,12 @@ class Specialisation(Conditions):
                 del self.pending[:n]
                 return
         self.pending.clear()
+
+
+def _wait_for(values: list[Value]) -> None:
+    """Let what others owe be there; raises what went wrong."""
+    for value in values:
+        if value.producer is not None:
+            value.producer[0].program.close(explain.ASKED)  # but not waited for
+        if value.array is None:
+            value.get()  # says what went wrong

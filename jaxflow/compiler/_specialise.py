@@ -261,6 +261,7 @@ class Builder:
         spec.tape = capture.tape if capture.tape.leaves else None
         trace = spec.trace = tuple(program.trace)
         program.leaves = [_like(self._original(slot)) for slot in order]
+        spec.leaf_avals = [leaf.aval for leaf in program.leaves]
         alive = tuple(sorted(needed))
         entry = library.known(trace)
         executable = entry.serving(alive, donatable)

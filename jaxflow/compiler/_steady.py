@@ -5,29 +5,36 @@ NOTE [Steady state]
     number of the optimizer's state and each old gradient is referred to by its tensor alone. Then nothing is
     copied, and which Value gets which result is known beforehand. So what is stored are iterators over lists
     that were made with the specialisation, and whatever depends on the number of tensors is done by C
-    functions that walk over lists. Anything else (a clone of a parameter, a gradient that somebody keeps, a
+    functions that walk over lists. The Values go on with the new arrays, which nobody can tell from new
+    Values, and nothing is published before the program has run: so no other thread of Python's may be there,
+    for XLA lets them run meanwhile. Anything else (a clone of a parameter, a gradient that somebody keeps, a
     host array, a value still pending) takes the general way, `Specialisation._general`.
 """
 
 from __future__ import annotations
 
 import time
-from itertools import chain, repeat
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain, repeat, starmap
 from operator import add, attrgetter, itemgetter, setitem
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 from weakref import getweakrefcount
 
-from jaxflow._core.commit import all_at_epochs, all_equal, rows_called, stores, with_grads
+import jax
+
+from jaxflow._core.commit import all_at_epochs, all_equal, commit_parts, rows_called, stores, with_grads
 from jaxflow._core.value import Value
 from jaxflow._dispatch import late
-from jaxflow._dispatch.flight import Flight, watched
+from jaxflow._dispatch.background import alone
 from jaxflow._dispatch.handover import kinds_of
-from jaxflow._dispatch.state import several_threads
 from jaxflow._dispatch.watching import WATCHERS
 
+from ._call import MISSED, Call
+from ._conditions import Found
 from ._picks import pick
-from ._sole import expected, references, referred
-from ._stores import MISSED, Call, Stores
+from ._sole import SOLE, expected, referred
 
 if TYPE_CHECKING:
     from ._specialisation import Specialisation
@@ -48,19 +55,29 @@ class Steady:
     def possible(spec: Specialisation) -> bool:
         """Whether there is such a state."""
         executable = spec.executable
+        renewed = [slot for _, slot, *_ in spec.renewed]
+        uses = _uses(spec)
         return (
-            spec.simple and all(place[0] == "fixed" for place, *_ in spec.rest)
-            and (bool(spec.renewed) or not spec.grad_makers)
-            and not executable.spares and not executable.calls_host
+            spec.simple and not spec.other_places
+            and (bool(renewed) or not spec.grad_makers)
+            and all(slot >= 0 and uses[slot] == 1 for slot in renewed)
+            and not executable.spares and not executable.watched and not spec.entrance.need
         )
 
     def __init__(self, spec: Specialisation) -> None:
         self.kinds: list | None = None  # of the arguments of a call that went this way
-        self.sole = expected(len(spec.donated), len(spec.renewed), arrays=False)
-        outputs, leaf_at = spec.outputs, spec.leaf_at
+        outputs, leaf_at, uses = spec.outputs, spec.leaf_at, _uses(spec)
         count, old = len(leaf_at), len(leaf_at) + len(spec.renewed)
-        getting = {o: k for _, k, o, *_ in spec.reused}
-        getting.update((o, count + j) for j, (o, *_) in enumerate(spec.renewed))
+        donated = {spec.leaves[i]: leaf_at[i] for i in spec.executable.donated}
+        # Which result goes to a Value that is there: what is written is, if it was donated.
+        getting: dict[int, int] = {}
+        others = []
+        for place, slot, *_ in spec.writes:
+            if place in donated and slot >= 0 and uses[slot] == 1:
+                getting[outputs.index(slot)] = donated[place]
+            else:
+                others.append((place, slot))
+        getting.update((outputs.index(slot), count + j) for j, (_, slot, *_) in enumerate(spec.renewed))
         self.new_avals: list = []
         for o, slot in enumerate(outputs):
             if o not in getting:
@@ -75,8 +92,10 @@ class Steady:
         # How many references there are to what is given away when it is: `every`, and what it is picked for.
         mentions = [*(getting[o] for o in range(len(outputs))),
                     *(-1 if n in grads else at[slot] for n, slot in enumerate(spec.fresh)),
-                    *(at[slot] for _, _, slot, *_ in spec.rest),
-                    *(leaf_at[spec.leaves.index(place)] for place, *_ in spec.rest if place in spec.leaves)]
+                    *(at[slot] for _, slot in others),
+                    *(leaf_at[spec.leaves.index(place)] for place, _ in others if place in spec.leaves)]
+        self.sole = [*expected(len(spec.donated))[: len(spec.donated)], *expected(0, len(spec.renewed)),
+                     *[SOLE.dropped] * len(spec.renewed)]
         self.referred = expected(len(spec.donated))
         for n, k in enumerate(spec.donated):
             self.referred[n] += 1 + mentions.count(k)
@@ -85,29 +104,26 @@ class Steady:
         asked = {k for _, k in spec.question_from}
         self.pick_flags = pick([getting[k] for _, k in spec.question_from])
         self.pick_marks = pick([-1 if o in asked else o for o in range(len(outputs))])
-        self.pick_left = pick([-1 if slot is None else outputs.index(slot) for slot in spec.left_slots])
-        # The storages that are written: those whose Value goes on, and then the others.
-        self.others = [place[1] for place, *_ in spec.rest]
-        self.pick_others = pick([at[slot] for _, _, slot, *_ in spec.rest])
-        self.epochs = [*spec.reused_epochs, *(epoch for *_, epoch, _ in spec.rest)]
-        self.bumps = [*spec.reused_bumps, *(bump for *_, bump in spec.rest)]
+        # Storages that get another Value.
+        self.others = [place[1] for place, _ in others]
+        self.pick_others = pick([at[slot] for _, slot in others])
         self.old_epochs = [epoch for *_, epoch in spec.renewed]
         self.old_versions = [version for _, _, version, _ in spec.renewed]
-        self.ends = bool(spec.executable.watched or spec.schedules)  # more than a note follows the run
         self.more = bool(spec.sinks or spec.settings or spec.flags)
 
-    def run(self, spec: Specialisation, arguments: list, grads: list | None, storages: list) -> Any:
-        """The quick call, or MISSED. ``grads`` and ``storages`` are as `Conditions.fits` found them."""
-        if grads is None or several_threads():
+    def run(self, spec: Specialisation, found: Found) -> Any:
+        """The quick call, or MISSED."""
+        arguments, grads, memory, entries, floats, integers = found
+        if grads is None or not alone():
             return MISSED
         written = spec.written
         epochs = list(map(_epoch_of, written))
-        values = spec.read(arguments, storages)
+        values = spec.read(arguments, memory)
         read = spec.pick_read(grads) if spec.read_owners else None
         arrays = list(map(_array_of, values))
         generators = spec.generators
         offsets = list(map(_offset_of, generators))
-        numbers = spec.numbers()
+        numbers = spec.numbers(floats, integers)
         given = spec.pick_donated(values)
         donated, kept = list(spec.pick_donated(arrays)), list(spec.pick_kept(arrays))
         kinds = list(kinds_of(chain(arrays, numbers)))
@@ -115,68 +131,65 @@ class Steady:
             if None in kinds[: len(arrays)] or not spec.entrance.knows(donated, kept, numbers):
                 return MISSED
             self.kinds = kinds
-        grads, storages = spec.pick_grads(grads), spec.pick_grads(storages)
-        old = list(map(_value_of, storages))
-        others = watched()
-        if references(given, (), grads, storages, old) != self.sole or (
+        del arrays
+        grads, memory = spec.pick_grads(grads), spec.pick_grads(memory)
+        old = list(map(_value_of, memory))
+        if list(map(getrefcount, chain(given, grads, memory, old))) != self.sole or (
             any(map(getweakrefcount, grads)) or any(map(_producer_of, old))
-            or any(map(_shared, chain(given, old))) or others and any(map(_producer_of, values))
+            or any(map(_shared, chain(given, old)))
         ):
             return MISSED
         every = [*values, *old, *map(Value, self.new_avals), None]
         targets, flags = self.pick_targets(every), self.pick_flags(every)
-        rows: list[tuple] = []
+        rows: Sequence[tuple] = ()
         marks: Any = ()
         if flags or any(map(_doubt_of, chain(values, old))):
             doubt, rows = spec.doubt(values, flags)
             marks = repeat(None)
             if doubt is not None:
-                marks = [*zip(repeat(doubt), spec.outputs), None]
-                rows.append((setattr, spec, "latest", (doubt, list(self.pick_left(marks)))))
-                marks = self.pick_marks(marks)
+                marks = self.pick_marks([*zip(repeat(doubt), spec.outputs), None])
         cells = list(map(_version_of, written))
-        this = Call(arguments, (), (), spec.entries, self.pick_fresh(every), len(spec.recipes))
+        this = Call(arguments, (), (), entries, len(spec.fresh), len(spec.recipes))
+        this.fresh = self.pick_fresh(every)
         if spec.viewed:
-            for cell, bump in zip(cells, self.bumps):
+            for cell, bump in zip(cells, spec.bumps):
                 this.bumps[id(cell)] = this.bumps.get(id(cell), 0) + bump
         for number, recipe in self.makers:
             this.made[number] = recipe(this)
         # What is replaced lives until all is stored: NOTE [One C call].
         held = [*map(_array_of, old), *map(_value_of, self.others)]
         if self.more:
-            out = Stores()
-            spec.store_rest(this, out)
-            held += out.held
-            rows += out.rows
+            rows = [*rows]
+            spec.store_rest(this, rows, held)
         undisturbed = chain(all_at_epochs(written, epochs), with_grads(self.owners, read or grads))
         if generators:
-            rows += spec.draws(offsets)
+            rows = [*rows, *spec.draws(offsets)]
             undisturbed = chain(undisturbed, all_equal(map(_offset_of, generators), offsets))
         result = spec.result(this)
         results: list = []
         started = time.perf_counter() if WATCHERS else 0.0
-        then = chain(
-            map(setattr, targets, repeat("array"), results),
-            map(setattr, targets, repeat("doubt"), marks),
-            stores(self.others, "value", self.pick_others(every)) if self.others else (),
-            stores(chain(written, storages), "epoch", chain(map(add, epochs, self.epochs), self.old_epochs)),
-            map(setitem, chain(cells, map(_version_of, storages)), repeat(0),
-                chain(map(add, map(_first, cells), self.bumps), self.old_versions)),
-            rows_called(rows),
-        )
-        undisturbed = chain(undisturbed, referred(given, donated, self.referred))
-        if others and given:
-            flight = Flight(given)
-            with flight.lock:
-                try:
-                    spec.entrance.again(donated, kept, numbers, results, chain(undisturbed, flight.start()),
-                                        chain(then, flight.end()))
-                finally:
-                    flight.close("")
-        else:
-            spec.entrance.again(donated, kept, numbers, results, undisturbed, then)
-        if WATCHERS or self.ends:
-            spec.finish(results, started)
+        raised = map(add, epochs, spec.epochs)
+        try:
+            commit_parts(
+                undisturbed, referred(given, donated, self.referred),
+                map(results.extend, starmap(spec.entrance.direct, ((donated, kept, *numbers),))),
+                map(setattr, targets, repeat("array"), results),
+                map(setattr, targets, repeat("doubt"), marks),
+                stores(self.others, "value", self.pick_others(every)) if self.others else (),
+                stores(chain(written, memory), "epoch", chain(raised, self.old_epochs)),
+                map(setitem, chain(cells, map(_version_of, memory)), repeat(0),
+                    chain(map(add, map(_first, cells), spec.bumps), self.old_versions)),
+                rows_called(rows),
+            )
+        except jax.errors.JaxRuntimeError:
+            return MISSED  # the general way finds out what can be computed
+        if WATCHERS or spec.schedules:
+            spec.finish(started)
         else:
             late.called(spec.about)
         return result
+
+
+def _uses(spec: Specialisation) -> Counter:
+    """How often each result is somebody's Value."""
+    return Counter([*(slot for _, slot, *_ in spec.writes), *spec.fresh])

@@ -10,7 +10,9 @@ import pytest
 from running import check_same, numbers
 
 import jaxflow as torch
+from jaxflow._core.commit import commit_parts
 from jaxflow._dispatch import handover
+from jaxflow.compiler import _specialisation, _steady
 from jaxflow.compiler._specialisation import Specialisation
 
 F = torch.nn.functional
@@ -124,13 +126,13 @@ def test_whatever_refers_to_what_a_step_reads(optimizer, disturb, general, defer
 
 def test_numbers_on_the_host_are_another_way_into_a_program(deferred, compiled, monkeypatch):
     """A changed learning rate is handed over from the host: what is given away then is copied first, once."""
-    copies, copied = [], handover._copied
+    copies, copied = [], handover.copied
 
     def counted(array):
         copies.append(array.shape)
         return copied(array)
 
-    monkeypatch.setattr(handover, "_copied", counted)
+    monkeypatch.setattr(handover, "copied", counted)
     weight = torch.ones(7, requires_grad=True)
     update = torch.optim.SGD([weight], lr=0.25)
 
@@ -211,9 +213,12 @@ def test_a_call_that_only_reads(made, general, deferred, compiled, monkeypatch):
 
 @pytest.mark.parametrize("change", ["the weight", "the weight and the gradient", "the gradient"])
 @pytest.mark.parametrize("kept", [False, True])
-@pytest.mark.parametrize("before", ["numbers", "hand-over"])
+@pytest.mark.parametrize("before", ["numbers", "publishing", "hand-over"])
 def test_who_comes_in_between_is_not_overwritten(before, change, kept, deferred, monkeypatch):
-    """What changes after the guards were asked and before the program is run counts as changed before."""
+    """What changes before the call's Values are published counts as changed before, else as changed after.
+
+    Where nobody else refers to what a step reads, it publishes and hands over at once.
+    """
 
     def trained(compiler, interfere):
         weight = torch.tensor([1.0, 2.0, 4.0], requires_grad=True)
@@ -233,7 +238,7 @@ def test_who_comes_in_between_is_not_overwritten(before, change, kept, deferred,
                 if "weight" in change:
                     weight.mul_(0.5)
                 if "gradient" in change:
-                    weight.grad = None if "weight" in change else torch.ones(3)
+                    weight.grad = None if "weight" in change and before != "hand-over" else torch.ones(3)
 
         for k in range(8):
             if kept and k == 5:
@@ -242,7 +247,11 @@ def test_who_comes_in_between_is_not_overwritten(before, change, kept, deferred,
             found += loss.item(), *weight.tolist(), *weight.grad.tolist()  # numpy() would share them
         return [np.array(found), *numbers(held)]
 
-    def first(step, changed):
+    def in_order(step, changed):
+        if before == "hand-over" and kept:
+            loss = step()
+            changed()
+            return loss
         changed()
         return step()
 
@@ -260,14 +269,16 @@ def test_who_comes_in_between_is_not_overwritten(before, change, kept, deferred,
         with monkeypatch.context() as patch:
             if before == "numbers":
                 patch.setattr(Specialisation, before, after(Specialisation.numbers))
+            elif before == "publishing" or not kept:
+                for module in (_specialisation, _steady):
+                    patch.setattr(module, "commit_parts", after(commit_parts))
             else:
-                for name in ("run", "again"):
-                    patch.setattr(handover.Entrance, name, after(getattr(handover.Entrance, name)))
+                patch.setattr(handover.Entrance, "run", after(handover.Entrance.run))
             loss = step()
         assert not waiting
         return loss
 
-    check_same(trained(torch.compile, in_between), trained(lambda f: f, first))
+    check_same(trained(torch.compile, in_between), trained(lambda f: f, in_order))
 
 
 @pytest.mark.parametrize("optimizer", ["SGD", "Adam"])
@@ -288,12 +299,10 @@ def test_an_update_alone_reads_the_gradients(optimizer, change, deferred, compil
             weights[1].grad = torch.full((3,), 3.0)
             weights[1].grad.tolist()
 
-        again = handover.Entrance.again
-
         def disturbed(*arguments):
             if waiting:
                 waiting.pop()()
-            return again(*arguments)
+            return commit_parts(*arguments)
 
         for k in range(7):
             if k == 4 and change == "its numbers":
@@ -305,7 +314,7 @@ def test_an_update_alone_reads_the_gradients(optimizer, change, deferred, compil
                 another_gradient()
             before = len(counts)
             with monkeypatch.context() as patch:
-                patch.setattr(handover.Entrance, "again", disturbed)
+                patch.setattr(_steady, "commit_parts", disturbed)
                 step()
             assert not waiting
             ways.append(len(counts) - before)
@@ -322,7 +331,7 @@ def test_an_update_alone_reads_the_gradients(optimizer, change, deferred, compil
 
 @pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
 def test_a_first_call_with_arguments_of_a_kind_overwrites_nobody(optimizer, deferred, compiled, monkeypatch):
-    """Such a call goes through Python, where another thread may write to what the call is about to change."""
+    """Such a call goes through Python, where another thread may write to what the call has changed."""
 
     def trained(compiler, interfere):
         weight = torch.tensor([1.0, 2.0, 4.0], requires_grad=True)
@@ -348,9 +357,9 @@ def test_a_first_call_with_arguments_of_a_kind_overwrites_nobody(optimizer, defe
             found += weight.tolist()
         return [np.array(found)]
 
-    def first(step, changed):
-        changed()
+    def one_by_one(step, changed):
         step()
+        changed()
 
     def meanwhile(step, changed):
         hand_over, waiting = handover.hand_over, [changed]
@@ -369,4 +378,4 @@ def test_a_first_call_with_arguments_of_a_kind_overwrites_nobody(optimizer, defe
             step()
         assert not waiting
 
-    check_same(trained(torch.compile, meanwhile), trained(lambda f: f, first))
+    check_same(trained(torch.compile, meanwhile), trained(lambda f: f, one_by_one))

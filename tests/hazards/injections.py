@@ -106,7 +106,7 @@ def compilation(failure: Failure):
 
 def copies(failure: Failure):
     """While arguments are copied, so that the copies can be donated."""
-    return patched(handover, "_copied", _first(failure))
+    return patched(handover, "copied", _first(failure))
 
 
 def start(failure: Failure):

@@ -98,6 +98,16 @@ def compiled_step(seed: int) -> World:
     return world
 
 
+KEEP = "w.kept = [p.detach().clone() for p in w.model.parameters()]"
+
+
+@scenario(KEEP, COMPILED, KEEP, COMPILED, ITEM, KEEP, COMPILED, compiled="_step",
+          warm=f"[w._step(w.x, w.y) for _ in range(4)]; {KEEP}; w._step(w.x, w.y)")
+def compiled_step_beside_clones(seed: int) -> World:
+    """Somebody refers to what it would give away: it publishes first, and is run afterwards."""
+    return compiled_step(seed)
+
+
 @scenario("w.out = w._predict(w.x)", "w.n = w.out.sum().item()", "w.out = w._predict(w.x)",
           compiled="_predict", warm="[w._predict(w.x) for _ in range(4)]")
 def compiled_forward(seed: int) -> World:

@@ -13,8 +13,13 @@ from typing import Any
 
 import jaxflow as torch
 from jaxflow._core import flags
+from jaxflow.compiler import _steady
 
 PATIENCE = 30.0  # seconds; a run takes milliseconds, or a compilation: this tells a deadlock
+
+
+def _nobody_else() -> bool:
+    return True
 
 
 class Hung(Exception):
@@ -22,14 +27,21 @@ class Hung(Exception):
 
 
 @contextlib.contextmanager
-def executing(mode: str) -> Iterator[None]:
-    """The executor of a mode; ``compiled`` and ``compile`` are the deferred one with nothing interpreted."""
+def executing(mode: str, *, beside: bool = False) -> Iterator[None]:
+    """The executor of a mode; ``compiled`` and ``compile`` are the deferred one with nothing interpreted.
+
+    Without others ``beside`` it, the caller's compiled calls take the way that they take where there is no other
+    thread; the one that waits for it looks at nothing.
+    """
     interpret, flags.INTERPRET = flags.INTERPRET, mode == "deferred"
+    alone = _steady.alone
+    if mode == "compile" and not beside:
+        _steady.alone = _nobody_else
     try:
         with torch.execution("eager" if mode == "eager" else "deferred"):
             yield
     finally:
-        flags.INTERPRET = interpret
+        flags.INTERPRET, _steady.alone = interpret, alone
 
 
 def in_thread(function: Callable, *arguments: Any) -> Any:

@@ -39,7 +39,7 @@ def together(mode: str, jobs: list[Callable[[], Any]]) -> list[Any]:
     def run(i: int) -> None:
         try:
             start.wait()
-            with executing(mode):
+            with executing(mode, beside=True):
                 results[i] = jobs[i]()
         except BaseException as error:
             failures.append(error)

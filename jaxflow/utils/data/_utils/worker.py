@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 import jaxflow
-from jaxflow._dispatch.state import keep_apart, making_data
+from jaxflow._dispatch.state import making_data
 
 _local = threading.local()
 
@@ -144,7 +144,6 @@ class Worker(threading.Thread):
 
     def run(self) -> None:
         """Fetch until told to stop."""
-        keep_apart()
         _local.info = self._info
         number, own = self._info.id, self._info.dataset
         with making_data():  # NOTE [Data is made eagerly]
