@@ -16,7 +16,7 @@ NOTE [The quick call]
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, repeat
 from operator import add, attrgetter, itemgetter, setitem
 from typing import Any
@@ -228,19 +228,18 @@ class Specialisation(Conditions):
 
     def _general(self, found: Found, now: int) -> Any:
         """The quick call, whoever else refers to what it reads and changes; ``now`` is what `turn` said."""
-        arguments, grads, memory, entries, floats, integers = found
-        this, owners, read = self._holders(arguments, grads, entries)
+        this, owners, read = self._holders(*found[:2], found[3])
         written: Any = self.written
         if self.other_places:
             written = [*written, *map(this.place, self.other_places)]
         epochs = list(map(_epoch_of, written))  # before the Values: a write in between is noticed so
-        values = self.read(arguments, memory) if self.simple and grads is not None else self._values(this)
+        values = self._values(this, *found[:3])
         if any(map(_producer_of, values)):
             check(now)  # or it would wait for what is being captured
             _wait_for(values)
         generators = self.generators
-        offsets = list(map(_offset_of, generators)) if generators else ()
-        run = Run(self, values, self.numbers(floats, integers))
+        offsets = list(map(_offset_of, generators))
+        run = Run(self, values, self.numbers(*found[4:]))
         new = run.new = list(map(Value, self.new_avals, _NONE, zip(repeat(run), self.outputs)))
         run.doubt, run.noted = self.doubt(values, self.pick_flags(new))
         every = values + new
@@ -249,54 +248,24 @@ class Specialisation(Conditions):
         if self.viewed:
             for cell, bump in zip(cells, self.bumps):
                 this.bumps[id(cell)] = this.bumps.get(id(cell), 0) + bump
-        rows: list[tuple] = []
-        undisturbed: Any = chain(still(now), all_at_epochs(written, epochs))
-        if owners:
-            undisturbed = chain(undisturbed, with_grads(owners, read))
-        if generators:
-            rows = self.draws(offsets)
-            undisturbed = chain(undisturbed, all_equal(map(_offset_of, generators), offsets))
-        old_grads, memory = self._old_grads(grads, memory)
-        old_cells = list(map(_version_of, memory))
-        held: list = []
-        changed: Sequence = ()
-        before: Sequence = ()
-        if memory:
-            makers = self.other_makers
-            undisturbed = chain(undisturbed, with_grads(self.renewed_owners, old_grads),
-                                referred(old_grads, memory, self.sole_replaced))
-        else:
-            makers = self.makers
-        for number, recipe in makers:
-            this.made[number] = recipe(this)
-        if not memory and self.grad_makers:
-            changed = [t if t.__class__ is not int else this.arguments[t] for t, _ in self.grad_makers]
-            before = list(map(_grad_of, changed))
-            undisturbed = chain(undisturbed, with_grads(changed, before))
-            rows += [grad_row(t, None if maker is None else maker(this))
-                     for t, (_, maker) in zip(changed, self.grad_makers)]
+        rows, held = self.draws(offsets), []
+        run.replaced = written, list(map(_value_of, written)), cells, list(map(_first, cells)), (), ()
+        grads = self._grads_changed(this, run, every, *found[1:3], rows)
         if self.sinks or self.settings or self.flags:
             self.store_rest(this, rows, held)
-        old = list(map(_value_of, chain(written, memory)))
-        if memory and self.executable.spares:
-            run.dropped = self.pick_large(old[len(written):])
-        run.replaced = ([*written, *memory], old, cells + old_cells,
-                        list(map(_first, chain(cells, old_cells))), changed, before)
         result = self.result(this)
+        undisturbed = chain(
+            still(now), all_at_epochs(written, epochs), with_grads(owners, read),
+            all_equal(map(_offset_of, generators), offsets),
+        )
         then = chain(
             stores(written, "value", self.pick_written(every)),
             stores(written, "epoch", map(add, epochs, self.epochs)),
             map(setitem, cells, repeat(0), map(add, map(_first, cells), self.bumps)),
         )
-        if memory:
-            then = chain(
-                then, stores(memory, "value", self.pick_renewed(every)),
-                stores(memory, "epoch", self.old_epochs),
-                map(setitem, old_cells, repeat(0), self.old_versions),
-            )
-        del every, old
+        del every
         try:
-            commit_parts(undisturbed, then, rows_called(rows))
+            commit_parts(undisturbed, *grads, then, rows_called(rows))
         except Overtaken:
             run.give_up()
             raise
@@ -304,6 +273,36 @@ class Specialisation(Conditions):
         run.close(COMPILED)
         self.finish(started)
         return result
+
+    def _grads_changed(self, this: Call, run: Run, every: list, plain: list | None, storages: list,
+                       rows: list) -> tuple[Iterable, ...]:
+        """Make the new tensors; the conditions, then the stores that give tensors their new gradients.
+
+        They go to ``rows`` where each ``.grad`` gets another tensor.
+        """
+        grads, memory = self._old_grads(plain, storages)
+        for number, recipe in self.other_makers if memory else self.makers:
+            this.made[number] = recipe(this)
+        written, old, cells, versions, *_ = run.replaced
+        if memory:  # the old tensors go on as the new ones
+            their_cells, their_values = list(map(_version_of, memory)), list(map(_value_of, memory))
+            if self.executable.spares:
+                run.dropped = self.pick_large(their_values)
+            run.replaced = ([*written, *memory], old + their_values, cells + their_cells,
+                            versions + list(map(_first, their_cells)), (), ())
+            return (
+                with_grads(self.renewed_owners, grads), referred(grads, memory, self.sole_replaced),
+                stores(memory, "value", self.pick_renewed(every)), stores(memory, "epoch", self.old_epochs),
+                map(setitem, their_cells, repeat(0), self.old_versions),
+            )
+        if not self.grad_makers:
+            return ()
+        owners = [t if t.__class__ is not int else this.arguments[t] for t, _ in self.grad_makers]
+        before = list(map(_grad_of, owners))
+        rows += [grad_row(t, None if maker is None else maker(this))
+                 for t, (_, maker) in zip(owners, self.grad_makers)]
+        run.replaced = written, old, cells, versions, owners, before
+        return (with_grads(owners, before),)
 
     def finish(self, started: float) -> None:
         """What follows a run that was handed over."""
@@ -325,9 +324,11 @@ class Specialisation(Conditions):
         grads = list(map(_grad_of, owners))
         return Call(arguments, grads, items, *made), owners, grads
 
-    def _values(self, this: Call) -> list[Value]:
+    def _values(self, this: Call, arguments: list, plain: list | None, storages: list) -> list[Value]:
         """The present Values of all that is read."""
-        arguments, grads, items = this.arguments, this.grads, this.items
+        if self.simple and plain is not None:
+            return self.read(arguments, storages)
+        grads, items = this.grads, this.items
         values = list(map(_value_of, self.storages))
         for i in self.from_arguments:
             values.append(arguments[i]._storage.value)
