@@ -34,7 +34,7 @@ from jaxflow.optim._rule import RuleOptimizer
 from jaxflow.optim.lr_scheduler import LRScheduler
 from jaxflow.optim.optimizer import Optimizer
 
-from ._watcher import codes_of, globals_of, is_library, names_of
+from ._watcher import codes_of, globals_of, is_library, is_ours, names_of
 
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
 _FIXED = (*SCALARS, type(...), type(NotImplemented), range, slice, re.Pattern, enum.Enum, np.dtype,
@@ -69,14 +69,18 @@ class Wrapped:
 class Row:
     """A place: a container, how to list what it holds, and what that was.
 
-    ``keys`` are those that matter, None for all; ``shown`` says what to call it in explanations.
+    ``keys`` are those that matter, None for all; ``shown`` says what to call it in explanations. ``named``:
+    of a dict, whether its keys may become others; ``varying``: keys of tensors that are guarded by what they
+    are like.
     """
 
-    __slots__ = ("held", "holder", "keys", "lister", "names", "shown")
+    __slots__ = ("held", "holder", "keys", "lister", "named", "names", "shown", "varying")
 
     def __init__(self, holder: Any, lister: Callable[[], Iterable], names: Callable[[], Iterable], shown: str,
-                 keys: frozenset | None = None) -> None:
+                 keys: frozenset | None = None, *, named: bool = True) -> None:
         self.holder, self.lister, self.names, self.shown, self.keys = holder, lister, names, shown, keys
+        self.named = named
+        self.varying: set = set()
         self.held = list(lister())
 
     def changes(self, everything: bool = False) -> list[tuple]:
@@ -88,6 +92,7 @@ class Row:
         return [
             (key, old, new) for key, old, new in zip(keys, self.held, now)
             if not same(old, new) and (everything or self.keys is None or key in self.keys)
+            and key not in self.varying
         ]
 
     def describe(self, key: Any) -> str:
@@ -205,16 +210,16 @@ class Reach:
             self._slots(x, shown, name)
 
     def _row(self, holder: Any, lister: Callable, names: Callable, shown: str,
-             keys: frozenset | None = None, inside: str | None = None) -> None:
-        row = Row(holder, lister, names, shown, keys)
+             keys: frozenset | None = None, inside: str | None = None, *, named: bool = True) -> None:
+        row = Row(holder, lister, names, shown, keys, named=named)
         self.rows.append(row)
         for key, x in zip(row.names(), row.held):
             if x is not _MISSING and (keys is None or key in keys) and not isinstance(x, SCALARS):
                 # What is in a container is mentioned wherever the container is.
                 self.work.append((x, row.describe(key), key if inside is None else inside))
 
-    def _dict(self, x: Any, shown: str, keys: frozenset | None = None) -> None:
-        self._row(x, x.values, x.keys, shown, keys)
+    def _dict(self, x: Any, shown: str, keys: frozenset | None = None, *, named: bool = True) -> None:
+        self._row(x, x.values, x.keys, shown, keys, named=named)
 
     def _named(self, x: Any, names: Iterable[str], shown: str) -> None:
         """Rows for some names of a namespace, present or not."""
@@ -228,7 +233,7 @@ class Reach:
         mentioned = names_of(code)
         self.names |= mentioned
         self.codes |= codes_of(code)
-        self._named(globals_, sorted(n for n in globals_of(code) if n in globals_), "global")
+        self._named(globals_, sorted(globals_of(code)), "global")  # absent ones may appear
 
     def _function(self, f: types.FunctionType, shown: str) -> None:
         wrapped = f.__dict__.get("__wrapped__")
@@ -239,6 +244,7 @@ class Reach:
                 self.work.append((cell, shown, name))
         if is_library(f.__code__):
             return
+        self._row(f, functools.partial(_PARTS, f), lambda: _PART_NAMES, shown)
         self._scope(f.__globals__, f.__code__)
         if f.__defaults__ or f.__kwdefaults__:
             self.work += [(f.__defaults__, f"{shown}'s defaults", ""), (f.__kwdefaults__, shown, "")]
@@ -247,9 +253,25 @@ class Reach:
 
     def _python_module(self, m: types.ModuleType, shown: str) -> None:
         first = m.__name__.split(".")[0]
-        if first in ("jaxflow", "jax", "numpy", "torch") or first in _STDLIB:
+        if first in ("jax", "numpy", "torch") or first in _STDLIB:
+            return
+        if first == "jaxflow":
+            self._own_module(m)
             return
         self._named(m.__dict__, sorted(n for n in self.names if n in m.__dict__), m.__name__)
+
+    def _own_module(self, m: types.ModuleType) -> None:
+        """A namespace of this library: somebody may put a function of his own there."""
+        names = tuple(sorted(n for n in self.names if n in m.__dict__))
+        if not names:
+            return
+        row = Row(m, functools.partial(map, m.__dict__.get, names, _MISSINGS), lambda: names, m.__name__)
+        self.rows.append(row)
+        for name, x in zip(names, row.held):
+            if isinstance(x, types.ModuleType) or (
+                isinstance(x, types.FunctionType) and not is_ours(x.__code__.co_filename)
+            ):
+                self.work.append((x, row.describe(name), name))
 
     def _class(self, c: type, shown: str) -> None:
         for base in c.__mro__:
@@ -263,7 +285,7 @@ class Reach:
         plain = type(m).__module__.split(".")[0] == "jaxflow"
         own = m.__dict__ if plain or self.everything else self.names
         keys = frozenset(k for k in own if k not in _BOOKKEEPING) | _MODULE_KEYS
-        self._dict(m.__dict__, shown, keys)
+        self._dict(m.__dict__, shown, keys, named=not plain)
         self.work.append((type(m), type(m).__qualname__, ""))
 
     def _optimizer(self, o: Optimizer, shown: str) -> None:
@@ -298,6 +320,9 @@ class Reach:
             self.opaque.append((name, shown, x))
 
 
+# What decides what a function does, besides what it refers to.
+_PART_NAMES = ("__code__", "__defaults__", "__kwdefaults__")
+_PARTS = operator.attrgetter(*_PART_NAMES)
 _MODULE_KEYS = frozenset((
     "training", "_parameters", "_buffers", "_modules", "_backward_pre_hooks", "_backward_hooks",
     "_forward_hooks", "_forward_pre_hooks",
@@ -349,7 +374,12 @@ class Guard:
         self.listers = [row.lister for row in self.rows if row.held]
         whole = [row.holder for row in self.rows if getattr(row.lister, "__self__", None) is row.holder]
         self.empty = [x for x in whole if type(x) in _PLAIN and not x]
-        self.sized = [x for x in whole if hasattr(x, "__len__") and (len(x) or type(x) not in _PLAIN)]
+        # Keys that are strings are compared at once: they have no `==` of their own.
+        self.keyed = [row.holder for row in self.rows if row.held and _has_names(row)]
+        self.keys = list(map(list, self.keyed))
+        known = set(map(id, self.keyed))
+        self.sized = [x for x in whole if hasattr(x, "__len__") and (len(x) or type(x) not in _PLAIN)
+                      and id(x) not in known]
         self.sizes = list(map(len, self.sized))
         self.flat = [x for row in self.rows for x in row.held]
         # One more than there was says that there are more.
@@ -361,11 +391,11 @@ class Guard:
         now = chain.from_iterable(map(operator.call, self.listers))
         return (
             all(map(operator.is_, now, self.flat)) and not any(self.empty)
-            and list(map(len, self.sized)) == self.sizes
+            and list(map(len, self.sized)) == self.sizes and list(map(list, self.keyed)) == self.keys
         ) or self._holds_by_value()
 
     def _holds_by_value(self) -> bool:
-        if any(row.changes() for row in self.rows):
+        if list(map(list, self.keyed)) != self.keys or any(row.changes() for row in self.rows):
             return False
         for row in self.rows:  # equal, though not identical: remember what is there now
             row.held = list(row.lister())
@@ -380,13 +410,21 @@ class Guard:
 
     def misses(self) -> list[str]:
         """What changed, in words."""
-        return [
+        found = [
             f"{row.describe(key)} was {shorten(old)} and is {shorten(new)}"
             for row in self.rows for key, old, new in row.changes()
         ]
+        return found + [f"the keys of a dict were {shorten(old)} and are {shorten(list(x))}"
+                        for x, old in zip(self.keyed, self.keys) if list(x) != old]
 
 
 _ENDS = (_END, _END)
+
+
+def _has_names(row: Row) -> bool:
+    """Whether what a row holds is all of a dict whose keys are strings."""
+    x = row.holder
+    return row.named and type(x) in _DICTS and row.lister == x.values and all(type(key) is str for key in x)
 
 
 def shorten(x: Any) -> str:

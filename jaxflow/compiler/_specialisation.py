@@ -382,8 +382,9 @@ class Specialisation(Conditions):
         for (holder, key, row, index, at), maker in self.sinks:
             x = maker(call)
             held.append(holder[key])
-            rows += [(setitem, holder, key, x), (setitem, row.held, index, x),
-                     (setitem, self.guard.flat, at, x)]
+            rows.append((setitem, holder, key, x))
+            if row.held[index] is not None:  # else what Python does next is another thing
+                rows += [(setitem, row.held, index, x), (setitem, self.guard.flat, at, x)]
         rows += [(setitem, holder, key, x) for holder, key, x in self.settings]
         for owner, flag in self.flags:
             t = call.arguments[owner] if owner.__class__ is int else owner

@@ -127,6 +127,7 @@ class Builder:
         """The specialisation, if the call can be repeated without running Python."""
         self._effects()
         self._unguarded()
+        self._in_order()
         if self.program.device is None and not self.capture.reasons:
             self.blame("it records no operation")
         if self.capture.reasons:
@@ -150,6 +151,15 @@ class Builder:
                     f"it changes {row.describe(key)} from {shorten(old)} to {shorten(new)}"
                     + (f" ({where})" if where else "")
                 )
+
+    def _in_order(self) -> None:
+        """A quick call finds an optimizer's numbers first, and lets schedules go on when all has run."""
+        stepped = set()
+        for kind, what, *_ in self.watcher.events:
+            if kind == "schedule":
+                stepped.add(id(what.optimizer))
+            elif id(what) in stepped:
+                self.blame(f"a schedule steps before an update of the same {type(what).__name__}")
 
     def _kept_in_attribute(self, row: Row, key: Any, old: Any, new: Any) -> bool:
         """Whether an attribute was given a flag, or a tensor that the call made; then each call does so.
@@ -205,6 +215,8 @@ class Builder:
         tensors = [t for t, _ in self.reach.tensors.values() if id(t) not in items]
         spec.watch_tensors(tensors, self.grads, self.arguments, self.items)
         spec.watch_dropped(self.dropped)
+        for item in (*self.items, *self.dropped):
+            item.row.varying.add(item.key)
 
     def _build(self) -> Specialisation:
         program, capture = self.program, self.capture
@@ -236,6 +248,8 @@ class Builder:
             if not self._owed(value):
                 raise Unnamed("a tensor made of data from outside")
             slot = value.producer[1]
+            if slot < 0 and slot not in new_slot:
+                raise Unnamed("memory of a tensor that it does not read")
             return slot if slot >= 0 else new_slot[slot]
 
         seeds, drawn = capture.seeds(), capture.drawn()

@@ -244,6 +244,170 @@ def same(a, b):
     return all(x.dtype == y.dtype and np.array_equal(x, y) for x, y in zip(a, b, strict=True))
 
 
+KEYS = (_reach, "_has_names", lambda row: False)
+
+
+@case(KEYS)
+def the_keys_of_a_dict(compiler):
+    weights = {"sum": 2.0}
+    f = compiler(lambda x: x.sum() * weights["sum"] if "sum" in weights else x.mean() * weights["mean"])
+    out = [f(ONES), f(ONES)]
+    weights["mean"] = weights.pop("sum")
+    return [*out, f(ONES)]
+
+
+@case(KEYS)
+def the_order_of_a_dict(compiler):
+    one = {"a": nn.ReLU(), "b": nn.ReLU()}
+    one["b"] = one["a"]
+    f = compiler(lambda x: x * 2.0 if list(one)[0] == "a" else x * 3.0)
+    out = [f(ONES), f(ONES)]
+    one["a"] = one.pop("a")
+    return [*out, f(ONES)]
+
+
+@case(KEYS)
+def an_entry_of_a_module_dict_is_renamed(compiler):
+    parts = nn.ModuleDict({"first": nn.Identity()})
+    f = compiler(lambda x: parts["first"](x) + 1.0 if "first" in parts else x * 3.0)
+    out = [f(ONES), f(ONES)]
+    parts["second"] = parts.pop("first")
+    return [*out, f(ONES)]
+
+
+@case(KEYS)
+def an_attribute_takes_another_name(compiler):
+    class Options:
+        pass
+
+    o = Options()
+    o.double = True
+    f = compiler(lambda x: x * 2.0 if hasattr(o, "double") else x)
+    out = [f(ONES), f(ONES)]
+    del o.double
+    o.single = True
+    return [*out, f(ONES)]
+
+
+@case((_reach, "_PARTS", lambda f: ()))
+def the_defaults_of_a_function(compiler):
+    def scaled(x, by=2.0):
+        return x * by
+
+    f = compiler(lambda x: scaled(x) + 1.0)
+    out = [f(ONES), f(ONES)]
+    scaled.__defaults__ = (3.0,)
+    return [*out, f(ONES)]
+
+
+@case((_reach, "_PARTS", lambda f: ()))
+def the_code_of_a_function(compiler):
+    def scaled(x):
+        return x * 2.0
+
+    def shifted(x):
+        return x + 5.0
+
+    f = compiler(lambda x: scaled(x) + 1.0)
+    out = [f(ONES), f(ONES)]
+    scaled.__code__ = shifted.__code__
+    return [*out, f(ONES)]
+
+
+@case((_reach.Reach, "_own_module", lambda self, m: None))
+def a_function_of_the_library_is_replaced(compiler):
+    f = compiler(lambda x: torch.nn.functional.relu(x) + 1.0)
+    out = [f(ONES), f(ONES)]
+    before = torch.nn.functional.relu
+    torch.nn.functional.relu = lambda x: x * 7.0
+    try:
+        return [*out, f(ONES)]
+    finally:
+        torch.nn.functional.relu = before
+
+
+@case(PYTHON)
+def a_global_that_appears_later(compiler):
+    space = {}
+    body = "    try:\n        return x * by\n    except NameError:\n        return x + 1.0"
+    exec(f"def scaled(x):\n{body}", space)
+    f = compiler(space["scaled"])
+    out = [f(ONES), f(ONES)]
+    space["by"] = 3.0
+    return [*out, f(ONES)]
+
+
+class Total(nn.Module):
+    total = None
+
+    def forward(self, x):
+        if self.total is None:
+            self.total = torch.zeros(2)
+        self.total = self.total + x
+        return self.total
+
+
+def a_state_that_begins_as_none(compiler):
+    model = Total()
+    model.total = None
+    f = compiler(model)
+    out = []
+    for _ in range(3):
+        out += [f(ONES) for _ in range(4)]
+        model.total = None
+    return out
+
+
+def a_tensor_is_replaced_by_its_clone(compiler):
+    model = Total()
+    model.total = torch.ones(2)
+
+    def clone():
+        model.total = model.total.clone()
+        return model.total * 2.0
+
+    f = compiler(clone)
+    out = [f() for _ in range(3)]
+    model.total.add_(1.0)
+    return [*out, f(), model.total]
+
+
+@pytest.mark.parametrize("make", [a_state_that_begins_as_none, a_tensor_is_replaced_by_its_clone])
+def test_state_in_attributes(make, deferred):
+    compiled = []
+    found = run(make, lambda f: (compiled.append(torch.compile(f)), compiled[-1])[1])
+    assert same(found, run(make, lambda f: f))
+    about = vars(compiled[0]).get("_compiled", compiled[0]).explain()
+    assert about["specialisations"] <= 2 and not about["python"]
+
+
+@pytest.mark.filterwarnings("ignore:Detected call of")
+@pytest.mark.parametrize("order", [
+    "update, schedule, update", "schedule, update", "update, schedule", "another's",
+])
+def test_schedules_step_where_they_stand(order, deferred):
+    def trained(compiler):
+        weight = torch.ones(1, requires_grad=True)
+        update = torch.optim.SGD([weight], lr=1.0)
+        other = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        schedule = torch.optim.lr_scheduler.ExponentialLR(other if order == "another's" else update, 0.5)
+        steps = {"update": update.step, "schedule": schedule.step}
+
+        def step():
+            update.zero_grad()
+            weight.sum().backward()
+            for name in ("schedule, update" if order == "another's" else order).split(", "):
+                steps[name]()
+
+        f, found = compiler(step), []
+        for _ in range(5):
+            f()
+            found += weight.item(), schedule.get_last_lr()[0]
+        return found
+
+    assert trained(torch.compile) == trained(lambda f: f)
+
+
 @pytest.mark.parametrize(("make", "without"), CASES)
 def test_the_guard_is_there_and_needed(make, without, deferred, monkeypatch):
     expected = run(make, lambda f: f)
