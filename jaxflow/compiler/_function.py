@@ -209,11 +209,16 @@ class CompiledFunction(Wrapped):
         watcher = Watcher(capture)
         walked, marks = _histories(reach)
         modes = _modes()
+        failure = result = spec = builder = None
         try:
             capture.begin()  # what an interrupt cuts off is rolled back, too
             watcher.start()
             try:
                 result = self.fn(*given_args, **given_kwargs)
+            except Exception as error:
+                if isinstance(error, Unsupported) or (tracked and isinstance(error, TypeError)):
+                    raise
+                failure = error  # the user's: what was recorded before it is run, and it is raised again
             finally:
                 watcher.stop()
             again: list = []
@@ -223,8 +228,9 @@ class CompiledFunction(Wrapped):
                 capture.blame("it changes a container or an object among its arguments")
             if _modes() != modes:
                 capture.blame("it leaves another grad mode or default dtype behind")
-            builder = Builder(capture, watcher, reach, tensors, result, {id(x) for x in given}, walked)
-            spec = self._built(entry, builder)
+            if failure is None:
+                builder = Builder(capture, watcher, reach, tensors, result, {id(x) for x in given}, walked)
+                spec = self._built(entry, builder)
         except BaseException as error:
             capture.rollback()
             if tracked and isinstance(error, TypeError) and capture.break_line is None:
@@ -253,6 +259,8 @@ class CompiledFunction(Wrapped):
                 raise
             if tracked:
                 _settle(tape, reach)
+            if failure is not None:
+                raise failure
             return settled(result)
         result = builder.result = None
         capture.rollback()

@@ -30,8 +30,8 @@ class Hung(Exception):
 def executing(mode: str, *, beside: bool = False) -> Iterator[None]:
     """The executor of a mode; ``compiled`` and ``compile`` are the deferred one with nothing interpreted.
 
-    Without others ``beside`` it, the caller's compiled calls take the way that they take where there is no other
-    thread; the one that waits for it looks at nothing.
+    Without others ``beside`` it, the caller's compiled calls take the way that they take where there is no
+    other thread; the one that waits for it looks at nothing.
     """
     interpret, flags.INTERPRET = flags.INTERPRET, mode == "deferred"
     alone = _steady.alone
