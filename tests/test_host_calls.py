@@ -168,6 +168,7 @@ def test_what_cannot_be_had_says_so(late):
             lost.tolist()
 
 
+@pytest.mark.recovers
 def test_a_compiled_function_changes_nothing_where_it_fails_late(late):
     host, watch = late
     q = torch.zeros(N)
