@@ -226,6 +226,7 @@ def test_functions_that_share_what_they_write_and_read():
     assert len(shown) == 2 * COUNT and all(len(set(values)) == 1 for values in shown)
 
 
+@pytest.mark.filterwarnings("ignore:This DataLoader will create")
 @pytest.mark.parametrize("threads", ["none", "one", "loading data"])
 def test_nothing_is_copied_for_other_threads(threads, request, monkeypatch):
     c, count = counter()
