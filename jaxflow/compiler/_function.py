@@ -29,7 +29,7 @@ from ._call import MISSED
 from ._capture import Capture, Programs, Unsupported
 from ._reach import Reach, Wrapped, same
 from ._specialise import Builder
-from ._turns import capturing
+from ._turns import Busy, capturing
 from ._watcher import Watcher
 
 RECOMPILE_LIMIT = 8
@@ -126,6 +126,14 @@ class CompiledFunction(Wrapped):
             else:
                 entry = self.entries[key] = _Entry()
         entry.calls += 1
+        try:
+            return self._served(entry, structure, leaves, args, kwargs)
+        except Busy:
+            pass
+        return self.fn(*args, **kwargs)
+
+    def _served(self, entry: _Entry, structure: Any, leaves: list, args: tuple, kwargs: dict) -> Any:
+        """The call by a specialisation that there is, or by a new one."""
         for spec in entry.specialisations:
             result = spec.call(leaves)
             if result is not MISSED:

@@ -10,7 +10,7 @@ from running import in_threads
 import jaxflow as torch
 from jaxflow._core.commit import commit_parts
 from jaxflow._dispatch import handover
-from jaxflow.compiler import _specialisation, _steady
+from jaxflow.compiler import _specialisation, _steady, _turns
 from jaxflow.compiler._specialisation import Specialisation
 
 pytestmark = pytest.mark.usefixtures("deferred", "compiled")
@@ -302,3 +302,24 @@ def test_a_run_that_fails_is_recovered_from(rows, taken, company, monkeypatch):
     assert weight.grad.tolist() == expected.grad.tolist() and weight._version == expected._version
     step(), expected_step()
     assert weight.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_captured_function_may_wait_for_another_thread(known, monkeypatch):
+    """Which calls a compiled function meanwhile: it runs as Python, and both are right."""
+    monkeypatch.setattr(_turns, "PATIENCE", 0.05)
+    c, count = counter()
+    if not known:
+        torch.compiler.reset()
+    total = torch.zeros(300)
+
+    @torch.compile
+    def collect():
+        total.add_(1.0)
+        in_threads(lambda k: count(), 1)
+        return total * 2.0
+
+    assert collect().tolist() == [2.0] * 300
+    assert c.tolist() == [6.0] * 300 and total.tolist() == [1.0] * 300
+    count()
+    assert c.tolist() == [7.0] * 300 and c._version == 7
