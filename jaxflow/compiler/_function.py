@@ -129,7 +129,7 @@ class CompiledFunction(Wrapped):
         try:
             return self._served(entry, structure, leaves, args, kwargs)
         except Busy:
-            pass
+            entry.calls, self.skipped = entry.calls - 1, self.skipped + 1
         return self.fn(*args, **kwargs)
 
     def _served(self, entry: _Entry, structure: Any, leaves: list, args: tuple, kwargs: dict) -> Any:
