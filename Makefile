@@ -49,7 +49,7 @@ hazards-sample: $(STAMP)-test
 HAZARDS := interrupts-eager interrupts-deferred interrupts-compiled interrupts-compile signals-eager \
     signals-deferred signals-compiled signals-compile finalizers-eager finalizers-deferred \
     finalizers-compiled finalizers-compile threads-eager threads-deferred threads-compiled threads-compile \
-    failures-eager failures-deferred failures-compiled
+    failures-eager failures-deferred failures-compiled stateful-deferred stateful-compiled
 
 hazards: $(STAMP)-test
 	@mkdir -p out/hazards

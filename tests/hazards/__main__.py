@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 
-HARNESSES = ("interrupts", "signals", "finalizers", "threads", "failures")
+HARNESSES = ("interrupts", "signals", "finalizers", "threads", "failures", "stateful")
 
 
 def main() -> int:

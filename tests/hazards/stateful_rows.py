@@ -1,0 +1,208 @@
+"""What random stateful programs are made of: statements of a step, and what happens between its calls.
+
+Each row is source text. In a statement ``y`` is the step's tensor of shape (2, 3) in float64, ``n`` its
+number and ``self`` the program. Numbers stay small, so that rounding does not grow into another number.
+"""
+
+from __future__ import annotations
+
+# What there is before the first call.
+SETUP = '''
+import torch_under_test as torch
+import copy, functools, types
+F = torch.nn.functional
+RATE = 0.5
+CALLS = [0]
+
+def gain(t, factor=0.5):
+    return t * factor
+
+class Settings:
+    def __init__(self):
+        self.mode, self.scale, self.seen = "a", 1.5, None
+
+class Program:
+    """One random program."""
+
+    def __init__(self):
+        torch.manual_seed(7)
+        self.a = torch.linspace(-1.0, 1.0, 6, dtype=torch.float64).reshape(2, 3)
+        self.b = self.a.clone()
+        self.h = self.total = None
+        self.items, self.numbers = [], [0.5, 0.25]
+        self.table = {"first": torch.ones(2, 3, dtype=torch.float64), "second": 0.5}
+        self.settings = Settings()
+        self.flag, self.count, self.name, self.bad = False, 0, "x", False
+        self.net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3)).double()
+        self.target = copy.deepcopy(self.net)
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1, momentum=0.9)
+        self.other = torch.optim.Adam([self.net[0].bias], lr=0.05)
+        self.schedule = torch.optim.lr_scheduler.ExponentialLR(self.opt, 0.7)
+        self.drop = torch.nn.Dropout(0.5)
+        self.w = torch.full((3,), 0.5, dtype=torch.float64, requires_grad=True)
+
+    def step(self, x, n):
+        global RATE
+        y = torch.tanh(x)
+{body}
+        return y
+'''
+
+# One statement is as likely as another. Lines of a row that follow the first are indented as in Python.
+STATEMENTS = (
+    # a state that begins as None, is replaced, cloned, detached, dropped
+    "self.h = y.detach() if self.h is None else (self.h + y).detach() * 0.5",
+    "if self.total is None:\n    self.total = torch.zeros(2, 3, dtype=torch.float64)\n"
+    "self.total = self.total * 0.5 + y.detach()",
+    "if self.h is not None:\n    self.h = self.h.clone()",
+    "if self.h is not None:\n    y = y + self.h * 0.25",
+    "self.h = None",
+    "self.a = (self.a * 0.5 + y).detach()",
+    "self.a, self.b = self.b, self.a",
+    "self.b = self.a",
+    "self.b = self.a.clone()",
+    "y = y + self.a - self.b",
+    # attributes that appear, vanish, change what they are
+    "self.extra = y.detach()",
+    "if hasattr(self, 'extra'):\n    y = y + self.extra * 0.5",
+    "if hasattr(self, 'extra'):\n    del self.extra",
+    "self.extra = 0.5",
+    "self.__dict__.setdefault('late', y.detach())",
+    "y = y * getattr(self, 'late', 0.5)",
+    # in-place writes, through views and aliases
+    "self.a.mul_(0.5).add_(y.detach())",
+    "self.a[0].add_(y.detach()[1])",
+    "self.a.view(-1)[1:4] = y.detach().view(-1)[:3]",
+    "self.a.t().copy_(y.detach().t())",
+    "self.b.data = self.a.data.clone()",
+    "self.b.data.add_(0.5)",
+    "v = self.b[:, 1]\nself.b.zero_()\ny = y + v.sum()",
+    "self.a[1, 2] = 0.75",
+    # containers
+    "self.items.append(y.detach())",
+    "for t in self.items:\n    y = y + t * 0.125",
+    "if len(self.items) > 2:\n    self.items.pop(0)",
+    "self.items.clear()",
+    "if self.items:\n    self.items[0] = (self.items[0] + y).detach() * 0.5",
+    "self.items[:] = [t * 0.5 for t in self.items]",
+    "self.table['first'] = (self.table['first'] * 0.5 + y).detach()",
+    "for name, value in self.table.items():\n    y = y + value * (0.125 * len(name))",
+    "if 'third' in self.table:\n    y = y * 0.5",
+    "self.table['third'] = y.detach()",
+    "self.table.pop('third', None)",
+    "self.table = {**self.table, 'second': 0.25}",
+    "y = y * sum(self.numbers)",
+    "self.numbers[0] = 0.75 - self.numbers[0]",
+    # plain Python that changes
+    "self.count += 1",
+    "if self.count % 2:\n    y = y * 0.5",
+    "CALLS[0] += 1",
+    "RATE = 0.75 - RATE",
+    "y = y * RATE",
+    "self.flag = not self.flag",
+    "if self.flag:\n    y = -y",
+    "if self.name == 'x':\n    y = y + 0.5",
+    "self.settings.seen = y.detach()",
+    "if self.settings.mode == 'a':\n    y = y * self.settings.scale",
+    "if self.settings.seen is not None:\n    y = y + self.settings.seen * 0.5",
+    "y = gain(y)",
+    "self.a.note = 0.5",
+    "y = y + getattr(self.a, 'note', 0.25)",
+    # numbers of the call
+    "y = y * n",
+    "y = y / (1 + n)",
+    "if n > 1:\n    y = y * 0.5",
+    "if n > 2:\n    return y + 1.0",
+    "if type(n) is float:\n    y = y + n",
+    # early ends
+    "if self.flag:\n    return y * 2.0",
+    "if self.bad:\n    raise ValueError('bad')",
+    "if self.bad:\n    y = y + torch.ones(4, 5, dtype=torch.float64)",
+    "try:\n    y = y + torch.ones(2, 3 + self.bad, dtype=torch.float64)\n"
+    "except RuntimeError:\n    y = y * 0.5",
+    # training
+    "y = self.net(y)",
+    "self.opt.zero_grad()",
+    "self.opt.zero_grad(set_to_none=False)",
+    "(self.net(y.detach()) ** 2).mean().backward()",
+    "if self.net[0].weight.grad is not None:\n    self.opt.step()",
+    "if self.net[0].bias.grad is not None:\n    self.other.step()",
+    "self.schedule.step()",
+    "self.opt.param_groups[0]['lr'] *= 0.75",
+    "for p in self.net.parameters():\n    if p.grad is not None:\n        p.grad.mul_(0.5)",
+    "for p in self.net.parameters():\n    if p.grad is not None:\n        p.grad = p.grad * 0.5",
+    "torch.nn.utils.clip_grad_norm_(self.net.parameters(), 0.5)",
+    "(self.w * y.detach()).sum().backward()",
+    "if self.w.grad is not None:\n    y = y + self.w.grad\n    self.w.grad = None",
+    "with torch.no_grad():\n    self.w.mul_(0.5)",
+    "self.w.requires_grad_(not self.w.requires_grad)\nself.w.requires_grad_(True)",
+    # target networks
+    "with torch.no_grad():\n    for p, q in zip(self.target.parameters(), self.net.parameters()):\n"
+    "        p.lerp_(q, 0.25)",
+    "self.target.load_state_dict(self.net.state_dict())",
+    "y = y + self.target(y.detach())",
+    "self.target = copy.deepcopy(self.net)",
+    "for p, q in zip(self.target.parameters(), self.net.parameters()):\n    p.data.copy_(q.data)",
+    # random numbers
+    "y = y + torch.rand(2, 3, dtype=torch.float64)",
+    "y = self.drop(y)",
+    "y = y + torch.randint(0, 3, (2, 3))",
+    # a number is read, a branch hangs on it
+    "if y.sum().item() > 0.5:\n    y = y * 0.5",
+)
+
+# What happens between two calls, to ``p``; ``q`` keeps what is held. ``x`` and ``n`` are the next call's.
+BETWEEN = (
+    "p.flag = not p.flag",
+    "p.bad = True",
+    "p.bad = False",
+    "p.name = 'z' if p.name == 'x' else 'x'",
+    "p.settings.mode = 'b' if p.settings.mode == 'a' else 'a'",
+    "p.settings.scale = 0.5",
+    "p.settings = Settings()",
+    "p.h = None",
+    "p.h = torch.ones(2, 3, dtype=torch.float64)",
+    "p.a.add_(0.5)",
+    "p.a = torch.zeros(2, 3, dtype=torch.float64)",
+    "p.a.note = 0.75",
+    "p.b = p.a",
+    "p.b = p.a.clone()",
+    "p.a = p.a.t().contiguous().t()",
+    "q.append(p.a.clone())",
+    "q.append(p.a[0])",
+    "q.append([t.clone() for t in p.net.parameters()])",
+    "q.append(p.w.grad)",
+    "p.items.append(torch.ones(2, 3, dtype=torch.float64))",
+    "p.items.clear()",
+    "p.items.reverse()",
+    "p.table = dict(reversed(list(p.table.items())))",
+    "p.table = {('1st' if k == 'first' else k): v for k, v in p.table.items()}\n"
+    "p.table.setdefault('first', 0.5)",
+    "p.table['third'] = 0.25",
+    "p.table['second'] = torch.full((3,), 0.5, dtype=torch.float64)",
+    "p.numbers.append(0.125)",
+    "p.extra = 0.25",
+    "p.extra = torch.ones(3, dtype=torch.float64)",
+    "p.__dict__.pop('extra', None)",
+    "p.count = 0",
+    "p.drop.eval()",
+    "p.drop.train()",
+    "p.opt.param_groups[0]['lr'] = 0.05",
+    "p.opt.param_groups[0]['momentum'] = 0.5",
+    "p.opt.zero_grad()",
+    "p.net.load_state_dict(p.target.state_dict())",
+    "p.net[1] = torch.nn.ReLU()",
+    "p.net[2].bias.requires_grad_(False)",
+    "p.target = copy.deepcopy(p.net)",
+    "gain.__defaults__ = (0.25,)",
+    "globals()['gain'] = lambda t: t * 0.75",
+    "globals()['RATE'] = 0.25",
+    "torch.manual_seed(3)",
+    "torch.rand(2)",
+    "n = 2.0",
+    "n = 3",
+    "n = 0.5",
+    "x = torch.ones(2, 3, dtype=torch.float64)",
+    "x = p.a",
+    "x = torch.ones(3, dtype=torch.float64).expand(2, 3)",
+)
