@@ -7,7 +7,8 @@ what the function read and changed, and so that an exception leaves everything a
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from itertools import compress
 from operator import attrgetter
 from typing import Any
@@ -28,7 +29,13 @@ _view_state, _node_state = attrgetter(*_VIEW_SLOTS), attrgetter(*_NODE_SLOTS)
 # What was frozen before this package was imported is none of ours.
 _FROZEN = gc.get_freeze_count()
 
-_KINDS = (Storage, Value, Tensor, ViewInfo, Node, Generator, Optimizer, LRScheduler)
+# The kinds, and what is noted of each: what an interrupt left half made lacks it, as do leaves' nodes.
+_KINDS: dict[type, Callable[[Any], Any]] = {
+    Storage: attrgetter("value", "epoch", "version"), Value: attrgetter("array", "producer", "shared"),
+    Tensor: state_of, ViewInfo: attrgetter("version", *_VIEW_SLOTS), Node: _node_state,
+    Generator: attrgetter("_seed", "_offset"), Optimizer: attrgetter("state", "param_groups"),
+    LRScheduler: attrgetter("__dict__"),
+}
 
 
 def living() -> dict[type, list]:
@@ -45,7 +52,24 @@ def living() -> dict[type, list]:
     # In C from end to end: a process has millions of objects, hardly any of which are ours.
     for x in compress(everything, map(kind_of.__contains__, map(type, everything))):
         found[kind_of[type(x)]].append(x)
-    return found
+    return {kind: _whole(objects, _KINDS[kind]) for kind, objects in found.items()}
+
+
+def _whole(objects: list, fields: Callable[[Any], Any]) -> list:
+    """Those of the objects that have their fields; no one can use what an interrupt left half made."""
+    try:
+        deque(map(fields, objects), maxlen=0)
+        return objects
+    except AttributeError:
+        return [x for x in objects if _has(x, fields)]
+
+
+def _has(x: Any, fields: Callable[[Any], Any]) -> bool:
+    try:
+        fields(x)
+    except AttributeError:
+        return False
+    return True
 
 
 def _with_subclasses(cls: type) -> Iterator[type]:
@@ -63,14 +87,13 @@ class Snapshot:
         self.storages = [(s, s.value, s.epoch) for s in found[Storage]]
         self.tensors = {id(t): (t, state_of(t)) for t in found[Tensor]}
         self.views = [(v, _view_state(v)) for v in found[ViewInfo]]
-        self.nodes = [(n, _node_state(n)) for n in found[Node]
-                      if hasattr(n, "_inputs") and hasattr(n, "_guards")]
+        self.nodes = [(n, _node_state(n)) for n in found[Node]]
         cells = {id(o.version): o.version for kind in (Storage, ViewInfo) for o in found[kind]}
         self.cells = [(cell, list(cell)) for cell in cells.values()]
         self.generators = [(g, g._seed, g._offset) for g in found[Generator]]
         self.optimizers = [
             (o, o.state, [(k, s, _copy(s)) for k, s in o.state.items()], [dict(g) for g in o.param_groups])
-            for o in found[Optimizer] if "param_groups" in o.__dict__
+            for o in found[Optimizer]
         ]
         self.schedulers = [(s, dict(s.__dict__)) for s in found[LRScheduler]]
 

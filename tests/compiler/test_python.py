@@ -15,6 +15,7 @@ import pytest
 
 import jaxflow as torch
 from jaxflow import nn
+from jaxflow.compiler import _snapshot
 
 ONES = torch.ones(2)
 EFFECTS = []
@@ -351,3 +352,12 @@ def test_what_the_collector_was_told_to_forget_is_read_all_the_same(deferred):
     finally:
         gc.unfreeze()
     assert f(torch.ones(2))[0].item() == 48.0
+
+
+@pytest.mark.parametrize("kind", _snapshot._KINDS, ids=lambda kind: kind.__name__)
+def test_what_an_interrupt_left_half_made_is_in_nobodys_way(kind, executor):
+    left = kind.__new__(kind)  # as a traceback holds it, whose constructor was interrupted
+    f = torch.compile(lambda x: x * 2, fullgraph=True)
+    assert called(f, 3) == [[0, 0], [2, 2], [4, 4]]
+    assert f.explain()["hits"] == 2
+    del left
