@@ -151,7 +151,8 @@ class Storage:
 
     ``value`` has the base tensor's logical shape. ``epoch`` counts every write and tells views that
     what they read is stale; ``version`` is the cell behind ``Tensor._version``, shared with all views
-    but not with ``.data`` aliases. The three change in one call: NOTE [One C call].
+    but not with ``.data`` aliases. The three change in one call: NOTE [One C call]. A Storage that others
+    can see keeps its cell.
     """
 
     __slots__ = ("__weakref__", "epoch", "value", "version")

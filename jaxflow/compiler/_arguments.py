@@ -14,10 +14,10 @@ from ._reach import SCALARS, same, shorten
 _DICTS = (dict, OrderedDict, defaultdict)
 
 # What a tensor has to be like for the same program; ``_view`` is looked at by `Arguments`.
-meta = attrgetter("_aval", "_stride", "_requires_grad", "_grad_fn", "_hooks", "_tangents",
+meta = attrgetter("_aval", "_stride", "_requires_grad", "_grad_fn", "_hooks",
                   "_storage.version.__class__", "__class__")
-_META_NAMES = ("shape, dtype or device", "strides", "requires_grad", "grad_fn", "hooks", "tangents",
-               "inference mode", "class")
+_META_NAMES = ("shape, dtype or device", "strides", "requires_grad", "grad_fn", "hooks", "inference mode",
+               "class")
 
 
 def flatten(tree: Any, leaves: list) -> Any:

@@ -34,6 +34,11 @@ class Call:
         self.storages = [None] * storages
         self.made = [None] * recipes
 
+    def raise_versions(self, cells: list, bumps: list[int]) -> None:
+        """Note by how much the call raises the versions in these cells."""
+        for cell, bump in zip(cells, bumps):
+            self.bumps[id(cell)] = self.bumps.get(id(cell), 0) + bump
+
     def place(self, place: tuple) -> Any:
         """The storage at a place."""
         kind, x = place

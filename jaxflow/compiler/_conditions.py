@@ -12,19 +12,21 @@ from jaxflow._core.tensor import Tensor
 
 from ._reach import Item, same
 
-_tensor = attrgetter("_storage", "_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks",
-                     "_tangents")
+# A tensor has tangents only inside of forward-mode AD, where nothing is served.
+_tensor = attrgetter("_storage", "_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks")
+_constant = attrgetter("_storage", "_aval", "_stride", "_view", "_requires_grad")
 _grad_meta = attrgetter("_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks")
 #: What it says of a .grad besides its aval, where there is nothing to say.
 PLAIN = (None, None, False, None, None)
+_constant_grad = attrgetter("_aval", "_stride", "_view", "_requires_grad")
 # All there is about a .grad but its value and its versions.
-_whole = attrgetter("_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks", "_tangents", "_grad",
+_whole = attrgetter("_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks", "_grad",
                     "_output_nr", "__dict__", "__class__")
-_grad_of, _storage_of = attrgetter("_grad"), attrgetter("_storage")
+_grad_of, _storage_of, _value_of = attrgetter("_grad"), attrgetter("_storage"), attrgetter("value")
 # What may be asked of a tensor that is replaced without being read.
 _outline = attrgetter("__class__", "_aval", "_stride", "_requires_grad", "_hooks")
 _TENSOR_NAMES = ("its storage", "its shape, dtype or device", "its strides", "the base it is a view of",
-                 "requires_grad", "its grad_fn", "its hooks", "its tangents")
+                 "requires_grad", "its grad_fn", "its hooks")
 
 
 
@@ -62,6 +64,13 @@ class Conditions:
         self.item_metas = [_item_meta(item.tensor) for item in items]
         self.tensors = tensors
         self.tensor_metas = list(map(_tensor, tensors))
+        # Without requires_grad there is neither a grad_fn nor a hook, unless it is a view of what has.
+        constant = [t for t in tensors if not t._requires_grad and t._view is None
+                    and t._grad_fn is None and t._hooks is None]
+        constants = set(map(id, constant))
+        others = [t for t in tensors if id(t) not in constants]
+        self.quick = [(ask, ts, list(map(ask, ts)))
+                      for ask, ts in ((_constant, constant), (_tensor, others)) if ts]
         self.graded = [t for t in tensors if t._requires_grad or t._grad is not None]
         self.grad_metas = [None if t._grad is None else _grad_meta(t._grad) for t in self.graded]
         # Memory of a .grad that is a captured tensor's too; an argument's it may not be.
@@ -70,13 +79,21 @@ class Conditions:
         ]
         self.ungraded = [t for t in self.graded if t._grad is None]
         self.having = [t for t in self.graded if t._grad is not None]
-        self.whole_metas = [(*m, None, None, 0, {}, Tensor) for m in self.grad_metas if m is not None]
+        # What says whether gradients are plain, and what it said; without requires_grad they have no hooks.
+        plain = all(m is None or m[1:] == PLAIN for m in self.grad_metas)
+        self.ask_grad = _constant_grad if plain else _grad_meta
+        self.plain_then = [self.ask_grad(t._grad) for t in self.having]
         self.argument_grads = [(i, None if t._grad is None else _grad_meta(t._grad)) for i, t in
                                enumerate(arguments) if t._requires_grad or t._grad is not None]
         self.grads_apart = not self.argument_grads and all(same_as is None for same_as in self.grad_fixed)
         numbers = {id(t): i for i, t in enumerate(arguments)}
         fixed = {id(t) for t in tensors}
         self.grad_owners = [t if id(t) in fixed else numbers[id(t)] for t in grads]
+
+    def ask_whole_grads(self) -> None:
+        """Let gradients be plain only if nobody could tell them from new ones."""
+        self.ask_grad = _whole
+        self.plain_then = [(*m, None, 0, {}, Tensor) for m in self.grad_metas if m is not None]
 
     def watch_dropped(self, items: list[Item]) -> None:
         """Note what tensors are like that the call replaces without having read them."""
@@ -90,18 +107,17 @@ class Conditions:
             return None
         if self.dropped and not self._dropped_fit():
             return None
-        if list(map(_tensor, self.tensors)) != self.tensor_metas:
-            return None
+        for ask, asked, answers in self.quick:
+            if list(map(ask, asked)) != answers:
+                return None
         grads, memory = self._plain_grads(tensors)
         if grads is None and not self._grads_fit(tensors):
             return None
         if self.items and not self._items_fit(tensors):
             return None
         for storages in self.shared:
-            first = storages[0].value
-            for s in storages:
-                if s.value is not first:
-                    return None
+            if not all(map(is_, map(_value_of, storages), repeat(storages[0].value))):
+                return None
         if self.dynamic and not self._numbers_fit():
             return None
         if self.tape is None:
@@ -122,13 +138,13 @@ class Conditions:
             return [], []
         grads = list(map(_grad_of, self.having))
         try:
-            if list(map(_whole, grads)) != self.whole_metas:
+            if list(map(self.ask_grad, grads)) != self.plain_then:
                 return None, []
         except AttributeError:  # there is none any more
             return None, []
         storages = list(map(_storage_of, grads))
         memory = set(map(id, storages))
-        if memory.isdisjoint(self.arguments.fixed) and (
+        if self.arguments.fixed.keys().isdisjoint(memory) and (
             not tensors or memory.isdisjoint(map(id, map(_storage_of, tensors)))
         ):
             return grads, storages

@@ -30,7 +30,7 @@ from ._capture import Capture, Programs, Unsupported
 from ._reach import Reach, Wrapped, same
 from ._specialise import Builder
 from ._turns import Busy, capturing
-from ._watcher import Watcher
+from ._watcher import Watcher, asks_types
 
 RECOMPILE_LIMIT = 8
 
@@ -127,18 +127,18 @@ class CompiledFunction(Wrapped):
                 entry = self.entries[key] = _Entry()
         entry.calls += 1
         try:
-            return self._served(entry, structure, leaves, args, kwargs)
+            for spec in entry.specialisations:
+                result = spec.call(leaves)
+                if result is not MISSED:
+                    spec.hits += 1
+                    return result
+            return self._missed(entry, structure, leaves, args, kwargs)
         except Busy:
             entry.calls, self.skipped = entry.calls - 1, self.skipped + 1
         return self.fn(*args, **kwargs)
 
-    def _served(self, entry: _Entry, structure: Any, leaves: list, args: tuple, kwargs: dict) -> Any:
-        """The call by a specialisation that there is, or by a new one."""
-        for spec in entry.specialisations:
-            result = spec.call(leaves)
-            if result is not MISSED:
-                spec.hits += 1
-                return result
+    def _missed(self, entry: _Entry, structure: Any, leaves: list, args: tuple, kwargs: dict) -> Any:
+        """The call where no specialisation serves it: by a new one, or as Python."""
         if entry.python is not None:
             return self.fn(*args, **kwargs)
         if stance.name == "eager_on_recompile":
@@ -209,6 +209,8 @@ class CompiledFunction(Wrapped):
         given = records((args, kwargs))
         roots += [(type(x), type(x).__qualname__) for x in given]
         reach = Reach(self.names).walk(roots, [(scope, code) for code, scope in self.scopes.items()])
+        if tracked and asks_types(reach.codes):
+            raise Disguised
         tape = Tape(list(tracked.values()))
         given_args, given_kwargs = list(args), dict(kwargs)
         for name, x in zip(tracked, tape.start([leaves[i] for i in tape.leaves])):
@@ -229,6 +231,8 @@ class CompiledFunction(Wrapped):
                 failure = error  # the user's: what was recorded before it is run, and it is raised again
             finally:
                 watcher.stop()
+            if tracked and capture.break_line is None and asks_types(watcher.codes):
+                raise Disguised
             again: list = []
             if (flatten(args, again), flatten(kwargs, again) if kwargs else None) != structure or any(
                 a is not b for a, b in zip(leaves, again)
@@ -268,7 +272,10 @@ class CompiledFunction(Wrapped):
             if tracked:
                 _settle(tape, reach)
             if failure is not None:
-                raise failure
+                try:
+                    raise failure
+                finally:
+                    del failure  # or the error and this frame would refer to each other
             return settled(result)
         result = builder.result = None
         capture.rollback()

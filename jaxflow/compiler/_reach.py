@@ -83,6 +83,13 @@ class Row:
         self.varying: set = set()
         self.held = list(lister())
 
+    def lookups(self) -> list[tuple] | None:
+        """What looks each name up, where that is how the row lists what it holds."""
+        if getattr(self.lister, "func", None) is not map:
+            return None
+        get, names, _ = self.lister.args
+        return [(get, name) for name in names]
+
     def changes(self, everything: bool = False) -> list[tuple]:
         """(key, before, now) of what is no longer as it was."""
         now = list(self.lister())
@@ -366,20 +373,23 @@ class Guard:
     """All rows as one comparison of identities; the slow one by values only where that fails."""
 
     def __init__(self, rows: list[Row]) -> None:
-        self.rows = rows
+        self.rows = sorted(rows, key=lambda row: row.lookups() is None)
         self._flatten()
 
     def _flatten(self) -> None:
         # What was empty is told by its size.
-        self.listers = [row.lister for row in self.rows if row.held]
+        self.listers = [row.lister for row in self.rows if row.held and row.lookups() is None]
+        # Names of namespaces are looked up by one iterator, which is much quicker than one for each.
+        found = [lookup for row in self.rows for lookup in row.lookups() or ()]
+        if found:
+            self.listers.insert(0, functools.partial(map, operator.call, *zip(*found), _MISSINGS))
         whole = [row.holder for row in self.rows if getattr(row.lister, "__self__", None) is row.holder]
         self.empty = [x for x in whole if type(x) in _PLAIN and not x]
         # Keys that are strings are compared at once: they have no `==` of their own.
         self.keyed = [row.holder for row in self.rows if row.held and _has_names(row)]
         self.keys = list(map(list, self.keyed))
-        known = set(map(id, self.keyed))
-        self.sized = [x for x in whole if hasattr(x, "__len__") and (len(x) or type(x) not in _PLAIN)
-                      and id(x) not in known]
+        self.all_keys = list(chain.from_iterable(self.keys))
+        self.sized = [x for x in whole if hasattr(x, "__len__") and (len(x) or type(x) not in _PLAIN)]
         self.sizes = list(map(len, self.sized))
         self.flat = [x for row in self.rows for x in row.held]
         # One more than there was says that there are more.
@@ -391,7 +401,8 @@ class Guard:
         now = chain.from_iterable(map(operator.call, self.listers))
         return (
             all(map(operator.is_, now, self.flat)) and not any(self.empty)
-            and list(map(len, self.sized)) == self.sizes and list(map(list, self.keyed)) == self.keys
+            and list(map(len, self.sized)) == self.sizes
+            and all(map(operator.is_, chain.from_iterable(self.keyed), self.all_keys))
         ) or self._holds_by_value()
 
     def _holds_by_value(self) -> bool:

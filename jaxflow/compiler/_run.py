@@ -55,14 +55,14 @@ class Run(Program):
         values: the Values it reads, in the order of ``spec.leaf_at``.
         numbers: what the program takes beside them.
         new: the Values of what it returns.
-        doubt: what it may turn out to have done wrong, and
-        noted: the rows that note so.
+        marks: the ``doubt`` of each of these, or None, and
+        noted: the rows that note what it may turn out to have done wrong.
         replaced: what it writes over: storages, their Values, version cells and versions; and the owners of
             gradients, with the gradients.
         dropped: the Values of old gradients, whose memory new ones may take.
     """
 
-    __slots__ = ("doubt", "dropped", "new", "noted", "numbers", "replaced", "spec", "values")
+    __slots__ = ("dropped", "marks", "new", "noted", "numbers", "replaced", "spec", "values")
 
     first = 0  # as an entry says it
 
@@ -70,7 +70,7 @@ class Run(Program):
         self.spec, self.values, self.numbers = spec, values, numbers
         self.lock = RLock()
         self.closed, self.finished = True, False
-        self.unsettled = self.doubt = None
+        self.unsettled = self.marks = None
         self.ops, self.failed, self.trace = 0, {}, spec.trace
         self.entries, self.questions, self.lines = [], [], []
         self.answers, self.undo, self.gradients = [], [], []
@@ -165,8 +165,8 @@ class Run(Program):
         if self.results:  # it failed, and was recovered from
             super()._deliver()
             return
-        new, doubt = self.new, self.doubt
-        doubts = () if doubt is None else stores(new, "doubt", zip(repeat(doubt), self.spec.outputs))
+        new, marks = self.new, self.marks
+        doubts = () if marks is None else stores(new, "doubt", marks)
         try:
             commit_parts(
                 all_equal(map(_finished_of, (self,)), (False,)), doubts,
@@ -185,3 +185,4 @@ class Run(Program):
     def _let_go(self) -> None:
         super()._let_go()
         self.values = self.new = self.replaced = self.dropped = self.noted = ()
+        self.marks = None

@@ -32,6 +32,11 @@ def referred(one: Sequence, other: Sequence, counts: list[int]) -> Iterable:
     return all_equal(map(list, (map(sys.getrefcount, chain(one, other)),)), (counts,))
 
 
+def referred_in_sum(one: Sequence, other: Sequence, count: int) -> Iterable:
+    """The condition that `references` says ``count`` in sum, where it cannot say less of any of them."""
+    return all_equal(map(sum, (map(sys.getrefcount, chain(one, other)),)), (count,))
+
+
 def array_references(value: Any) -> int:
     """The number of references to the array of a Value: SOLE.of_value where it is the Value's alone."""
     return sys.getrefcount(value.array)

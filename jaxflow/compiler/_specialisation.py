@@ -89,7 +89,7 @@ class Specialisation(Conditions):
     def __init__(self) -> None:
         self.hits = 0
         # The latest run's doubt, and what of it is in the doubts of the values that were written.
-        self.latest: tuple[Doubt | None, list | None] = None, None
+        self.latest: tuple[Doubt | None, Sequence] = None, ()
         self.pending: list[Doubt] = []  # runs nobody has asked about yet, the oldest first
 
     # --------------------------------------------------------------------------------------- making it
@@ -157,6 +157,7 @@ class Specialisation(Conditions):
         self.written = [place[1] for place, *_ in writes if place[0] == "fixed"]
         self.other_places = [place for place, *_ in writes if place[0] != "fixed"]
         self.pick_written = pick([at[slot] for _, slot, *_ in writes])
+        self.cells = list(map(_version_of, self.written))
         self.epochs, self.bumps = [epoch for *_, epoch, _ in writes], [bump for *_, bump in writes]
         self.pick_fresh = pick([at[slot] for slot in self.fresh])
         self.makers = list(enumerate(self.recipes))
@@ -165,7 +166,8 @@ class Specialisation(Conditions):
         # What the places that are read hold afterwards.
         left = {place: slot for place, slot, *_ in writes if slot >= 0 and place[0] == "fixed"}
         by_position = {k: left.get(self.leaves[i]) for i, k in enumerate(self.leaf_at)}
-        self.left_slots = [by_position[k] for k in range(count)]
+        self.pick_left = pick([outputs.index(by_position[k]) if by_position[k] in outputs else -1
+                               for k in range(count)])
         self.left_pairs = [(-1 - i, left[self.leaves[i]]) for i in range(count) if self.leaves[i] in left]
         self._load_grads(at)
 
@@ -198,6 +200,8 @@ class Specialisation(Conditions):
         before = {id(t): m for t, m in zip(self.graded, self.grad_metas)}
         if any(before.get(id(owner)) != (self._aval(slot), *PLAIN) for owner, slot, *_ in self.renewed):
             self.renewed = []
+        if self.renewed:
+            self.ask_whole_grads()
         self.renewed_owners = [owner for owner, *_ in self.renewed]
         having = {id(t): k for k, t in enumerate(self.having)}
         self.pick_grads = pick([having[id(owner)] for owner in self.renewed_owners])
@@ -241,13 +245,12 @@ class Specialisation(Conditions):
         offsets = list(map(_offset_of, generators))
         run = Run(self, values, self.numbers(*found[4:]))
         new = run.new = list(map(Value, self.new_avals, _NONE, zip(repeat(run), self.outputs)))
-        run.doubt, run.noted = self.doubt(values, self.pick_flags(new))
+        run.marks, run.noted = self.doubt(values, self.pick_flags(new))
         every = values + new
         this.fresh = self.pick_fresh(every)
         cells = list(map(_version_of, written))
         if self.viewed:
-            for cell, bump in zip(cells, self.bumps):
-                this.bumps[id(cell)] = this.bumps.get(id(cell), 0) + bump
+            this.raise_versions(cells, self.bumps)
         rows, held = self.draws(offsets), []
         run.replaced = written, list(map(_value_of, written)), cells, list(map(_first, cells)), (), ()
         grads = self._grads_changed(this, run, every, *found[1:3], rows)
@@ -390,12 +393,13 @@ class Specialisation(Conditions):
             t = call.arguments[owner] if owner.__class__ is int else owner
             rows.append(requires_grad_row(t, flag))
 
-    def doubt(self, values: list, flags: Sequence[Value]) -> tuple[Doubt | None, Sequence[tuple]]:
+    def doubt(self, values: list, flags: Sequence[Value]) -> tuple[list | None, Sequence[tuple]]:
         """What this run may have done wrong (NOTE [Faults found late]), and the rows that note it.
 
-        ``flags`` are the answers to its questions.
+        It is given as the ``doubt`` of each result, with None as the last; None if there is none. ``flags``
+        are the answers to its questions.
         """
-        doubts = list(map(_doubt_of, values))
+        doubts = tuple(map(_doubt_of, values))
         if not flags and not any(doubts):
             return None, ()
         questions = [Question(flag, q.asked, q.victims, q.error, q.line)
@@ -407,14 +411,14 @@ class Specialisation(Conditions):
                 self._settle()
             before = None if last is None or last.wrong == {} else (last, self.left_pairs)
             doubt = Doubt(questions, [], self.trace, before)
-            return doubt, [(self.pending.append, doubt), self._left_in(doubt)]
-        doubt = doubt_of(questions, [values[k] for k in self.leaf_at], self.trace)
-        return doubt, [(self.pending.clear,), self._left_in(doubt)]
-
-    def _left_in(self, doubt: Doubt | None) -> tuple:
-        """The row that notes what the run in ``doubt`` leaves where it read."""
-        left = None if doubt is None else [None if s is None else (doubt, s) for s in self.left_slots]
-        return setattr, self, "latest", (doubt, left)
+            row: tuple = self.pending.append, doubt
+        else:
+            doubt = doubt_of(questions, [values[k] for k in self.leaf_at], self.trace)
+            row = (self.pending.clear,)
+            if doubt is None:
+                return None, [row, (setattr, self, "latest", (None, ()))]
+        marks = [*zip(repeat(doubt), self.outputs), None]
+        return marks, [row, (setattr, self, "latest", (doubt, self.pick_left(marks)))]
 
     def _settle(self) -> None:
         """Forget the runs that are known to have gone well."""

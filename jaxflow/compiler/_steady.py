@@ -24,23 +24,30 @@ from weakref import getweakrefcount
 
 import jax
 
-from jaxflow._core.commit import all_at_epochs, all_equal, commit_parts, rows_called, stores, with_grads
+from jaxflow._core.commit import (
+    Overtaken,
+    all_at_epochs,
+    all_equal,
+    commit_parts,
+    rows_called,
+    stores,
+    with_grads,
+)
 from jaxflow._core.value import Value
 from jaxflow._dispatch import late
 from jaxflow._dispatch.background import alone
-from jaxflow._dispatch.handover import kinds_of
 from jaxflow._dispatch.watching import WATCHERS
 
 from ._call import MISSED, Call
 from ._conditions import Found
 from ._picks import pick
-from ._sole import SOLE, expected, referred
+from ._sole import SOLE, expected, referred_in_sum
 
 if TYPE_CHECKING:
     from ._specialisation import Specialisation
 
 _value_of, _array_of, _producer_of = attrgetter("value"), attrgetter("array"), attrgetter("producer")
-_shared, _doubt_of, _grad_of = attrgetter("shared"), attrgetter("doubt"), attrgetter("_grad")
+_shared, _doubt_of, _committed_of = attrgetter("shared"), attrgetter("doubt"), attrgetter("_committed")
 _epoch_of, _offset_of, _version_of = attrgetter("epoch"), attrgetter("_offset"), attrgetter("version")
 _first = itemgetter(0)
 
@@ -65,7 +72,8 @@ class Steady:
         )
 
     def __init__(self, spec: Specialisation) -> None:
-        self.kinds: list | None = None  # of the arguments of a call that went this way
+        # Of the arguments of a call that went this way: whether each array is committed, classes of numbers.
+        self.kinds: tuple[list, list] | None = None
         outputs, leaf_at, uses = spec.outputs, spec.leaf_at, _uses(spec)
         count, old = len(leaf_at), len(leaf_at) + len(spec.renewed)
         donated = {spec.leaves[i]: leaf_at[i] for i in spec.executable.donated}
@@ -94,12 +102,13 @@ class Steady:
                     *(-1 if n in grads else at[slot] for n, slot in enumerate(spec.fresh)),
                     *(at[slot] for _, slot in others),
                     *(leaf_at[spec.leaves.index(place)] for place, _ in others if place in spec.leaves)]
-        self.sole = [*expected(len(spec.donated))[: len(spec.donated)], *expected(0, len(spec.renewed)),
-                     *[SOLE.dropped] * len(spec.renewed)]
-        self.referred = expected(len(spec.donated))
-        for n, k in enumerate(spec.donated):
-            self.referred[n] += 1 + mentions.count(k)
-        self.owners = spec.renewed_owners or spec.read_owners  # gradients go on as the new ones, or are read
+        self.sole = [*expected(0, len(spec.renewed)), *[SOLE.dropped] * len(spec.renewed)]
+        self.referred = sum(expected(len(spec.donated)), sum(1 + mentions.count(k) for k in spec.donated))
+        # Of gradients that go on as the new ones, or are read.
+        self.owners = [*spec.renewed_owners, *spec.read_owners]
+        # Somebody referred to what was to be given away; the next call looks before it prepares everything.
+        self.overtaken = False
+        self.sole_given = expected(len(spec.donated))[: len(spec.donated)]
         # Where a result's doubt is noted; the answers to questions are in none.
         asked = {k for _, k in spec.question_from}
         self.pick_flags = pick([getting[k] for _, k in spec.question_from])
@@ -110,6 +119,9 @@ class Steady:
         self.old_epochs = [epoch for *_, epoch in spec.renewed]
         self.old_versions = [version for _, _, version, _ in spec.renewed]
         self.more = bool(spec.sinks or spec.settings or spec.flags)
+        # What a call is that makes nothing and refers to nothing.
+        empty = not (spec.fresh or spec.recipes or spec.viewed or self.more or spec.arguments.types)
+        self.empty = Call([], (), (), None, 0, 0) if empty else None
 
     def run(self, spec: Specialisation, found: Found) -> Any:
         """The quick call, or MISSED."""
@@ -119,49 +131,58 @@ class Steady:
         written = spec.written
         epochs = list(map(_epoch_of, written))
         values = spec.read(arguments, memory)
-        read = spec.pick_read(grads) if spec.read_owners else None
+        read = spec.pick_read(grads) if spec.read_owners else ()
         arrays = list(map(_array_of, values))
         generators = spec.generators
-        offsets = list(map(_offset_of, generators))
+        offsets = list(map(_offset_of, generators)) if generators else []
         numbers = spec.numbers(floats, integers)
+        try:
+            kinds = list(map(_committed_of, arrays)), list(map(type, numbers))
+        except AttributeError:  # one is on the host, or pending
+            return MISSED
         given = spec.pick_donated(values)
         donated, kept = list(spec.pick_donated(arrays)), list(spec.pick_kept(arrays))
-        kinds = list(kinds_of(chain(arrays, numbers)))
         if kinds != self.kinds:
-            if None in kinds[: len(arrays)] or not spec.entrance.knows(donated, kept, numbers):
+            if not spec.entrance.knows(donated, kept, numbers):
                 return MISSED
             self.kinds = kinds
         del arrays
-        grads, memory = spec.pick_grads(grads), spec.pick_grads(memory)
-        old = list(map(_value_of, memory))
-        if list(map(getrefcount, chain(given, grads, memory, old))) != self.sole or (
-            any(map(getweakrefcount, grads)) or any(map(_producer_of, old))
-            or any(map(_shared, chain(given, old)))
-        ):
+        old: list = []
+        if self.sole:
+            grads, memory = spec.pick_grads(grads), spec.pick_grads(memory)
+            old += map(_value_of, memory)
+            if list(map(getrefcount, chain(grads, memory, old))) != self.sole or (
+                any(map(getweakrefcount, grads)) or any(map(_producer_of, old))
+            ):
+                return MISSED
+        else:
+            grads = memory = ()
+        if any(map(_shared, chain(given, old))):
+            return MISSED
+        if self.overtaken and list(map(getrefcount, given)) != self.sole_given:
             return MISSED
         every = [*values, *old, *map(Value, self.new_avals), None]
         targets, flags = self.pick_targets(every), self.pick_flags(every)
         rows: Sequence[tuple] = ()
         marks: Any = ()
         if flags or any(map(_doubt_of, chain(values, old))):
-            doubt, rows = spec.doubt(values, flags)
-            marks = repeat(None)
-            if doubt is not None:
-                marks = self.pick_marks([*zip(repeat(doubt), spec.outputs), None])
-        cells = list(map(_version_of, written))
-        this = Call(arguments, (), (), entries, len(spec.fresh), len(spec.recipes))
-        this.fresh = self.pick_fresh(every)
-        if spec.viewed:
-            for cell, bump in zip(cells, spec.bumps):
-                this.bumps[id(cell)] = this.bumps.get(id(cell), 0) + bump
-        for number, recipe in self.makers:
-            this.made[number] = recipe(this)
+            found_wrong, rows = spec.doubt(values, flags)
+            marks = repeat(None) if found_wrong is None else self.pick_marks(found_wrong)
+        cells = spec.cells
+        this = self.empty
+        if this is None:
+            this = Call(arguments, (), (), entries, len(spec.fresh), len(spec.recipes))
+            this.fresh = self.pick_fresh(every)
+            if spec.viewed:
+                this.raise_versions(cells, spec.bumps)
+            for number, recipe in self.makers:
+                this.made[number] = recipe(this)
         # What is replaced lives until all is stored: NOTE [One C call].
         held = [*map(_array_of, old), *map(_value_of, self.others)]
         if self.more:
             rows = [*rows]
             spec.store_rest(this, rows, held)
-        undisturbed = chain(all_at_epochs(written, epochs), with_grads(self.owners, read or grads))
+        undisturbed = chain(all_at_epochs(written, epochs), with_grads(self.owners, [*grads, *read]))
         if generators:
             rows = [*rows, *spec.draws(offsets)]
             undisturbed = chain(undisturbed, all_equal(map(_offset_of, generators), offsets))
@@ -171,7 +192,7 @@ class Steady:
         raised = map(add, epochs, spec.epochs)
         try:
             commit_parts(
-                undisturbed, referred(given, donated, self.referred),
+                undisturbed, referred_in_sum(given, donated, self.referred),
                 map(results.extend, starmap(spec.entrance.direct, ((donated, kept, *numbers),))),
                 map(setattr, targets, repeat("array"), results),
                 map(setattr, targets, repeat("doubt"), marks),
@@ -183,6 +204,10 @@ class Steady:
             )
         except jax.errors.JaxRuntimeError:
             return MISSED  # the general way finds out what can be computed
+        except Overtaken:
+            self.overtaken = True
+            raise
+        self.overtaken = False
         if WATCHERS or spec.schedules:
             spec.finish(started)
         else:

@@ -137,12 +137,14 @@ class Recipes:
         kind, plan, base_plan, origin = type(view), view.plan, view.base_plan, view.origin
         own, written, seen = view.own, view.written, view.seen_version
         start = view.version[0]
+        version, epoch = t._storage.version[0], t._storage.epoch
 
         def made_view(call: Any) -> Tensor:
             if fresh:
                 storage = call.storages[at]
                 if storage is None:
                     storage = call.storages[at] = Storage(call.fresh[at])
+                    storage.version[0], storage.epoch = version, epoch
             else:
                 storage = call.place(at)
             cell = [start] if own_cell else storage.version

@@ -48,12 +48,15 @@ def capturing() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked() -> Iterator[None]:
-    if not _lock.acquire(timeout=PATIENCE):
-        raise Busy
+    taken: list[bool] = []  # in one C call with the lock: nothing gets in between
     try:
+        taken.extend(map(_lock.acquire, (True,), (PATIENCE,)))
+        if not taken[0]:
+            raise Busy
         yield
     finally:
-        _lock.release()
+        if any(taken):
+            _lock.release()
 
 
 def _end() -> None:

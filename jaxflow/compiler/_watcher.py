@@ -12,6 +12,7 @@ import os
 import sys
 import sysconfig
 import types
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -247,6 +248,11 @@ def globals_of(code: types.CodeType) -> frozenset[str]:
         step.argval for part in codes_of(code) for step in dis.get_instructions(part)
         if step.opname.endswith(("_GLOBAL", "_NAME"))
     )
+
+
+def asks_types(codes: Iterable[types.CodeType]) -> bool:
+    """Whether code calls ``type``, which a tracked number cannot deceive."""
+    return any("type" in globals_of(code) for code in codes)
 
 
 def names_of(code: types.CodeType) -> set[str]:

@@ -35,6 +35,7 @@ case(lambda x, i: x * i, 3, [2, 3, 3.5, 4.5, 4, 5.5, True], name="other types")
 case(lambda x, t: x * math.exp(t), 1, [0.1, 0.2, 0.2, 0.3], name="a function written in C")
 case(lambda x, t: x * float(np.float64(2) * t) + torch.tensor([t, 1.0]), 1, [0.1, 0.2, 0.2], name="arrays")
 case(lambda x, t: x * len(f"{t}") + {0.1: 1, 0.25: 2}[t], 1, [0.1, 0.25, 0.25], name="text and keys")
+case(lambda x, t: x * t if type(t) is float else x, 1, [0.1, 0.2, 0.2, 0.3], name="its type")
 case(lambda x, t: x.sum(dim=t) + x.repeat(t + 1).sum(), 1, [0, -1, 0], name="static arguments")
 
 

@@ -178,15 +178,20 @@ def test_who_gets_hold_of_it_before_keeps_it(hold, moment, alone, request, monke
 def test_a_reader_gets_old_numbers_or_new_ones(clone, rows):
     weight, step = trainer(rows, clone)
     done, seen, steps = threading.Event(), [], [None] * 40
+    reading = threading.Barrier(1)  # broken when a reader fails
 
     def read():
-        while not done.is_set():
-            shown = np.array(weight.tolist()), np.array(weight.grad.tolist())
-            seen.append([x for a in shown for x in (a.min(), a.max())])
+        try:
+            while not done.is_set():
+                shown = np.array(weight.tolist()), np.array(weight.grad.tolist())
+                seen.append([x for a in shown for x in (a.min(), a.max())])
+        except BaseException:
+            reading.abort()
+            raise
 
     def write():
         try:
-            while steps or len(seen) < 3:
+            while steps or (len(seen) < 3 and not reading.broken):
                 step()
                 steps[:1] = []
         finally:
