@@ -35,7 +35,7 @@ def executing(mode: str, *, beside: bool = False) -> Iterator[None]:
     """
     interpret, flags.INTERPRET = flags.INTERPRET, mode == "deferred"
     alone = _steady.alone
-    if mode == "compile" and not beside:
+    if not beside:
         _steady.alone = _nobody_else
     try:
         with torch.execution("eager" if mode == "eager" else "deferred"):
