@@ -55,7 +55,7 @@ def _locked() -> Iterator[None]:
             raise Busy
         yield
     finally:
-        if any(taken):
+        if taken and taken[0]:  # no call before the release, where a signal's handler could get in
             _lock.release()
 
 

@@ -1,6 +1,11 @@
 """NOTE [A quick call publishes first]: what others see of a tensor while a compiled call runs."""
 
+import _thread
+import contextlib
+import dis
+import sys
 import threading
+import time
 
 import jax
 import numpy as np
@@ -9,7 +14,7 @@ from running import in_threads
 
 import jaxflow as torch
 from jaxflow._core.commit import commit_parts
-from jaxflow._dispatch import handover
+from jaxflow._dispatch import background, handover
 from jaxflow.compiler import _specialisation, _steady, _turns
 from jaxflow.compiler._specialisation import Specialisation
 
@@ -328,3 +333,62 @@ def test_a_captured_function_may_wait_for_another_thread(known, monkeypatch):
     assert c.tolist() == [6.0] * 300 and total.tolist() == [1.0] * 300
     count()
     assert c.tolist() == [7.0] * 300 and c._version == 7
+
+
+def test_a_thread_that_threading_did_not_start_is_company():
+    begun, done = threading.Event(), threading.Event()
+
+    def work():
+        begun.set()
+        done.wait()
+
+    assert background.alone()
+    _thread.start_new_thread(work, ())
+    assert begun.wait(60) and not background.alone()
+    done.set()
+    assert any(background.alone() or time.sleep(0.01) for _ in range(6000))
+
+
+class Cut(BaseException):
+    """Stands for what a signal's handler raises."""
+
+
+def interrupted(code, at, run):
+    """Raise Cut where a signal could be handled in a code for the time number ``at``; whether it came there."""
+    count, last = [0], [""]
+
+    def trace(frame, event, arg):
+        if frame.f_code is not code:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return opcode
+
+    def opcode(frame, event, arg):
+        if event == "opcode":
+            count[0] += last[0] in ("RESUME", "CALL", "JUMP_BACKWARD")
+            last[0] = dis.opname[code.co_code[frame.f_lasti]]
+            if count[0] == at:
+                raise Cut
+        return opcode
+
+    sys.settrace(trace)
+    try:
+        run()
+    finally:
+        sys.settrace(None)
+    return count[0] >= at
+
+
+def test_no_signal_leaves_the_lock_of_captures_taken():
+    """CPython looks for signals where a function begins, after a call, and where a loop begins again."""
+
+    def run():
+        with contextlib.suppress(Cut), _turns.capturing():
+            pass
+
+    at, came = 1, True
+    while came:
+        came = interrupted(_turns._locked.__wrapped__.__code__, at, run)
+        assert not _turns._lock._is_owned(), f"after the interrupt {at}"
+        at += 1
+    assert at > 4
