@@ -18,6 +18,7 @@ meta = attrgetter("_aval", "_stride", "_requires_grad", "_grad_fn", "_hooks",
                   "_storage.version.__class__", "__class__")
 _META_NAMES = ("shape, dtype or device", "strides", "requires_grad", "grad_fn", "hooks", "inference mode",
                "class")
+_attributes_of = attrgetter("__dict__")
 
 
 def flatten(tree: Any, leaves: list) -> Any:
@@ -69,6 +70,11 @@ def numbers_at(args: tuple, kwargs: dict) -> dict[Any, int]:
     return found
 
 
+def same_attributes(then: dict, now: dict) -> bool:
+    """Whether two tensors' ``__dict__`` say the same."""
+    return then.keys() == now.keys() and all(same(x, now[name]) for name, x in then.items())
+
+
 class Arguments:
     """What the leaves of a call's arguments have to be.
 
@@ -88,6 +94,8 @@ class Arguments:
         tensors = [leaves[i] for i in self.at]
         self.all_tensors = len(tensors) == len(leaves)
         self.metas = [meta(t) for t in tensors]
+        self.attributes = [dict(t.__dict__) for t in tensors]
+        self.bare = not any(self.attributes)
         self.views = [t._view is not None for t in tensors]
         self.plans = [None if t._view is None else t._view.plan for t in tensors]
         self.plain = not any(self.views)
@@ -123,6 +131,8 @@ class Arguments:
                 return None
         except AttributeError:
             return None  # something else stands where a tensor has to be
+        if any(map(_attributes_of, tensors)) if self.bare else not self._attributed(tensors):
+            return None
         if self.plain:
             for t in tensors:
                 if t._view is not None:
@@ -142,6 +152,10 @@ class Arguments:
             return False
         return all(tensors[i]._view.plan is self.plans[i] for i in self.exact)
 
+    def _attributed(self, tensors: list) -> bool:
+        """Whether the user's attributes of each tensor are the same as then."""
+        return all(same_attributes(then, t.__dict__) for then, t in zip(self.attributes, tensors))
+
     def misses(self, structure: Any, leaves: list) -> list[str]:
         """Why the arguments are not those of this specialisation, in words."""
         if structure != self.structure or len(leaves) != len(self.types):
@@ -160,5 +174,7 @@ class Arguments:
                 old = dict(self.other)[i]
                 if not same(old, x):
                     found.append(f"argument {i} was {shorten(old)} and is {shorten(x)}")
+        if not found and not self._attributed([leaves[i] for i in self.at]):
+            found.append("attributes of an argument are others")
         return found or ["which arguments are views, or share memory, changed"]
 

@@ -24,17 +24,17 @@ _whole = attrgetter("_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "
                     "_output_nr", "__dict__", "__class__")
 _grad_of, _storage_of, _value_of = attrgetter("_grad"), attrgetter("_storage"), attrgetter("value")
 # What may be asked of a tensor that is replaced without being read.
-_outline = attrgetter("__class__", "_aval", "_stride", "_requires_grad", "_hooks")
+_outline = attrgetter("__class__", "_aval", "_stride", "_requires_grad", "_hooks", "__dict__")
 _TENSOR_NAMES = ("its storage", "its shape, dtype or device", "its strides", "the base it is a view of",
                  "requires_grad", "its grad_fn", "its hooks")
-
 
 
 
 def _item_meta(t: Tensor) -> tuple:
     view = t._view
     shown = None if view is None else (view.constant, view.plan, view.base is None)
-    return t._aval, t._stride, shown, t._requires_grad, t._grad_fn is None, t._hooks, t.__class__
+    return (t._aval, t._stride, shown, t._requires_grad, t._grad_fn is None, t._hooks, t.__class__,
+            not t.__dict__)
 
 
 # What the guards found of a call that they let pass: the tensors among its arguments; the old gradients, if
@@ -98,7 +98,7 @@ class Conditions:
     def watch_dropped(self, items: list[Item]) -> None:
         """Note what tensors are like that the call replaces without having read them."""
         self.dropped = [(item.row.holder, item.key) for item in items]
-        self.outlines = [_outline(item.tensor) for item in items]
+        self.outlines = [(*_outline(item.tensor)[:-1], {}) for item in items]
 
     def fits(self, leaves: list) -> Found | None:
         """What was found if every guard holds; otherwise None."""

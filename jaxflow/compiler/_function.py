@@ -24,7 +24,7 @@ from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET
 from jaxflow._dispatch.tracked import Tape, Tracked, settled
 
-from ._arguments import flatten, numbers_at, records
+from ._arguments import flatten, numbers_at, records, same_attributes
 from ._call import MISSED
 from ._capture import Capture, Programs, Unsupported
 from ._reach import Reach, Wrapped, same
@@ -206,6 +206,8 @@ class CompiledFunction(Wrapped):
         flush()
         roots: list = [(self.fn, self.name), *((f, f.__qualname__) for f in self.extra.values())]
         roots += [(x, "argument") for x in leaves if not isinstance(x, Tensor)]
+        attributes = [dict(t.__dict__) for t in tensors]
+        roots += [(x, f"argument.{name}") for held in attributes for name, x in held.items()]
         given = records((args, kwargs))
         roots += [(type(x), type(x).__qualname__) for x in given]
         reach = Reach(self.names).walk(roots, [(scope, code) for code, scope in self.scopes.items()])
@@ -236,7 +238,7 @@ class CompiledFunction(Wrapped):
             again: list = []
             if (flatten(args, again), flatten(kwargs, again) if kwargs else None) != structure or any(
                 a is not b for a, b in zip(leaves, again)
-            ):
+            ) or not all(map(same_attributes, attributes, map(vars, tensors))):
                 capture.blame("it changes a container or an object among its arguments")
             if _modes() != modes:
                 capture.blame("it leaves another grad mode or default dtype behind")

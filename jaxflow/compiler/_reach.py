@@ -173,6 +173,7 @@ class Reach:
         self.seen[id(x)] = x
         if isinstance(x, Tensor):
             self.tensors[id(x)] = (x, shown)
+            self._attributes(x, shown)
             if x._hooks:
                 self.work.append((x._hooks, f"{shown}'s hooks", ""))
         elif isinstance(x, types.FunctionType):
@@ -309,8 +310,11 @@ class Reach:
                 self._named(group, ("params", *tensors), f"{shown}.param_groups")
         self.work.append((type(o), type(o).__qualname__, ""))
 
-    def _object(self, x: Any, shown: str) -> None:
+    def _attributes(self, x: Any, shown: str) -> None:
         self._dict(x.__dict__, shown, frozenset(x.__dict__ if self.everything else self.names))
+
+    def _object(self, x: Any, shown: str) -> None:
+        self._attributes(x, shown)
         self.work.append((type(x), type(x).__qualname__, ""))
         if isinstance(x, dict):
             self._dict(x, shown)

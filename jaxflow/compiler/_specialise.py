@@ -181,7 +181,7 @@ class Builder:
             return False
         if isinstance(old, Tensor):
             times = sum(x is old for other in self.reach.rows for x in other.held)
-            if times > 1 or any(old._storage is a._storage for a in self.arguments):
+            if times > 1 or old.__dict__ or any(old._storage is a._storage for a in self.arguments):
                 return False
             others = (t for t, _ in self.reach.tensors.values() if t is not old)
             alone = not any(t._storage is old._storage for t in others)

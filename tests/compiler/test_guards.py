@@ -1,5 +1,7 @@
 """Every guard has a case where missing it would give a wrong number; without it, the test sees that."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -287,6 +289,75 @@ def an_attribute_takes_another_name(compiler):
     del o.double
     o.single = True
     return [*out, f(ONES)]
+
+
+@case((_reach.Reach, "_attributes", lambda self, x, shown: None))
+def an_attribute_of_a_tensor(compiler):
+    scale = torch.ones(2)
+    f = compiler(lambda x: x * scale * getattr(scale, "by", 2.0))
+    out = [f(ONES), f(ONES)]
+    scale.by = 3.0
+    return [*out, f(ONES), f(ONES)]
+
+
+@case((_arguments, "_attributes_of", lambda t: None))
+def an_attribute_of_an_argument(compiler):
+    f = compiler(lambda x: x * getattr(x, "by", 2.0))
+    with_attribute = torch.ones(2)
+    with_attribute.by = 3.0
+    return [f(ONES), f(ONES), f(with_attribute), f(ONES)]
+
+
+@case((_arguments.Arguments, "_attributed", lambda self, tensors: True))
+def another_attribute_of_an_argument(compiler):
+    f = compiler(lambda x: x * x.by)
+    out = []
+    for by in (2.0, 2.0, 3.0, 4.0):
+        x = torch.ones(2)
+        x.by = by
+        out.append(f(x))
+    return out
+
+
+@case((_function, "same_attributes", lambda then, now: True))
+def a_call_that_marks_its_argument(compiler):
+    @compiler
+    def f(x):
+        x.seen = getattr(x, "seen", 0) + 1
+        return x * x.seen
+
+    given = [torch.ones(2) for _ in range(6)]
+    out = [f(x) for x in given]
+    return [*out, *[f(x) for x in given], torch.tensor([x.seen for x in given])]
+
+
+@case((_conditions, "_item_meta", lambda t: None))
+def an_attribute_of_a_tensor_that_is_replaced(compiler):
+    state = types.SimpleNamespace(h=torch.zeros(2))
+
+    @compiler
+    def f(x):
+        state.h = state.h * getattr(state.h, "by", 0.5) + x
+        return state.h
+
+    out = [f(ONES) for _ in range(4)]
+    state.h.by = 3.0
+    return [*out, f(ONES), f(ONES), f(ONES)]
+
+
+@case((_specialisation.Specialisation, "_dropped_fit", lambda self: True))
+def an_attribute_of_a_tensor_that_is_dropped(compiler):
+    state = types.SimpleNamespace(h=torch.zeros(2))
+
+    @compiler
+    def f(x):
+        by = getattr(state.h, "by", 0.5)
+        state.h = x * by
+        return state.h
+
+    out = [f(ONES) for _ in range(4)]
+    state.h.by = 3.0
+    return [*out, f(ONES), f(ONES), f(ONES)]
 
 
 @case((_reach, "_PARTS", lambda f: ()))

@@ -354,7 +354,7 @@ class Cut(BaseException):
 
 
 def interrupted(code, at, run):
-    """Raise Cut where a signal could be handled in a code for the time number ``at``; whether it came there."""
+    """Raise Cut where signals are handled in a code, the time number ``at``; whether it came so far."""
     count, last = [0], [""]
 
     def trace(frame, event, arg):

@@ -12,6 +12,8 @@ COUNT = {"deferred": 30, "compiled": 5}
 FOUND = (
     # the version of a new tensor that was written to through a view of it
     (("self.a = (self.a * 0.5 + y).detach()", "self.a.t().copy_(y.detach().t())"), ((),) * 4),
+    # attributes of tensors
+    (("y = y + getattr(self.a, 'note', 0.25)",), ((), (), (), ("p.a.note = 0.75",), ())),
     # a tracked number is no float for `type`
     (("if type(n) is float:\n    y = y + n",), ((), (), ("n = 2.0",), ("n = 0.5",), ())),
 )
