@@ -40,8 +40,7 @@ class Job:
 _jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
 _lock = threading.RLock()
 _worker: threading.Thread | None = None
-# Threads as `threading` knows them, and all that Python started; active_count() takes ten times as long.
-_active = threading._active  # type: ignore[attr-defined]
+# All threads that Python started; `threading` knows only its own, and keeps those of C that are over.
 _started = _thread._count
 
 
@@ -61,8 +60,8 @@ def submit(call: Callable[[], Any]) -> Job:
 
 def alone() -> bool:
     """Whether the caller's is Python's only thread, but for the one that compiles."""
-    others = max(_started(), len(_active) - 1)
-    return not others or (others == 1 and _worker is not None and _worker.ident in _active)
+    others = _started()
+    return not others or (others == 1 and _worker is not None and _worker.is_alive())
 
 
 def _work() -> None:

@@ -18,6 +18,7 @@ from jaxflow._core.device import CPU, placed, resolve
 from . import budget, explain, options, room, spares
 from .handover import Entrance
 from .host_calls import call_host
+from .overlaps import apart, overlapping
 from .plan import Plan
 from .steps import Step, heirs, inputs, parse, takers, without_dead
 
@@ -89,7 +90,8 @@ class Executable:
         self.floats: tuple = b"", None
         started = time.perf_counter()
         with placed(signature.device):
-            jitted = jax.jit(self._replay(steps), donate_argnums=0, keep_unused=bool(self.spares))
+            jitted = jax.jit(self._replay(steps, signature.device), donate_argnums=0,
+                             keep_unused=bool(self.spares))
             lowered = jitted.lower(
                 [*(leaves[i].struct for i in self.donated), *(aval.struct for aval in self.spares)],
                 [leaves[i].struct for i in self.kept],
@@ -151,9 +153,11 @@ class Executable:
             self.floats = bits, there
         return there
 
-    def _replay(self, steps: list[Step]):
+    def _replay(self, steps: list[Step], device: Any):
         """The function to compile: the plans of ``steps``, applied in order."""
         outputs, donated, kept = self.outputs, self.donated, self.kept
+        # NOTE [Updates that read what they replace]
+        careful = overlapping(steps) if device is CPU else set()
 
         def replay(donated_leaves: list, kept_leaves: list, floats, integers, complexes) -> list:
             env: dict[int, Any] = {}
@@ -168,7 +172,8 @@ class Executable:
                 return x.astype(np.bool_) if kind is bool else x
 
             for step in steps:
-                for k, x in enumerate(step.plan.jitted(*inputs(step, env.__getitem__, number))):
+                run = apart(step.plan) if step.out in careful else step.plan.jitted
+                for k, x in enumerate(run(*inputs(step, env.__getitem__, number))):
                     env[step.out + k] = x
             return [env[i] for i in outputs]
 

@@ -10,5 +10,5 @@ from jaxflow._dispatch import background
 @pytest.fixture(autouse=True)
 def threads_of_the_test(monkeypatch):
     """Threads that were there before the test (of a runner of tests, say) are no company."""
-    before = _thread._count()
+    before = _thread._count() - (background._worker is not None)
     monkeypatch.setattr(background, "_started", lambda: _thread._count() - before)
