@@ -379,3 +379,25 @@ def test_a_first_call_with_arguments_of_a_kind_overwrites_nobody(optimizer, defe
         assert not waiting
 
     check_same(trained(torch.compile, meanwhile), trained(lambda f: f, one_by_one))
+
+
+@pytest.mark.usefixtures("deferred", "compiled")
+def test_a_call_after_one_that_was_overtaken_looks_before_it_prepares(monkeypatch):
+    prepared, held = [], []
+    monkeypatch.setattr(_steady, "commit_parts", lambda *parts: prepared.append(1) or commit_parts(*parts))
+    c = torch.zeros(300)
+
+    @torch.compile
+    def count():
+        c.add_(1.0)
+
+    def prepares(hold):
+        held[:] = [c * 2] if hold else []  # pending, so it refers to what c shows
+        prepared.clear()
+        count()
+        return len(prepared)
+
+    for _ in range(5):
+        count()
+    assert [prepares(hold) for hold in (False, True, True, True, False, False, True)] == [1, 1, 0, 0, 1, 1, 1]
+    assert c.tolist() == [12.0] * 300 and held[0].tolist() == [22.0] * 300

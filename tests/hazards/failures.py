@@ -10,14 +10,17 @@ scenario is performed, and that has to give the numbers that the eager executor 
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import sys
 
 import jaxflow as torch
 from jaxflow._dispatch.plan import Plan
 
-from . import injections, scenarios_tensors, scenarios_training  # noqa: F401  (they declare the scenarios)
+from . import (  # noqa: F401  (they declare the scenarios)
+    command_line,
+    injections,
+    scenarios_tensors,
+    scenarios_training,
+)
 from .computable import Course
 from .failed_runs import Trial, judge
 from .injections import Failure, Stop
@@ -109,14 +112,8 @@ def one(text: str) -> str:
 
 def main(options: argparse.Namespace) -> int:
     """The command line; returns the exit status: 1 if anything was wrong."""
-    if options.point:
-        print(one(options.point))
-        return 0
-    results = Results(options.resume)
-    for mode in options.mode or MODES:
-        before = len(results.wrong)
+
+    def attempt(mode: str, results: Results) -> None:
         run(mode, options.seed, options.count or COUNT, results, options.scenario)
-        if any(row["kind"] == "hung" for row in results.wrong[before:]):
-            os.execv(sys.executable, [sys.executable, "-m", "tests.hazards", *sys.argv[1:]])
-    print(results.text("python -m tests.hazards failures --point"))
-    return 1 if results.wrong else 0
+
+    return command_line.performed("failures", options, MODES, attempt, one=lambda: one(options.point))

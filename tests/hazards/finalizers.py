@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
 import random
-import sys
 from collections.abc import Callable
 
 import jaxflow as torch
 
-from . import garbage
+from . import command_line, garbage
 from .bench import MODES, Bench, Point, Verdict, benches, compare, sample
 from .report import Results
 from .scenario import SCENARIOS
@@ -152,25 +150,17 @@ def one(text: str, seed: int) -> str:
     return found[0] if found else f"{text}: no such point; the code has changed since"
 
 
-def _begin_anew_if_hung(results: Results, before: int) -> None:
-    """Replace this process, whose locks are lost, by one that goes on with what is not tried yet."""
-    if any(row["kind"] == "hung" for row in results.wrong[before:]):
-        os.execv(sys.executable, [sys.executable, "-m", "tests.hazards", *sys.argv[1:]])
-
-
 def main(options: argparse.Namespace) -> int:
     """The command line; returns the exit status: 1 if anything was wrong."""
-    if options.point:
-        again = garbage.one if options.point.startswith("garbage/") else one
-        print(again(options.point, options.seed))
-        return 0
-    results = Results(options.resume)
-    for mode in options.mode or MODES:
-        before = len(results.wrong)
+
+    def collected(mode: str, results: Results) -> None:
         if mode in garbage.MODES and not options.scenario:
             garbage.run(mode, options.seed, options.count or garbage.COUNT, results)
-            _begin_anew_if_hung(results, before)
+
+    def attempt(mode: str, results: Results) -> None:
         run(mode, options.seed, options.count, results, options.scenario)
-        _begin_anew_if_hung(results, before)
-    print(results.text(f"python -m tests.hazards finalizers --seed {options.seed} --point"))
-    return 1 if results.wrong else 0
+
+    def again() -> str:
+        return (garbage.one if options.point.startswith("garbage/") else one)(options.point, options.seed)
+
+    return command_line.performed("finalizers", options, MODES, collected, attempt, one=again)

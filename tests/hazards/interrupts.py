@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
-import sys
 
+from . import command_line
 from .bench import MODES, Bench, Point, Reference, Verdict, benches, compare, sample
 from .report import Results
 from .scenario import SCENARIOS
@@ -104,14 +103,9 @@ def one(text: str, seed: int) -> str:
 
 def main(options: argparse.Namespace) -> int:
     """The command line; returns the exit status: 1 if anything was wrong."""
-    if options.point:
-        print(one(options.point, options.seed))
-        return 0
-    results = Results(options.resume)
-    for mode in options.mode or MODES:
-        before = len(results.wrong)
+
+    def attempt(mode: str, results: Results) -> None:
         run(mode, options.seed, options.count, results, options.scenario)
-        if any(row["kind"] == "hung" for row in results.wrong[before:]):
-            os.execv(sys.executable, [sys.executable, "-m", "tests.hazards", *sys.argv[1:]])
-    print(results.text(f"python -m tests.hazards interrupts --seed {options.seed} --point"))
-    return 1 if results.wrong else 0
+
+    return command_line.performed("interrupts", options, MODES, attempt,
+                                  one=lambda: one(options.point, options.seed))

@@ -21,6 +21,7 @@ import numpy as np
 
 import jaxflow as torch
 
+from . import command_line
 from .report import Results
 from .surroundings import executing, in_thread, quiet
 from .world import Unreadable, World, differences, snapshot
@@ -210,8 +211,8 @@ def run(mode: str, seed: int, count: int, results: Results) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """The command line; returns the exit status: 1 if anything was wrong."""
-    results = Results(options.resume)
-    for mode in options.mode or MODES:
+
+    def attempt(mode: str, results: Results) -> None:
         run(mode, options.seed, options.count or COUNT, results)
-    print(results.text(f"python -m tests.hazards signals --seed {options.seed}"))
-    return 1 if results.wrong else 0
+
+    return command_line.performed("signals", options, MODES, attempt)

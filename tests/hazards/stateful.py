@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import random
-import sys
 import textwrap
 import warnings
 from typing import Any, NamedTuple
@@ -20,6 +18,7 @@ import numpy as np
 
 import jaxflow as torch
 
+from . import command_line
 from .bench import Verdict
 from .report import Results
 from .stateful_rows import BETWEEN, SETUP, STATEMENTS
@@ -222,14 +221,8 @@ def one(name: str) -> str:
 
 def main(options: argparse.Namespace) -> int:
     """The command line; returns the exit status: 1 if anything was wrong."""
-    if options.point:
-        print(one(options.point))
-        return 0
-    results = Results(options.resume)
-    for mode in options.mode or MODES:
-        before = len(results.wrong)
+
+    def attempt(mode: str, results: Results) -> None:
         run(mode, options.seed, options.count or COUNT[mode], results)
-        if any(row["kind"] == "hung" for row in results.wrong[before:]):
-            os.execv(sys.executable, [sys.executable, "-m", "tests.hazards", *sys.argv[1:]])
-    print(results.text("python -m tests.hazards stateful --point"))
-    return 1 if results.wrong else 0
+
+    return command_line.performed("stateful", options, MODES, attempt, one=lambda: one(options.point))

@@ -7,7 +7,6 @@ operations. An exception in any thread is a failure.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import threading
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import numpy as np
 
 import jaxflow as torch
 
+from . import command_line
 from .bench import Verdict
 from .report import Results
 from .surroundings import Hung, executing, in_thread
@@ -249,14 +249,8 @@ def one(name: str) -> str:
 
 def main(options: argparse.Namespace) -> int:
     """The command line; returns the exit status: 1 if anything was wrong."""
-    if options.point:
-        print(one(options.point))
-        return 0
-    results = Results(options.resume)
-    for mode in options.mode or MODES:
-        before = len(results.wrong)
+
+    def attempt(mode: str, results: Results) -> None:
         run(mode, options.seed, options.count or COUNT, results, options.scenario)
-        if any(row["kind"] == "hung" for row in results.wrong[before:]):
-            os.execv(sys.executable, [sys.executable, "-m", "tests.hazards", *sys.argv[1:]])
-    print(results.text("python -m tests.hazards threads --point"))
-    return 1 if results.wrong else 0
+
+    return command_line.performed("threads", options, MODES, attempt, one=lambda: one(options.point))
