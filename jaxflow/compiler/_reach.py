@@ -12,12 +12,15 @@ NOTE [What is guarded]
 
 from __future__ import annotations
 
+import abc
 import collections
 import enum
 import functools
 import itertools
 import operator
+import os
 import re
+import threading
 import types
 import weakref
 from collections.abc import Callable, Iterable
@@ -34,12 +37,12 @@ from jaxflow.optim._rule import RuleOptimizer
 from jaxflow.optim.lr_scheduler import LRScheduler
 from jaxflow.optim.optimizer import Optimizer
 
-from ._watcher import codes_of, globals_of, is_library, is_ours, names_of
+from ._watcher import MATCHED, codes_of, globals_of, is_library, is_ours, names_of
 
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
 _FIXED = (*SCALARS, type(...), type(NotImplemented), range, slice, re.Pattern, enum.Enum, np.dtype,
           np.generic, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
-          Generator, types.CodeType, types.GenericAlias, property, weakref.ref)
+          Generator, types.CodeType, types.GenericAlias, types.GetSetDescriptorType, property)
 _LISTS = (list, tuple, collections.deque)
 _DICTS = (dict, collections.OrderedDict, collections.defaultdict, types.MappingProxyType)
 _PLAIN = (list, collections.deque, *_DICTS)  # whose truth is their length
@@ -47,7 +50,14 @@ _PLAIN = (list, collections.deque, *_DICTS)  # whose truth is their length
 _UNCHANGING = ("jaxflow._core", "jaxflow._dispatch", "jaxflow._ops", "jaxflow.autograd", "jax.", "jaxlib")
 
 # Who mentions these may read any attribute.
-_DYNAMIC = frozenset(("getattr", "__dict__", "attrgetter", "__getattribute__", "__slots__"))
+_DYNAMIC = frozenset(("getattr", "vars", "dir", "__dict__", "attrgetter", "__getattribute__", "__slots__"))
+# Whose functions, written in Python or in C, read attributes that the user's code does not mention.
+_READING_ALL = ("collections", "weakref", "_weakrefset", "argparse", "os")
+_FIELD_READERS = frozenset(("astuple", "asdict"))
+# What is another in each thread, goes when nobody refers to it, or is filled where nobody sees it.
+_ELUSIVE = (threading.local, weakref.ref)
+# State of Python's own modules that somebody may change.
+_OF_MODULES = {"os": ("environ",), "sys": ("argv",)}
 # What changes in a schedule at each step, and the methods that show it.
 _OF_SCHEDULES = frozenset(("get_last_lr", "last_epoch", "get_lr", "state_dict", "_last_lr", "_step_count"))
 
@@ -71,21 +81,22 @@ class Row:
 
     ``keys`` are those that matter, None for all; ``shown`` says what to call it in explanations. ``named``:
     of a dict, whether its keys may become others; ``varying``: keys of tensors that are guarded by what they
-    are like.
+    are like. ``whole``: a namespace that may get more names, where not all it holds is listed.
     """
 
-    __slots__ = ("held", "holder", "keys", "lister", "named", "names", "shown", "varying")
+    __slots__ = ("held", "holder", "keys", "lister", "named", "names", "shown", "size", "varying", "whole")
 
     def __init__(self, holder: Any, lister: Callable[[], Iterable], names: Callable[[], Iterable], shown: str,
-                 keys: frozenset | None = None, *, named: bool = True) -> None:
+                 keys: frozenset | None = None, *, named: bool = True, whole: Any = None) -> None:
         self.holder, self.lister, self.names, self.shown, self.keys = holder, lister, names, shown, keys
-        self.named = named
+        self.named, self.whole = named, whole
+        self.size = 0 if whole is None else len(whole)
         self.varying: set = set()
         self.held = list(lister())
 
     def lookups(self) -> list[tuple] | None:
         """What looks each name up, where that is how the row lists what it holds."""
-        if getattr(self.lister, "func", None) is not map:
+        if getattr(self.lister, "func", None) is not map or len(self.lister.args) != 3:
             return None
         get, names, _ = self.lister.args
         return [(get, name) for name in names]
@@ -96,6 +107,8 @@ class Row:
         keys = list(self.names())
         if len(now) != len(self.held):
             return [(LENGTH, len(self.held), len(now))]
+        if self.whole is not None and len(self.whole) != self.size:
+            return [(LENGTH, self.size, len(self.whole))]
         return [
             (key, old, new) for key, old, new in zip(keys, self.held, now)
             if not same(old, new) and (everything or self.keys is None or key in self.keys)
@@ -144,6 +157,8 @@ class Reach:
         self.opaque: list[tuple[str, str, Any]] = []
         self.seen: dict[int, Any] = {}
         self.work: list[tuple[Any, str, str]] = []
+        self.objects: list[Any] = []
+        self.classes: list[type] = []
 
     def walk(self, roots: list[tuple[Any, str]], scopes: list[tuple[dict, types.CodeType]]) -> Reach:
         """Walk until no new names turn up. ``scopes`` are codes whose functions are not known."""
@@ -163,7 +178,20 @@ class Reach:
                 self.opaque.append(("", f"more than {MOST_PLACES} places", None))
                 return self
             if before == (len(self.names), len(self.codes)):
+                self._kinds(self.objects, type, "the class of an object")
+                self._kinds(self.classes, operator.attrgetter("__mro__"), "the bases of a class")
+                if not self.names.isdisjoint(("isinstance", "issubclass")) and any(
+                    isinstance(c, abc.ABCMeta) for c in self.classes
+                ):
+                    self.rows.append(Row(abc, functools.partial(_registered, abc.get_cache_token()),
+                                         lambda: ["register"], "abc"))
                 return self
+
+    def _kinds(self, holders: list, ask: Callable, shown: str) -> None:
+        """One row for what is asked of many."""
+        if holders:
+            self.rows.append(Row(holders, functools.partial(map, ask, holders), lambda: range(len(holders)),
+                                 shown))
 
     # --------------------------------------------------------------------------------------- the walk
 
@@ -173,9 +201,13 @@ class Reach:
         self.seen[id(x)] = x
         if isinstance(x, Tensor):
             self.tensors[id(x)] = (x, shown)
-            self._attributes(x, shown)
+            self._attributes(x, shown, name)
             if x._hooks:
                 self.work.append((x._hooks, f"{shown}'s hooks", ""))
+        elif isinstance(x, _ELUSIVE) or (
+            isinstance(x, functools._lru_cache_wrapper) and not _of_library(x.__wrapped__)
+        ):
+            self.opaque.append((name, shown, x))
         elif isinstance(x, types.FunctionType):
             self._function(x, shown)
         elif isinstance(x, types.MethodType):
@@ -208,18 +240,17 @@ class Reach:
         elif isinstance(x, LRScheduler):
             if not self.names.isdisjoint(_OF_SCHEDULES):
                 self._dict(x.__dict__, shown)
-        elif type(x).__module__.startswith(_UNCHANGING) and not hasattr(x, "__next__"):
+        elif type(x).__module__.startswith(_UNCHANGING) and not hasattr(type(x), "__next__"):
             return
-        elif hasattr(x, "__dict__") and not hasattr(x, "__next__"):
-            self._object(x, shown)
-        elif isinstance(x, functools._lru_cache_wrapper):
-            self.work.append((x.__wrapped__, shown, name))
+        elif hasattr(x, "__dict__") and not hasattr(type(x), "__next__"):
+            self._object(x, shown, name)
         else:
             self._slots(x, shown, name)
 
     def _row(self, holder: Any, lister: Callable, names: Callable, shown: str,
-             keys: frozenset | None = None, inside: str | None = None, *, named: bool = True) -> None:
-        row = Row(holder, lister, names, shown, keys, named=named)
+             keys: frozenset | None = None, inside: str | None = None, *, named: bool = True,
+             whole: bool = False) -> None:
+        row = Row(holder, lister, names, shown, keys, named=named, whole=holder if whole else None)
         self.rows.append(row)
         for key, x in zip(row.names(), row.held):
             if x is not _MISSING and (keys is None or key in keys) and not isinstance(x, SCALARS):
@@ -229,11 +260,11 @@ class Reach:
     def _dict(self, x: Any, shown: str, keys: frozenset | None = None, *, named: bool = True) -> None:
         self._row(x, x.values, x.keys, shown, keys, named=named)
 
-    def _named(self, x: Any, names: Iterable[str], shown: str) -> None:
-        """Rows for some names of a namespace, present or not."""
+    def _named(self, x: Any, names: Iterable[str], shown: str, *, whole: bool = False) -> None:
+        """A row for some names of a namespace, present or not; ``whole``: it may not get more of them."""
         names = tuple(names)
-        if names:
-            self._row(x, functools.partial(map, x.get, names, _MISSINGS), lambda: names, shown)
+        if names or whole:
+            self._row(x, functools.partial(map, x.get, names, _MISSINGS), lambda: names, shown, whole=whole)
 
     def _scope(self, globals_: dict, code: types.CodeType) -> None:
         if is_library(code):
@@ -250,23 +281,27 @@ class Reach:
         if f.__closure__:  # also of decorators that the library made: they hold the user's function
             for cell, name in zip(f.__closure__, f.__code__.co_freevars):
                 self.work.append((cell, shown, name))
+        if f is os.getenv:
+            self.work.append((os.environ, "os.environ", "getenv"))
         if is_library(f.__code__):
             return
         self._row(f, functools.partial(_PARTS, f), lambda: _PART_NAMES, shown)
         self._scope(f.__globals__, f.__code__)
         if f.__defaults__ or f.__kwdefaults__:
             self.work += [(f.__defaults__, f"{shown}'s defaults", ""), (f.__kwdefaults__, shown, "")]
-        if len(f.__dict__) > (wrapped is not None):
-            self._dict(f.__dict__, shown, frozenset(self.names))
+        self._dict(f.__dict__, shown, frozenset(self.names))
 
     def _python_module(self, m: types.ModuleType, shown: str) -> None:
         first = m.__name__.split(".")[0]
         if first in ("jax", "numpy", "torch") or first in _STDLIB:
+            state = _OF_MODULES.get(m.__name__, ())
+            if not self.names.isdisjoint((*state, "getenv")):
+                self._named(m.__dict__, state, m.__name__)
             return
         if first == "jaxflow":
             self._own_module(m)
             return
-        self._named(m.__dict__, sorted(n for n in self.names if n in m.__dict__), m.__name__)
+        self._named(m.__dict__, sorted(n for n in self.names if n in m.__dict__), m.__name__, whole=True)
 
     def _own_module(self, m: types.ModuleType) -> None:
         """A namespace of this library: somebody may put a function of his own there."""
@@ -286,15 +321,26 @@ class Reach:
             first = base.__module__.split(".")[0]
             if first in ("jaxflow", "jax", "numpy", "builtins", "torch") or first in _STDLIB:
                 continue
+            if MATCHED in self.names:
+                self.names.update(base.__dict__.get(MATCHED, ()))
+            if not self.names.isdisjoint(_FIELD_READERS):
+                self.names.update(base.__dict__.get("__dataclass_fields__", ()))
             names = sorted(n for n in (*self.names, "forward", "__call__") if n in base.__dict__)
-            self._named(base.__dict__, names, base.__qualname__)
+            self._named(base.__dict__, names, base.__qualname__, whole=True)
+        if type(c) is not type:
+            self.work.append((type(c), type(c).__qualname__, ""))
+        self.classes.append(c)
 
     def _module(self, m: Module, shown: str) -> None:
         plain = type(m).__module__.split(".")[0] == "jaxflow"
         own = m.__dict__ if plain or self.everything else self.names
         keys = frozenset(k for k in own if k not in _BOOKKEEPING) | _MODULE_KEYS
         self._dict(m.__dict__, shown, keys, named=not plain)
-        self.work.append((type(m), type(m).__qualname__, ""))
+        self._of_class(m)
+
+    def _of_class(self, x: Any) -> None:
+        self.objects.append(x)
+        self.work.append((type(x), type(x).__qualname__, ""))
 
     def _optimizer(self, o: Optimizer, shown: str) -> None:
         if isinstance(o, RuleOptimizer):  # whose own attributes are known
@@ -308,14 +354,18 @@ class Reach:
                 self.seen[id(group)] = group
                 tensors = (k for k, x in group.items() if isinstance(x, Tensor))
                 self._named(group, ("params", *tensors), f"{shown}.param_groups")
-        self.work.append((type(o), type(o).__qualname__, ""))
+        self._of_class(o)
 
-    def _attributes(self, x: Any, shown: str) -> None:
-        self._dict(x.__dict__, shown, frozenset(x.__dict__ if self.everything else self.names))
+    def _attributes(self, x: Any, shown: str, name: str) -> None:
+        held = x.__dict__
+        if type(x) is types.SimpleNamespace or any(c.__module__ in _READING_ALL for c in type(x).__mro__):
+            self._row(held, held.values, held.keys, shown, frozenset(held), inside=name)
+        else:
+            self._dict(held, shown, frozenset(held if self.everything else self.names))
 
-    def _object(self, x: Any, shown: str) -> None:
-        self._attributes(x, shown)
-        self.work.append((type(x), type(x).__qualname__, ""))
+    def _object(self, x: Any, shown: str, name: str) -> None:
+        self._attributes(x, shown, name)
+        self._of_class(x)
         if isinstance(x, dict):
             self._dict(x, shown)
         if isinstance(x, (list, tuple)):
@@ -323,10 +373,10 @@ class Reach:
 
     def _slots(self, x: Any, shown: str, name: str) -> None:
         slots = {s for c in type(x).__mro__ for s in _as_tuple(c.__dict__.get("__slots__", ()))}
-        if slots and not hasattr(x, "__next__"):
+        if slots and not hasattr(type(x), "__next__"):
             names = sorted(slots & self.names)
             self._row(x, lambda: [getattr(x, n, _MISSING) for n in names], lambda: names, shown)
-            self.work.append((type(x), type(x).__qualname__, ""))
+            self._of_class(x)
         elif type(x) is not object:
             self.opaque.append((name, shown, x))
 
@@ -345,6 +395,16 @@ _BOOKKEEPING = frozenset((
     "_non_persistent_buffers_set", "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
     "_forward_pre_hooks_with_kwargs", "_is_full_backward_hook", "_compiled_call_impl",
 ))
+
+
+def _registered(before: Any) -> tuple:
+    """Whether some class was registered with an abstract one since."""
+    return (abc.get_cache_token() != before,)
+
+
+def _of_library(f: Any) -> bool:
+    code = getattr(f, "__code__", None)
+    return code is not None and is_library(code)
 
 
 def _as_tuple(x: Any) -> tuple:
@@ -394,6 +454,7 @@ class Guard:
         self.keys = list(map(list, self.keyed))
         self.all_keys = list(chain.from_iterable(self.keys))
         self.sized = [x for x in whole if hasattr(x, "__len__") and (len(x) or type(x) not in _PLAIN)]
+        self.sized += [row.whole for row in self.rows if row.whole is not None]
         self.sizes = list(map(len, self.sized))
         self.flat = [x for row in self.rows for x in row.held]
         # One more than there was says that there are more.

@@ -9,6 +9,7 @@ import collections
 import dis
 import functools
 import os
+import re
 import sys
 import sysconfig
 import types
@@ -44,12 +45,18 @@ _PASSING = tuple(os.path.join(_STDLIB, name) for name in (
 _PURE = frozenset((
     len, isinstance, issubclass, getattr, hasattr, min, max, sum, abs, round, sorted, any, all, repr, format,
     id, callable, chr, ord, divmod, pow, hash, iter, setattr, delattr, sys.getrecursionlimit, bin, hex, oct,
-    ascii,
+    ascii, vars, dir,
 ))
 _PURE_MODULES = frozenset(("math", "cmath", "_operator", "_functools", "itertools", "_abc"))
 _PLAIN = (str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None),
           collections.deque, collections.OrderedDict, collections.defaultdict, types.MappingProxyType,
           types.FunctionType, type(iter([])), object)
+
+#: Stands among the names for what a pattern of a class looks at by position.
+MATCHED = "__match_args__"
+_MATCH_CLASS = dis.opmap["MATCH_CLASS"]
+# Attributes in a text that is a format: "{0.mode}".
+_FORMATTED = re.compile(r"\{[^{}]*?\.([^\W\d]\w*)")
 
 NOTHING, PASSING, USER, SCHEDULE, RULE, ENGINE, SEED = range(7)
 
@@ -258,12 +265,24 @@ def asks_types(codes: Iterable[types.CodeType]) -> bool:
 def names_of(code: types.CodeType) -> set[str]:
     """The names that code mentions, constant strings that could be names among them, nested code too."""
     found = {*code.co_names, *code.co_freevars}
+    if _MATCH_CLASS in code.co_code[::2]:
+        found.add(MATCHED)
+    if "format" in code.co_names and not any(isinstance(x, str) and "{" in x for x in code.co_consts):
+        found.add("getattr")  # what a text names that comes from elsewhere
     for x in code.co_consts:
-        if isinstance(x, str) and x.isidentifier():
-            found.add(x)
-        elif isinstance(x, types.CodeType):
-            found |= names_of(x)
+        found |= _named_by(x)
     return found
+
+
+def _named_by(x: Any) -> set[str]:
+    """The names that a constant of some code mentions."""
+    if isinstance(x, types.CodeType):
+        return names_of(x)
+    if isinstance(x, tuple):  # the attributes that a pattern of a class looks at, for one
+        return set().union(*map(_named_by, x))
+    if not isinstance(x, str):
+        return set()
+    return {x} if x.isidentifier() else set(_FORMATTED.findall(x))
 
 
 def codes_of(code: types.CodeType) -> set[types.CodeType]:

@@ -291,7 +291,7 @@ def an_attribute_takes_another_name(compiler):
     return [*out, f(ONES)]
 
 
-@case((_reach.Reach, "_attributes", lambda self, x, shown: None))
+@case((_reach.Reach, "_attributes", lambda self, x, shown, name: None))
 def an_attribute_of_a_tensor(compiler):
     scale = torch.ones(2)
     f = compiler(lambda x: x * scale * getattr(scale, "by", 2.0))
