@@ -173,6 +173,11 @@ def get_default_device() -> device:
     return _canonical(_local.stack[-1])
 
 
+def innermost() -> device:
+    """The device as it was named last: of the innermost block, or the default."""
+    return _local.stack[-1]
+
+
 def set_default_device(device) -> None:
     """Set the device of tensors made without naming one; None goes back to the CPU."""
     _local.stack = (*_local.stack[:-1], CPU if device is None else _from_one(device))

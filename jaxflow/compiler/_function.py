@@ -15,6 +15,7 @@ from typing import Any
 from jax.extend.core import get_opaque_trace_state
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.device import innermost
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch import explain, forking
@@ -46,7 +47,7 @@ functions: weakref.WeakSet = weakref.WeakSet()
 
 def _modes() -> tuple:
     """What belongs to a thread or the process and decides what operations do."""
-    return state.grad, state.inference, state.constant, dtypes.get_default_dtype()
+    return state.grad, state.inference, state.constant, dtypes.get_default_dtype(), innermost()
 
 
 # The structure of a call without arguments.

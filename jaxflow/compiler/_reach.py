@@ -13,6 +13,7 @@ NOTE [What is guarded]
 from __future__ import annotations
 
 import abc
+import builtins
 import collections
 import enum
 import functools
@@ -23,7 +24,7 @@ import re
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -37,10 +38,10 @@ from jaxflow.optim._rule import RuleOptimizer
 from jaxflow.optim.lr_scheduler import LRScheduler
 from jaxflow.optim.optimizer import Optimizer
 
-from ._watcher import MATCHED, codes_of, globals_of, is_library, is_ours, names_of
+from ._watcher import MATCHED, codes_of, globals_of, is_library, names_of
 
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
-_FIXED = (*SCALARS, type(...), type(NotImplemented), range, slice, re.Pattern, enum.Enum, np.dtype,
+_FIXED = (*SCALARS, type(...), type(NotImplemented), range, slice, re.Pattern, np.dtype,
           np.generic, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
           Generator, types.CodeType, types.GenericAlias, types.GetSetDescriptorType, property)
 _LISTS = (list, tuple, collections.deque)
@@ -95,11 +96,10 @@ class Row:
         self.held = list(lister())
 
     def lookups(self) -> list[tuple] | None:
-        """What looks each name up, where that is how the row lists what it holds."""
+        """(namespace, name, value) of each name, where the row looks names up to list what it holds."""
         if getattr(self.lister, "func", None) is not map or len(self.lister.args) != 3:
             return None
-        get, names, _ = self.lister.args
-        return [(get, name) for name in names]
+        return list(zip(itertools.repeat(self.holder), self.lister.args[1], self.held))
 
     def changes(self, everything: bool = False) -> list[tuple]:
         """(key, before, now) of what is no longer as it was."""
@@ -159,6 +159,8 @@ class Reach:
         self.work: list[tuple[Any, str, str]] = []
         self.objects: list[Any] = []
         self.classes: list[type] = []
+        self.library: set[type] = set()
+        self.absent: set[str] = set()
 
     def walk(self, roots: list[tuple[Any, str]], scopes: list[tuple[dict, types.CodeType]]) -> Reach:
         """Walk until no new names turn up. ``scopes`` are codes whose functions are not known."""
@@ -171,15 +173,21 @@ class Reach:
             for globals_, code in scopes:
                 self._scope(globals_, code)
             self.everything = not self.names.isdisjoint(_DYNAMIC)
-            self.work += [(x, shown, "") for x, shown in roots]
+            self.work += [(x, shown, "") for x, shown in (*roots, (Tensor, "Tensor"))]
             while self.work and len(self.seen) < MOST_PLACES:
                 self._visit(*self.work.pop())
             if self.work:
                 self.opaque.append(("", f"more than {MOST_PLACES} places", None))
                 return self
             if before == (len(self.names), len(self.codes)):
+                self._named(vars(builtins), sorted(self.absent & vars(builtins).keys()), "builtins")
+                while self.work:
+                    self._visit(*self.work.pop())
                 self._kinds(self.objects, type, "the class of an object")
                 self._kinds(self.classes, operator.attrgetter("__mro__"), "the bases of a class")
+                for name in _NAMING & self.names:  # a class of C makes a new text each time
+                    self._kinds([c for c in self.classes if c.__flags__ & _OF_PYTHON],
+                                operator.attrgetter(name), "a class")
                 if not self.names.isdisjoint(("isinstance", "issubclass")) and any(
                     isinstance(c, abc.ABCMeta) for c in self.classes
                 ):
@@ -187,9 +195,10 @@ class Reach:
                                          lambda: ["register"], "abc"))
                 return self
 
-    def _kinds(self, holders: list, ask: Callable, shown: str) -> None:
+    def _kinds(self, holders: Sequence, ask: Callable, shown: str) -> None:
         """One row for what is asked of many."""
         if holders:
+            holders = tuple(holders)
             self.rows.append(Row(holders, functools.partial(map, ask, holders), lambda: range(len(holders)),
                                  shown))
 
@@ -237,6 +246,9 @@ class Reach:
             self._optimizer(x, shown)
         elif isinstance(x, Wrapped):
             self.work.append((x.fn, shown, name))
+        elif isinstance(x, enum.Enum):
+            if not type(x).__module__.startswith("jaxflow"):
+                self._row(x.__dict__, x.__dict__.values, x.__dict__.keys, shown, inside=name)
         elif isinstance(x, LRScheduler):
             if not self.names.isdisjoint(_OF_SCHEDULES):
                 self._dict(x.__dict__, shown)
@@ -273,6 +285,7 @@ class Reach:
         self.names |= mentioned
         self.codes |= codes_of(code)
         self._named(globals_, sorted(globals_of(code)), "global")  # absent ones may appear
+        self.absent.update(globals_of(code) - globals_.keys())
 
     def _function(self, f: types.FunctionType, shown: str) -> None:
         wrapped = f.__dict__.get("__wrapped__")
@@ -286,6 +299,8 @@ class Reach:
         if is_library(f.__code__):
             return
         self._row(f, functools.partial(_PARTS, f), lambda: _PART_NAMES, shown)
+        for name in _DESCRIBING & self.names:
+            self._row(f, functools.partial(map, operator.attrgetter(name), (f,)), lambda n=name: [n], shown)
         self._scope(f.__globals__, f.__code__)
         if f.__defaults__ or f.__kwdefaults__:
             self.work += [(f.__defaults__, f"{shown}'s defaults", ""), (f.__kwdefaults__, shown, "")]
@@ -297,35 +312,37 @@ class Reach:
             state = _OF_MODULES.get(m.__name__, ())
             if not self.names.isdisjoint((*state, "getenv")):
                 self._named(m.__dict__, state, m.__name__)
-            return
-        if first == "jaxflow":
-            self._own_module(m)
+        if first in ("jaxflow", "jax", "numpy", "torch") or first in _STDLIB:
+            self._of_others(m.__dict__, m.__name__)
             return
         self._named(m.__dict__, sorted(n for n in self.names if n in m.__dict__), m.__name__, whole=True)
 
-    def _own_module(self, m: types.ModuleType) -> None:
-        """A namespace of this library: somebody may put a function of his own there."""
-        names = tuple(sorted(n for n in self.names if n in m.__dict__))
+    def _of_others(self, space: Any, shown: str) -> None:
+        """A namespace of a library: somebody may put a function of his own there."""
+        names = tuple(sorted(n for n in {*self.names, *_CALLED} if n in space))
         if not names:
             return
-        row = Row(m, functools.partial(map, m.__dict__.get, names, _MISSINGS), lambda: names, m.__name__)
+        row = Row(space, functools.partial(map, space.get, names, _MISSINGS), lambda: names, shown)
         self.rows.append(row)
         for name, x in zip(names, row.held):
-            if isinstance(x, types.ModuleType) or (
-                isinstance(x, types.FunctionType) and not is_ours(x.__code__.co_filename)
+            if isinstance(x, types.FunctionType) and not is_library(x.__code__) or (
+                isinstance(x, types.ModuleType) and x.__name__.startswith("jaxflow")
             ):
                 self.work.append((x, row.describe(name), name))
 
     def _class(self, c: type, shown: str) -> None:
         for base in c.__mro__:
             first = base.__module__.split(".")[0]
-            if first in ("jaxflow", "jax", "numpy", "builtins", "torch") or first in _STDLIB:
+            if first in ("jaxflow", "jax", "numpy", "torch") or first in _STDLIB:
+                if base not in self.library:
+                    self.library.add(base)
+                    self._of_others(base.__dict__, base.__qualname__)
                 continue
             if MATCHED in self.names:
                 self.names.update(base.__dict__.get(MATCHED, ()))
             if not self.names.isdisjoint(_FIELD_READERS):
                 self.names.update(base.__dict__.get("__dataclass_fields__", ()))
-            names = sorted(n for n in (*self.names, "forward", "__call__") if n in base.__dict__)
+            names = sorted(n for n in {*self.names, *_CALLED} if n in base.__dict__)
             self._named(base.__dict__, names, base.__qualname__, whole=True)
         if type(c) is not type:
             self.work.append((type(c), type(c).__qualname__, ""))
@@ -384,6 +401,12 @@ class Reach:
 # What decides what a function does, besides what it refers to.
 _PART_NAMES = ("__code__", "__defaults__", "__kwdefaults__")
 _PARTS = operator.attrgetter(*_PART_NAMES)
+# What a module is called by.
+_CALLED = ("forward", "__call__")
+# What functions and classes say of themselves, guarded where somebody asks.
+_NAMING = frozenset(("__name__", "__qualname__"))
+_DESCRIBING = _NAMING | {"__doc__", "__module__", "__annotations__"}
+_OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _MODULE_KEYS = frozenset((
     "training", "_parameters", "_buffers", "_modules", "_backward_pre_hooks", "_backward_hooks",
     "_forward_hooks", "_forward_pre_hooks",
@@ -445,8 +468,12 @@ class Guard:
         self.listers = [row.lister for row in self.rows if row.held and row.lookups() is None]
         # Names of namespaces are looked up by one iterator, which is much quicker than one for each.
         found = [lookup for row in self.rows for lookup in row.lookups() or ()]
-        if found:
-            self.listers.insert(0, functools.partial(map, operator.call, *zip(*found), _MISSINGS))
+        there = [(space, name) for space, name, x in found if x is not _MISSING]
+        absent = [(space.get, name) for space, name, x in found if x is _MISSING]
+        if absent:
+            self.listers.insert(0, functools.partial(map, operator.call, *zip(*absent), _MISSINGS))
+        if there:
+            self.listers.insert(0, functools.partial(map, operator.getitem, *zip(*there)))
         whole = [row.holder for row in self.rows if getattr(row.lister, "__self__", None) is row.holder]
         self.empty = [x for x in whole if type(x) in _PLAIN and not x]
         # Keys that are strings are compared at once: they have no `==` of their own.
@@ -456,7 +483,8 @@ class Guard:
         self.sized = [x for x in whole if hasattr(x, "__len__") and (len(x) or type(x) not in _PLAIN)]
         self.sized += [row.whole for row in self.rows if row.whole is not None]
         self.sizes = list(map(len, self.sized))
-        self.flat = [x for row in self.rows for x in row.held]
+        self.flat = [x for *_, x in found if x is not _MISSING] + [_MISSING] * len(absent)
+        self.flat += [x for row in self.rows if row.lookups() is None for x in row.held]
         # One more than there was says that there are more.
         self.flat.append(_END)
         self.listers.append(_ENDS.__iter__)
@@ -464,11 +492,14 @@ class Guard:
     def holds(self) -> bool:
         """Whether everything is as it was."""
         now = chain.from_iterable(map(operator.call, self.listers))
-        return (
-            all(map(operator.is_, now, self.flat)) and not any(self.empty)
-            and list(map(len, self.sized)) == self.sizes
-            and all(map(operator.is_, chain.from_iterable(self.keyed), self.all_keys))
-        ) or self._holds_by_value()
+        try:
+            if all(map(operator.is_, now, self.flat)) and not any(self.empty) and (
+                list(map(len, self.sized)) == self.sizes
+            ) and all(map(operator.is_, chain.from_iterable(self.keyed), self.all_keys)):
+                return True
+        except KeyError:  # a name is there no more
+            return False
+        return self._holds_by_value()
 
     def _holds_by_value(self) -> bool:
         if list(map(list, self.keyed)) != self.keys or any(row.changes() for row in self.rows):

@@ -195,7 +195,7 @@ class Builder:
     def _unguarded(self) -> None:
         names = self.watcher.names
         for name, shown, x in self.reach.opaque:
-            if not name or name in names:
+            if not name or name in names or self.reach.everything:
                 where = line_of(name, self.watcher.codes) if name else None
                 what = "" if x is None else f", a {type(x).__name__}"
                 at = f" ({where})" if where else ""

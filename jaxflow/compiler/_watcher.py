@@ -29,6 +29,11 @@ from ._capture import Capture
 
 _HOME = os.path.dirname(os.path.abspath(jaxflow.__file__)) + os.sep
 _SCHEDULES = os.path.join(_HOME, "optim", "lr_scheduler") + os.sep
+# Settings of the library that no guard asks for.
+_SETTINGS = tuple(os.path.join(_HOME, *name.split("/")) for name in (
+    "_api/threads.py", "_api/precision.py", "_api/determinism.py", "_core/printing.py",
+))
+_PRINTING = _SETTINGS[-1]  # reads its settings whoever calls it
 _STDLIB = sysconfig.get_paths()["stdlib"] + os.sep
 _SITE = tuple(sysconfig.get_paths()[kind] + os.sep for kind in ("purelib", "platlib"))
 _ENGINES = tuple(
@@ -44,7 +49,7 @@ _PASSING = tuple(os.path.join(_STDLIB, name) for name in (
 
 _PURE = frozenset((
     len, isinstance, issubclass, getattr, hasattr, min, max, sum, abs, round, sorted, any, all, repr, format,
-    id, callable, chr, ord, divmod, pow, hash, iter, setattr, delattr, sys.getrecursionlimit, bin, hex, oct,
+    id, callable, chr, ord, divmod, pow, hash, iter, setattr, delattr, bin, hex, oct,
     ascii, vars, dir,
 ))
 _PURE_MODULES = frozenset(("math", "cmath", "_operator", "_functools", "itertools", "_abc"))
@@ -55,10 +60,10 @@ _PLAIN = (str, bytes, int, float, complex, bool, list, dict, tuple, set, frozens
 #: Stands among the names for what a pattern of a class looks at by position.
 MATCHED = "__match_args__"
 _MATCH_CLASS = dis.opmap["MATCH_CLASS"]
-# Attributes in a text that is a format: "{0.mode}".
-_FORMATTED = re.compile(r"\{[^{}]*?\.([^\W\d]\w*)")
+# The fields of a text that may be a format, and the attributes that they name: "{0.mode.name}".
+_FIELD, _ATTRIBUTE = re.compile(r"\{([^{}!:]*)"), re.compile(r"\.([^\W\d]\w*)")
 
-NOTHING, PASSING, USER, SCHEDULE, RULE, ENGINE, SEED = range(7)
+NOTHING, PASSING, USER, SCHEDULE, RULE, ENGINE, SEED, SETTING = range(8)
 
 # What a capture makes them return is not the generator's: NOTE [Capture].
 _SEED_READERS = frozenset(f.__code__ for f in (Generator.initial_seed, Generator.get_offset, Generator.seed))
@@ -132,7 +137,9 @@ class Watcher:
             if self.inside is None and kind != NOTHING:
                 if kind == ENGINE:  # what jax does to trace and compile is nobody's business
                     self.inside = frame
-                else:
+                elif kind != SETTING or code.co_filename == _PRINTING or (
+                    not is_ours(frame.f_back.f_code.co_filename)
+                ):
                     self._called(frame, code, kind)
         elif event == "c_call":
             if self.inside is None:
@@ -161,6 +168,9 @@ class Watcher:
             if any(isinstance(g["lr"], Tensor) for g in me.optimizer.param_groups):
                 self.capture.blame(f"{type(me).__name__} changes a learning rate that is a tensor")
             self.events.append(("schedule", me))
+        elif kind == SETTING:
+            self.capture.blame(f"it reads or changes a setting by {code.co_name}() at {_line(frame)}",
+                               lasting=True)
         elif kind == SEED:
             self.capture.blame(f"it asks a generator for its seed or offset at {_line(frame)}")
         elif kind == RULE:
@@ -240,7 +250,7 @@ def _kind_of(frame: Any) -> int:
     if name.startswith(_ENGINES):
         return ENGINE
     if name.startswith(_HOME):
-        return NOTHING
+        return SETTING if name in _SETTINGS else NOTHING
     if name.startswith(_PASSING):
         return PASSING
     if _is_inner(name) and frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(_HOME):
@@ -282,7 +292,8 @@ def _named_by(x: Any) -> set[str]:
         return set().union(*map(_named_by, x))
     if not isinstance(x, str):
         return set()
-    return {x} if x.isidentifier() else set(_FORMATTED.findall(x))
+    return {x} if x.isidentifier() else {name for field in _FIELD.findall(x)
+                                         for name in _ATTRIBUTE.findall(field)}
 
 
 def codes_of(code: types.CodeType) -> set[types.CodeType]:

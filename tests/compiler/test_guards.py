@@ -385,7 +385,7 @@ def the_code_of_a_function(compiler):
     return [*out, f(ONES)]
 
 
-@case((_reach.Reach, "_own_module", lambda self, m: None))
+@case((_reach.Reach, "_of_others", lambda self, space, shown: None))
 def a_function_of_the_library_is_replaced(compiler):
     f = compiler(lambda x: torch.nn.functional.relu(x) + 1.0)
     out = [f(ONES), f(ONES)]
