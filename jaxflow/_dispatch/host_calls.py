@@ -16,13 +16,12 @@ from typing import Any
 
 from jax.extend.core import subjaxprs
 
-from .plan import Plan
+from .plan import Plan, traced_jaxpr
 
 
 def call_host(plans: Iterable[Plan]) -> bool:
     """Whether any of ``plans`` calls the host, itself or in what it is made of."""
-    # The members of a family are made of the same operations as the one that was traced.
-    return any(_calls(plan.jaxpr if plan.member is None else plan.member[0].jaxpr) for plan in set(plans))
+    return any(_calls(traced_jaxpr(plan)) for plan in set(plans))
 
 
 def _calls(jaxpr: Any) -> bool:

@@ -16,11 +16,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, Literal, Var
+from jax.extend.core import ClosedJaxpr, Literal
 
 from jaxflow._core.aval import Aval
 
-from .plan import Plan
+from .evaluate import evaluate, performed
+from .plan import Plan, traced_jaxpr
 from .steps import Step
 
 _WRITE = "dynamic_update_slice"
@@ -30,7 +31,7 @@ _UNSIGNED = {1: jnp.uint8, 2: jnp.uint16, 4: jnp.uint32, 8: jnp.uint64}
 def overlapping(steps: Sequence[Step]) -> set[int]:
     """The steps, by the slot of their first result, which may put into an array what is read from it."""
     plans = {step.plan for step in steps}
-    if not any(_has_write(_jaxpr_of(plan)) for plan in plans):
+    if not any(_has_write(traced_jaxpr(plan)) for plan in plans):
         return set()
     flows = {plan: _flow(plan) for plan in plans}
     found = set()
@@ -51,18 +52,13 @@ def _above(positions: Iterable[int], slots: tuple[int, ...], above: dict[int, in
     return reduce(or_, (above[slots[i]] for i in positions), 0)
 
 
-def _jaxpr_of(plan: Plan) -> ClosedJaxpr:
-    # The members of a family are made of the same operations as the one that was traced.
-    return plan.jaxpr if plan.member is None else plan.member[0].jaxpr
-
-
 def _flow(plan: Plan) -> tuple[list, list]:
     """Which of the arrays a plan takes each of its results comes from; and for each write in it, which ones
     the array written to, and the update."""
     arrays = iter(range(plan.arrays))
     sources = [frozenset((next(arrays),)) if isinstance(kind, Aval) else frozenset() for kind in plan.kinds]
     writes: list = []
-    results = _follow(_jaxpr_of(plan), sources, writes)
+    results = _follow(traced_jaxpr(plan), sources, writes)
     if writes and plan.grad_name == "CopySlices":  # of a view: what it reads of the array it leaves in place
         writes = [(frozenset((0,)), frozenset((1,)))]
     return results, writes
@@ -100,27 +96,16 @@ def _follow(closed: ClosedJaxpr, sources: list, found: list) -> list:
 
 def apart(plan: Plan) -> Callable:
     """The function of a plan, every update of which is computed before it is put where it belongs."""
-    return lambda *inputs: _evaluate(plan.jaxpr, inputs)
+    return lambda *inputs: evaluate(plan.jaxpr, inputs, _perform)
 
 
-def _evaluate(closed: ClosedJaxpr, inputs: Sequence) -> list:
-    env: dict = dict(zip(closed.jaxpr.constvars, closed.consts))
-    env.update(zip(closed.jaxpr.invars, inputs, strict=True))
-
-    def read(v: Literal | Var) -> Any:
-        return v.val if isinstance(v, Literal) else env[v]
-
-    for eqn in closed.jaxpr.eqns:
-        given, inner = list(map(read, eqn.invars)), _inner(eqn)
-        if inner is not None:
-            results = _evaluate(inner, given)
-        else:
-            if eqn.primitive.name == _WRITE:
-                given[1] = _computed(given[1])
-            made = eqn.primitive.bind(*given, **eqn.primitive.get_bind_params(eqn.params))
-            results = made if eqn.primitive.multiple_results else [made]
-        env.update(zip(eqn.outvars, results))
-    return list(map(read, closed.jaxpr.outvars))
+def _perform(eqn: Any, values: list) -> Sequence:
+    inner = _inner(eqn)
+    if inner is not None:
+        return evaluate(inner, values, _perform)
+    if eqn.primitive.name == _WRITE:
+        values[1] = _computed(values[1])
+    return performed(eqn, values)
 
 
 def _computed(update: Any) -> Any:

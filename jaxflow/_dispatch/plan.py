@@ -166,6 +166,14 @@ class Plan:
         return found
 
 
+def traced_jaxpr(plan: Plan) -> ClosedJaxpr:
+    """A jaxpr of the operations of a plan: its own, or the one that was traced for its family.
+
+    The members of a family are made of the same operations.
+    """
+    return plan.jaxpr if plan.member is None else plan.member[0].jaxpr
+
+
 # What a plan has in common with those of the same operation in other sizes.
 _COPIED = ("arity", "arrays", "device", "diff_outputs", "differentiable", "faces", "grad_name",
            "held_results", "holds", "keeps", "name", "node", "preserve", "recomputes", "returns", "saves",

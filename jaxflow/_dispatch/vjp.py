@@ -26,12 +26,13 @@ from collections.abc import Callable, Sequence
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Literal, Var, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
 from jax.interpreters import partial_eval
 
 from jaxflow._core.aval import Aval
 from jaxflow._ops._xla import held_back
 
+from .evaluate import evaluate
 from .plan import Plan, Vjp, struct_of
 
 
@@ -88,25 +89,9 @@ def backward_from_results(plan: Plan, wanted: tuple, with_ct: tuple,
     def backward(*inputs):
         pairs = zip(closed.jaxpr.outvars[:m], inputs[n:n + m])
         given = {v: x for v, x in pairs if isinstance(v, Var)}
-        return _evaluate(closed, (*inputs[:n], *inputs[n + m:]), given)[m:]
+        return evaluate(closed, (*inputs[:n], *inputs[n + m:]), given=given)[m:]
 
     return backward, (*plan.kinds, *(plan.out_avals[k] for k in results))
-
-
-def _evaluate(closed: ClosedJaxpr, inputs: Sequence, given: dict) -> list:
-    """The values of a jaxpr, with those of the variables in ``given`` as given instead of computed."""
-    env: dict = dict(zip(closed.jaxpr.constvars, closed.consts))
-    env.update(zip(closed.jaxpr.invars, inputs))
-
-    def read(v):
-        return v.val if isinstance(v, Literal) else env[v]
-
-    for eqn in closed.jaxpr.eqns:
-        params = eqn.primitive.get_bind_params(eqn.params)
-        outs = eqn.primitive.bind(*map(read, eqn.invars), **params)
-        for v, x in zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs]):
-            env[v] = given.get(v, x)
-    return [read(v) for v in closed.jaxpr.outvars]
 
 
 def forward_and_backward(plan: Plan, wanted: tuple, with_ct: tuple, inputs, cotangents) -> tuple:

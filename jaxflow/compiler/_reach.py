@@ -101,9 +101,10 @@ class Row:
             return None
         return list(zip(itertools.repeat(self.holder), self.lister.args[1], self.held))
 
-    def changes(self, everything: bool = False) -> list[tuple]:
-        """(key, before, now) of what is no longer as it was."""
-        now = list(self.lister())
+    def changes(self, now: list | None = None, *, everything: bool = False) -> list[tuple]:
+        """(key, before, now) of what is no longer as it was; ``now``: what the row lists."""
+        if now is None:
+            now = list(self.lister())
         keys = list(self.names())
         if len(now) != len(self.held):
             return [(LENGTH, len(self.held), len(now))]
@@ -176,13 +177,13 @@ class Reach:
             self.work += [(x, shown, "") for x, shown in (*roots, (Tensor, "Tensor"))]
             while self.work and len(self.seen) < MOST_PLACES:
                 self._visit(*self.work.pop())
+                if not self.work and self.absent:  # names that no globals have
+                    names, self.absent = self.absent & vars(builtins).keys(), set()
+                    self._named(vars(builtins), sorted(names), "builtins")
             if self.work:
                 self.opaque.append(("", f"more than {MOST_PLACES} places", None))
                 return self
             if before == (len(self.names), len(self.codes)):
-                self._named(vars(builtins), sorted(self.absent & vars(builtins).keys()), "builtins")
-                while self.work:
-                    self._visit(*self.work.pop())
                 self._kinds(self.objects, type, "the class of an object")
                 self._kinds(self.classes, operator.attrgetter("__mro__"), "the bases of a class")
                 for name in _NAMING & self.names:  # a class of C makes a new text each time
@@ -461,19 +462,19 @@ class Guard:
 
     def __init__(self, rows: list[Row]) -> None:
         self.rows = sorted(rows, key=lambda row: row.lookups() is None)
-        self._flatten()
-
-    def _flatten(self) -> None:
-        # What was empty is told by its size.
-        self.listers = [row.lister for row in self.rows if row.held and row.lookups() is None]
         # Names of namespaces are looked up by one iterator, which is much quicker than one for each.
-        found = [lookup for row in self.rows for lookup in row.lookups() or ()]
+        self.looking = sum(row.lookups() is not None for row in rows)
+        found = [lookup for row in self.rows[: self.looking] for lookup in row.lookups() or ()]
         there = [(space, name) for space, name, x in found if x is not _MISSING]
         absent = [(space.get, name) for space, name, x in found if x is _MISSING]
-        if absent:
-            self.listers.insert(0, functools.partial(map, operator.call, *zip(*absent), _MISSINGS))
+        self.listers: list[Callable] = []
         if there:
-            self.listers.insert(0, functools.partial(map, operator.getitem, *zip(*there)))
+            self.listers.append(functools.partial(map, operator.getitem, *zip(*there)))
+        if absent:
+            self.listers.append(functools.partial(map, operator.call, *zip(*absent), _MISSINGS))
+        # What was empty is told by its size. One more than there was says that there are more.
+        self.listers += [row.lister for row in self.rows[self.looking:] if row.held]
+        self.listers.append(_ENDS.__iter__)
         whole = [row.holder for row in self.rows if getattr(row.lister, "__self__", None) is row.holder]
         self.empty = [x for x in whole if type(x) in _PLAIN and not x]
         # Keys that are strings are compared at once: they have no `==` of their own.
@@ -483,11 +484,14 @@ class Guard:
         self.sized = [x for x in whole if hasattr(x, "__len__") and (len(x) or type(x) not in _PLAIN)]
         self.sized += [row.whole for row in self.rows if row.whole is not None]
         self.sizes = list(map(len, self.sized))
-        self.flat = [x for *_, x in found if x is not _MISSING] + [_MISSING] * len(absent)
-        self.flat += [x for row in self.rows if row.lookups() is None for x in row.held]
-        # One more than there was says that there are more.
-        self.flat.append(_END)
-        self.listers.append(_ENDS.__iter__)
+        self.flat = self._in_order([row.held for row in self.rows])
+
+    def _in_order(self, lists: list[list]) -> list:
+        """What each row lists, as the listers give it one after the other."""
+        found = list(chain.from_iterable(lists[: self.looking]))
+        there = [x for x in found if x is not _MISSING]
+        return [*there, *[_MISSING] * (len(found) - len(there)),
+                *chain.from_iterable(lists[self.looking:]), _END]
 
     def holds(self) -> bool:
         """Whether everything is as it was."""
@@ -502,11 +506,10 @@ class Guard:
         return self._holds_by_value()
 
     def _holds_by_value(self) -> bool:
-        if list(map(list, self.keyed)) != self.keys or any(row.changes() for row in self.rows):
+        lists = [list(row.lister()) for row in self.rows]  # once: another thread may change something
+        if list(map(list, self.keyed)) != self.keys or any(map(Row.changes, self.rows, lists)):
             return False
-        for row in self.rows:  # equal, though not identical: remember what is there now
-            row.held = list(row.lister())
-        self._flatten()
+        self.flat[:] = self._in_order(lists)  # equal, though not identical: from now on these; in one store
         return True
 
     def position(self, row: Row, key: str) -> tuple[dict, str, Row, int, int]:

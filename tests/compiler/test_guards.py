@@ -528,3 +528,23 @@ def test_too_many_specialisations_warn_once_and_go_on(deferred):
     assert report["python"] == ["more than 2 specialisations"]
     hits = report["hits"]
     assert f(ONES, 0).tolist() == [0, 0] and f.explain()["hits"] == hits + 1
+
+
+def test_a_change_beside_a_comparison_by_value_is_not_taken_over():
+    """What is equal is remembered as it was compared, not as another thread has made it since."""
+    listed = [["1.5"], ["1.5"], ["1.5"]]  # when the guard is made, by identity, by value
+    row = _reach.Row([], lambda: map(float, listed.pop(0) if listed else ["2.5"]), lambda: [0], "a list")
+    guard = _reach.Guard([row])
+    assert guard.holds() and not listed
+    assert not guard.holds() and not guard.holds()
+
+
+def test_names_of_a_function_among_the_builtins_are_followed(deferred, monkeypatch):
+    settings = types.SimpleNamespace(scaling=2.0)
+    space = {"settings": settings}
+    exec("def of_a_test(x):\n    return x * settings.scaling", space)
+    monkeypatch.setattr("builtins.of_a_test", space["of_a_test"], raising=False)
+    f = torch.compile(lambda x: of_a_test(x))  # noqa: F821, PLW0108
+    out = [f(ONES) for _ in range(3)]
+    settings.scaling = 3.0
+    assert [x.tolist() for x in (*out, f(ONES))] == [[2.0, 2.0]] * 3 + [[3.0, 3.0]]
