@@ -72,6 +72,11 @@ def all_equal(found: Iterable, expected: Iterable) -> Iterable:
     return map(_holds, map(eq, found, expected))
 
 
+def all_same(found: Iterable, expected: Iterable) -> Iterable:
+    """The condition that what ``found`` yields is what stands in ``expected``, object by object."""
+    return map(_holds, map(is_, found, expected))
+
+
 def with_grads(owners: Iterable, grads: Iterable) -> Iterable:
     """The condition that each of ``owners`` has that ``.grad``."""
     return map(_holds, map(is_, map(_grad_of, owners), grads))

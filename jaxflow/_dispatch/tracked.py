@@ -1,4 +1,4 @@
-"""Numbers that say what was done with them: how a compiled call follows a number among its arguments.
+"""Numbers that say what was done with them: how a compiled call follows the numbers it begins with.
 
 NOTE [Tracked numbers]
     A capture may be given, in the place of a number, one that writes down the arithmetic it goes through.
@@ -24,14 +24,14 @@ _LARGEST = 1 << 63
 
 
 class Tape:
-    """The arithmetic of one capture: ``leaves`` are numbers of the arguments it begins with.
+    """The arithmetic of one capture, which begins with ``count`` numbers.
 
     An operand is the number of an entry, or of a constant, inverted. ``uses`` says which numbers of the
     Program are entries: (kind, position among those of that kind, entry).
     """
 
-    def __init__(self, leaves: list[int]) -> None:
-        self.leaves = leaves
+    def __init__(self, count: int) -> None:
+        self.count = count
         self.steps: list[tuple] = []
         self.guards: list[tuple] = []
         self.constants: list[Any] = []
@@ -46,7 +46,9 @@ class Tape:
     def operand(self, x: Any) -> int:
         """How an entry or a constant is written down."""
         if type(x) is Tracked:
-            return x.at
+            if x.tape is self:
+                return x.at
+            x = x.value  # of a capture that is over
         for i, known in enumerate(self.constants):
             if exact(known) == exact(x):
                 return ~i
@@ -56,11 +58,15 @@ class Tape:
     def step(self, fn: Callable, operands: tuple, value: Any) -> Tracked:
         """A number that ``fn`` made."""
         self.steps.append((fn, *operands))
-        return Tracked(self, len(self.leaves) + len(self.steps) - 1, value)
+        return Tracked(self, self.count + len(self.steps) - 1, value)
 
     def need(self, fn: Callable, given: tuple, outcome: Any) -> Any:
         """Guard what ``fn`` says of some numbers, and return it."""
-        if self.open:
+        if not self.open:  # one among them may be of a capture that is under way
+            for x in given:
+                if type(x) is Tracked and x.tape.open:
+                    return x.tape.need(fn, given, outcome)
+        else:
             guard = (fn, tuple(map(self.operand, given)), exact(outcome))
             if guard not in self.guards:
                 self.guards.append(guard)
@@ -71,9 +77,9 @@ class Tape:
         self.kinds[x.at] = type(x.value)
         return x.at
 
-    def evaluate(self, leaves: list) -> list | None:
-        """All entries for the arguments of another call; None if a guard does not hold."""
-        values = [leaves[i] for i in self.leaves]
+    def evaluate(self, start: list) -> list | None:
+        """All entries where another call begins with the numbers ``start``; None if a guard does not hold."""
+        values = list(start)
         constants = self.constants
 
         def at(i: int) -> Any:
@@ -138,7 +144,8 @@ class Tracked:
 
 def _made(fn: Callable, *given: Any) -> Any:
     """What ``fn`` makes of numbers, of which one or more are tracked."""
-    tape = next(x.tape for x in given if type(x) is Tracked)
+    tapes = [x.tape for x in given if type(x) is Tracked]
+    tape = next((t for t in tapes if t.open), tapes[0])
     value = fn(*(x.value if type(x) is Tracked else x for x in given))
     if not tape.open or type(value) not in _NUMBERS:
         return tape.need(fn, given, value)
@@ -147,6 +154,11 @@ def _made(fn: Callable, *given: Any) -> Any:
 
 def _itself(x: Any) -> Any:
     return x
+
+
+def as_float(x: Any) -> Any:
+    """``float(x)``, which of a tracked number is tracked too."""
+    return _made(float, x) if type(x) is Tracked else float(x)
 
 
 def settled(x: Any) -> Any:

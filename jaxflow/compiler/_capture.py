@@ -66,11 +66,13 @@ class Capture:
         held: storage -> its placeholder's slot.
         reasons: why Python has to run at each call; none if it need not.
         break_line: where a number was asked for.
-        tape: what was done with numbers among the arguments, NOTE [Tracked numbers].
+        tape: what was done with the tracked numbers, NOTE [Tracked numbers].
+        numbers: (container, key) of numbers that are another one after the call.
     """
 
     def __init__(self, fullgraph: bool, view_arguments: list, tape: Tape) -> None:
         self.tape = tape
+        self.numbers: list[tuple] = []
         self.fullgraph = fullgraph
         self.reasons: list[str] = []
         self.lasting = False

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import repeat
-from operator import attrgetter, is_
+from operator import attrgetter, call, is_
 from typing import Any
 
 import numpy as np
 
+from jaxflow._core.commit import all_same
 from jaxflow._core.tensor import Tensor
 
+from ._numbers import Place
 from ._reach import Item, same
 
 # A tensor has tangents only inside of forward-mode AD, where nothing is served.
@@ -56,6 +59,8 @@ class Conditions:
     integers: list
     integer_array: Any
     tape: Any  # None where no numbers are tracked
+    places: list[Place]  # where tracked numbers are that are no arguments
+    looks: list[tuple]  # how to look there: functions, containers and keys
 
     def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
                       items: list[Item]) -> None:
@@ -122,7 +127,7 @@ class Conditions:
             return None
         if self.tape is None:
             return tensors, grads, memory, None, self.float_array, self.integer_array
-        numbers = self._arithmetic(leaves)
+        numbers = self._arithmetic(self._start(leaves))
         return None if numbers is None else (tensors, grads, memory, *numbers)
 
     def _plain_grads(self, tensors: list) -> tuple[list | None, list]:
@@ -213,12 +218,28 @@ class Conditions:
             self.float_array = self._vector(self.floats, np.float64)  # for many
         return True
 
-    def _arithmetic(self, leaves: list) -> tuple[list, Any, Any] | None:
-        """What was done with the numbers among the arguments, done again: the last three of `Found`.
+    def _start(self, leaves: list) -> list | None:
+        """The numbers that the call begins with; None if some are of another type."""
+        start = [leaves[i] for i, _ in self.arguments.tracked]
+        for place in self.places:
+            x = place.now()
+            if type(x) is not type(place.before):
+                return None
+            start.append(x)
+        return start
+
+    def numbers_still(self, entries: list | None) -> Iterable:
+        """The condition that the numbers from which ``entries`` were computed are where they were found."""
+        if not self.places:
+            return ()
+        return all_same(map(call, *self.looks), entries[len(self.arguments.tracked):])
+
+    def _arithmetic(self, start: list | None) -> tuple[list, Any, Any] | None:
+        """What was done with the numbers that the call begins with, done again: the last three of `Found`.
 
         None if Python would take another way.
         """
-        entries = self.tape.evaluate(leaves)
+        entries = None if start is None else self.tape.evaluate(start)
         if entries is None:
             return None
         floats, integers = list(self.floats), list(self.integers)
@@ -239,6 +260,6 @@ class Conditions:
                     found.append(f"a captured tensor of shape {list(t._aval.shape)}: {name} changed")
         if not self._grads_fit(tensors):
             found.append("whether a captured tensor has a .grad, or what it is like, changed")
-        if self.tape is not None and self.tape.evaluate(leaves) is None:
-            found.append("what Python decided by the numbers among the arguments changed")
+        if self.tape is not None and self._arithmetic(self._start(leaves)) is None:
+            found.append("what Python decided by a number changed, or its type")
         return found or ["options of an optimizer changed, or which tensors share memory"]

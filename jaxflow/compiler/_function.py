@@ -23,11 +23,12 @@ from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET
-from jaxflow._dispatch.tracked import Tape, Tracked, settled
+from jaxflow._dispatch.tracked import Tape, settled
 
 from ._arguments import flatten, numbers_at, records, same_attributes
 from ._call import MISSED
 from ._capture import Capture, Programs, Unsupported
+from ._numbers import Numbers, holds_numbers
 from ._reach import Reach, Wrapped, same
 from ._specialise import Builder
 from ._turns import Busy, capturing
@@ -37,6 +38,8 @@ RECOMPILE_LIMIT = 8
 
 # Captures of a function that may fail before Python runs at each call: the first ones may create state.
 _ATTEMPTS = 3
+
+_NUMBERS = (float, int)
 
 # What jax says of itself outside all of its transformations.
 _UNTRACED = get_opaque_trace_state()
@@ -64,15 +67,21 @@ class Disguised(Exception):
 class _Entry:
     """The specialisations for one structure of arguments and one set of modes."""
 
-    __slots__ = ("attempts", "calls", "python", "reasons", "specialisations", "tracked")
+    __slots__ = ("attempts", "calls", "numbers", "python", "reasons", "specialisations", "tracked")
 
     def __init__(self) -> None:
         self.specialisations: list = []
         self.attempts = 0
         self.calls = 0
         self.reasons: list[str] = []
+        self.numbers: list[tuple] = []  # (container, key) of numbers that are followed
         self.python: list[str] | None = None  # why Python runs at each call
-        self.tracked: set | None = set()  # arguments that are tracked numbers; None if none may be
+        self.tracked: set | None = set()  # arguments that are tracked numbers; None if nothing may be
+
+    def note_number(self, holder: Any, key: Any) -> None:
+        """Follow the number at a key of a container from the next capture on."""
+        if not any(holder is x and key == k for x, k in self.numbers):
+            self.numbers.append((holder, key))
 
 
 class CompiledFunction(Wrapped):
@@ -195,6 +204,17 @@ class CompiledFunction(Wrapped):
                 entry.tracked.add(name)
         return {name: leaf for name, leaf in at.items() if name in entry.tracked}
 
+    def _numbers(self, entry: _Entry, reach: Reach) -> Numbers:
+        """Numbers kept in containers that are followed: those that were another one before."""
+        if self.dynamic is False or entry.tracked is None:
+            return Numbers(reach, ())
+        for spec in entry.specialisations:
+            for row in filter(holds_numbers, spec.guard.rows):
+                for key, old, new in row.changes():
+                    if type(old) in _NUMBERS and type(new) in _NUMBERS:
+                        entry.note_number(row.holder, key)
+        return Numbers(reach, entry.numbers)
+
     def _specialise(self, entry: _Entry, structure: Any, leaves: list, args: tuple, kwargs: dict,
                     tracked: dict) -> Any:
         if entry.specialisations:
@@ -212,11 +232,13 @@ class CompiledFunction(Wrapped):
         given = records((args, kwargs))
         roots += [(type(x), type(x).__qualname__) for x in given]
         reach = Reach(self.names).walk(roots, [(scope, code) for code, scope in self.scopes.items()])
-        if tracked and asks_types(reach.codes):
+        numbers = self._numbers(entry, reach)
+        tape = Tape(len(tracked) + len(numbers.found))
+        if tape.count and asks_types(reach.codes):
             raise Disguised
-        tape = Tape(list(tracked.values()))
         given_args, given_kwargs = list(args), dict(kwargs)
-        for name, x in zip(tracked, tape.start([leaves[i] for i in tape.leaves])):
+        start = tape.start([*(leaves[i] for i in tracked.values()), *(p.before for p in numbers.found)])
+        for name, x in zip(tracked, start):
             (given_kwargs if isinstance(name, str) else given_args)[name] = x
         capture = Capture(self.fullgraph, views, tape)
         watcher = Watcher(capture)
@@ -226,15 +248,17 @@ class CompiledFunction(Wrapped):
         try:
             capture.begin()  # what an interrupt cuts off is rolled back, too
             watcher.start()
+            if tape.count:
+                numbers.track(start[len(tracked):])
             try:
                 result = self.fn(*given_args, **given_kwargs)
             except Exception as error:
-                if isinstance(error, Unsupported) or (tracked and isinstance(error, TypeError)):
+                if isinstance(error, Unsupported) or (tape.count and isinstance(error, TypeError)):
                     raise
                 failure = error  # the user's: what was recorded before it is run, and it is raised again
             finally:
                 watcher.stop()
-            if tracked and capture.break_line is None and asks_types(watcher.codes):
+            if tape.count and capture.break_line is None and asks_types(watcher.codes):
                 raise Disguised
             again: list = []
             if (flatten(args, again), flatten(kwargs, again) if kwargs else None) != structure or any(
@@ -244,12 +268,18 @@ class CompiledFunction(Wrapped):
             if _modes() != modes:
                 capture.blame("it leaves another grad mode or default dtype behind")
             if failure is None:
-                builder = Builder(capture, watcher, reach, tensors, result, {id(x) for x in given}, walked)
+                builder = Builder(capture, watcher, reach, tensors, result, {id(x) for x in given}, walked,
+                                  numbers)
                 spec = self._built(entry, builder)
         except BaseException as error:
             capture.rollback()
-            if tracked and isinstance(error, TypeError) and capture.break_line is None:
-                raise Disguised from error  # something looked closer at a number than it can bear
+            if tape.count:
+                if isinstance(error, TypeError) and capture.break_line is None:
+                    numbers.put_back()
+                    raise Disguised from error  # something looked closer at a number than it can bear
+                if isinstance(error, Disguised):
+                    numbers.put_back()
+                numbers.settle(tape)
             raise
         finally:
             for mark in marks:
@@ -272,8 +302,8 @@ class CompiledFunction(Wrapped):
             except BaseException:
                 capture.end()
                 raise
-            if tracked:
-                _settle(tape, reach)
+            if tape.count:
+                numbers.settle(tape)
             if failure is not None:
                 try:
                     raise failure
@@ -282,7 +312,7 @@ class CompiledFunction(Wrapped):
             return settled(result)
         result = builder.result = None
         capture.rollback()
-        builder.note(spec, structure, leaves)
+        builder.note(spec, structure, leaves, list(tracked.values()))
         capture.release()  # its notes of how things were hold the values that the call is to donate
         del builder, views
         if spec.fits(leaves) is None:
@@ -316,6 +346,8 @@ class CompiledFunction(Wrapped):
             ))
         else:
             spec = builder.build()
+            for place in capture.numbers:
+                entry.note_number(*place)
         if spec is None:
             capture.lasting = capture.lasting or capture.break_line is not None
             last = entry.attempts >= (2 if capture.lasting else _ATTEMPTS)
@@ -341,19 +373,6 @@ class CompiledFunction(Wrapped):
                 "sizes, or raise recompile_limit. jaxflow.compiler.explain() lists all the reasons.",
                 stacklevel=4,
             )
-
-
-def _settle(tape: Tape, reach: Reach) -> None:
-    """Leave plain numbers where a call that is not repeated left tracked ones."""
-    tape.open = False
-    for holder in [row.holder for row in reach.rows]:
-        if isinstance(holder, types.CellType):
-            if type(holder.cell_contents) is Tracked:
-                holder.cell_contents = holder.cell_contents.value
-        elif type(holder) in (dict, list):
-            for key, x in list(holder.items() if type(holder) is dict else enumerate(holder)):
-                if type(x) is Tracked:
-                    holder[key] = x.value
 
 
 def _histories(reach: Reach) -> tuple[set[int], list]:

@@ -512,11 +512,15 @@ class Guard:
         self.flat[:] = self._in_order(lists)  # equal, though not identical: from now on these; in one store
         return True
 
-    def position(self, row: Row, key: str) -> tuple[dict, str, Row, int, int]:
-        """Where an attribute is, for `put`: its container, its key, and where the guard keeps it."""
+    def index(self, row: Row, key: Any) -> tuple[int, int]:
+        """Where what a key names is among what its row held, and among all that the guard compares."""
         index = list(row.names()).index(key)
-        start = sum(len(r.held) for r in self.rows[: self.rows.index(row)])
-        return row.holder, key, row, index, start + index
+        number = self.rows.index(row)
+        start = sum(len(r.held) for r in self.rows[:number])
+        if number < self.looking:  # there what is absent comes last
+            held = list(chain.from_iterable(r.held for r in self.rows[:number])) + row.held[:index]
+            return index, sum(x is not _MISSING for x in held)
+        return index, start + index
 
     def misses(self) -> list[str]:
         """What changed, in words."""

@@ -77,6 +77,7 @@ class Specialisation(Conditions):
     viewed: set[tuple]
     sinks: list[tuple]
     flags: list[tuple]
+    stored: list[Callable[[Any], list[tuple]]]
     settings: list[tuple]
     seeds: dict[int, tuple]
     drawn: list[tuple]
@@ -254,12 +255,12 @@ class Specialisation(Conditions):
         rows, held = self.draws(offsets), []
         run.replaced = written, list(map(_value_of, written)), cells, list(map(_first, cells)), (), ()
         grads = self._grads_changed(this, run, every, *found[1:3], rows)
-        if self.sinks or self.settings or self.flags:
+        if self.sinks or self.stored or self.settings or self.flags:
             self.store_rest(this, rows, held)
         result = self.result(this)
         undisturbed = chain(
             still(now), all_at_epochs(written, epochs), with_grads(owners, read),
-            all_equal(map(_offset_of, generators), offsets),
+            all_equal(map(_offset_of, generators), offsets), self.numbers_still(found[3]),
         )
         then = chain(
             stores(written, "value", self.pick_written(every)),
@@ -382,12 +383,14 @@ class Specialisation(Conditions):
 
     def store_rest(self, call: Call, rows: list, held: list) -> None:
         """Add to ``rows`` what is stored in containers and flags, and to ``held`` what it replaces."""
-        for (holder, key, row, index, at), maker in self.sinks:
-            x = maker(call)
+        for row, key, (index, at), maker in self.sinks:
+            x, holder = maker(call), row.holder
             held.append(holder[key])
             rows.append((setitem, holder, key, x))
             if row.held[index] is not None:  # else what Python does next is another thing
                 rows += [(setitem, row.held, index, x), (setitem, self.guard.flat, at, x)]
+        for number in self.stored:
+            rows += number(call.entries)
         rows += [(setitem, holder, key, x) for holder, key, x in self.settings]
         for owner, flag in self.flags:
             t = call.arguments[owner] if owner.__class__ is int else owner

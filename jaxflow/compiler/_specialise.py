@@ -21,9 +21,11 @@ from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch import explain, library
 from jaxflow._dispatch.executable import Executable
 from jaxflow._dispatch.spares import large
+from jaxflow._dispatch.tracked import Tracked
 
 from ._arguments import Arguments
 from ._capture import Capture
+from ._numbers import Numbers, Place, Stored, holds_numbers
 from ._reach import Guard, Item, Reach, Row, shorten
 from ._snapshot import living
 from ._specialisation import Specialisation
@@ -32,6 +34,7 @@ from ._watcher import Watcher, line_of
 
 _UNKNOWN = "that it reached in a way that cannot be followed"
 _FLAGS = (bool, str, type(None))
+_NUMBERS = (float, int)
 _GRAD = STATE.index("_grad")
 
 
@@ -39,7 +42,9 @@ class Builder:
     """Reads one capture. ``build`` returns a Specialisation, or None with the reasons in the capture."""
 
     def __init__(self, capture: Capture, watcher: Watcher, reach: Reach, tensors: list, result: Any,
-                 known: set[int], walked: set[int]) -> None:
+                 known: set[int], walked: set[int], numbers: Numbers) -> None:
+        self.numbers = {(id(p.holder), p.key): p for p in numbers.found}
+        self.stored: list[Stored] = []  # numbers that it stores
         self.known = known  # ids of arguments that are known by what they hold
         self.walked = walked  # ids of nodes of histories from before the call that a backward came to
         self.capture, self.watcher, self.reach = capture, watcher, reach
@@ -142,9 +147,11 @@ class Builder:
 
     def _effects(self) -> None:
         """What Python changed that outlives the call."""
+        # What is written there may be by chance what was there: then it counts all the same.
+        self.stored += [Stored(place) for place in self.numbers.values() if not place.untouched()]
         for row in self.reach.rows:
             for key, old, new in row.changes(everything=True):
-                if self._kept_in_attribute(row, key, old, new):
+                if self._kept_number(row, key, old, new) or self._kept_in_attribute(row, key, old, new):
                     continue
                 where = line_of(str(key), self.watcher.codes)
                 self.blame(
@@ -155,11 +162,47 @@ class Builder:
     def _in_order(self) -> None:
         """A quick call finds an optimizer's numbers first, and lets schedules go on when all has run."""
         stepped = set()
-        for kind, what, *_ in self.watcher.events:
+        at_first = {id(row.holder): row.held for row in self.reach.rows}
+        last: dict[int, tuple] = {}
+        for kind, what, *more in self.watcher.events:
             if kind == "schedule":
                 stepped.add(id(what.optimizer))
+                for group, before, after in zip(what.optimizer.param_groups, *more):
+                    _, known = last.get(id(group), (None, at_first.get(id(group), before)))
+                    self._left_alone(group, known, before)
+                    last[id(group)] = group, after
             elif id(what) in stepped:
                 self.blame(f"a schedule steps before an update of the same {type(what).__name__}")
+        for group, after in last.values():
+            self._left_alone(group, after, list(group.values()))
+
+    def _left_alone(self, group: dict, before: list, now: list) -> None:
+        if len(before) != len(now) or not all(map(operator.is_, before, now)):
+            self.blame("it changes an optimizer's group for which a schedule steps")
+
+    def _kept_number(self, row: Row, key: Any, old: Any, new: Any) -> bool:
+        """Whether a number is another one afterwards, and its place is followed; else it is noted."""
+        place = self.numbers.get((id(row.holder), key))
+        if place is not None and place.row is row:
+            storable = type(new) in (*_NUMBERS, *_FLAGS, Tracked) and not self._scheduled(row)
+            return storable or place.untouched()
+        if not holds_numbers(row) or self._scheduled(row):
+            return False
+        if type(old) in _NUMBERS:
+            if type(new) in (*_NUMBERS, Tracked):
+                self.capture.numbers.append((row.holder, key))
+            return False
+        if isinstance(old, _FLAGS) and type(new) in (*_NUMBERS, Tracked):
+            # What was there is guarded; that it is another kind afterwards makes the next call another one.
+            self.stored.append(Stored(Place(row, key, old)))
+            return True
+        return False
+
+    def _scheduled(self, row: Row) -> bool:
+        """Whether a schedule that steps in the call changes the numbers there."""
+        schedules = [what for kind, what, *_ in self.watcher.events if kind == "schedule"]
+        return any(row.holder is x for s in schedules
+                   for x in (vars(s), *vars(s).values(), *s.optimizer.param_groups))
 
     def _kept_in_attribute(self, row: Row, key: Any, old: Any, new: Any) -> bool:
         """Whether an attribute was given a flag, or a tensor that the call made; then each call does so.
@@ -205,17 +248,22 @@ class Builder:
             if id(x) not in known and _has_state(x):
                 self.blame(f"it uses a {type(x).__name__} {_UNKNOWN}")
 
-    def note(self, spec: Specialisation, structure: Any, leaves: list) -> None:
-        """Let the guards ask for tensors as they are now: after the rollback, so as before the call."""
+    def note(self, spec: Specialisation, structure: Any, leaves: list, tracked: list[int]) -> None:
+        """Let the guards ask for tensors as they are now: after the rollback, so as before the call.
+
+        ``tracked``: leaves that are tracked numbers.
+        """
         for holder, key, old in self.undo:
             holder[key] = old
-        spec.arguments = Arguments(structure, leaves, self.fixed, self.capture.tape.leaves)
+        for place in (*self.numbers.values(), *(s.place for s in self.stored)):
+            place.put(place.holder, place.at, place.before)
+        spec.arguments = Arguments(structure, leaves, self.fixed, tracked)
         spec.arguments.exact = self.exact
         items = {id(item.tensor) for item in (*self.items, *self.dropped)}
         tensors = [t for t, _ in self.reach.tensors.values() if id(t) not in items]
         spec.watch_tensors(tensors, self.grads, self.arguments, self.items)
         spec.watch_dropped(self.dropped)
-        for item in (*self.items, *self.dropped):
+        for item in (*self.items, *self.dropped, *self.numbers.values()):
             item.row.varying.add(item.key)
 
     def _build(self) -> Specialisation:
@@ -263,16 +311,21 @@ class Builder:
         spec.writes = [(place, slot_of(v), epoch, bump) for place, v, epoch, bump in writes]
         spec.fresh = [slot_of(s.value) for s in recipes.storages]
         spec.recipes, spec.result, spec.grad_makers = recipes.tensors, result, grads
-        spec.sinks = [(spec.guard.position(row, key), make) for row, key, make in sinks]
+        spec.sinks = [(row, key, spec.guard.index(row, key), make) for row, key, make in sinks]
+        spec.stored = [stored.rows(spec.guard) for stored in self.stored]
+        spec.places = list(self.numbers.values())
+        spec.looks = [*zip(*((p.get, p.holder, p.at) for p in spec.places))]
         spec.flags, spec.settings = self.flags, self.settings
         spec.plain_grads, spec.viewed = self._plain_grads(recipes), recipes.used
         self._find_exact(set(leaves), writes, recipes)
         capture.normalise(order)  # nothing is refused from here on
         spec.seeds, spec.drawn = seeds, drawn
-        spec.events = self.watcher.events
+        # Numbers of a group that are followed say themselves what an update takes; the others are guarded.
+        followed = {id(p.holder) for p in spec.places}
+        spec.events = [e for e in self.watcher.events if e[0] == "schedule" or id(e[2]) not in followed]
         spec.floats, spec.integers, spec.complexes = program.floats, program.integers, program.complexes
         spec.questions = program.questions
-        spec.tape = capture.tape if capture.tape.leaves else None
+        spec.tape = capture.tape if capture.tape.count else None
         trace = spec.trace = tuple(program.trace)
         program.leaves = [_like(self._original(slot)) for slot in order]
         spec.leaf_avals = [leaf.aval for leaf in program.leaves]

@@ -118,7 +118,7 @@ class Steady:
         self.pick_others = pick([at[slot] for _, slot in others])
         self.old_epochs = [epoch for *_, epoch in spec.renewed]
         self.old_versions = [version for _, _, version, _ in spec.renewed]
-        self.more = bool(spec.sinks or spec.settings or spec.flags)
+        self.more = bool(spec.sinks or spec.stored or spec.settings or spec.flags)
         # What a call is that makes nothing and refers to nothing.
         empty = not (spec.fresh or spec.recipes or spec.viewed or self.more or spec.arguments.types)
         self.empty = Call([], (), (), None, 0, 0) if empty else None
@@ -186,6 +186,8 @@ class Steady:
         if generators:
             rows = [*rows, *spec.draws(offsets)]
             undisturbed = chain(undisturbed, all_equal(map(_offset_of, generators), offsets))
+        if spec.places:
+            undisturbed = chain(undisturbed, spec.numbers_still(entries))
         result = spec.result(this)
         results: list = []
         started = time.perf_counter() if WATCHERS else 0.0

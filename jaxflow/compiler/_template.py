@@ -172,6 +172,9 @@ class Recipes:
         if isinstance(x, Tensor):
             return self.tensor(x)
         if type(x) is Tracked:
+            if not x.tape.open:  # of a capture that is over: a number like any other
+                number = x.value
+                return lambda call: number
             entry = x.tape.keep(x)
             return lambda call: call.entries[entry]
         if isinstance(x, (*SCALARS, enum.Enum)) or id(x) in self.reach.seen or callable(x):

@@ -86,7 +86,8 @@ class Watcher:
         codes: the user's code objects that ran -> (globals, line of definition).
         names: attribute and global names they mention.
         events: in order, ("numbers", optimizer, group, fresh, rule, static, first float, names) for an
-            update rule and ("schedule", scheduler) for a learning-rate schedule.
+            update rule and ("schedule", scheduler, values of its groups before the step, and after it) for
+            a learning-rate schedule.
         born: objects made in the call.
         met: objects whose methods ran: id -> object.
     """
@@ -167,7 +168,7 @@ class Watcher:
                 self.capture.blame(f"{type(me).__name__}.step() was given an argument ({where})")
             if any(isinstance(g["lr"], Tensor) for g in me.optimizer.param_groups):
                 self.capture.blame(f"{type(me).__name__} changes a learning rate that is a tensor")
-            self.events.append(("schedule", me))
+            self.events.append(("schedule", me, _group_values(me), []))
         elif kind == SETTING:
             self.capture.blame(f"it reads or changes a setting by {code.co_name}() at {_line(frame)}",
                                lasting=True)
@@ -180,6 +181,9 @@ class Watcher:
     def _returned(self, frame: Any) -> None:
         if frame is self.inside:
             self.inside = None
+            if self.kinds.get(frame.f_code) == SCHEDULE:
+                _, schedule, _, after = self.events[-1]
+                after += _group_values(schedule)
             return
         _, caller, given, first = self.rule
         self.rule = None
@@ -215,6 +219,10 @@ class Watcher:
     def _impure(self, frame: Any, fn: Any) -> None:
         name = getattr(fn, "__qualname__", repr(fn))
         self.capture.blame(f"{name}() is called at {_line(frame)}", lasting=True)
+
+
+def _group_values(schedule: Any) -> list[list]:
+    return [list(group.values()) for group in schedule.optimizer.param_groups]
 
 
 def _line(frame: Any) -> str:

@@ -32,6 +32,7 @@ from jaxflow._dispatch.inplace import check_writable
 from jaxflow._dispatch.op import SCALAR, Op
 from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.tracked import as_float
 from jaxflow._dispatch.undo import entry_rows
 from jaxflow._dispatch.writes import write_all
 
@@ -93,7 +94,7 @@ def call(rule: Op, tensors: Sequence, hypers: dict[str, Any], static: dict[str, 
 def _scalar(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value.squeeze() if value._aval.ndim else value
-    return float(value)
+    return as_float(value)
 
 
 def overwrite(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int],

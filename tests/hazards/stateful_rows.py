@@ -9,10 +9,22 @@ from __future__ import annotations
 # What there is before the first call.
 SETUP = '''
 import torch_under_test as torch
-import copy, functools, types
+import copy, functools, math, types
 F = torch.nn.functional
 RATE = 0.5
 CALLS = [0]
+
+def counter():
+    taken = 0
+
+    def step():
+        nonlocal taken
+        taken += 1
+        return taken * 0.125
+
+    return step
+
+STEPS = counter()
 
 def gain(t, factor=0.5):
     return t * factor
@@ -99,6 +111,39 @@ STATEMENTS = (
     "CALLS[0] += 1",
     "RATE = 0.75 - RATE",
     "y = y * RATE",
+    # numbers that the call changes, and what is done with them
+    "self.count = self.count + self.numbers[0]",
+    "self.count = -self.count if self.count > 2 else self.count + 1",
+    "self.count, self.numbers[1] = self.numbers[1], self.count",
+    "self.numbers[1] = self.numbers[1] * 0.5 + n * 0.25",
+    "self.numbers[1] = RATE",
+    "for i in range(int(self.count) % 3):\n    y = y + i",
+    "y = y + self.numbers[int(self.count) % 2]",
+    "y = y * (self.count % 4) + self.numbers[1]",
+    "y = y[:, : 1 + int(self.count) % 3].sum() + y",
+    "self.settings.scale = min(self.settings.scale * 0.75, 1.0)",
+    "self.settings.scale = self.settings.scale if self.flag else 1.25 - self.settings.scale",
+    "self.settings.seen = self.count",
+    "self.settings.seen = None if self.count % 3 == 1 else float(self.count)",
+    "self.table['second'] = self.count * 0.125",
+    "self.count = self.bad",
+    "self.count = None",
+    "if self.count is None:\n    self.count = 1",
+    "y = y + torch.full((2, 3), self.numbers[0], dtype=torch.float64)",
+    "self.a.mul_(self.numbers[1]).clamp_(-2.0, 2.0 + abs(self.settings.scale))",
+    "y = y + len(f'{self.count}')",
+    "y = y * {0: 0.5, 1: 0.25}.get(self.count, 0.75)",
+    "self.numbers.sort()",
+    "STEPS()",
+    "y = y + STEPS()",
+    "self.count = round(self.count * 0.75, 2)",
+    "self.numbers[0] = math.sin(self.numbers[0])",
+    "self.name = str(self.count)[:2]",
+    "self.opt.param_groups[0]['lr'] = 0.1 / (1 + self.numbers[0] ** 2)",
+    "self.opt.param_groups[0]['momentum'] = 0.9 - self.opt.param_groups[0]['momentum'] * 0.5",
+    "self.drop.p = 0.75 - self.drop.p",
+    "if self.count == 3:\n    raise KeyError('count')",
+    "self.flag = self.count > 1",
     "self.flag = not self.flag",
     "if self.flag:\n    y = -y",
     "if self.name == 'x':\n    y = y + 0.5",
@@ -191,6 +236,11 @@ BETWEEN = (
     "p.extra = torch.ones(3, dtype=torch.float64)",
     "p.__dict__.pop('extra', None)",
     "p.count = 0",
+    "p.count = 2",
+    "p.numbers[1] = 0.25",
+    "p.numbers = [0.5, 2]",
+    "STEPS()",
+    "globals()['STEPS'] = counter()",
     "p.drop.eval()",
     "p.drop.train()",
     "p.opt.param_groups[0]['lr'] = 0.05",

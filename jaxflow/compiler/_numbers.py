@@ -1,0 +1,159 @@
+"""Numbers that calls change: counters and totals in attributes, lists, dicts, globals and closures.
+
+NOTE [Numbers that calls change]
+    A number that the function leaves as another one is guarded in vain by its value. From the next capture on
+    it is followed like a number among the arguments, NOTE [Tracked numbers]: while the function runs, a
+    tracked number stands at its place. The quick call reads what is there, does the arithmetic again and
+    stores what comes out; what Python decided by it is guarded, and its type.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from operator import getitem, setitem
+from types import CellType
+from typing import Any
+
+from jaxflow._dispatch.tracked import Tape, Tracked
+
+from ._reach import Guard, Reach, Row
+
+_KINDS = (float, int)
+_DICTS = (dict, OrderedDict, defaultdict)
+
+
+class Place:
+    """Where a number is: a row of the walk and one of its keys.
+
+    Attributes:
+        before: what was there before the call.
+        entry: the tape's entry of that number; None if it is not followed.
+    """
+
+    __slots__ = ("at", "before", "entry", "get", "holder", "key", "put", "row")
+
+    def __init__(self, row: Row, key: Any, before: Any) -> None:
+        self.row, self.key, self.before, self.holder = row, key, before, row.holder
+        self.entry: int | None = None
+        cell = type(row.holder) is CellType
+        self.at = "cell_contents" if cell else key
+        self.get, self.put = (getattr, setattr) if cell else (getitem, setitem)
+
+
+    def now(self) -> Any:
+        """What is there; None if nothing is."""
+        try:
+            return self.get(self.holder, self.at)
+        except (LookupError, ValueError):
+            return None
+
+    def untouched(self) -> bool:
+        """Whether the tracked number that was put there still stands there."""
+        x = self.now()
+        return type(x) is Tracked and x.tape.open and x.at == self.entry
+
+
+def holds_numbers(row: Row) -> bool:
+    """Whether what a row lists can be looked up and stored by key."""
+    kind = type(row.holder)
+    if kind in _DICTS:
+        return row.lister == row.holder.values or row.lookups() is not None
+    return kind is list or kind is CellType
+
+
+class Numbers:
+    """The numbers of one capture that are followed: those at ``places``, (container, key) pairs."""
+
+    def __init__(self, reach: Reach, places: Iterable[tuple]) -> None:
+        asked: dict[int, set] = {}
+        for holder, key in places:
+            asked.setdefault(id(holder), set()).add(key)
+        self.rows = reach.rows
+        self.found: list[Place] = []
+        for row in self.rows if asked else ():
+            keys = asked.pop(id(row.holder), None)
+            if keys:
+                self.found += [Place(row, key, x) for key, x in zip(row.names(), row.held)
+                               if key in keys and type(x) in _KINDS]
+        self.saved: list[tuple] = []
+
+    def track(self, tracked: list[Tracked]) -> None:
+        """Put tracked numbers there, after noting what all containers hold."""
+        holders = {id(row.holder): row.holder for row in self.rows}
+        for x in holders.values():
+            if type(x) in _DICTS or type(x) is list:
+                self.saved.append((x, x.copy()))
+            elif type(x) is CellType:
+                self.saved.append((x, [*_contents(x)]))
+        for place, x in zip(self.found, tracked):
+            place.entry = x.at
+            place.put(place.holder, place.at, x)
+
+    def put_back(self) -> None:
+        """Leave all containers as they were before, for the function to run once more."""
+        for x, before in self.saved:
+            if type(x) is CellType:
+                if before:
+                    x.cell_contents = before[0]
+                elif _contents(x):
+                    del x.cell_contents
+            elif type(x) is list:
+                x[:] = before
+            else:
+                _put_back(x, before)
+
+    def settle(self, tape: Tape) -> None:
+        """Leave plain numbers where a call that is not repeated left tracked ones."""
+        tape.open = False
+        for holder in [row.holder for row in self.rows]:
+            if isinstance(holder, CellType):
+                for x in _contents(holder):
+                    if type(x) is Tracked:
+                        holder.cell_contents = x.value
+            elif type(holder) in (*_DICTS, list):
+                for key, x in list(enumerate(holder) if type(holder) is list else holder.items()):
+                    if type(x) is Tracked:
+                        holder[key] = x.value
+
+
+class Stored:
+    """What stands at a place after the captured call, an entry of the tape or a constant."""
+
+    __slots__ = ("entry", "number", "place")
+
+    def __init__(self, place: Place) -> None:
+        self.place, x = place, place.now()
+        self.entry, self.number = None, x
+        if type(x) is Tracked:
+            self.entry, self.number = (x.at, None) if x.tape.open else (None, x.value)
+
+    def rows(self, guard: Guard) -> Callable[[Any], list[tuple]]:
+        """A function of a call's entries that gives the rows for its commit."""
+        place, entry, number = self.place, self.entry, self.number
+        index, at = guard.index(place.row, place.key)
+
+        def stores(entries: Any) -> list[tuple]:
+            x = number if entry is None else entries[entry]
+            if place.entry is None:  # what was there is guarded by its value
+                return [(place.put, place.holder, place.at, x)]
+            return [(place.put, place.holder, place.at, x), (setitem, place.row.held, index, x),
+                    (setitem, guard.flat, at, x)]
+
+        return stores
+
+
+def _contents(cell: CellType) -> tuple:
+    try:
+        return (cell.cell_contents,)
+    except ValueError:  # not assigned
+        return ()
+
+
+def _put_back(x: dict, before: dict) -> None:
+    if list(x) != list(before):
+        for key in [key for key in x if key not in before]:
+            del x[key]
+    for key, value in before.items():
+        if x.get(key) is not value or key not in x:
+            x[key] = value
