@@ -110,8 +110,6 @@ class Tracked:
 
     __slots__ = ("at", "tape", "value")
 
-    __array_ufunc__ = None  # NumPy leaves arithmetic to this class
-
     def __init__(self, tape: Tape, at: int, value: Any) -> None:
         self.tape, self.at, self.value = tape, at, value
 
@@ -125,6 +123,9 @@ class Tracked:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.plain(), dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*(x.plain() if type(x) is Tracked else x for x in inputs), **options)
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
         return type(self.value), (self.plain(),)

@@ -303,7 +303,7 @@ class CompiledFunction(Wrapped):
                 capture.end()
                 raise
             if tape.count:
-                numbers.settle(tape)
+                numbers.settle(tape, result, *map(vars, tensors))
             if failure is not None:
                 try:
                     raise failure

@@ -9,18 +9,19 @@ NOTE [Numbers that calls change]
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from operator import getitem, setitem
-from types import CellType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from jaxflow._dispatch.tracked import Tape, Tracked
+from jaxflow._dispatch.tracked import Tape, Tracked, settled
 
 from ._reach import Guard, Reach, Row
 
 _KINDS = (float, int)
 _DICTS = (dict, OrderedDict, defaultdict)
+_NOT_MADE = (type(None), type, FunctionType, ModuleType)
 
 
 class Place:
@@ -69,7 +70,7 @@ class Numbers:
         asked: dict[int, set] = {}
         for holder, key in places:
             asked.setdefault(id(holder), set()).add(key)
-        self.rows = reach.rows
+        self.rows, self.known = reach.rows, reach.seen
         self.found: list[Place] = []
         for row in self.rows if asked else ():
             keys = asked.pop(id(row.holder), None)
@@ -103,18 +104,25 @@ class Numbers:
             else:
                 _put_back(x, before)
 
-    def settle(self, tape: Tape) -> None:
-        """Leave plain numbers where a call that is not repeated left tracked ones."""
+    def settle(self, tape: Tape, *more: Any) -> None:
+        """Leave plain numbers where a call that is not repeated left tracked ones.
+
+        They stand in containers that were there before, in what the call has put there, and in ``more``.
+        """
         tape.open = False
-        for holder in [row.holder for row in self.rows]:
-            if isinstance(holder, CellType):
-                for x in _contents(holder):
-                    if type(x) is Tracked:
-                        holder.cell_contents = x.value
-            elif type(holder) in (*_DICTS, list):
-                for key, x in list(enumerate(holder) if type(holder) is list else holder.items()):
-                    if type(x) is Tracked:
-                        holder[key] = x.value
+        todo = list(more)
+        for row in self.rows:
+            before = set(map(id, row.held))
+            _settle(row.holder)
+            todo += [x for _, x in _entries(row.holder) if id(x) not in before]
+        seen = set(self.known)
+        while todo:
+            holder = todo.pop()
+            if id(holder) not in seen and not isinstance(holder, _NOT_MADE):
+                seen.add(id(holder))
+                _settle(holder)
+                todo += [x for _, x in _entries(holder)]
+                todo += [getattr(holder, "__dict__", None)]
 
 
 class Stored:
@@ -141,6 +149,22 @@ class Stored:
                     (setitem, guard.flat, at, x)]
 
         return stores
+
+
+def _entries(holder: Any) -> list[tuple]:
+    """(key, value) of all that a container holds which can be stored anew."""
+    if type(holder) in _DICTS:
+        return list(holder.items())
+    if type(holder) in (list, deque):
+        return list(enumerate(holder))
+    return [("cell_contents", x) for x in _contents(holder)] if type(holder) is CellType else []
+
+
+def _settle(holder: Any) -> None:
+    for key, x in _entries(holder):
+        plain = settled(x) if type(x) in (Tracked, tuple) else x
+        if plain is not x:
+            (setattr if type(holder) is CellType else setitem)(holder, key, plain)
 
 
 def _contents(cell: CellType) -> tuple:

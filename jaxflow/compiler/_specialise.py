@@ -162,7 +162,8 @@ class Builder:
     def _in_order(self) -> None:
         """A quick call finds an optimizer's numbers first, and lets schedules go on when all has run."""
         stepped = set()
-        at_first = {id(row.holder): row.held for row in self.reach.rows}
+        at_first = {id(row.holder): row.held for row in self.reach.rows  # groups that the user's code names
+                    if row.lister == getattr(row.holder, "values", None)}
         last: dict[int, tuple] = {}
         for kind, what, *more in self.watcher.events:
             if kind == "schedule":
@@ -189,7 +190,7 @@ class Builder:
         if not holds_numbers(row) or self._scheduled(row):
             return False
         if type(old) in _NUMBERS:
-            if type(new) in (*_NUMBERS, Tracked):
+            if type(new) in (*_NUMBERS, *_FLAGS, Tracked):
                 self.capture.numbers.append((row.holder, key))
             return False
         if isinstance(old, _FLAGS) and type(new) in (*_NUMBERS, Tracked):

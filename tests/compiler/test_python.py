@@ -43,16 +43,16 @@ def a_list_grows(compiler):
 
 
 @effect(r"it changes .*count from 2 to 3 \(.*test_python.py:\d+\)")
-def a_counter(compiler):
-    count = 0
+def a_counter_of_a_class(compiler):
+    class Counted:
+        count = 0
 
     @compiler
     def f(x):
-        nonlocal count
-        count += 1
-        return x * count
+        Counted.count += 1
+        return x * Counted.count
 
-    return called(f), count
+    return called(f), Counted.count
 
 
 @effect(r"print\(\) is called at .*test_python.py:\d+")

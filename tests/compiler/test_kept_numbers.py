@@ -1,0 +1,284 @@
+"""Numbers that a compiled function changes: in attributes, lists, dicts, globals, closures and groups."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from running import numbers
+
+import jaxflow as torch
+
+CASES = []
+TOTAL = 0
+
+
+def program(hits):
+    """A function that gets a compiler and returns what is to be the same; ``hits`` calls ran no Python."""
+
+    def add(make):
+        CASES.append(pytest.param(make, hits, id=make.__name__))
+        return make
+
+    return add
+
+
+def called(f, *, times=6, between=lambda i: None):
+    found = []
+    for i in range(times):
+        between(i)
+        found.append(f(torch.arange(3.0) + i))
+    return found
+
+
+# The first call finds out what changes, the second follows it.
+@program(4)
+def an_attribute(compiler):
+    kept = SimpleNamespace(count=0, total=0.5, last=None)
+
+    def f(x):
+        kept.count += 1
+        kept.total = kept.total * 0.5 + kept.count
+        return x * kept.total
+
+    return called(compiler(f)), vars(kept)
+
+
+@program(4)
+def a_list_and_a_dict(compiler):
+    rates, table = [0.5, 1], {"a": 0.25, "b": 7}
+
+    def f(x):
+        rates[0], rates[1] = rates[0] / 2, rates[1] + 1
+        table["b"] = table["b"] - table["a"]
+        return x * rates[1] + table["b"]
+
+    return called(compiler(f)), rates, table
+
+
+@program(4)
+def a_closure(compiler):
+    count = 0
+
+    def f(x):
+        nonlocal count
+        count += 2
+        return x + count
+
+    return called(compiler(f)), count
+
+
+@program(4)
+def a_global(compiler):
+    global TOTAL
+    TOTAL = 0
+
+    def f(x):
+        global TOTAL
+        TOTAL = 1 - TOTAL * 2
+        return x * TOTAL
+
+    return called(compiler(f)), TOTAL
+
+
+@program(3)
+def every_third_call(compiler):
+    kept = SimpleNamespace(count=0)
+
+    def f(x):
+        kept.count += 1
+        return x * 2 if kept.count % 3 == 0 else x + kept.count
+
+    return called(compiler(f)), kept.count
+
+
+@program(4)
+def set_anew_between_calls(compiler):
+    kept = SimpleNamespace(count=0, scale=1.5)
+
+    def f(x):
+        kept.count += 1
+        return x * kept.count * kept.scale
+
+    def between(i):
+        if i == 4:
+            kept.count = 100
+
+    return called(compiler(f), between=between), kept.count
+
+
+@program(4)
+def by_chance_the_same(compiler):
+    kept = SimpleNamespace(rate=0.5)
+
+    def f(x):
+        kept.rate = TARGET
+        return x + 1
+
+    def between(i):
+        kept.rate = 0.25 * i if i != 1 else 0.5
+
+    return called(compiler(f), between=between), kept.rate
+
+
+TARGET = 0.5
+
+
+@program(4)
+def a_rate_by_hand(compiler):
+    weight = torch.ones(3, requires_grad=True)
+    opt = torch.optim.SGD([weight], lr=1.0, momentum=0.5)
+    weight.grad = torch.ones(3)
+    opt.step()
+
+    def f(x):
+        opt.param_groups[0]["lr"] *= 0.5
+        opt.zero_grad()
+        (weight * x).sum().backward()
+        opt.step()
+
+    called(compiler(f))
+    return weight, opt.param_groups[0]["lr"]
+
+
+@program(3)
+def other_kinds(compiler):
+    kept = SimpleNamespace(x=0)
+
+    def f(x):
+        kept.x = kept.x + 0.5 if isinstance(kept.x, float) else kept.x + 1
+        return x * kept.x
+
+    def between(i):
+        if i == 4:
+            kept.x = 0.25
+
+    return called(compiler(f), between=between), kept.x
+
+
+@program(3)
+def a_number_and_nothing(compiler):
+    kept = SimpleNamespace(x=None, n=0)
+
+    def f(x):
+        kept.n += 1
+        kept.x = None if kept.x is not None else kept.n
+        return x * kept.n
+
+    return called(compiler(f), times=7), vars(kept)
+
+
+@program(0)
+def beside_a_schedule(compiler):
+    weight = torch.ones(3, requires_grad=True)
+    opt = torch.optim.SGD([weight], lr=1.0)
+    schedule = torch.optim.lr_scheduler.ExponentialLR(opt, 0.5)
+    weight.grad = torch.ones(3)
+
+    def f(x):
+        opt.step()
+        schedule.step()
+        opt.param_groups[0]["lr"] = 0.25
+
+    called(compiler(f))
+    return weight, opt.param_groups[0]["lr"], schedule.last_epoch
+
+
+# Where the number itself is needed, it is compared by value: a specialisation each, no more than the limit.
+@program(0)
+def written_in_c(compiler):
+    kept = SimpleNamespace(x=1)
+
+    def f(x):
+        kept.x += 1
+        return x * math.exp(-kept.x) + len(f"{kept.x}") + np.float32(kept.x)
+
+    return called(compiler(f), times=4), kept.x
+
+
+# Appending is left to Python, but no number in disguise is left in what the call has made.
+@program(0)
+def kept_in_new_containers(compiler):
+    kept = SimpleNamespace(count=0, seen=[], table={})
+
+    def f(x):
+        kept.count += 1
+        kept.table = {"a": [kept.count], "b": (kept.count, {"c": SimpleNamespace(d=kept.count)})}
+        kept.seen.append(kept.count)
+        x.note = kept.count
+        return x + 1
+
+    called(compiler(f), times=4)
+    deep = kept.table["b"][1]["c"].d
+    return kept.count, kept.seen, kept.table["a"], kept.table["b"][0], deep
+
+
+@pytest.mark.parametrize(("make", "hits"), CASES)
+@pytest.mark.filterwarnings("ignore:.*was compiled")
+def test_numbers_go_on_as_in_python(make, hits, deferred):
+    expected = make(lambda f: f)
+    functions = []
+    found = make(lambda f: functions.append(torch.compile(f)) or functions[-1])
+    assert repr(numbers(found)) == repr(numbers(expected))
+    check_plain(found)
+    report = functions[0].explain()
+    assert report["hits"] == hits, report
+
+
+def check_plain(x):
+    """That nothing is a number in disguise."""
+    if isinstance(x, (list, tuple, dict)):
+        for y in x.values() if isinstance(x, dict) else x:
+            check_plain(y)
+    else:
+        assert type(x) in (int, float, type(None), torch.Tensor)
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_an_exception_leaves_the_number_where_python_leaves_it(where, deferred):
+    kept = SimpleNamespace(count=0)
+
+    @torch.compile
+    def f(x, fail):
+        if where == "before" and fail:
+            raise KeyError(kept.count)
+        kept.count += 1
+        if fail:
+            raise TypeError(kept.count)
+        return x + kept.count
+
+    x = torch.zeros(1)
+    for _ in range(3):
+        f(x, False)
+    with pytest.raises(KeyError if where == "before" else TypeError):
+        f(x, True)
+    assert type(kept.count) is int
+    assert kept.count == (3 if where == "before" else 4)
+    assert f(x, False).item() == kept.count
+
+
+def test_what_a_number_in_disguise_breaks_runs_once_as_it_is(deferred):
+    kept = SimpleNamespace(count=1, seen=[])
+
+    @torch.compile
+    def f(x):
+        kept.count += 1
+        kept.seen[:] = [*kept.seen[-3:], "called"]
+        return x * int("12345"[kept.count]) * (b"x" * kept.count).count(b"x") + bytes(kept.count)[0]
+
+    assert [f(torch.ones(1)).item() for _ in range(3)] == [3.0 * 2, 4.0 * 3, 5.0 * 4]
+    assert kept.seen == ["called"] * 3
+    assert type(kept.count) is int
+
+
+def test_dynamic_false_follows_nothing(deferred):
+    kept = SimpleNamespace(count=0)
+
+    def f(x):
+        kept.count += 1
+        return x * kept.count
+
+    compiled = torch.compile(f, dynamic=False)
+    assert [compiled(torch.ones(1)).item() for _ in range(5)] == [1, 2, 3, 4, 5]
+    assert compiled.explain()["hits"] == 0
+    assert "count from" in compiled.explain()["python"][0]
