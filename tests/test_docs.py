@@ -1,10 +1,13 @@
 """The snippets of the documentation run."""
 
+import doctest
 import pathlib
 import re
 
 import jax
 import pytest
+
+import jaxflow
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 
@@ -21,3 +24,11 @@ def test_snippets_run_in_order(executor, page, capsys):
             code = compile("\n" * line + snippet, str(DOCS / page), "exec")
             exec(code, names)
     assert "forward" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", ["compile.md"])
+def test_examples_show_what_they_say(executor, page):
+    found = doctest.testfile(str(DOCS / page), module_relative=False, globs={"jaxflow": jaxflow},
+                             encoding="utf-8")
+    assert found.attempted > 4
+    assert not found.failed
