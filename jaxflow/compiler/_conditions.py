@@ -242,11 +242,14 @@ class Conditions:
         entries = None if start is None else self.tape.evaluate(start)
         if entries is None:
             return None
-        floats, integers = list(self.floats), list(self.integers)
-        for kind, position, entry in self.tape.uses:
-            (floats if kind is float else integers)[position] = entries[entry]
-        return (entries, np.array(floats, np.float64) if floats else self.float_array,
-                np.array(integers, np.int64) if integers else self.integer_array)
+        found = {float: self.float_array, int: self.integer_array}
+        for kind, known, dtype in ((float, self.floats, np.float64), (int, self.integers, np.int64)):
+            uses = [(position, entry) for used, position, entry in self.tape.uses if used is kind]
+            if uses:
+                numbers = found[kind] = np.array(known, dtype)
+                for position, entry in uses:
+                    numbers[position] = entries[entry]
+        return entries, found[float], found[int]
 
     def misses(self, structure: Any, leaves: list) -> list[str]:
         """Which guards do not hold, in words."""

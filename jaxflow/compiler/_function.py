@@ -311,8 +311,13 @@ class CompiledFunction(Wrapped):
                     del failure  # or the error and this frame would refer to each other
             return settled(result)
         result = builder.result = None
-        capture.rollback()
-        builder.note(spec, structure, leaves, list(tracked.values()))
+        try:
+            capture.rollback()
+            builder.note(spec, structure, leaves, list(tracked.values()))
+        except BaseException:  # an interrupt: nothing was called
+            capture.rollback()
+            builder.put_back()
+            raise
         capture.release()  # its notes of how things were hold the values that the call is to donate
         del builder, views
         if spec.fits(leaves) is None:

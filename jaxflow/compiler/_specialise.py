@@ -254,10 +254,7 @@ class Builder:
 
         ``tracked``: leaves that are tracked numbers.
         """
-        for holder, key, old in self.undo:
-            holder[key] = old
-        for place in (*self.numbers.values(), *(s.place for s in self.stored)):
-            place.put(place.holder, place.at, place.before)
+        self.put_back()
         spec.arguments = Arguments(structure, leaves, self.fixed, tracked)
         spec.arguments.exact = self.exact
         items = {id(item.tensor) for item in (*self.items, *self.dropped)}
@@ -266,6 +263,13 @@ class Builder:
         spec.watch_dropped(self.dropped)
         for item in (*self.items, *self.dropped, *self.numbers.values()):
             item.row.varying.add(item.key)
+
+    def put_back(self) -> None:
+        """Leave containers as they were before the call."""
+        for holder, key, old in self.undo:
+            holder[key] = old
+        for place in (*self.numbers.values(), *(s.place for s in self.stored)):
+            place.put(place.holder, place.at, place.before)
 
     def _build(self) -> Specialisation:
         program, capture = self.program, self.capture
