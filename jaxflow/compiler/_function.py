@@ -246,14 +246,15 @@ class CompiledFunction(Wrapped):
         modes = _modes()
         failure = result = spec = builder = None
         try:
-            capture.begin()  # what an interrupt cuts off is rolled back, too
+            numbers.note()
+            capture.begin()
             watcher.start()
-            if tape.count:
-                numbers.track(start[len(tracked):])
+            numbers.track(start[len(tracked):])
             try:
                 result = self.fn(*given_args, **given_kwargs)
-            except Exception as error:
-                if isinstance(error, Unsupported) or (tape.count and isinstance(error, TypeError)):
+            except BaseException as error:
+                disguised = tape.count and isinstance(error, TypeError) and capture.break_line is None
+                if isinstance(error, Unsupported) or disguised:
                     raise
                 failure = error  # the user's: what was recorded before it is run, and it is raised again
             finally:
@@ -273,13 +274,9 @@ class CompiledFunction(Wrapped):
                 spec = self._built(entry, builder)
         except BaseException as error:
             capture.rollback()
-            if tape.count:
-                if isinstance(error, TypeError) and capture.break_line is None:
-                    numbers.put_back()
-                    raise Disguised from error  # something looked closer at a number than it can bear
-                if isinstance(error, Disguised):
-                    numbers.put_back()
-                numbers.settle(tape)
+            numbers.put_back()
+            if tape.count and isinstance(error, TypeError) and capture.break_line is None:
+                raise Disguised from error  # something looked closer at a number than it can bear
             raise
         finally:
             for mark in marks:

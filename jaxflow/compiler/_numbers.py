@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
-from operator import getitem, setitem
+from operator import getitem, is_, setitem
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -79,20 +79,23 @@ class Numbers:
                                if key in keys and type(x) in _KINDS]
         self.saved: list[tuple] = []
 
-    def track(self, tracked: list[Tracked]) -> None:
-        """Put tracked numbers there, after noting what all containers hold."""
+    def note(self) -> None:
+        """Note what all containers hold."""
         holders = {id(row.holder): row.holder for row in self.rows}
         for x in holders.values():
             if type(x) in _DICTS or type(x) is list:
                 self.saved.append((x, x.copy()))
             elif type(x) is CellType:
                 self.saved.append((x, [*_contents(x)]))
+
+    def track(self, tracked: list[Tracked]) -> None:
+        """Put tracked numbers there."""
         for place, x in zip(self.found, tracked):
             place.entry = x.at
             place.put(place.holder, place.at, x)
 
     def put_back(self) -> None:
-        """Leave all containers as they were before, for the function to run once more."""
+        """Leave all containers as they were noted: what the call has stored there is not to be."""
         for x, before in self.saved:
             if type(x) is CellType:
                 if before:
@@ -100,7 +103,8 @@ class Numbers:
                 elif _contents(x):
                     del x.cell_contents
             elif type(x) is list:
-                x[:] = before
+                if len(x) != len(before) or not all(map(is_, x, before)):
+                    x[:] = before
             else:
                 _put_back(x, before)
 

@@ -224,6 +224,8 @@ class Builder:
         ):
             return False
         if isinstance(old, Tensor):
+            if self.capture.snapshot.tensors[id(old)][1][0] is not old._storage:
+                return False  # it got another storage first
             times = sum(x is old for other in self.reach.rows for x in other.held)
             if times > 1 or old.__dict__ or any(old._storage is a._storage for a in self.arguments):
                 return False

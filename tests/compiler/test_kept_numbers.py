@@ -1,6 +1,7 @@
 """Numbers that a compiled function changes: in attributes, lists, dicts, globals, closures and groups."""
 
 import math
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -282,3 +283,72 @@ def test_dynamic_false_follows_nothing(deferred):
     assert [compiled(torch.ones(1)).item() for _ in range(5)] == [1, 2, 3, 4, 5]
     assert compiled.explain()["hits"] == 0
     assert "count from" in compiled.explain()["python"][0]
+
+
+@pytest.mark.parametrize("interrupted", [1, 2, 3])
+def test_an_interrupt_leaves_what_was_done_before_it(interrupted, deferred):
+    """In the first call, in the one that is captured for good, and after it."""
+    def made():
+        kept = SimpleNamespace(count=0, h=torch.zeros(2), seen=[])
+        weight = torch.ones(2)
+
+        def f(x, stop):
+            kept.count += 1
+            weight.mul_(2)
+            kept.h = kept.h + weight
+            if stop:
+                raise KeyboardInterrupt
+            return x + kept.h
+
+        return f, kept, weight
+
+    def found(compiler):
+        f, kept, weight = made()
+        f = compiler(f)
+        for i in range(1, 6):
+            try:
+                f(torch.ones(2), i == interrupted)
+            except KeyboardInterrupt:
+                assert i == interrupted
+        return kept.count, kept.h.tolist(), weight.tolist()
+
+    assert found(torch.compile) == found(lambda f: f)
+
+
+def test_an_attribute_that_got_another_storage_first_runs_as_python(deferred):
+    kept = SimpleNamespace(a=torch.ones(2), b=torch.zeros(2), count=0)
+
+    @torch.compile
+    def f(x):
+        kept.count += 1
+        kept.b.data = kept.a.data.clone()
+        kept.b = kept.a.clone()
+        return x + 1
+
+    for _ in range(4):
+        f(torch.ones(2))
+    assert kept.b.tolist() == [1.0, 1.0]
+    assert kept.count == 4
+
+
+def test_threads_count_each_call_once(deferred):
+    kept, weight = SimpleNamespace(count=0), torch.zeros(2)
+
+    @torch.compile
+    def f(x):
+        kept.count += 1
+        weight.add_(1)
+        return x + kept.count
+
+    x = torch.zeros(1)
+    for _ in range(3):
+        f(x)
+    found: list = []
+    threads = [threading.Thread(target=lambda: found.extend(f(x).item() for _ in range(50))) for _ in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert sorted(found) == [float(i) for i in range(4, 104)]
+    assert kept.count == 103
+    assert weight.tolist() == [103.0] * 2
