@@ -344,7 +344,11 @@ def test_threads_count_each_call_once(deferred):
     for _ in range(3):
         f(x)
     found: list = []
-    threads = [threading.Thread(target=lambda: found.extend(f(x).item() for _ in range(50))) for _ in range(2)]
+
+    def run():
+        found.extend(f(x).item() for _ in range(50))
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
     for t in threads:
         t.start()
     for t in threads:
