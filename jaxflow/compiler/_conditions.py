@@ -12,6 +12,7 @@ import numpy as np
 from jaxflow._core.commit import all_same
 from jaxflow._core.tensor import Tensor
 
+from ._containers import Tree
 from ._numbers import Place
 from ._reach import Item, same
 
@@ -58,6 +59,7 @@ class Conditions:
     float_array: Any
     integers: list
     integer_array: Any
+    trees: list[Tree]
     tape: Any  # None where no numbers are tracked
     places: list[Place]  # where tracked numbers are that are no arguments
     looks: list[tuple]  # how to look there: functions, containers and keys
@@ -109,6 +111,8 @@ class Conditions:
         """What was found if every guard holds; otherwise None."""
         tensors = self.arguments.match(leaves)
         if tensors is None or not self.guard.holds():
+            return None
+        if self.trees and not all(tree.fits() for tree in self.trees):
             return None
         if self.dropped and not self._dropped_fit():
             return None
@@ -265,4 +269,6 @@ class Conditions:
             found.append("whether a captured tensor has a .grad, or what it is like, changed")
         if self.tape is not None and self._arithmetic(self._start(leaves)) is None:
             found.append("what Python decided by a number changed, or its type")
+        found += [f"{tree.describe(None)} is not like what stood there" for tree in self.trees
+                  if not tree.fits()]
         return found or ["options of an optimizer changed, or which tensors share memory"]

@@ -25,6 +25,7 @@ from jaxflow._dispatch.tracked import Tracked
 
 from ._arguments import Arguments
 from ._capture import Capture
+from ._containers import Tree, containers_of, is_tree, leaves_of
 from ._numbers import Numbers, Place, Stored, holds_numbers
 from ._reach import Guard, Item, Reach, Row, shorten
 from ._snapshot import living
@@ -56,6 +57,9 @@ class Builder:
         self.grads: list[Tensor] = []  # whose .grad was there before
         self.exact: list[int] = []  # views among the arguments that must be the very same part
         self.items: list[Item] = []  # attributes that hold another tensor after each call
+        self.trees: list[Tree] = []  # containers that each call replaces
+        self.gone: set[int] = set()  # ids of those that were there, and in them
+        self.carried: set[int] = set()  # ids of tensors that go on into another container
         self.dropped: list[Item] = []  # those whose tensor the call does not read
         self.flags: list[tuple] = []  # tensors whose requires_grad the call changes
         self.sinks: list[tuple] = []
@@ -98,7 +102,8 @@ class Builder:
             t = item.tensor
             s = t._storage
             _, slot = self.capture.held.get(id(s), (None, None))
-            if slot is not None and slot not in read and id(s) not in changed and t._grad is None:
+            unread = slot is not None and slot not in read and id(s) not in changed
+            if unread and t._grad is None and id(t) not in self.carried:
                 self.dropped.append(item)
             elif not item.alone or t._grad is not None or id(t._grad_fn) in self.walked or not _whole(t):
                 raise Unnamed(f"another tensor in {item.row.describe(item.key)}, having read the old one")
@@ -158,6 +163,11 @@ class Builder:
                     f"it changes {row.describe(key)} from {shorten(old)} to {shorten(new)}"
                     + (f" ({where})" if where else "")
                 )
+        changed = [row.holder for row, *_ in self.sinks] + [holder for holder, *_ in self.settings]
+        changed += [p.holder for p in (*self.numbers.values(), *(s.place for s in self.stored))]
+        if any(id(holder) in self.gone for holder in changed):
+            self.blame("it changes a container and puts another one in its place")
+        self.reach.rows = [row for row in self.reach.rows if id(row.holder) not in self.gone]
 
     def _in_order(self) -> None:
         """A quick call finds an optimizer's numbers first, and lets schedules go on when all has run."""
@@ -219,6 +229,8 @@ class Builder:
             self.settings.append((row.holder, key, new))
             self.undo.append((row.holder, key, old))
             return True
+        if is_tree(new):
+            return self._kept_container(row, key, old, new)
         if not isinstance(new, Tensor) or (
             id(new) in self.capture.snapshot.tensors and not any(new is a for a in self.arguments)
         ):
@@ -226,14 +238,53 @@ class Builder:
         if isinstance(old, Tensor):
             if self.capture.snapshot.tensors[id(old)][1][0] is not old._storage:
                 return False  # it got another storage first
-            times = sum(x is old for other in self.reach.rows for x in other.held)
-            if times > 1 or old.__dict__ or any(old._storage is a._storage for a in self.arguments):
+            if not self._is_item(old):
                 return False
-            others = (t for t, _ in self.reach.tensors.values() if t is not old)
-            alone = not any(t._storage is old._storage for t in others)
-            self.items.append(Item(row, key, old, alone))
+            self.items.append(Item(row, key, old, self._alone(old)))
         elif old is not None:
             return False
+        self.sinks.append((row, key, new))
+        self.undo.append((row.holder, key, old))
+        return True
+
+    def _is_item(self, old: Tensor) -> bool:
+        """Whether a tensor is at one place alone, and is nobody's argument."""
+        return self._once(old) and not old.__dict__ and not any(
+            old._storage is a._storage for a in self.arguments
+        )
+
+    def _once(self, x: Any) -> bool:
+        return sum(y is x for other in self.reach.rows for y in other.held) < 2
+
+    def _alone(self, old: Tensor) -> bool:
+        others = (t for t, _ in self.reach.tensors.values() if t is not old)
+        return not any(t._storage is old._storage for t in others)
+
+    def _kept_container(self, row: Row, key: Any, old: Any, new: Any) -> bool:
+        """Whether a container made in the call took the place of one like it: NOTE [Containers made anew]."""
+        before, known = self.capture.snapshot.tensors, self.reach.seen
+        if any(id(x) in known for x in containers_of(new)):
+            return False
+        made = [t for t in leaves_of(new) if isinstance(t, Tensor)]
+        came = {*map(id, self.arguments)}
+        if old is not None:
+            if not is_tree(old):
+                return False
+            tree = Tree(row, key, old)
+            if Tree(row, key, new).structure != tree.structure:
+                return False
+            if not all(map(self._once, containers_of(old))):
+                return False
+            for _, t in tree.tensors:
+                if id(t) not in before or before[id(t)][1][0] is not t._storage or not self._is_item(t):
+                    return False
+            self.items += [Item(tree, i, t, self._alone(t)) for i, t in tree.tensors]
+            self.trees.append(tree)
+            self.gone.update(map(id, containers_of(old)))
+            came.update(id(t) for _, t in tree.tensors)
+        if any(id(t) in before and id(t) not in came for t in made):
+            return False
+        self.carried.update(map(id, made))
         self.sinks.append((row, key, new))
         self.undo.append((row.holder, key, old))
         return True
@@ -263,6 +314,9 @@ class Builder:
         tensors = [t for t, _ in self.reach.tensors.values() if id(t) not in items]
         spec.watch_tensors(tensors, self.grads, self.arguments, self.items)
         spec.watch_dropped(self.dropped)
+        spec.trees = self.trees
+        for tree in self.trees:
+            tree.row.varying.add(tree.key)
         for item in (*self.items, *self.dropped, *self.numbers.values()):
             item.row.varying.add(item.key)
 
@@ -284,7 +338,7 @@ class Builder:
         recipes.old_storages = frozenset(self.old)
         result = recipes.result(self.result)
         grads = self._new_grads(recipes)
-        sinks = [(row, key, recipes.tensor(t)) for row, key, t in self.sinks]
+        sinks = [(row, key, recipes.result(x)) for row, key, x in self.sinks]
         self.sinks.clear()
         writes = self._writes()
         self.watcher.forget()

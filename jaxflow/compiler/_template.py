@@ -48,6 +48,7 @@ class Recipes:
         self.tensors: list[Callable] = []
         self.tensor_numbers: dict[int, int] = {}
         self.kept: list[Any] = []
+        self.containers: set[int] = set()  # lists and dicts that it makes
         self.used: set[tuple] = set()  # places of which it makes views, or whose tensor it returns
         self.nodes: list[Any] = []  # where the histories of the fresh tensors begin
 
@@ -180,6 +181,10 @@ class Recipes:
         if isinstance(x, (*SCALARS, enum.Enum)) or id(x) in self.reach.seen or callable(x):
             return lambda call: x
         kind = type(x)
+        if kind in (list, *_DICTS):
+            if id(x) in self.containers:
+                raise Unnamed(f"a {kind.__name__} at two places")
+            self.containers.add(id(x))
         if kind is tuple or kind is list:
             parts = [self.result(y) for y in x]
             return lambda call: kind([part(call) for part in parts])

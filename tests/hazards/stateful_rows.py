@@ -40,7 +40,7 @@ class Program:
         torch.manual_seed(7)
         self.a = torch.linspace(-1.0, 1.0, 6, dtype=torch.float64).reshape(2, 3)
         self.b = self.a.clone()
-        self.h = self.total = None
+        self.h = self.total = self.hidden = None
         self.items, self.numbers = [], [0.5, 0.25]
         self.table = {"first": torch.ones(2, 3, dtype=torch.float64), "second": 0.5}
         self.settings = Settings()
@@ -105,6 +105,23 @@ STATEMENTS = (
     "self.table = {**self.table, 'second': 0.25}",
     "y = y * sum(self.numbers)",
     "self.numbers[0] = 0.75 - self.numbers[0]",
+    # containers made anew
+    "self.items = [t * 0.5 for t in self.items]",
+    "self.items = [*self.items[-1:], y.detach()]",
+    "self.items = list(reversed(self.items))",
+    "self.hidden = (y.detach(), 0.5) if self.hidden is None else ((self.hidden[0] + y).detach() * 0.5, 0.5)",
+    "self.hidden = (y.detach(), [y.detach() * 0.5, {'k': self.a}])",
+    "if self.hidden is not None:\n    y = y + self.hidden[0] * 0.25",
+    "self.hidden = (self.hidden, y.detach())[1:]",
+    "self.hidden = None",
+    "self.table = {k: (v if k == 'second' else v * 0.5) for k, v in self.table.items()}",
+    "self.table = dict(self.table)",
+    "self.numbers = [self.numbers[0], n]",
+    "self.numbers = sorted(self.numbers)",
+    "self.items = self.table['list'] = [y.detach()]",
+    "if self.hidden is not None:\n    return self.hidden",
+    "self.hidden = self.h = self.a = (self.a * 0.5).detach()",
+    "self.hidden = y, self.hidden",
     # plain Python that changes
     "self.count += 1",
     "if self.count % 2:\n    y = y * 0.5",
@@ -225,6 +242,10 @@ BETWEEN = (
     "q.append(p.w.grad)",
     "p.items.append(torch.ones(2, 3, dtype=torch.float64))",
     "p.items.clear()",
+    "p.hidden = (torch.ones(2, 3, dtype=torch.float64), 0.5)",
+    "p.hidden = None",
+    "q.append(p.hidden)",
+    "q.append(p.items)",
     "p.items.reverse()",
     "p.table = dict(reversed(list(p.table.items())))",
     "p.table = {('1st' if k == 'first' else k): v for k, v in p.table.items()}\n"
