@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,8 @@ class Tape:
         self.kinds: dict[int, type] = {}  # of the entries that operations take, or that are returned
         self.uses: list[tuple] = []
         self.open = True
+        self.thread = threading.get_ident()
+        self.disturbed = False  # whether another thread met one of the numbers
 
     def start(self, values: list) -> list[Tracked]:
         """The numbers to hand to the function."""
@@ -57,6 +60,7 @@ class Tape:
 
     def step(self, fn: Callable, operands: tuple, value: Any) -> Tracked:
         """A number that ``fn`` made."""
+        self.disturbed |= threading.get_ident() != self.thread
         self.steps.append((fn, *operands))
         return Tracked(self, self.count + len(self.steps) - 1, value)
 
@@ -67,6 +71,7 @@ class Tape:
                 if type(x) is Tracked and x.tape.open:
                     return x.tape.need(fn, given, outcome)
         else:
+            self.disturbed |= threading.get_ident() != self.thread
             guard = (fn, tuple(map(self.operand, given)), exact(outcome))
             if guard not in self.guards:
                 self.guards.append(guard)

@@ -17,6 +17,7 @@ import jax
 
 from jaxflow._core.value import Value
 from jaxflow._dispatch import explain
+from jaxflow._dispatch.background import alone
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.tracked import Tape
 
@@ -79,6 +80,7 @@ class Capture:
         self.outside = False  # whether all that stands in the way is a backward() after the call
         self.break_line: str | None = None
         self.thread = threading.get_ident()
+        self.alone = alone()
         self.snapshot = Snapshot()
         self.program = Recorder(None)
         self.program.capture = self
@@ -89,6 +91,10 @@ class Capture:
         self.seen_as: dict[int, int] = {}  # view tensors among the arguments: id -> slot
         self.view_arguments = view_arguments
         self.before: Any = None
+
+    def undisturbed(self) -> bool:
+        """Whether no other thread of Python's was there from its beginning until now."""
+        return self.alone and alone()
 
     # ------------------------------------------------------------------------------ before and after
 

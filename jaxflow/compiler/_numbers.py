@@ -4,7 +4,8 @@ NOTE [Numbers that calls change]
     A number that the function leaves as another one is guarded in vain by its value. From the next capture on
     it is followed like a number among the arguments, NOTE [Tracked numbers]: while the function runs, a
     tracked number stands at its place. The quick call reads what is there, does the arithmetic again and
-    stores what comes out; what Python decided by it is guarded, and its type.
+    stores what comes out; what Python decided by it is guarded, and its type. A constant is stored only if no
+    other thread was there meanwhile, which might have written it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,6 @@ class Place:
         cell = type(row.holder) is CellType
         self.at = "cell_contents" if cell else key
         self.get, self.put = (getattr, setattr) if cell else (getitem, setitem)
-
 
     def now(self) -> Any:
         """What is there; None if nothing is."""

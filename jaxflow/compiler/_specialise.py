@@ -163,6 +163,11 @@ class Builder:
                     f"it changes {row.describe(key)} from {shorten(old)} to {shorten(new)}"
                     + (f" ({where})" if where else "")
                 )
+        if self.capture.tape.disturbed:
+            self.blame("another thread used a number that it follows")
+        if self.stored and not self.capture.undisturbed():  # perhaps another thread wrote it
+            for place in (s.place for s in self.stored if s.entry is None):
+                self.blame(f"it sets {place.row.describe(place.key)} while there are other threads")
         changed = [row.holder for row, *_ in self.sinks] + [holder for holder, *_ in self.settings]
         changed += [p.holder for p in (*self.numbers.values(), *(s.place for s in self.stored))]
         if any(id(holder) in self.gone for holder in changed):

@@ -9,6 +9,7 @@ import pytest
 from running import numbers
 
 import jaxflow as torch
+from jaxflow._dispatch.tracked import Tracked
 
 CASES = []
 TOTAL = 0
@@ -356,3 +357,42 @@ def test_threads_count_each_call_once(deferred):
     assert sorted(found) == [float(i) for i in range(4, 104)]
     assert kept.count == 103
     assert weight.tolist() == [103.0] * 2
+
+
+@pytest.mark.parametrize("value", [None, 0.5])
+def test_what_another_thread_writes_meanwhile_is_not_repeated(value, deferred):
+    """It adds to the number, or sets it, while a call is captured that only reads it."""
+    wrote = False
+    for _ in range(50):  # until the other thread came in between
+        kept = SimpleNamespace(rate=1.0)
+        over = threading.Event()
+
+        def write(kept=kept, over=over):
+            while not over.is_set():
+                if type(kept.rate) is Tracked:
+                    kept.rate = kept.rate + 1 if value is None else value
+                    return
+
+        @torch.compile
+        def f(x, kept=kept):
+            y = x * kept.rate
+            for _ in range(100_000):
+                pass
+            return y
+
+        f(torch.ones(1))
+        kept.rate = 2.0  # followed from here on
+        other = threading.Thread(target=write)
+        other.start()
+        assert f(torch.ones(1)).item() == 2.0
+        over.set()
+        other.join()
+        wrote |= kept.rate != 2.0
+        assert type(kept.rate) is float
+        kept.rate = 7.0
+        for _ in range(4):
+            assert f(torch.ones(1)).item() == 7.0
+            assert kept.rate == 7.0
+        if wrote:
+            break
+    assert wrote

@@ -13,7 +13,7 @@ from typing import Any
 
 import jaxflow as torch
 from jaxflow._core import flags
-from jaxflow.compiler import _steady
+from jaxflow.compiler import _capture, _steady
 
 PATIENCE = 30.0  # seconds; a run takes milliseconds, or a compilation: this tells a deadlock
 
@@ -36,12 +36,13 @@ def executing(mode: str, *, beside: bool = False) -> Iterator[None]:
     interpret, flags.INTERPRET = flags.INTERPRET, mode == "deferred"
     alone = _steady.alone
     if not beside:
-        _steady.alone = _nobody_else
+        _steady.alone = _capture.alone = _nobody_else
     try:
         with torch.execution("eager" if mode == "eager" else "deferred"):
             yield
     finally:
-        flags.INTERPRET, _steady.alone = interpret, alone
+        flags.INTERPRET = interpret
+        _steady.alone = _capture.alone = alone
 
 
 def in_thread(function: Callable, *arguments: Any) -> Any:
