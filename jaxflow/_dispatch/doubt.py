@@ -79,7 +79,8 @@ class Doubt:
                     unsettled[id(doubt)] = doubt
                     stack += doubt._before()
             for doubt in reversed(unsettled.values()):
-                doubt._settle(wait)
+                if not doubt.sound():
+                    doubt._settle(wait)
             return self.wrong
 
     def _before(self) -> list[Doubt]:

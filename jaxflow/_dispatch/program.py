@@ -27,7 +27,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import repeat
-from operator import attrgetter, setitem
+from operator import attrgetter, setitem, sub
+from sys import getrefcount
 
 import jax
 import numpy as np
@@ -322,12 +323,13 @@ class Program:
         ``free`` says how many outputs of each aval there are.
         """
         found = []
-        leaves, uses = layout.leaves, layout.uses
-        for i in range(len(leaves)):
-            if sys.getrefcount(leaves[i]) == _SOLE + uses[i] and not leaves[i].shared:
-                aval = leaves[i].aval
+        leaves = layout.leaves
+        for i, others in enumerate(map(sub, map(getrefcount, leaves), layout.uses)):
+            if others == _ALONE:
+                leaf = leaves[i]
+                aval = leaf.aval
                 left = free.get(aval, 0)
-                if left and aval.numel and sys.getrefcount(leaves[i].array) == _SOLE:
+                if left and aval.numel and not leaf.shared and getrefcount(leaf.array) == _SOLE:
                     free[aval] = left - 1
                     found.append(i)
         return tuple(found)
@@ -343,11 +345,11 @@ def _check_concrete(array) -> None:
     _CONCRETE.add(array.__class__)
 
 
-def _calibrate() -> int:
-    """What ``sys.getrefcount`` says of an object only a list refers to; Python versions differ."""
+def _calibrate() -> tuple[int, int]:
+    """What ``getrefcount`` says of an object only a list refers to, asked alone and by ``map``."""
     holder = [object()]
-    return sys.getrefcount(holder[0])
+    return getrefcount(holder[0]), next(map(getrefcount, holder))
 
 
 # A free-threaded build has no reliable count: there, nothing is donated.
-_SOLE = _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else -(1 << 40)
+_SOLE, _ALONE = _calibrate() if getattr(sys, "_is_gil_enabled", lambda: True)() else (-(1 << 40),) * 2

@@ -148,9 +148,6 @@ def sources_of(undo: Iterable[Undo]) -> list:
 
 def count_mentions(undo: Iterable[Undo], slots: dict[Value, int], uses: list[int]) -> None:
     """Add to ``uses`` how often records mention the Values in the slots from -1 down."""
-    find = slots.get
-    for source in sources_of(undo):
-        if source.__class__ is Value:
-            slot = find(source)
-            if slot is not None:
-                uses[-1 - slot] += 1
+    for slot in map(slots.get, sources_of(undo)):
+        if slot is not None:
+            uses[-1 - slot] += 1

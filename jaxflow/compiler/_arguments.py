@@ -20,11 +20,14 @@ _META_NAMES = ("shape, dtype or device", "strides", "requires_grad", "grad_fn", 
                "class")
 _attributes_of = attrgetter("__dict__")
 
+#: Classes of what is never taken apart.
+LEAVES = frozenset((Tensor, *SCALARS))
+
 
 def flatten(tree: Any, leaves: list) -> Any:
     """Append the leaves of a tree and return its structure, which is hashable and says the types."""
     kind = type(tree)
-    if kind is Tensor or kind in SCALARS:
+    if kind in LEAVES:
         leaves.append(tree)
         return None
     if kind is tuple or kind is list or (isinstance(tree, tuple) and hasattr(tree, "_fields")):

@@ -25,7 +25,7 @@ from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET
 from jaxflow._dispatch.tracked import Tape, settled
 
-from ._arguments import flatten, numbers_at, records, same_attributes
+from ._arguments import LEAVES, flatten, numbers_at, records, same_attributes
 from ._call import MISSED
 from ._capture import Capture, Programs, Unsupported
 from ._numbers import Numbers, holds_numbers
@@ -51,10 +51,6 @@ functions: weakref.WeakSet = weakref.WeakSet()
 def _modes() -> tuple:
     """What belongs to a thread or the process and decides what operations do."""
     return state.grad, state.inference, state.constant, dtypes.get_default_dtype(), innermost()
-
-
-# The structure of a call without arguments.
-_NOTHING = flatten((), []), None
 
 
 _numbers = itertools.count()
@@ -122,8 +118,10 @@ class CompiledFunction(Wrapped):
             self.skipped += 1
             return self.fn(*args, **kwargs)
         leaves: list = []
-        structure = _NOTHING
-        if args or kwargs:
+        if not kwargs and LEAVES.issuperset(map(type, args)):
+            leaves += args  # as `flatten` would, but quicker
+            structure = (tuple, *[None] * len(args)), None
+        else:
             structure = flatten(args, leaves), flatten(kwargs, leaves) if kwargs else None
         key = structure, _modes()
         entry = self.entries.get(key)

@@ -101,6 +101,10 @@ class Row:
             return None
         return list(zip(itertools.repeat(self.holder), self.lister.args[1], self.held))
 
+    def is_cell(self) -> bool:
+        """Whether this is a variable of an enclosing function that has a value."""
+        return isinstance(self.holder, types.CellType) and self.held[0] is not _MISSING
+
     def changes(self, now: list | None = None, *, everything: bool = False) -> list[tuple]:
         """(key, before, now) of what is no longer as it was; ``now``: what the row lists."""
         if now is None:
@@ -442,6 +446,7 @@ def _cell(cell: types.CellType) -> tuple:
         return (_MISSING,)
 
 
+_content_of = operator.attrgetter("cell_contents")  # ValueError if there is none
 _STDLIB = frozenset(__import__("sys").stdlib_module_names) - {"__main__"}
 
 
@@ -461,9 +466,10 @@ class Guard:
     """All rows as one comparison of identities; the slow one by values only where that fails."""
 
     def __init__(self, rows: list[Row]) -> None:
-        self.rows = sorted(rows, key=lambda row: row.lookups() is None)
-        # Names of namespaces are looked up by one iterator, which is much quicker than one for each.
+        self.rows = sorted(rows, key=lambda row: 0 if row.lookups() is not None else 2 - row.is_cell())
+        # Names of namespaces, and cells, are looked at by one iterator, much quicker than one for each.
         self.looking = sum(row.lookups() is not None for row in rows)
+        cells = [row.holder for row in self.rows if row.is_cell()]
         found = [lookup for row in self.rows[: self.looking] for lookup in row.lookups() or ()]
         there = [(space, name) for space, name, x in found if x is not _MISSING]
         absent = [(space.get, name) for space, name, x in found if x is _MISSING]
@@ -472,8 +478,10 @@ class Guard:
             self.listers.append(functools.partial(map, operator.getitem, *zip(*there)))
         if absent:
             self.listers.append(functools.partial(map, operator.call, *zip(*absent), _MISSINGS))
+        if cells:
+            self.listers.append(functools.partial(map, _content_of, cells))
         # What was empty is told by its size. One more than there was says that there are more.
-        self.listers += [row.lister for row in self.rows[self.looking:] if row.held]
+        self.listers += [row.lister for row in self.rows[self.looking + len(cells):] if row.held]
         self.listers.append(_ENDS.__iter__)
         whole = [row.holder for row in self.rows if getattr(row.lister, "__self__", None) is row.holder]
         self.empty = [x for x in whole if type(x) in _PLAIN and not x]
@@ -501,7 +509,7 @@ class Guard:
                 list(map(len, self.sized)) == self.sizes
             ) and all(map(operator.is_, chain.from_iterable(self.keyed), self.all_keys)):
                 return True
-        except KeyError:  # a name is there no more
+        except (KeyError, ValueError):  # a name is there no more, or a variable's value
             return False
         return self._holds_by_value()
 

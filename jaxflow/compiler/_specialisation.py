@@ -417,16 +417,16 @@ class Specialisation(Conditions):
             row: tuple = self.pending.append, doubt
         else:
             doubt = doubt_of(questions, [values[k] for k in self.leaf_at], self.trace)
-            row = (self.pending.clear,)
+            row = setattr, self, "pending", [] if doubt is None else [doubt]
             if doubt is None:
                 return None, [row, (setattr, self, "latest", (None, ()))]
         marks = [*zip(repeat(doubt), self.outputs), None]
         return marks, [row, (setattr, self, "latest", (doubt, self.pick_left(marks)))]
 
     def _settle(self) -> None:
-        """Forget the runs that are known to have gone well."""
+        """Forget the runs of which it is known what went wrong."""
         for n, doubt in enumerate(self.pending):
-            if not doubt.sound():
+            if not doubt.sound() and doubt.settle(wait=False) is None:
                 del self.pending[:n]
                 return
         self.pending.clear()

@@ -295,7 +295,7 @@ class Builder:
         return True
 
     def _unguarded(self) -> None:
-        names = self.watcher.names
+        names = self.watcher.names.union(*(c.co_freevars for c in self.watcher.codes))
         for name, shown, x in self.reach.opaque:
             if not name or name in names or self.reach.everything:
                 where = line_of(name, self.watcher.codes) if name else None

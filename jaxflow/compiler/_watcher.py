@@ -281,8 +281,11 @@ def asks_types(codes: Iterable[types.CodeType]) -> bool:
 
 
 def names_of(code: types.CodeType) -> set[str]:
-    """The names that code mentions, constant strings that could be names among them, nested code too."""
-    found = {*code.co_names, *code.co_freevars}
+    """The names of globals and attributes that code mentions, nested code too.
+
+    Constant strings that could be names are among them; variables of enclosing functions are not.
+    """
+    found = set(code.co_names)
     if _MATCH_CLASS in code.co_code[::2]:
         found.add(MATCHED)
     if "format" in code.co_names and not any(isinstance(x, str) and "{" in x for x in code.co_consts):

@@ -1,6 +1,7 @@
 """Numbers that a compiled function changes: in attributes, lists, dicts, globals, closures and groups."""
 
 import math
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -359,8 +360,17 @@ def test_threads_count_each_call_once(deferred):
     assert weight.tolist() == [103.0] * 2
 
 
+@pytest.fixture
+def quick_turns():
+    """Threads take turns much oftener than they do by default."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
 @pytest.mark.parametrize("value", [None, 0.5])
-def test_what_another_thread_writes_meanwhile_is_not_repeated(value, deferred):
+def test_what_another_thread_writes_meanwhile_is_not_repeated(value, deferred, quick_turns):
     """It adds to the number, or sets it, while a call is captured that only reads it."""
     wrote = False
     for _ in range(50):  # until the other thread came in between

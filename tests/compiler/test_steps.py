@@ -1,6 +1,7 @@
 """Whole training steps compiled: the same numbers as without, and no Python from the third call on."""
 
 import functools
+import gc
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import jaxflow as torch
 from jaxflow import nn
 from jaxflow._dispatch import library
+from jaxflow._dispatch.doubt import Doubt
 from jaxflow.compiler._function import CompiledFunction
 
 LAYERS = {
@@ -154,3 +156,38 @@ def test_many_steps_whose_checks_nobody_has_looked_at():
     for _ in range(600):
         last = step()
     assert last.item() < first
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("wrong", [False, True], ids=["right", "wrong"])
+@pytest.mark.parametrize("asked", ["loss", "weight"])
+def test_checks_nobody_asks_about_do_not_pile_up(asked, wrong, deferred):
+    """Whichever number was read before: only the loss, or a weight, whose doubt alone is then over."""
+    layer = torch.nn.Linear(4, 3)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.01)
+
+    @torch.compile
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(layer(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    def run(steps, label=2):
+        for _ in range(steps):
+            loss = step(torch.ones(2, 4), torch.tensor([0, label]))
+        return loss
+
+    found = run(5)
+    (found if asked == "loss" else layer.weight.sum()).item()
+    if wrong:
+        run(1, label=7)
+    run(150)
+    gc.collect()
+    assert sum(type(x) is Doubt for x in gc.get_objects()) < 50
+    if not wrong:
+        assert np.isfinite(run(1).item())
+        return
+    with pytest.raises(IndexError, match="Target 7 is out of bounds"):
+        layer.weight.sum().item()
