@@ -35,10 +35,18 @@ _TENSOR_NAMES = ("its storage", "its shape, dtype or device", "its strides", "th
 
 
 def _item_meta(t: Tensor) -> tuple:
-    view = t._view
-    shown = None if view is None else (view.constant, view.plan, view.base is None)
+    view, shown = t._view, None
+    if view is not None:
+        base = view.base
+        shown = (view.constant, view.plan, view.version is t._storage.version, t._storage.value.aval,
+                 None if base is None else (base._requires_grad, base._grad_fn, base._view))
     return (t._aval, t._stride, shown, t._requires_grad, t._grad_fn is None, t._hooks, t.__class__,
             not t.__dict__)
+
+
+def _together(items: list[Item]) -> list[tuple]:
+    """(container, key, another container, key) of places that hold the same tensor."""
+    return [(item.row.holder, item.key, row.holder, key) for item in items for row, key in item.also]
 
 
 # What the guards found of a call that they let pass: the tensors among its arguments; the old gradients, if
@@ -68,6 +76,7 @@ class Conditions:
                       items: list[Item]) -> None:
         """Note what captured tensors are like, and whose ``.grad`` is there."""
         self.items = [(item.row.holder, item.key) for item in items]
+        self.twice = _together(items)
         self.item_metas = [_item_meta(item.tensor) for item in items]
         self.tensors = tensors
         self.tensor_metas = list(map(_tensor, tensors))
@@ -105,6 +114,7 @@ class Conditions:
     def watch_dropped(self, items: list[Item]) -> None:
         """Note what tensors are like that the call replaces without having read them."""
         self.dropped = [(item.row.holder, item.key) for item in items]
+        self.twice += _together(items)
         self.outlines = [(*_outline(item.tensor)[:-1], {}) for item in items]
 
     def fits(self, leaves: list) -> Found | None:
@@ -115,6 +125,8 @@ class Conditions:
         if self.trees and not all(tree.fits() for tree in self.trees):
             return None
         if self.dropped and not self._dropped_fit():
+            return None
+        if self.twice and not all(one[a] is other[b] for one, a, other, b in self.twice):
             return None
         for ask, asked, answers in self.quick:
             if list(map(ask, asked)) != answers:

@@ -46,7 +46,8 @@ def containers_of(x: Any) -> Iterator[Any]:
 class Tree:
     """The place of a container that each call replaces; ``tree[i]`` is the leaf that stands there now.
 
-    It takes the place of a row for the items in it.
+    It takes the place of a row for the items in it. ``fixed``: its tensors that stand elsewhere, too, and
+    stay there; each is (i, tensor).
     """
 
     def __init__(self, row: Row, key: Any, x: Any) -> None:
@@ -55,6 +56,7 @@ class Tree:
         self.structure = flatten(x, leaves)
         self.tensors = [(i, t) for i, t in enumerate(leaves) if isinstance(t, Tensor)]
         self.others = [(i, y) for i, y in enumerate(leaves) if not isinstance(y, Tensor)]
+        self.fixed: list[tuple] = []
         self.varying: set = set()
 
     def __getitem__(self, i: int) -> Any:
@@ -70,5 +72,5 @@ class Tree:
         if flatten(self.row.holder[self.key], leaves) != self.structure:
             return False
         return all(isinstance(leaves[i], Tensor) for i, _ in self.tensors) and (
-            all(same(y, leaves[i]) for i, y in self.others)
+            all(leaves[i] is t for i, t in self.fixed) and all(same(y, leaves[i]) for i, y in self.others)
         )

@@ -453,13 +453,15 @@ _STDLIB = frozenset(__import__("sys").stdlib_module_names) - {"__main__"}
 class Item:
     """An attribute that holds another tensor after each call: where it is, and the tensor now.
 
-    ``alone`` says whether no other tensor that was found has its memory.
+    ``alone`` says whether no other tensor that was found has its memory. ``also`` are more such attributes
+    that hold the same tensor, each (row, key).
     """
 
-    __slots__ = ("alone", "key", "row", "tensor")
+    __slots__ = ("alone", "also", "key", "row", "tensor")
 
     def __init__(self, row: Row, key: Any, tensor: Tensor, alone: bool) -> None:
         self.row, self.key, self.tensor, self.alone = row, key, tensor, alone
+        self.also: list[tuple] = []
 
 
 class Guard:

@@ -59,7 +59,8 @@ class Builder:
         self.items: list[Item] = []  # attributes that hold another tensor after each call
         self.trees: list[Tree] = []  # containers that each call replaces
         self.gone: set[int] = set()  # ids of those that were there, and in them
-        self.carried: set[int] = set()  # ids of tensors that go on into another container
+        self.carried: set[int] = set()  # ids of tensors that are put somewhere
+        self.leaving: Counter = Counter()  # id of a tensor -> how many places hold another one afterwards
         self.dropped: list[Item] = []  # those whose tensor the call does not read
         self.flags: list[tuple] = []  # tensors whose requires_grad the call changes
         self.sinks: list[tuple] = []
@@ -105,7 +106,7 @@ class Builder:
             unread = slot is not None and slot not in read and id(s) not in changed
             if unread and t._grad is None and id(t) not in self.carried:
                 self.dropped.append(item)
-            elif not item.alone or t._grad is not None or id(t._grad_fn) in self.walked or not _whole(t):
+            elif not item.alone or id(t._grad_fn) in self.walked or not _replaceable(t):
                 raise Unnamed(f"another tensor in {item.row.describe(item.key)}, having read the old one")
             else:
                 self.places[id(s)] = ("item", len(self.items))
@@ -154,15 +155,20 @@ class Builder:
         """What Python changed that outlives the call."""
         # What is written there may be by chance what was there: then it counts all the same.
         self.stored += [Stored(place) for place in self.numbers.values() if not place.untouched()]
-        for row in self.reach.rows:
-            for key, old, new in row.changes(everything=True):
-                if self._kept_number(row, key, old, new) or self._kept_in_attribute(row, key, old, new):
-                    continue
-                where = line_of(str(key), self.watcher.codes)
-                self.blame(
-                    f"it changes {row.describe(key)} from {shorten(old)} to {shorten(new)}"
-                    + (f" ({where})" if where else "")
-                )
+        changes = [(row, *change) for row in self.reach.rows for change in row.changes(everything=True)]
+        for *_, old, new in changes:
+            if isinstance(new, Tensor):
+                self.leaving[id(old)] += 1
+            elif is_tree(old) and is_tree(new):
+                self.leaving.update(id(t) for t in leaves_of(old) if isinstance(t, Tensor))
+        for row, key, old, new in changes:
+            if self._kept_number(row, key, old, new) or self._kept_in_attribute(row, key, old, new):
+                continue
+            where = line_of(str(key), self.watcher.codes)
+            self.blame(
+                f"it changes {row.describe(key)} from {shorten(old)} to {shorten(new)}"
+                + (f" ({where})" if where else "")
+            )
         if self.capture.tape.disturbed:
             self.blame("another thread used a number that it follows")
         if self.stored and not self.capture.undisturbed():  # perhaps another thread wrote it
@@ -236,30 +242,46 @@ class Builder:
             return True
         if is_tree(new):
             return self._kept_container(row, key, old, new)
-        if not isinstance(new, Tensor) or (
-            id(new) in self.capture.snapshot.tensors and not any(new is a for a in self.arguments)
-        ):
+        if not isinstance(new, Tensor) or not self._nameable(new):
             return False
+        follows = False  # whether each call finds there what the one before it has left
         if isinstance(old, Tensor):
             if self.capture.snapshot.tensors[id(old)][1][0] is not old._storage:
                 return False  # it got another storage first
-            if not self._is_item(old):
+            follows = self._leaves_all(old)
+            if follows and not self._kept_item(row, key, old):
                 return False
-            self.items.append(Item(row, key, old, self._alone(old)))
         elif old is not None:
             return False
-        self.sinks.append((row, key, new))
+        self.carried.add(id(new))
+        self.sinks.append((row, key, new, follows))
         self.undo.append((row.holder, key, old))
         return True
 
-    def _is_item(self, old: Tensor) -> bool:
-        """Whether a tensor is at one place alone, and is nobody's argument."""
-        return self._once(old) and not old.__dict__ and not any(
-            old._storage is a._storage for a in self.arguments
+    def _nameable(self, t: Tensor) -> bool:
+        """Whether a tensor is an argument, was made in the call, or was found before it."""
+        return id(t) not in self.capture.snapshot.tensors or id(t) in self.reach.tensors or any(
+            t is a for a in self.arguments
         )
 
-    def _once(self, x: Any) -> bool:
-        return sum(y is x for other in self.reach.rows for y in other.held) < 2
+    def _leaves_all(self, old: Tensor) -> bool:
+        """Whether a tensor stands at none of its places after the call."""
+        return self._places(old) == self.leaving[id(old)]
+
+    def _kept_item(self, row: Row | Tree, key: Any, old: Tensor) -> bool:
+        """Note that a tensor leaves a place, and every other one; whether that can be followed."""
+        known = next((item for item in self.items if item.tensor is old), None)
+        if known is not None:
+            known.also.append((row, key))
+            return True
+        if old.__dict__ or any(old._storage is a._storage for a in self.arguments):
+            return False
+        self.items.append(Item(row, key, old, self._alone(old)))
+        return True
+
+    def _places(self, x: Any) -> int:
+        """In how many places something was before the call."""
+        return sum(y is x for row in self.reach.rows for y in row.held)
 
     def _alone(self, old: Tensor) -> bool:
         others = (t for t, _ in self.reach.tensors.values() if t is not old)
@@ -278,19 +300,22 @@ class Builder:
             tree = Tree(row, key, old)
             if Tree(row, key, new).structure != tree.structure:
                 return False
-            if not all(map(self._once, containers_of(old))):
+            if any(self._places(x) > 1 for x in containers_of(old)):
                 return False
-            for _, t in tree.tensors:
-                if id(t) not in before or before[id(t)][1][0] is not t._storage or not self._is_item(t):
+            for i, t in tree.tensors:
+                if id(t) not in before or before[id(t)][1][0] is not t._storage:
                     return False
-            self.items += [Item(tree, i, t, self._alone(t)) for i, t in tree.tensors]
+                if not self._leaves_all(t):
+                    tree.fixed.append((i, t))
+                elif not self._kept_item(tree, i, t):
+                    return False
             self.trees.append(tree)
             self.gone.update(map(id, containers_of(old)))
             came.update(id(t) for _, t in tree.tensors)
-        if any(id(t) in before and id(t) not in came for t in made):
+        if any(id(t) not in came and not self._nameable(t) for t in made):
             return False
         self.carried.update(map(id, made))
-        self.sinks.append((row, key, new))
+        self.sinks.append((row, key, new, old is not None))
         self.undo.append((row.holder, key, old))
         return True
 
@@ -322,8 +347,11 @@ class Builder:
         spec.trees = self.trees
         for tree in self.trees:
             tree.row.varying.add(tree.key)
-        for item in (*self.items, *self.dropped, *self.numbers.values()):
-            item.row.varying.add(item.key)
+        for item in (*self.items, *self.dropped):
+            for row, key in ((item.row, item.key), *item.also):
+                row.varying.add(key)
+        for place in self.numbers.values():
+            place.row.varying.add(place.key)
 
     def put_back(self) -> None:
         """Leave containers as they were before the call."""
@@ -343,7 +371,7 @@ class Builder:
         recipes.old_storages = frozenset(self.old)
         result = recipes.result(self.result)
         grads = self._new_grads(recipes)
-        sinks = [(row, key, recipes.result(x)) for row, key, x in self.sinks]
+        sinks = [(row, key, recipes.result(x), follows) for row, key, x, follows in self.sinks]
         self.sinks.clear()
         writes = self._writes()
         self.watcher.forget()
@@ -377,7 +405,8 @@ class Builder:
         spec.writes = [(place, slot_of(v), epoch, bump) for place, v, epoch, bump in writes]
         spec.fresh = [slot_of(s.value) for s in recipes.storages]
         spec.recipes, spec.result, spec.grad_makers = recipes.tensors, result, grads
-        spec.sinks = [(row, key, spec.guard.index(row, key), make) for row, key, make in sinks]
+        spec.sinks = [(row, key, spec.guard.index(row, key) if follows else None, make)
+                      for row, key, make, follows in sinks]
         spec.stored = [stored.rows(spec.guard) for stored in self.stored]
         spec.places = list(self.numbers.values())
         spec.looks = [*zip(*((p.get, p.holder, p.at) for p in spec.places))]
@@ -573,10 +602,14 @@ def _like(value: Value) -> Value:
     return Value(value.aval, value.array)
 
 
-def _whole(t: Tensor) -> bool:
-    """Whether a tensor shows all of its memory, and any other like it could stand there."""
-    view, leaf = t._view, t._requires_grad and t._grad_fn is None
-    return not leaf and (view is None or (view.constant and view.base is None and view.plan.identity))
+def _replaceable(t: Tensor) -> bool:
+    """Whether any other tensor like it could stand at its place."""
+    view, base = t._view, t._view and t._view.base
+    if t._grad is not None or (t._requires_grad and t._grad_fn is None):
+        return False
+    if base is not None and (base._requires_grad or base._grad_fn is not None or base._view is not None):
+        return False
+    return view is None or view.version is t._storage.version
 
 
 def _has_state(x: Any) -> bool:

@@ -89,14 +89,29 @@ class Recipes:
         if (
             number is None or at is None or self.uses[number] > 1 or self.storage_uses[at] > 1
             or type(t) is not Tensor or isinstance(t._storage.version, Untracked) or t._requires_grad
-            or t._grad_fn is not None or t._view is not None or t._stride is not None
+            or t._grad_fn is not None or t._view is not None or t._stride is not None or t.__dict__
         ):
             return None
         return number, at
 
     def _maker(self, t: Tensor) -> Callable:
-        if t._hooks or t._tangents or t.__dict__ or t._grad is not None:
-            raise Unnamed("a tensor with hooks, tangents, a .grad or attributes")
+        if t._hooks or t._tangents or t._grad is not None:
+            raise Unnamed("a tensor with hooks, tangents or a .grad")
+        maker = self._bare_maker(t)
+        if not t.__dict__:
+            return maker
+        if not all(isinstance(x, SCALARS) for x in t.__dict__.values()):
+            raise Unnamed("a tensor with attributes that are neither numbers nor texts")
+        attributes = [(name, self.result(x)) for name, x in t.__dict__.items()]
+
+        def with_attributes(call: Any) -> Tensor:
+            made = maker(call)
+            made.__dict__.update([(name, part(call)) for name, part in attributes])
+            return made
+
+        return with_attributes
+
+    def _bare_maker(self, t: Tensor) -> Callable:
         cls, stride, requires_grad, number = type(t), t._stride, t._requires_grad, t._output_nr
         node, version, epoch = t._grad_fn, t._storage.version[0], t._storage.epoch
         if node is not None:

@@ -222,6 +222,189 @@ def a_rate_that_is_a_tensor(compiler):
     return [weight]
 
 
+@program(5)
+def two_states_that_change_places(compiler):
+    held = SimpleNamespace(a=torch.zeros(2), b=torch.ones(2))
+
+    @compiler
+    def f(x):
+        y = held.a * 0.5 - held.b + x
+        held.a, held.b = held.b, held.a
+        return y
+
+    return [f(x) for x in inputs(6, 2)], held.a, held.b
+
+
+@program(5)
+def states_that_move_on_unread(compiler):
+    held = SimpleNamespace(a=torch.zeros(2), b=torch.ones(2), c=torch.ones(2))
+
+    @compiler
+    def f(x):
+        held.c, held.b, held.a = held.b, held.a, x * 2
+        return x + 1
+
+    out = []
+    for x in inputs(6, 2):
+        out += [f(x), held.a, held.b.clone(), held.c + 0]
+    return out
+
+
+@program(5)
+def one_new_tensor_at_two_places(compiler):
+    held = SimpleNamespace(a=torch.zeros(2), b=torch.ones(2))
+
+    @compiler
+    def f(x):
+        y = x - held.a + held.b * 0.5
+        held.a.mul_(3)
+        y = y + held.b
+        held.a = held.b = y
+        return y * 2
+
+    out = []
+    for i, x in enumerate(inputs(7, 2)):
+        out.append(f(x))
+        assert held.a is held.b
+        if i == 3:
+            held.b = held.b.clone()  # no longer the same one
+    held.a.mul_(2)
+    return out, held.a, held.b
+
+
+@program(5)
+def a_place_that_gets_the_tensor_of_another(compiler):
+    held = SimpleNamespace(best=torch.zeros(2), now=torch.ones(2), weight=torch.full((2,), 3.0))
+
+    @compiler
+    def f(x):
+        y = held.best + x
+        held.best = held.now
+        held.now = held.weight
+        return y
+
+    out = [f(x) for x in inputs(8, 2)]
+    assert held.best is held.now is held.weight
+    return out
+
+
+@program(5)
+def a_window_over_the_latest(compiler):
+    latest = [torch.zeros(2), torch.ones(2), torch.full((2,), 2.0)]
+
+    @compiler
+    def f(x):
+        latest.append(x * 2)
+        latest.pop(0)
+        return latest[0] + latest[-1]
+
+    return [f(x) for x in inputs(6, 2)], latest
+
+
+@program(5)
+def what_is_swapped_is_written_too(compiler):
+    held = SimpleNamespace(a=torch.zeros(2), b=torch.ones(2))
+
+    @compiler
+    def f(x):
+        held.a.add_(x)
+        held.a, held.b = held.b, held.a
+        held.a.mul_(0.5)
+
+    kept = held.a
+    for x in inputs(6, 2):
+        f(x)
+    return held.a, held.b, kept, torch.tensor(float(kept is held.a))
+
+
+@program(6)
+def views_that_change_places(compiler):
+    held = SimpleNamespace(a=torch.arange(6.0).reshape(2, 3), b=torch.ones(3, 2).t(), c=torch.ones(4, 3)[1:3])
+    held.a = held.a.t().contiguous().t()
+
+    @compiler
+    def f(x):
+        y = held.a * 0.5 - held.b + x
+        held.c.add_(held.b)
+        held.a, held.b = held.b, held.a
+        return y, held.c
+
+    out = []
+    for i, x in enumerate(inputs(7, 2, 3)):
+        if i == 4:
+            held.a, held.b = held.b, held.a
+        out.append(f(x))
+    return [y for y, _ in out], held.a, held.b, held.c
+
+
+@program(4)
+def a_view_of_other_memory_takes_the_place(compiler):
+    held = SimpleNamespace(state=torch.zeros(4)[:2])
+
+    @compiler
+    def f(x):
+        old, held.state = held.state, (held.state + x).repeat(2)[:2]
+        return old * 2
+
+    out = [f(x) for x in inputs(3, 2)]
+    held.state = torch.ones(6)[:2]  # the same view of a larger one
+    return out, [f(x) for x in inputs(3, 2)], held.state
+
+
+@program(4)
+def what_a_view_shows_is_written_through_another(compiler):
+    held = SimpleNamespace(a=torch.arange(6.0).reshape(2, 3), b=torch.ones(2, 3))
+    part = held.a[0]
+
+    @compiler
+    def f(x):
+        y = held.a * x
+        held.a, held.b = held.b, held.a
+        return y
+
+    out = []
+    for x in inputs(6, 2, 3):
+        out.append(f(x))
+        part.add_(1)
+    return out, part, held.a, held.b
+
+
+@program(5)
+def attributes_of_a_result(compiler):
+    @compiler
+    def f(x, n):
+        y = x * 2
+        y.note, y.count = "twice", n + 1
+        return y, y[0]
+
+    out = [f(x, 4) for x in inputs(6, 2)]
+    assert {y.note for y, _ in out} == {"twice"} and not hasattr(out[-1][1], "note")
+    out[0][0].note = "other"
+    assert out[1][0].note == "twice"
+    return [torch.tensor(y.count) for y, _ in out], [y for y, _ in out]
+
+
+@program(5)
+def a_container_with_what_stays_elsewhere(compiler):
+    held = SimpleNamespace(weight=torch.ones(2), state=torch.zeros(2), hidden=None)
+    held.hidden = (held.state, [held.weight, {"k": held.state}])
+
+    @compiler
+    def f(x):
+        y = held.hidden[1][1]["k"] + held.hidden[1][0] * x
+        held.state = y * 0.5
+        held.hidden = (held.state, [held.weight, {"k": held.state}])
+        return y
+
+    out = []
+    for i, x in enumerate(inputs(7, 2)):
+        if i == 4:
+            held.hidden = (held.state, [held.weight, {"k": held.state.clone()}])
+        out.append(f(x))
+        assert held.hidden[0] is held.state is held.hidden[1][1]["k"] and held.hidden[1][0] is held.weight
+    return out, held.state
+
+
 @pytest.mark.parametrize(("make", "hits"), PROGRAMS)
 def test_what_is_kept_is_the_same(make, hits, executor):
     torch.manual_seed(0)
