@@ -383,13 +383,13 @@ class Specialisation(Conditions):
 
     def store_rest(self, call: Call, rows: list, held: list) -> None:
         """Add to ``rows`` what is stored in containers and flags, and to ``held`` what it replaces."""
-        for row, key, followed, maker in self.sinks:
-            x, holder = maker(call), row.holder
+        for holder, key, followed, maker in self.sinks:
+            x = maker(call)
             held.append(holder[key])
             rows.append((setitem, holder, key, x))
             if followed is not None:  # else what Python does next is another thing
-                index, at = followed
-                rows += [(setitem, row.held, index, x), (setitem, self.guard.flat, at, x)]
+                known, index, at = followed
+                rows += [(setitem, known, index, x), (setitem, self.guard.flat, at, x)]
         for number in self.stored:
             rows += number(call.entries)
         rows += [(setitem, holder, key, x) for holder, key, x in self.settings]

@@ -15,6 +15,7 @@ import types
 from collections import Counter
 from typing import Any
 
+from jaxflow._core.commit import END
 from jaxflow._core.fields import STATE, state_of
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Storage, Value
@@ -27,16 +28,18 @@ from ._arguments import Arguments
 from ._capture import Capture
 from ._containers import Tree, containers_of, is_tree, leaves_of
 from ._numbers import Numbers, Place, Stored, holds_numbers
-from ._reach import Guard, Item, Reach, Row, shorten
+from ._reach import LENGTH, Guard, Item, Reach, Row, shorten
 from ._snapshot import living
 from ._specialisation import Specialisation
 from ._template import Recipes, Unnamed, Unwalked, let_go
-from ._watcher import Watcher, line_of
+from ._watcher import MATCHED, Watcher, line_of, only_appends
 
 _UNKNOWN = "that it reached in a way that cannot be followed"
 _FLAGS = (bool, str, type(None))
 _NUMBERS = (float, int)
 _GRAD = STATE.index("_grad")
+# Who mentions these may look at attributes that no code names.
+_LOOKING = frozenset((MATCHED, "deepcopy", "copy", "asdict", "astuple", "replace", "state_dict"))
 
 
 class Builder:
@@ -59,6 +62,7 @@ class Builder:
         self.items: list[Item] = []  # attributes that hold another tensor after each call
         self.trees: list[Tree] = []  # containers that each call replaces
         self.gone: set[int] = set()  # ids of those that were there, and in them
+        self.grown: set[int] = set()  # ids of lists it appends to and does not read, and what is there
         self.carried: set[int] = set()  # ids of tensors that are put somewhere
         self.leaving: Counter = Counter()  # id of a tensor -> how many places hold another one afterwards
         self.dropped: list[Item] = []  # those whose tensor the call does not read
@@ -162,7 +166,9 @@ class Builder:
             elif is_tree(old) and is_tree(new):
                 self.leaving.update(id(t) for t in leaves_of(old) if isinstance(t, Tensor))
         for row, key, old, new in changes:
-            if self._kept_number(row, key, old, new) or self._kept_in_attribute(row, key, old, new):
+            if self._grew(row) if key is LENGTH else (
+                self._kept_number(row, key, old, new) or self._kept_in_attribute(row, key, old, new)
+            ):
                 continue
             where = line_of(str(key), self.watcher.codes)
             self.blame(
@@ -178,7 +184,7 @@ class Builder:
         changed += [p.holder for p in (*self.numbers.values(), *(s.place for s in self.stored))]
         if any(id(holder) in self.gone for holder in changed):
             self.blame("it changes a container and puts another one in its place")
-        self.reach.rows = [row for row in self.reach.rows if id(row.holder) not in self.gone]
+        self.reach.rows = [row for row in self.reach.rows if id(row.holder) not in self.gone | self.grown]
 
     def _in_order(self) -> None:
         """A quick call finds an optimizer's numbers first, and lets schedules go on when all has run."""
@@ -256,6 +262,30 @@ class Builder:
         self.carried.add(id(new))
         self.sinks.append((row, key, new, follows))
         self.undo.append((row.holder, key, old))
+        return True
+
+    def _grew(self, row: Row) -> bool:
+        """Whether a list got more entries, and nothing that ran looks into it: then each call appends.
+
+        What stands in it is not guarded.
+        """
+        x, before = row.holder, row.held
+        if type(x) is not list or self.reach.everything or not self.reach.names.isdisjoint(_LOOKING):
+            return False
+        if len(x) < len(before) or not all(map(operator.is_, x, before)):
+            return False
+        places = [(r, key) for r in self.reach.rows for key, y in zip(r.names(), r.held) if y is x]
+        codes = self.reach.codes.union(self.watcher.codes)
+        if any(not isinstance(key, str) or not only_appends(key, codes) for _, key in places):
+            return False
+        if any(place.row is row for place in self.numbers.values()):
+            return False
+        # Nor need it live on: nobody comes to it but through the list.
+        held = [y for z in before for y in (*containers_of(z), *leaves_of(z))]
+        self.grown.update(id(y) for y in held if self._places(y) < 2)
+        self.grown.add(id(x))
+        self.sinks.append((row, END, tuple(x[len(before):]), False))
+        self.undo.append((x, slice(len(before), None), []))
         return True
 
     def _nameable(self, t: Tensor) -> bool:
@@ -341,7 +371,9 @@ class Builder:
         spec.arguments = Arguments(structure, leaves, self.fixed, tracked)
         spec.arguments.exact = self.exact
         items = {id(item.tensor) for item in (*self.items, *self.dropped)}
-        tensors = [t for t, _ in self.reach.tensors.values() if id(t) not in items]
+        used = {id(s) for kind, s in (*spec.leaves, *(w[0] for w in spec.writes)) if kind == "fixed"}
+        tensors = [t for t, _ in self.reach.tensors.values()
+                   if id(t) not in items and (id(t) not in self.grown or id(t._storage) in used)]
         spec.watch_tensors(tensors, self.grads, self.arguments, self.items)
         spec.watch_dropped(self.dropped)
         spec.trees = self.trees
@@ -405,7 +437,7 @@ class Builder:
         spec.writes = [(place, slot_of(v), epoch, bump) for place, v, epoch, bump in writes]
         spec.fresh = [slot_of(s.value) for s in recipes.storages]
         spec.recipes, spec.result, spec.grad_makers = recipes.tensors, result, grads
-        spec.sinks = [(row, key, spec.guard.index(row, key) if follows else None, make)
+        spec.sinks = [(row.holder, key, (row.held, *spec.guard.index(row, key)) if follows else None, make)
                       for row, key, make, follows in sinks]
         spec.stored = [stored.rows(spec.guard) for stored in self.stored]
         spec.places = list(self.numbers.values())

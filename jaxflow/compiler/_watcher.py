@@ -36,6 +36,9 @@ _SETTINGS = tuple(os.path.join(_HOME, *name.split("/")) for name in (
 _PRINTING = _SETTINGS[-1]  # reads its settings whoever calls it
 _STDLIB = sysconfig.get_paths()["stdlib"] + os.sep
 _SITE = tuple(sysconfig.get_paths()[kind] + os.sep for kind in ("purelib", "platlib"))
+# Steps that do nothing, and those that only make a variable of an enclosing function known.
+_UNSEEN = ("CACHE", "NOP", "EXTENDED_ARG", "PRECALL", "PUSH_NULL")
+_MADE_KNOWN = ("MAKE_CELL", "COPY_FREE_VARS", "LOAD_CLOSURE")
 _ENGINES = tuple(
     os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
     for name in ("jax", "jaxlib", "numpy")
@@ -245,7 +248,7 @@ def _kind_of(frame: Any) -> int:
     name = code.co_filename
     if name.startswith("<"):  # generated: by import, by named tuples and dataclasses
         module = str(frame.f_globals.get("__name__", "")).split(".")[0]
-        if name.startswith("<frozen") or module in ("", "jaxflow", "jax", "jaxlib", "numpy") or (
+        if name.startswith("<frozen") or module in ("jaxflow", "jax", "jaxlib", "numpy") or (
             module.startswith("namedtuple_")
         ):
             return NOTHING
@@ -314,6 +317,22 @@ def codes_of(code: types.CodeType) -> set[types.CodeType]:
         if isinstance(x, types.CodeType):
             found |= codes_of(x)
     return found
+
+
+def only_appends(name: str, codes: Iterable[types.CodeType]) -> bool:
+    """Whether ``codes`` do nothing with what has this name but call its ``append`` or ``extend``."""
+    for code in codes:
+        for part in codes_of(code):
+            if any(name in _named_by(x) for x in part.co_consts if not isinstance(x, types.CodeType)):
+                return False  # it may look there by that text
+            steps = [step for step in dis.get_instructions(part) if step.opname not in _UNSEEN]
+            for step, then in zip(steps, [*steps[1:], None]):
+                if step.argval == name and not step.opname.endswith(_MADE_KNOWN) and (
+                    then is None or not then.opname.startswith(("LOAD_METHOD", "LOAD_ATTR"))
+                    or then.argval not in ("append", "extend")
+                ):
+                    return False
+    return True
 
 
 def line_of(name: str, codes: Any) -> str | None:

@@ -2,7 +2,9 @@
 
 import dataclasses
 import enum
+import gc
 import types
+import weakref
 from types import SimpleNamespace
 
 import pytest
@@ -405,6 +407,87 @@ def a_container_with_what_stays_elsewhere(compiler):
     return out, held.state
 
 
+LOG = []
+
+
+class Logging:
+    def __init__(self):
+        self.losses, self.pairs = [], []
+
+    def step(self, x, n):
+        y = x * 2
+        self.losses.append(y.sum())
+        self.pairs.extend([(y, n), (y + 1, 0.5)])
+        LOG.append({"y": y})
+        return y
+
+
+@program(6)
+def lists_that_are_only_appended_to(compiler):
+    LOG.clear()
+    kept, counts = Logging(), [torch.zeros(2)]
+    step = compiler(kept.step)
+    for i, x in enumerate(inputs(8, 2)):
+        if i == 4:
+            kept.losses.clear()
+            LOG.append(None)
+        if i == 5:
+            kept.losses = [torch.zeros(1)]
+        counts.append(step(x, 0.25))
+    assert [n for _, n in kept.pairs] == [0.25, 0.5] * 8 and LOG[4] is None and len(LOG) == 9
+    return kept.losses, [y for y, _ in kept.pairs], counts, [x["y"] for x in LOG if x]
+
+
+@program(0)
+def lists_that_are_looked_into_too(compiler):
+    kept = []
+
+    @compiler
+    def f(x):
+        kept.append(x)
+        return sum(kept) * len(kept)
+
+    return [f(x) for x in inputs(6, 2)]
+
+
+@dataclasses.dataclass
+class Record:
+    seen: list
+
+
+def matched(record):
+    match record:
+        case Record(found):
+            return len(found)
+
+
+LOOKING = {
+    "text": lambda record: "{.seen}".format(record).count("tensor"),  # noqa: UP032 (by that name)
+    "getattr": lambda record: len(getattr(record, "seen")),  # noqa: B009
+    "asdict": lambda record: len(dataclasses.asdict(record).popitem()[1]),
+    "vars": lambda record: len([*vars(record).values()][0]),
+    "match": matched,
+}
+
+
+@pytest.mark.parametrize("way", LOOKING)
+def test_a_list_that_is_looked_into_in_another_way(way, deferred):
+    def found(compiler):
+        record, look = Record([torch.ones(2)]), LOOKING[way]
+
+        @compiler
+        def f(x):
+            record.seen.append(x.detach())
+            return x * look(record)
+
+        return [f(x) for x in inputs(5, 2)]
+
+    torch.manual_seed(0)
+    expected = numbers(found(lambda f: f))
+    torch.manual_seed(0)
+    check_same(numbers(found(torch.compile)), expected)
+
+
 @pytest.mark.parametrize(("make", "hits"), PROGRAMS)
 def test_what_is_kept_is_the_same(make, hits, executor):
     torch.manual_seed(0)
@@ -415,6 +498,23 @@ def test_what_is_kept_is_the_same(make, hits, executor):
     check_same(found, expected)
     report = functions[-1].explain()
     assert report["hits"] == hits, report
+
+
+def test_what_a_list_lets_go_of_is_gone(deferred):
+    kept = Logging()
+    kept.losses.append(torch.ones(2))
+    kept.pairs.append((torch.ones(2), {"a": torch.ones(3)}))
+    there = [weakref.ref(t) for t in (kept.losses[0], kept.pairs[0][0], kept.pairs[0][1]["a"])]
+    step = torch.compile(kept.step)
+    for x in inputs(4, 2):
+        step(x, 0.5)
+    there += map(weakref.ref, kept.losses)
+    kept.losses.clear()
+    kept.pairs.clear()
+    gc.collect()
+    assert not any(t() is not None for t in there)
+    step(torch.ones(2), 0.5)
+    assert step.explain()["hits"] == 4 and len(kept.losses) == 1
 
 
 def test_a_leaf_of_a_call_that_is_gone_says_so(deferred):

@@ -38,7 +38,7 @@ def called(f, times=6):
 @effect(r"the length of .*seen from 2 to 3")
 def a_list_grows(compiler):
     seen = []
-    f = compiler(lambda x: seen.append(x * 2) or x + 1)
+    f = compiler(lambda x: seen.append(x * 2) or x + len(seen))
     return called(f), [x.tolist() for x in seen]
 
 
@@ -361,3 +361,11 @@ def test_what_an_interrupt_left_half_made_is_in_nobodys_way(kind, executor):
     assert called(f, 3) == [[0, 0], [2, 2], [4, 4]]
     assert f.explain()["hits"] == 2
     del left
+
+
+def test_code_without_a_module_is_watched_like_any_other(deferred):
+    space = {"torch": torch, "random": random}
+    exec("def f(x):\n    return x * random.random()", space)
+    del space["__builtins__"]
+    f = torch.compile(space["f"])
+    assert len({f(torch.ones(1)).item() for _ in range(5)}) == 5
