@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import repeat
+from itertools import repeat, starmap
 from operator import attrgetter, call, is_
 from typing import Any
 
@@ -41,12 +41,18 @@ def _item_meta(t: Tensor) -> tuple:
         shown = (view.constant, view.plan, view.version is t._storage.version, t._storage.value.aval,
                  None if base is None else (base._requires_grad, base._grad_fn, base._view))
     return (t._aval, t._stride, shown, t._requires_grad, t._grad_fn is None, t._hooks, t.__class__,
-            not t.__dict__)
+            not t.__dict__, t._storage.version.__class__)
 
 
 def _together(items: list[Item]) -> list[tuple]:
-    """(container, key, another container, key) of places that hold the same tensor."""
-    return [(item.row.holder, item.key, row.holder, key) for item in items for row, key in item.also]
+    """How to look at two places that hold the same tensor, for each such pair."""
+    return [(_look(item.row, item.key), _look(row, key)) for item in items for row, key in item.also]
+
+
+def _look(row: Any, key: Any) -> tuple:
+    """How to look at a place: a function, and what it takes."""
+    get, _, at = row.access(key)
+    return get, row.holder, at
 
 
 # What the guards found of a call that they let pass: the tensors among its arguments; the old gradients, if
@@ -75,7 +81,7 @@ class Conditions:
     def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
                       items: list[Item]) -> None:
         """Note what captured tensors are like, and whose ``.grad`` is there."""
-        self.items = [(item.row.holder, item.key) for item in items]
+        self.items = [_look(item.row, item.key) for item in items]
         self.twice = _together(items)
         self.item_metas = [_item_meta(item.tensor) for item in items]
         self.tensors = tensors
@@ -113,7 +119,7 @@ class Conditions:
 
     def watch_dropped(self, items: list[Item]) -> None:
         """Note what tensors are like that the call replaces without having read them."""
-        self.dropped = [(item.row.holder, item.key) for item in items]
+        self.dropped = [_look(item.row, item.key) for item in items]
         self.twice += _together(items)
         self.outlines = [(*_outline(item.tensor)[:-1], {}) for item in items]
 
@@ -126,7 +132,7 @@ class Conditions:
             return None
         if self.dropped and not self._dropped_fit():
             return None
-        if self.twice and not all(one[a] is other[b] for one, a, other, b in self.twice):
+        if self.twice and not all(call(*one) is call(*other) for one, other in self.twice):
             return None
         for ask, asked, answers in self.quick:
             if list(map(ask, asked)) != answers:
@@ -191,14 +197,13 @@ class Conditions:
         return True
 
     def _dropped_fit(self) -> bool:
-        now = [holder[key] for holder, key in self.dropped]
+        now = list(starmap(call, self.dropped))
         return all(isinstance(t, Tensor) for t in now) and list(map(_outline, now)) == self.outlines
 
     def _items_fit(self, tensors: list) -> bool:
         """Whether attributes that are replaced hold tensors like those then, on memory of their own."""
         memory = {id(t._storage) for t in tensors}
-        for (holder, key), expected in zip(self.items, self.item_metas):
-            t = holder[key]
+        for t, expected in zip(starmap(call, self.items), self.item_metas):
             if not isinstance(t, Tensor) or _item_meta(t) != expected:
                 return False
             at = id(t._storage)

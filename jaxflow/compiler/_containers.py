@@ -9,6 +9,7 @@ NOTE [Containers made anew]
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import getitem, setitem
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
@@ -60,7 +61,16 @@ class Tree:
         self.varying: set = set()
 
     def __getitem__(self, i: int) -> Any:
-        return leaves_of(self.row.holder[self.key])[i]
+        return leaves_of(self.now())[i]
+
+    def now(self) -> Any:
+        """The container that stands there now."""
+        get, _, at = self.row.access(self.key)
+        return get(self.row.holder, at)
+
+    def access(self, key: Any) -> tuple:
+        """As `Row.access`; nothing is stored in it."""
+        return getitem, setitem, key
 
     def describe(self, key: Any) -> str:
         """How to call the place of the container."""
@@ -69,7 +79,7 @@ class Tree:
     def fits(self) -> bool:
         """Whether what stands there is like what stood there then, tensors aside."""
         leaves: list = []
-        if flatten(self.row.holder[self.key], leaves) != self.structure:
+        if flatten(self.now(), leaves) != self.structure:
             return False
         return all(isinstance(leaves[i], Tensor) for i, _ in self.tensors) and (
             all(leaves[i] is t for i, t in self.fixed) and all(same(y, leaves[i]) for i, y in self.others)

@@ -28,7 +28,7 @@ from jaxflow._dispatch.tracked import Tape, settled
 from ._arguments import LEAVES, flatten, numbers_at, records, same_attributes
 from ._call import MISSED
 from ._capture import Capture, Programs, Unsupported
-from ._numbers import Numbers, holds_numbers
+from ._numbers import Numbers, is_store
 from ._reach import Reach, Wrapped, same
 from ._specialise import Builder
 from ._turns import Busy, capturing
@@ -207,7 +207,7 @@ class CompiledFunction(Wrapped):
         if self.dynamic is False or entry.tracked is None:
             return Numbers(reach, ())
         for spec in entry.specialisations:
-            for row in filter(holds_numbers, spec.guard.rows):
+            for row in filter(is_store, spec.guard.rows):
                 for key, old, new in row.changes():
                     if type(old) in _NUMBERS and type(new) in _NUMBERS:
                         entry.note_number(row.holder, key)

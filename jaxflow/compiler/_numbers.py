@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
-from operator import getitem, is_, setitem
+from operator import is_, setitem
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -38,9 +38,7 @@ class Place:
     def __init__(self, row: Row, key: Any, before: Any) -> None:
         self.row, self.key, self.before, self.holder = row, key, before, row.holder
         self.entry: int | None = None
-        cell = type(row.holder) is CellType
-        self.at = "cell_contents" if cell else key
-        self.get, self.put = (getattr, setattr) if cell else (getitem, setitem)
+        self.get, self.put, self.at = row.access(key)
 
     def now(self) -> Any:
         """What is there; None if nothing is."""
@@ -55,7 +53,7 @@ class Place:
         return type(x) is Tracked and x.tape.open and x.at == self.entry
 
 
-def holds_numbers(row: Row) -> bool:
+def is_store(row: Row) -> bool:
     """Whether what a row lists can be looked up and stored by key."""
     kind = type(row.holder)
     if kind in _DICTS:

@@ -101,6 +101,12 @@ class Row:
             return None
         return list(zip(itertools.repeat(self.holder), self.lister.args[1], self.held))
 
+    def access(self, key: Any) -> tuple:
+        """How to read and store what a key names: two functions of the holder and a key, and that key."""
+        if type(self.holder) is types.CellType:
+            return getattr, setattr, "cell_contents"
+        return operator.getitem, operator.setitem, key
+
     def is_cell(self) -> bool:
         """Whether this is a variable of an enclosing function that has a value."""
         return isinstance(self.holder, types.CellType) and self.held[0] is not _MISSING

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, repeat
-from operator import add, attrgetter, itemgetter, setitem
+from itertools import chain, repeat, starmap
+from operator import add, attrgetter, call, itemgetter, setitem
 from typing import Any
 from weakref import getweakrefcount, ref
 
@@ -323,7 +323,7 @@ class Specialisation(Conditions):
         made = entries, len(self.fresh), len(self.recipes)
         if self.simple and plain is not None:
             return Call(arguments, (), (), *made), self.read_owners, self.pick_read(plain)
-        items = [holder[key] for holder, key in self.items]
+        items = list(starmap(call, self.items))
         owners = [t if t.__class__ is not int else arguments[t] for t in self.grad_owners]
         grads = list(map(_grad_of, owners))
         return Call(arguments, grads, items, *made), owners, grads
@@ -381,20 +381,20 @@ class Specialisation(Conditions):
             numbers[at] = x - (1 << 64) if x >= 1 << 63 else x
         return np.array(numbers, np.int64)
 
-    def store_rest(self, call: Call, rows: list, held: list) -> None:
+    def store_rest(self, this: Call, rows: list, held: list) -> None:
         """Add to ``rows`` what is stored in containers and flags, and to ``held`` what it replaces."""
-        for holder, key, followed, maker in self.sinks:
-            x = maker(call)
-            held.append(holder[key])
-            rows.append((setitem, holder, key, x))
+        for (get, put, at), holder, followed, maker in self.sinks:
+            x = maker(this)
+            held.append(get(holder, at))
+            rows.append((put, holder, at, x))
             if followed is not None:  # else what Python does next is another thing
-                known, index, at = followed
-                rows += [(setitem, known, index, x), (setitem, self.guard.flat, at, x)]
+                known, index, position = followed
+                rows += [(setitem, known, index, x), (setitem, self.guard.flat, position, x)]
         for number in self.stored:
-            rows += number(call.entries)
-        rows += [(setitem, holder, key, x) for holder, key, x in self.settings]
+            rows += number(this.entries)
+        rows += self.settings
         for owner, flag in self.flags:
-            t = call.arguments[owner] if owner.__class__ is int else owner
+            t = this.arguments[owner] if owner.__class__ is int else owner
             rows.append(requires_grad_row(t, flag))
 
     def doubt(self, values: list, flags: Sequence[Value]) -> tuple[list | None, Sequence[tuple]]:

@@ -27,7 +27,7 @@ from jaxflow._dispatch.tracked import Tracked
 from ._arguments import Arguments
 from ._capture import Capture
 from ._containers import Tree, containers_of, is_tree, leaves_of
-from ._numbers import Numbers, Place, Stored, holds_numbers
+from ._numbers import Numbers, Place, Stored, is_store
 from ._reach import LENGTH, Guard, Item, Reach, Row, shorten
 from ._snapshot import living
 from ._specialisation import Specialisation
@@ -180,7 +180,7 @@ class Builder:
         if self.stored and not self.capture.undisturbed():  # perhaps another thread wrote it
             for place in (s.place for s in self.stored if s.entry is None):
                 self.blame(f"it sets {place.row.describe(place.key)} while there are other threads")
-        changed = [row.holder for row, *_ in self.sinks] + [holder for holder, *_ in self.settings]
+        changed = [row.holder for row, *_ in self.sinks] + [holder for _, holder, *_ in self.settings]
         changed += [p.holder for p in (*self.numbers.values(), *(s.place for s in self.stored))]
         if any(id(holder) in self.gone for holder in changed):
             self.blame("it changes a container and puts another one in its place")
@@ -214,7 +214,7 @@ class Builder:
         if place is not None and place.row is row:
             storable = type(new) in (*_NUMBERS, *_FLAGS, Tracked) and not self._scheduled(row)
             return storable or place.untouched()
-        if not holds_numbers(row) or self._scheduled(row):
+        if not is_store(row) or self._scheduled(row):
             return False
         if type(old) in _NUMBERS:
             if type(new) in (*_NUMBERS, *_FLAGS, Tracked):
@@ -233,18 +233,19 @@ class Builder:
                    for x in (vars(s), *vars(s).values(), *s.optimizer.param_groups))
 
     def _kept_in_attribute(self, row: Row, key: Any, old: Any, new: Any) -> bool:
-        """Whether an attribute was given a flag, or a tensor that the call made; then each call does so.
+        """Whether an attribute was given a flag, or a tensor that can be named; then each call does so.
 
-        An entry of a list counts as an attribute.
+        Entries of lists and dicts, globals and variables of enclosing functions count as attributes.
         """
         named = isinstance(key, str) and row.lister == getattr(row.holder, "values", None)
-        if not named and not (type(row.holder) is list and isinstance(key, int)):
+        if not named and not (is_store(row) and type(key) in (str, int)):  # which compare without Python
             return False
-        if named and isinstance(old, _FLAGS) and isinstance(new, _FLAGS):
+        _, put, at = row.access(key)
+        if type(row.holder) is not list and isinstance(old, _FLAGS) and isinstance(new, _FLAGS):
             # What it is afterwards follows from what it was, which is guarded. A counter is never twice the
             # same, so for numbers that would be no use.
-            self.settings.append((row.holder, key, new))
-            self.undo.append((row.holder, key, old))
+            self.settings.append((put, row.holder, at, new))
+            self.undo.append((put, row.holder, at, old))
             return True
         if is_tree(new):
             return self._kept_container(row, key, old, new)
@@ -261,7 +262,7 @@ class Builder:
             return False
         self.carried.add(id(new))
         self.sinks.append((row, key, new, follows))
-        self.undo.append((row.holder, key, old))
+        self.undo.append((put, row.holder, at, old))
         return True
 
     def _grew(self, row: Row) -> bool:
@@ -285,7 +286,7 @@ class Builder:
         self.grown.update(id(y) for y in held if self._places(y) < 2)
         self.grown.add(id(x))
         self.sinks.append((row, END, tuple(x[len(before):]), False))
-        self.undo.append((x, slice(len(before), None), []))
+        self.undo.append((operator.setitem, x, slice(len(before), None), []))
         return True
 
     def _nameable(self, t: Tensor) -> bool:
@@ -346,7 +347,8 @@ class Builder:
             return False
         self.carried.update(map(id, made))
         self.sinks.append((row, key, new, old is not None))
-        self.undo.append((row.holder, key, old))
+        _, put, at = row.access(key)
+        self.undo.append((put, row.holder, at, old))
         return True
 
     def _unguarded(self) -> None:
@@ -387,8 +389,8 @@ class Builder:
 
     def put_back(self) -> None:
         """Leave containers as they were before the call."""
-        for holder, key, old in self.undo:
-            holder[key] = old
+        for put, holder, at, old in self.undo:
+            put(holder, at, old)
         for place in (*self.numbers.values(), *(s.place for s in self.stored)):
             place.put(place.holder, place.at, place.before)
 
@@ -437,8 +439,10 @@ class Builder:
         spec.writes = [(place, slot_of(v), epoch, bump) for place, v, epoch, bump in writes]
         spec.fresh = [slot_of(s.value) for s in recipes.storages]
         spec.recipes, spec.result, spec.grad_makers = recipes.tensors, result, grads
-        spec.sinks = [(row.holder, key, (row.held, *spec.guard.index(row, key)) if follows else None, make)
-                      for row, key, make, follows in sinks]
+        spec.sinks = [
+            (row.access(key), row.holder, (row.held, *spec.guard.index(row, key)) if follows else None, make)
+            for row, key, make, follows in sinks
+        ]
         spec.stored = [stored.rows(spec.guard) for stored in self.stored]
         spec.places = list(self.numbers.values())
         spec.looks = [*zip(*((p.get, p.holder, p.at) for p in spec.places))]

@@ -407,6 +407,76 @@ def a_container_with_what_stays_elsewhere(compiler):
     return out, held.state
 
 
+@program(5)
+def a_state_in_a_variable_of_the_enclosing_function(compiler):
+    def made():
+        h, pair, first = torch.zeros(2), (torch.zeros(2), 0.5), True
+
+        def step(x):
+            nonlocal h, pair, first
+            y = h * 0.5 + x if first else h - x
+            pair = h, 0.5
+            h, first = y, False
+            return y + pair[0]
+
+        return step, lambda: (h, *pair)
+
+    step, state = made()
+    f = compiler(step)
+    out = [f(x) for x in inputs(7, 2)]
+    h, last, number = state()
+    assert number == 0.5
+    return out, h, last
+
+
+class Key:
+    """Compared in Python, where somebody may get in between."""
+
+    def __hash__(self):
+        return 1
+
+    def __eq__(self, other):
+        return self is other
+
+
+@program(0)
+def a_state_under_a_key_of_the_users(compiler):
+    key = Key()
+    states = {key: torch.zeros(2)}
+
+    @compiler
+    def f(x):
+        states[key] = states[key] * 0.5 + x
+        return states[key] * 2
+
+    return [f(x) for x in inputs(5, 2)], states[key]
+
+
+STATE = OTHER = None
+
+
+@program(3)
+def a_state_in_a_global(compiler):
+    global STATE, OTHER
+    STATE, OTHER = torch.zeros(2), torch.ones(2)
+
+    @compiler
+    def f(x):
+        global STATE, OTHER
+        STATE, OTHER = OTHER, (STATE + x).detach()
+        return shown() * 2
+
+    def shown():
+        return STATE - OTHER
+
+    out = []
+    for i, x in enumerate(inputs(6, 2)):
+        if i == 3:
+            STATE = torch.full((2,), 5.0)
+        out.append(f(x))
+    return out, STATE, OTHER
+
+
 LOG = []
 
 

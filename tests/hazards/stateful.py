@@ -98,7 +98,7 @@ def performed(source: Source, compiled: bool) -> Trace:
             errors.append(f"call {len(calls)} raised {type(error).__name__}: {error}"[:200])
         for name, x in vars(p).items():
             describe(name, x, facts)
-        for name in ("q", "RATE", "CALLS"):
+        for name in ("q", "RATE", "CALLS", "MEMORY"):
             describe(name, space[name], facts)
         facts["rng"] = np.asarray(torch.get_rng_state().tolist())
         facts["grad mode"] = torch.is_grad_enabled()

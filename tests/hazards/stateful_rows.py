@@ -25,6 +25,19 @@ def counter():
     return step
 
 STEPS = counter()
+MEMORY = torch.zeros(2, 3, dtype=torch.float64)
+
+def remembering():
+    kept = torch.ones(2, 3, dtype=torch.float64)
+
+    def step(y):
+        nonlocal kept
+        old, kept = kept, (kept * 0.5 + y).detach()
+        return old
+
+    return step
+
+REMEMBER = remembering()
 
 def gain(t, factor=0.5):
     return t * factor
@@ -41,7 +54,7 @@ class Program:
         self.a = torch.linspace(-1.0, 1.0, 6, dtype=torch.float64).reshape(2, 3)
         self.b = self.a.clone()
         self.h = self.total = self.hidden = None
-        self.items, self.numbers = [], [0.5, 0.25]
+        self.items, self.numbers, self.history = [], [0.5, 0.25], []
         self.table = {"first": torch.ones(2, 3, dtype=torch.float64), "second": 0.5}
         self.settings = Settings()
         self.flag, self.count, self.name, self.bad = False, 0, "x", False
@@ -54,7 +67,7 @@ class Program:
         self.w = torch.full((3,), 0.5, dtype=torch.float64, requires_grad=True)
 
     def step(self, x, n):
-        global RATE
+        global RATE, MEMORY
         y = torch.tanh(x)
 {body}
         return y
@@ -72,6 +85,17 @@ STATEMENTS = (
     "self.a = (self.a * 0.5 + y).detach()",
     "self.a, self.b = self.b, self.a",
     "self.b = self.a",
+    # globals, variables of enclosing functions and lists that nobody reads
+    "MEMORY = (MEMORY * 0.5 + y).detach()",
+    "MEMORY, self.a = self.a, MEMORY",
+    "self.b = MEMORY\nMEMORY = y.detach()",
+    "y = y + MEMORY * 0.125",
+    "y = y + REMEMBER(y) * 0.25",
+    "self.history.append(y.detach().sum())",
+    "self.history.extend([(y.detach(), n), {'b': self.b}])",
+    "if self.h is not None:\n    self.a, self.b, self.h = self.b, self.h, self.a",
+    "if len(self.items) > 1:\n    self.items.append(self.items.pop(0))",
+    "self.hidden = (self.a, [self.b, {'k': self.a}])",
     "self.b = self.a.clone()",
     "y = y + self.a - self.b",
     # attributes that appear, vanish, change what they are
@@ -245,6 +269,11 @@ BETWEEN = (
     "p.hidden = (torch.ones(2, 3, dtype=torch.float64), 0.5)",
     "p.hidden = None",
     "q.append(p.hidden)",
+    "q.append(p.history)",
+    "p.history.clear()",
+    "q.append(MEMORY)",
+    "globals()['MEMORY'] = p.a",
+    "globals()['REMEMBER'] = remembering()",
     "q.append(p.items)",
     "p.items.reverse()",
     "p.table = dict(reversed(list(p.table.items())))",
