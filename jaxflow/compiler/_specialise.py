@@ -39,7 +39,7 @@ _FLAGS = (bool, str, type(None))
 _NUMBERS = (float, int)
 _GRAD = STATE.index("_grad")
 # Who mentions these may look at attributes that no code names.
-_LOOKING = frozenset((MATCHED, "deepcopy", "copy", "asdict", "astuple", "replace", "state_dict"))
+_LOOKING = frozenset((MATCHED, "deepcopy", "copy", "asdict", "astuple", "replace", "state_dict", "__self__"))
 
 
 class Builder:

@@ -537,6 +537,7 @@ LOOKING = {
     "asdict": lambda record: len(dataclasses.asdict(record).popitem()[1]),
     "vars": lambda record: len([*vars(record).values()][0]),
     "match": matched,
+    "method": lambda record: len(record.seen.append.__self__),
 }
 
 
