@@ -394,7 +394,8 @@ def test_what_another_thread_writes_meanwhile_is_not_repeated(value, deferred, q
         kept.rate = 2.0  # followed from here on
         other = threading.Thread(target=write)
         other.start()
-        assert f(torch.ones(1)).item() == 2.0
+        # It may have written before the function read the number.
+        assert f(torch.ones(1)).item() in (2.0, 3.0 if value is None else value)
         over.set()
         other.join()
         wrote |= kept.rate != 2.0
