@@ -69,6 +69,7 @@ class Builder:
         self.flags: list[tuple] = []  # tensors whose requires_grad the call changes
         self.sinks: list[tuple] = []
         self.settings: list[tuple] = []
+        self.flagged: list[tuple] = []  # their places, (row, key)
         self.undo: list[tuple] = []
         self.new_grads: list[tuple] = []
         self.replaces = False  # whether each .grad it makes takes the place of an old one
@@ -177,14 +178,22 @@ class Builder:
             )
         if self.capture.tape.disturbed:
             self.blame("another thread used a number that it follows")
-        if self.stored and not self.capture.undisturbed():  # perhaps another thread wrote it
-            for place in (s.place for s in self.stored if s.entry is None):
-                self.blame(f"it sets {place.row.describe(place.key)} while there are other threads")
+        if not self.capture.undisturbed():  # perhaps another thread wrote it
+            for row, key in self._not_by_itself():
+                self.blame(f"it sets {row.describe(key)} while there are other threads")
         changed = [row.holder for row, *_ in self.sinks] + [holder for _, holder, *_ in self.settings]
         changed += [p.holder for p in (*self.numbers.values(), *(s.place for s in self.stored))]
         if any(id(holder) in self.gone for holder in changed):
             self.blame("it changes a container and puts another one in its place")
         self.reach.rows = [row for row in self.reach.rows if id(row.holder) not in self.gone | self.grown]
+
+    def _not_by_itself(self) -> list[tuple]:
+        """(row, key) of what is stored that does not show that the call made it: it was there before."""
+        found = [(s.place.row, s.place.key) for s in self.stored if s.entry is None]
+        found += self.flagged
+        old = self.capture.snapshot.tensors
+        return found + [(row, LENGTH if key is END else key) for row, key, x, _ in self.sinks
+                        if key is END or (id(x) in old and not any(x is a for a in self.arguments))]
 
     def _in_order(self) -> None:
         """A quick call finds an optimizer's numbers first, and lets schedules go on when all has run."""
@@ -245,6 +254,7 @@ class Builder:
             # What it is afterwards follows from what it was, which is guarded. A counter is never twice the
             # same, so for numbers that would be no use.
             self.settings.append((put, row.holder, at, new))
+            self.flagged.append((row, key))
             self.undo.append((put, row.holder, at, old))
             return True
         if is_tree(new):
@@ -324,7 +334,6 @@ class Builder:
         if any(id(x) in known for x in containers_of(new)):
             return False
         made = [t for t in leaves_of(new) if isinstance(t, Tensor)]
-        came = {*map(id, self.arguments)}
         if old is not None:
             if not is_tree(old):
                 return False
@@ -342,8 +351,7 @@ class Builder:
                     return False
             self.trees.append(tree)
             self.gone.update(map(id, containers_of(old)))
-            came.update(id(t) for _, t in tree.tensors)
-        if any(id(t) not in came and not self._nameable(t) for t in made):
+        if not all(map(self._nameable, made)):
             return False
         self.carried.update(map(id, made))
         self.sinks.append((row, key, new, old is not None))

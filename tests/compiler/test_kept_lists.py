@@ -1,6 +1,8 @@
 """Lists to which a compiled function appends, and which it also looks into, in whatever way."""
 
 import dataclasses
+import threading
+from types import SimpleNamespace
 
 import pytest
 from running import check_same, numbers
@@ -49,3 +51,42 @@ def test_a_list_that_is_looked_into_in_another_way(way, deferred):
     expected = numbers(found(lambda f: f))
     torch.manual_seed(0)
     check_same(numbers(found(torch.compile)), expected)
+
+
+WRITES = {
+    "append": lambda kept: kept.seen.append(kept.a),
+    "flag": lambda kept: setattr(kept, "stop", True),
+    "tensor": lambda kept: setattr(kept, "a", kept.b),
+}
+
+
+@pytest.mark.parametrize("what", WRITES)
+def test_what_another_thread_stores_in_a_capture_is_not_repeated(what, deferred):
+    kept = SimpleNamespace(seen=[], stop=False, a=torch.ones(2), b=torch.full((2,), 2.0))
+    kept.a.tolist()  # it is there
+    over = threading.Event()
+
+    def write():
+        while not over.is_set():
+            if kept.a._storage.value.array is None:  # a capture has begun
+                WRITES[what](kept)
+                return
+
+    @torch.compile
+    def f(x):
+        kept.seen.append  # noqa: B018 (only named, never read)
+        y = x * 3 if kept.stop else x + kept.a
+        for _ in range(1_000_000):
+            pass
+        return y + kept.b * 0
+
+    other = threading.Thread(target=write)
+    other.start()
+    f(torch.ones(2))
+    over.set()
+    other.join()
+    length = len(kept.seen)
+    kept.stop, kept.a = False, torch.ones(2)
+    for _ in range(4):
+        assert f(torch.ones(2)).tolist() == [2.0, 2.0]
+        assert len(kept.seen) == length and kept.stop is False and kept.a.tolist() == [1.0, 1.0]
