@@ -1,4 +1,4 @@
-"""NOTE [Freed pages stay]: a program that runs again faults in no fresh memory."""
+"""NOTE [Freed pages stay], [An arena for each thread]: a program that runs again faults in no fresh memory."""
 
 import os
 import platform
@@ -47,6 +47,25 @@ found.append(resident())
 print(*found)
 """
 
+# How many arenas the C library has after a program that XLA divided among its threads.
+ARENAS = """
+import ctypes
+import pathlib
+import tempfile
+import jaxflow as torch
+
+x = torch.ones(512, 512)
+for _ in range(20):
+    (x @ x).softmax(0).sum().item()
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+with tempfile.NamedTemporaryFile() as file:
+    stream = ctypes.c_void_p(libc.fopen(file.name.encode(), b"w"))
+    libc.malloc_info(0, stream)
+    libc.fclose(stream)
+    print(pathlib.Path(file.name).read_text().count("<heap nr="))
+"""
+
 pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the setting is glibc's")
 
 
@@ -63,6 +82,10 @@ def _faults_a_run(keep: str) -> float:
 def test_freed_memory_is_used_again():
     released, kept = _faults_a_run("0"), _faults_a_run("1")
     assert kept < released / 4
+
+
+def test_threads_of_xla_have_arenas_of_their_own():
+    assert _printed(ARENAS, JAXFLOW_INTERPRET="0")[0] > 2
 
 
 def test_freed_memory_is_handed_back_when_caches_let_go():
