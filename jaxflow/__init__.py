@@ -5,8 +5,9 @@ import jax as _jax
 from ._core import flags as _flags
 from ._core import heap as _heap
 
-if _flags.KEEP_PAGES:
-    _heap.keep_pages()  # before XLA allocates anything: see NOTE [Freed pages stay]
+# Before XLA allocates anything: NOTE [Freed pages stay], [An arena for each thread].
+if _flags.KEEP_PAGES and _heap.keep_pages() and not _flags.ASYNC:
+    _jax.config.update("jax_cpu_enable_async_dispatch", False)
 _jax.config.update("jax_enable_x64", True)  # PyTorch's default integer is int64
 _cache = _flags.cache_dir()
 if _cache is not None:

@@ -11,6 +11,8 @@ JAXFLOW_CACHE_DIR        the user's cache folder     where that cache lives
 JAXFLOW_KEEP_MB          512                         megabytes (estimated) of plans and programs kept, with 32
                                                      plans for each; NOTE [What is kept]
 JAXFLOW_KEEP_PAGES       1                           0: freed CPU memory goes back to the system at once
+JAXFLOW_ASYNC            0                           1: CPU programs run beside Python; NOTE [An arena for
+                                                     each thread]
 JAXFLOW_CHECK_MEMORY     1                           0: programs run without looking whether they fit
 JAXFLOW_EXPLAIN          0                           1: print ``jaxflow.explain()`` when the process ends
 JAXFLOW_DEBUG            0                           1: errors while running name the source lines of ops
@@ -41,6 +43,7 @@ MAX_OPS = int(os.environ.get("JAXFLOW_MAX_OPS", "1000"))
 INTERPRET = os.environ.get("JAXFLOW_INTERPRET", "1") != "0"
 KEEP_MB = int(os.environ.get("JAXFLOW_KEEP_MB", "512"))
 KEEP_PAGES = os.environ.get("JAXFLOW_KEEP_PAGES", "1") != "0"
+ASYNC = _flag("JAXFLOW_ASYNC")
 CHECK_MEMORY = os.environ.get("JAXFLOW_CHECK_MEMORY", "1") != "0"
 EXPLAIN_AT_EXIT = _flag("JAXFLOW_EXPLAIN")
 DEBUG = _flag("JAXFLOW_DEBUG")

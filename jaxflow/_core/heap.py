@@ -12,12 +12,13 @@ NOTE [Freed pages stay]
 NOTE [An arena for each thread]
     XLA's threads allocate little things all the time while a program runs. In one arena they wait for its
     lock, and what Python's thread allocates lies scattered among it: the demo's compiled step takes 40 ms
-    instead of 31 so, a step of a tiny perceptron 173 us instead of 130. So each thread has an arena of its
-    own, as glibc arranges by itself. But such an arena is made of pieces of 64 MB at most: what does not fit
-    into one is mapped and unmapped at each run, and a piece of which nothing is in use any more is unmapped as
-    well. Therefore XLA is asked to split scratch memory into blocks that fit well (``BLOCK``), and from the
-    first program on that needs more than one block, pieces are kept, too. Before that they are not, for a
-    small step is a tenth slower where so much more memory is at hand.
+    instead of 34 so, a step of a tiny perceptron 173 us instead of 121. So each thread has an arena of its
+    own, as glibc arranges by itself. But only the first thread's may take a block above 64 MB; in others it
+    is mapped and unmapped at each run. So XLA is asked to start programs in the thread that calls them,
+    which is where it then takes scratch memory, and which waits for them. What that costs, recording the next
+    step beside a running one, was less than what it saved in each program measured on two cores, and scratch
+    memory is there once instead of once for each of four threads (a small ViT's step: 610 MB instead of
+    1,000). ``JAXFLOW_ASYNC=1`` has programs run beside Python again.
 """
 
 from __future__ import annotations
@@ -26,12 +27,8 @@ import ctypes
 import sys
 
 # From glibc's malloc.h.
-_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _MOST = 2**31 - 1
-_PIECE = 1 << 26  # HEAP_MAX_SIZE, where a long has 64 bits
-
-#: The largest block of scratch memory that a program should take at once, unless one array is larger.
-BLOCK = _PIECE // 2
 
 
 def hand_back() -> None:
@@ -43,14 +40,10 @@ def hand_back() -> None:
 
 def keep_pages() -> bool:
     """Have freed memory stay with this process; whether the C library took the setting (glibc only)."""
-    return _set((_M_TRIM_THRESHOLD, _MOST), (_M_MMAP_THRESHOLD, _MOST))
-
-
-def keep_pieces() -> bool:
-    """Have the arenas of threads keep the pieces that they are made of, in addition; as `keep_pages`."""
-    return _set((_M_TOP_PAD, _PIECE))
-
-
-def _set(*settings: tuple[int, int]) -> bool:
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform.startswith("linux") else None
-    return mallopt is not None and all([mallopt(name, value) for name, value in settings])
+    if not sys.platform.startswith("linux"):
+        return False
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is None:
+        return False
+    taken = [mallopt(name, value) for name, value in ((_M_TRIM_THRESHOLD, _MOST), (_M_MMAP_THRESHOLD, _MOST))]
+    return all(taken)

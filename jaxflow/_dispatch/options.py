@@ -16,14 +16,11 @@ from typing import Any
 import jax
 
 from jaxflow._core import device as devices
-from jaxflow._core import flags, heap
 
 _CPU: dict[str, Any] = {
     # XLA's own default without LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION.
     "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE",
 }
-if flags.KEEP_PAGES:
-    _CPU["xla_multiheap_size_constraint_per_heap"] = heap.BLOCK  # NOTE [An arena for each thread]
 _UNKNOWN = ("No such compile option", "not a valid enum value")
 
 
@@ -32,10 +29,7 @@ def compiled(lowered: Any, device: devices.device) -> Any:
     if device is not devices.CPU:
         return lowered.compile()
     chosen = os.environ.get("XLA_FLAGS", "")
-    found = _with_options(lowered, {name: value for name, value in _CPU.items() if name not in chosen})
-    if flags.KEEP_PAGES and found.memory_analysis().temp_size_in_bytes > heap.BLOCK:
-        heap.keep_pieces()
-    return found
+    return _with_options(lowered, {name: value for name, value in _CPU.items() if name not in chosen})
 
 
 def _with_options(lowered: Any, options: dict[str, Any]) -> Any:
