@@ -1,4 +1,4 @@
-"""NOTE [Freed pages stay], [An arena for each thread]: a program that runs again faults in no fresh memory."""
+"""NOTE [Freed pages stay], [An arena for each thread]: what runs again faults in no fresh memory."""
 
 import os
 import platform
