@@ -69,17 +69,22 @@ def all_at_epochs(storages: Iterable, epochs: list) -> Iterable:
 
 def all_equal(found: Iterable, expected: Iterable) -> Iterable:
     """The condition that what ``found`` yields equals what stands in ``expected``, numbers in both."""
-    return map(_holds, map(eq, found, expected))
+    return _all(map(eq, found, expected))
 
 
 def all_same(found: Iterable, expected: Iterable) -> Iterable:
     """The condition that what ``found`` yields is what stands in ``expected``, object by object."""
-    return map(_holds, map(is_, found, expected))
+    return _all(map(is_, found, expected))
 
 
 def with_grads(owners: Iterable, grads: Iterable) -> Iterable:
     """The condition that each of ``owners`` has that ``.grad``."""
-    return map(_holds, map(is_, map(_grad_of, owners), grads))
+    return all_same(map(_grad_of, owners), grads)
+
+
+def _all(found: Iterable) -> Iterable:
+    """The condition that all that ``found`` yields is true."""
+    return map(_holds, map(all, (found,)))
 
 
 def rows_called(rows: Iterable[tuple]) -> Iterable:
