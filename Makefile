@@ -6,6 +6,7 @@ VENV ?= .venv
 WORKERS ?= auto
 PIP_ARGS ?=
 SEED ?= 0
+TESTS ?= tests
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -38,7 +39,7 @@ optax: $(STAMP)-demo
 	$(BIN)/python examples/optax_mlp.py $(ARGS)
 
 test: $(STAMP)-test
-	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/hazards tests $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/hazards $(TESTS) $(ARGS)
 
 # What interrupts a process runs in processes of its own.
 hazards-sample: $(STAMP)-test
