@@ -12,13 +12,15 @@ NOTE [Freed pages stay]
 NOTE [An arena for each thread]
     XLA's threads allocate little things all the time while a program runs. In one arena they wait for its
     lock, and what Python's thread allocates lies scattered among it: the demo's compiled step takes 40 ms
-    instead of 34 so, a step of a tiny perceptron 173 us instead of 121. So each thread has an arena of its
+    instead of 32 so, a step of a tiny perceptron 173 us instead of 130. So each thread has an arena of its
     own, as glibc arranges by itself. But only the first thread's may take a block above 64 MB; in others it
-    is mapped and unmapped at each run. So XLA is asked to start programs in the thread that calls them,
-    which is where it then takes scratch memory, and which waits for them. What that costs, recording the next
-    step beside a running one, was less than what it saved in each program measured on two cores, and scratch
-    memory is there once instead of once for each of four threads (a small ViT's step: 610 MB instead of
-    1,000). ``JAXFLOW_ASYNC=1`` has programs run beside Python again.
+    is mapped and unmapped at each run, which made the steps of a ViT and an LSTM a tenth slower than before.
+    So XLA is asked to start programs in the thread that calls them, which is where it then takes scratch
+    memory, and which waits for them: nothing is recorded beside a running step. Steps of middle size lose by
+    that what the arenas gave them, small ones stay quicker, and scratch memory is there once instead of once
+    for each of four threads (a small ViT's step: 610 MB instead of 1,000). ``JAXFLOW_ASYNC=1`` has programs
+    run beside Python. (XLA can split scratch memory into blocks that fit any arena, which was quickest,
+    but such programs cannot be written to the cache on disk.)
 """
 
 from __future__ import annotations
