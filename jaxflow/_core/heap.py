@@ -16,7 +16,8 @@ NOTE [An arena for each thread]
     own, as glibc arranges by itself. But only the first thread's may take a block above 64 MB; in others it
     is mapped and unmapped at each run, which made the steps of a ViT and an LSTM a tenth slower than before.
     So XLA is asked to start programs in the thread that calls them, which is where it then takes scratch
-    memory, and which waits for them: nothing is recorded beside a running step. Steps of middle size lose by
+    memory, and which waits for them: nothing is recorded beside a running step, and a step that another
+    thread than the first one runs still has its large blocks mapped each time. Steps of middle size lose by
     that what the arenas gave them, small ones stay quicker, and scratch memory is there once instead of once
     for each of four threads (a small ViT's step: 610 MB instead of 1,000). ``JAXFLOW_ASYNC=1`` has programs
     run beside Python. (XLA can split scratch memory into blocks that fit any arena, which was quickest,

@@ -11,36 +11,25 @@ NOTE [Library kernels]
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import jax
 
 from jaxflow._core import device as devices
 
-_CPU: dict[str, Any] = {
-    # XLA's own default without LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION.
-    "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE",
-}
+_LIST = "xla_cpu_experimental_ynn_fusion_type"
+# XLA's own default without LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION.
+_CPU = {_LIST: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"}
 _UNKNOWN = ("No such compile option", "not a valid enum value")
 
 
-def compiled(lowered: Any, device: devices.device) -> Any:
+def compiled(lowered, device):
     """``lowered`` (of ``jax.jit``) compiled for ``device``; without options that this XLA does not know."""
-    if device is not devices.CPU:
+    if device is not devices.CPU or _LIST in os.environ.get("XLA_FLAGS", ""):
         return lowered.compile()
-    chosen = os.environ.get("XLA_FLAGS", "")
-    return _with_options(lowered, {name: value for name, value in _CPU.items() if name not in chosen})
-
-
-def _with_options(lowered: Any, options: dict[str, Any]) -> Any:
     try:
-        return lowered.compile(compiler_options=options or None)
+        return lowered.compile(compiler_options=_CPU or None)
     except jax.errors.JaxRuntimeError as error:
-        text = str(error)
-        unknown = [name for name in options if any(said in text for said in _UNKNOWN) and name in text]
-        if not unknown:
+        if not any(text in str(error) for text in _UNKNOWN):
             raise
-        for name in unknown:  # a version without the option has not what it is about either
-            _CPU.pop(name, None)
-            del options[name]
-        return _with_options(lowered, options)
+        _CPU.clear()  # a version without the option has not the library either
+        return lowered.compile()

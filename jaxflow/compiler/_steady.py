@@ -164,7 +164,7 @@ class Steady:
         every = [*values, *old, *map(Value, self.new_avals), None]
         targets, flags = self.pick_targets(every), self.pick_flags(every)
         rows: Sequence[tuple] = ()
-        marks: Any = None  # nothing is in doubt, nor was it
+        marks: Any = ()
         if flags or any(map(_doubt_of, chain(values, old))):
             found_wrong, rows = spec.doubt(values, flags)
             marks = repeat(None) if found_wrong is None else self.pick_marks(found_wrong)
@@ -197,7 +197,7 @@ class Steady:
                 undisturbed, referred_in_sum(given, donated, self.referred),
                 map(results.extend, starmap(spec.entrance.direct, ((donated, kept, *numbers),))),
                 map(setattr, targets, repeat("array"), results),
-                () if marks is None else map(setattr, targets, repeat("doubt"), marks),
+                map(setattr, targets, repeat("doubt"), marks),
                 stores(self.others, "value", self.pick_others(every)) if self.others else (),
                 stores(chain(written, memory), "epoch", chain(raised, self.old_epochs)),
                 map(setitem, chain(cells, map(_version_of, memory)), repeat(0),
