@@ -20,6 +20,7 @@ import numpy as np
 
 import jaxflow
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch import overriding
 from jaxflow._dispatch.generator import Generator
 from jaxflow._dispatch.op import SCALAR
 from jaxflow.optim import _device_state
@@ -142,7 +143,7 @@ class Watcher:
                 if kind == ENGINE:  # what jax does to trace and compile is nobody's business
                     self.inside = frame
                 elif kind != SETTING or code.co_filename == _PRINTING or (
-                    not is_ours(frame.f_back.f_code.co_filename)
+                    not is_ours(_caller(frame).f_code.co_filename)
                 ):
                     self._called(frame, code, kind)
         elif event == "c_call":
@@ -226,6 +227,14 @@ class Watcher:
 
 def _group_values(schedule: Any) -> list[list]:
     return [list(group.values()) for group in schedule.optimizer.param_groups]
+
+
+def _caller(frame: Any) -> Any:
+    """The frame that called a function of the library, whether or not classes may override it."""
+    frame = frame.f_back
+    while frame.f_code.co_filename == overriding.__file__:
+        frame = frame.f_back
+    return frame
 
 
 def _line(frame: Any) -> str:

@@ -102,6 +102,18 @@ def test_what_cannot_be_guarded_is_called(make, reason, deferred):
     assert any(re.search(reason, why) for why in f.explain()["python"])
 
 
+class Overriding:
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        return 2.0
+
+
+@pytest.mark.parametrize(("make", "reason"), CALLED)
+def test_it_is_called_where_classes_override_functions(make, reason, deferred):
+    assert torch.add(Overriding(), 1) == 2.0  # from now on functions look for such classes
+    test_what_cannot_be_guarded_is_called(make, reason, deferred)
+
+
 # ----------------------------------------------------------------------------------- classes
 
 
