@@ -10,6 +10,12 @@ NOTE [One C call]
 
     ``setattr`` and ``setitem`` let go of what was there before, and a finalizer of the user's may run then:
     the caller keeps what it replaces until the call is over.
+
+NOTE [The latest store]
+    Each such call ends by putting a number that was never there before into ``LATEST``. So who has looked at
+    thousands of tensors need not look again while the same number stands there: nobody has changed what a
+    tensor that others can see shows, what it is like, its ``.grad`` or its version. A run that gives pending
+    Values their arrays changes nothing of that, `commit_results`; nor does who completes a new tensor.
 """
 
 from __future__ import annotations
@@ -17,8 +23,8 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Iterable, Sequence
-from itertools import chain, repeat, starmap
-from operator import attrgetter, call, eq, is_, setitem
+from itertools import chain, count, repeat, starmap
+from operator import attrgetter, call, eq, is_, itemgetter, setitem
 from typing import Any
 
 # With no room for elements, extending consumes an iterator and keeps nothing.
@@ -27,6 +33,11 @@ _epoch_of, _grad_of = attrgetter("epoch"), attrgetter("_grad")
 _holds = {True: None}.__getitem__
 _CONDITION = (False,)  # of the KeyError that it raises
 END = slice(sys.maxsize, None)
+
+#: The number of the latest store, and where the numbers come from: NOTE [The latest store].
+LATEST, NUMBERS = [0], count(1)
+_HERE, _AT = (LATEST,), (0,)
+_latest = itemgetter(0)
 
 
 class Overtaken(Exception):
@@ -49,6 +60,11 @@ def commit(rows: Iterable[tuple], *more: Iterable, storages: Sequence = (), epoc
 
 def commit_parts(*parts: Iterable) -> None:
     """`commit` of iterators: first of conditions, as the functions below make them, and then of stores."""
+    commit_results(*parts, map(setitem, _HERE, _AT, NUMBERS))
+
+
+def commit_results(*parts: Iterable) -> None:
+    """`commit_parts` of stores that change no tensor which somebody can see."""
     try:
         _exhaust(chain(*parts))
     except KeyError as error:
@@ -82,6 +98,16 @@ def with_grads(owners: Iterable, grads: Iterable) -> Iterable:
     return all_same(map(_grad_of, owners), grads)
 
 
+def latest(number: int) -> Iterable:
+    """The condition that nothing was stored since ``number`` was that of the latest store."""
+    return all_equal(map(_latest, _HERE), (number,))
+
+
+def numbered(number: int) -> Iterable:
+    """The store that makes ``number``, which comes from ``NUMBERS``, that of the latest store."""
+    return map(setitem, _HERE, _AT, (number,))
+
+
 def _all(found: Iterable) -> Iterable:
     """The condition that all that ``found`` yields is true."""
     return map(_holds, map(all, (found,)))
@@ -95,7 +121,8 @@ def rows_called(rows: Iterable[tuple]) -> Iterable:
 def commit_one(storage: Any, epoch: int, stores: Iterable) -> None:
     """`commit` of ``stores``, an iterator, for one storage that has to be at ``epoch``.
 
-    The interpreter lets nobody in between a comparison and the start of the call that follows it.
+    They end with that of a new number: NOTE [The latest store]. The interpreter lets nobody in between a
+    comparison and the start of the call that follows it.
     """
     if storage.epoch != epoch:
         raise Overtaken
@@ -104,7 +131,7 @@ def commit_one(storage: Any, epoch: int, stores: Iterable) -> None:
 
 def store(stores: Iterable) -> None:
     """`commit` of ``stores``, an iterator, whatever the present state is."""
-    _exhaust(stores)
+    _exhaust(chain(stores, map(setitem, _HERE, _AT, NUMBERS)))
 
 
 def stores(owners: Iterable, name: str, values: Iterable) -> Iterable:

@@ -64,7 +64,7 @@ def set_history(t: Tensor, node: Any, number: int, requires_grad: bool = True, *
 
 def set_requires_grad(t: Tensor, requires_grad: bool) -> None:
     """Say whether ``t`` requires grad."""
-    t._requires_grad = requires_grad
+    store(stores((t,), "_requires_grad", (requires_grad,)))
 
 
 def requires_grad_row(t: Tensor, requires_grad: bool) -> tuple:
@@ -77,7 +77,14 @@ def requires_grad_row(t: Tensor, requires_grad: bool) -> tuple:
 
 def set_grad(t: Tensor, grad: Tensor | None) -> None:
     """``t.grad = grad``, unchecked."""
-    t._grad = grad
+    before = t._grad  # kept until the call is over
+    store(stores((t,), "_grad", (grad,)))
+    del before
+
+
+def set_hooks(t: Tensor, hooks: dict) -> None:
+    """Give ``t``, which has none, a dict of hooks."""
+    store(stores((t,), "_hooks", (hooks,)))
 
 
 def grad_row(t: Tensor, grad: Tensor | None) -> tuple:

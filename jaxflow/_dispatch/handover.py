@@ -23,7 +23,7 @@ import jax
 import numpy as np
 
 from jaxflow._core import flags
-from jaxflow._core.commit import Overtaken, all_equal, commit_parts
+from jaxflow._core.commit import Overtaken, all_equal, commit_results
 
 from . import fitting
 
@@ -109,7 +109,7 @@ def hand_over(function: Callable[..., list], arguments: tuple, about: Any, answe
     """
     arrays: list = []
     try:
-        commit_parts(all_equal(map(len, (answers,)), (0,)),
+        commit_results(all_equal(map(len, (answers,)), (0,)),
                      map(arrays.extend, starmap(function, (arguments,))),
                      map(answers.extend, ((about, arrays),)))
     except Overtaken:

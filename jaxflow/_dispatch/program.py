@@ -35,7 +35,7 @@ import numpy as np
 
 from jaxflow._core import flags
 from jaxflow._core.aval import Aval
-from jaxflow._core.commit import Overtaken, all_equal, commit_parts, stores
+from jaxflow._core.commit import Overtaken, all_equal, commit_results, stores
 from jaxflow._core.value import SMALL, Value
 
 from . import explain, late, library, policy, spares
@@ -271,7 +271,7 @@ class Program:
             slots = [slots[at] for at in there]
         doubts = () if doubt is None else stores(values, "doubt", [(doubt, slot) for slot in slots])
         try:
-            commit_parts(
+            commit_results(
                 all_equal(map(_finished_of, (self,)), (False,)), doubts,
                 stores(values, "array", arrays), stores(values, "producer", _NONE),
                 map(setattr, (self,), ("finished",), (True,)), map(setitem, (self.answers,), (1,), ((),)),

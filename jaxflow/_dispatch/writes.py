@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 from jaxflow._core.commit import (
     END,
+    LATEST,
+    NUMBERS,
     Overtaken,
     all_at_epochs,
     commit,
@@ -64,8 +66,8 @@ def write(t: Tensor, result: Tensor | Value, epoch: int | None = None, *, counte
             # The usual case, without the lists of the others.
             cell, producer = storage.version, new.producer
             version = _next(cell) if counted else cell[0]
-            places: tuple = storage, storage, cell
-            values: tuple = new, at + 1, version
+            places: tuple = storage, storage, cell, LATEST
+            values: tuple = new, at + 1, version, next(NUMBERS)
             if producer is not None:
                 places += (producer[0].program.undo,)
                 values += ((write_record(storage, old[0], cell, None),),)
@@ -115,7 +117,7 @@ class Draws(NamedTuple):
 
 _offset_of = attrgetter("_offset")
 # What the usual write calls, and where each stores its value; the last is for a pending one.
-_WRITE, _WHERE = (setattr, setattr, _set, setitem), ("value", "epoch", 0, END)
+_WRITE, _WHERE = (setattr, setattr, _set, setitem, setitem), ("value", "epoch", 0, 0, END)
 
 
 def _next(cell: list) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 
+from jaxflow._core.commit import commit
 from jaxflow._core.fields import init_history
 from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor, make
@@ -46,8 +47,8 @@ def _showing(t: Tensor, array: Any) -> Tensor:
     """``t`` with another value: itself if it is a base, else a new tensor with its history."""
     value = Value(t._aval, array, shared=True)
     if t._view is None:
-        t._storage.value = value
-        t._storage.epoch += 1
+        storage = t._storage
+        commit([(setattr, storage, "value", value), (setattr, storage, "epoch", storage.epoch + 1)])
         return t
     new = make(value, type(t))
     new._stride = t._stride

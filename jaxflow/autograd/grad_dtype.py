@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.fields import set_hooks
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.graph import AccumulateGrad
@@ -58,7 +59,7 @@ def _set(self, dtype: Any) -> None:
             "grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype."
         )
     if self._hooks is None:
-        self._hooks = {}
+        set_hooks(self, {})
     self._hooks[KEY] = dtype
 
 

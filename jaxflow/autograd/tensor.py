@@ -11,7 +11,14 @@ from typing import Any
 
 from jaxflow._core.attributes import read_only
 from jaxflow._core.commit import commit
-from jaxflow._core.fields import rebind, requires_grad_row, set_grad, set_history, set_requires_grad
+from jaxflow._core.fields import (
+    rebind,
+    requires_grad_row,
+    set_grad,
+    set_history,
+    set_hooks,
+    set_requires_grad,
+)
 from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, value_of
@@ -291,7 +298,7 @@ def register_hook(self: Tensor, hook: Any):
 
 def _leaf_hooks(t: Tensor) -> dict:
     if t._hooks is None:
-        t._hooks = {}
+        set_hooks(t, {})
     return t._hooks
 
 

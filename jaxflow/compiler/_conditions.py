@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxflow._core.commit import all_same
+from jaxflow._core.commit import LATEST, all_same
 from jaxflow._core.tensor import Tensor
 
 from ._containers import Tree
@@ -57,8 +57,9 @@ def _look(row: Any, key: Any) -> tuple:
 
 # What the guards found of a call that they let pass: the tensors among its arguments; the old gradients, if
 # there is nothing more to any of them than the guards ask, else None; their storages; numbers among the
-# arguments and what was computed from them, if numbers are tracked; the program's floats and integers.
-Found = tuple[list, list | None, list, list | None, Any, Any]
+# arguments and what was computed from them, if numbers are tracked; the program's floats and integers; the
+# number of the latest store before it was looked.
+Found = tuple[list, list | None, list, list | None, Any, Any, int]
 
 
 class Conditions:
@@ -77,6 +78,9 @@ class Conditions:
     tape: Any  # None where no numbers are tracked
     places: list[Place]  # where tracked numbers are that are no arguments
     looks: list[tuple]  # how to look there: functions, containers and keys
+    # Captured tensors were as they should be after the store of this number: NOTE [The latest store]. If they
+    # were so after one store of the quick call itself (``own``), they are after each (``repeats``).
+    proved, own, repeats = -1, -1, False
 
     def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
                       items: list[Item]) -> None:
@@ -134,12 +138,17 @@ class Conditions:
             return None
         if self.twice and not all(call(*one) is call(*other) for one, other in self.twice):
             return None
-        for ask, asked, answers in self.quick:
+        number = LATEST[0]
+        known = number == self.proved
+        for ask, asked, answers in () if known else self.quick:
             # One after the other: thousands of tuples at once would let the garbage collector run.
             if not all(map(eq, map(ask, asked), answers)):
                 return None
-        grads, memory = self._plain_grads(tensors)
-        if grads is None and not self._grads_fit(tensors):
+        grads, memory = self._plain_grads(tensors, known and self.ask_grad is not _whole)
+        if grads is not None:
+            self.proved = number
+            self.repeats |= number == self.own
+        elif not self._grads_fit(tensors):
             return None
         if self.items and not self._items_fit(tensors):
             return None
@@ -149,28 +158,30 @@ class Conditions:
         if self.dynamic and not self._numbers_fit():
             return None
         if self.tape is None:
-            return tensors, grads, memory, None, self.float_array, self.integer_array
+            return tensors, grads, memory, None, self.float_array, self.integer_array, number
         numbers = self._arithmetic(self._start(leaves))
-        return None if numbers is None else (tensors, grads, memory, *numbers)
+        return None if numbers is None else (tensors, grads, memory, *numbers, number)
 
-    def _plain_grads(self, tensors: list) -> tuple[list | None, list]:
+    def _plain_grads(self, tensors: list, known: bool) -> tuple[list | None, list]:
         """`_grads_fit`, asked quickly: the gradients and their storages if there is nothing more to them.
 
-        None where they have to be looked at one by one.
+        None where they have to be looked at one by one. ``known``: by themselves they are as they should.
         """
         if not self.grads_apart:
             return None, []
-        if self.ungraded and not all(map(is_, map(_grad_of, self.ungraded), repeat(None))):
+        if not known and self.ungraded and not all(map(is_, map(_grad_of, self.ungraded), repeat(None))):
             return None, []
         if not self.having:
             return [], []
         grads = list(map(_grad_of, self.having))
         try:
-            if not all(map(eq, map(self.ask_grad, grads), self.plain_then)):
+            if not known and not all(map(eq, map(self.ask_grad, grads), self.plain_then)):
                 return None, []
         except AttributeError:  # there is none any more
             return None, []
         storages = list(map(_storage_of, grads))
+        if known and not tensors:
+            return grads, storages
         memory = set(map(id, storages))
         if self.arguments.fixed.keys().isdisjoint(memory) and (
             not tensors or memory.isdisjoint(map(id, map(_storage_of, tensors)))

@@ -47,7 +47,7 @@ class Reading:
 
     def run(self, spec: Specialisation, found: Found) -> Any:
         """The quick call, or MISSED where a value is not on the device, still pending or in doubt."""
-        arguments, grads, memory, entries, floats, integers = found
+        arguments, grads, memory, entries, floats, integers, _ = found
         if grads is None:
             return MISSED
         values = spec.read(arguments, memory)

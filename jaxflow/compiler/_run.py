@@ -27,7 +27,7 @@ import jax
 import numpy as np
 
 from jaxflow._core import flags
-from jaxflow._core.commit import Overtaken, all_equal, commit, commit_parts, rows_called, stores
+from jaxflow._core.commit import Overtaken, all_equal, commit, commit_results, rows_called, stores
 from jaxflow._core.value import Value
 from jaxflow._dispatch import handover
 from jaxflow._dispatch.handover import HandedOver
@@ -168,7 +168,7 @@ class Run(Program):
         new, marks = self.new, self.marks
         doubts = () if marks is None else stores(new, "doubt", marks)
         try:
-            commit_parts(
+            commit_results(
                 all_equal(map(_finished_of, (self,)), (False,)), doubts,
                 stores(new, "array", self.answers[1]), stores(new, "producer", _NONE),
                 rows_called(self.noted), map(setattr, (self,), ("finished",), (True,)),

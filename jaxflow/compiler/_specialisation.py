@@ -244,7 +244,7 @@ class Specialisation(Conditions):
             _wait_for(values)
         generators = self.generators
         offsets = list(map(_offset_of, generators))
-        run = Run(self, values, self.numbers(*found[4:]))
+        run = Run(self, values, self.numbers(*found[4:6]))
         new = run.new = list(map(Value, self.new_avals, _NONE, zip(repeat(run), self.outputs)))
         run.marks, run.noted = self.doubt(values, self.pick_flags(new))
         every = values + new

@@ -25,13 +25,14 @@ from weakref import getweakrefcount
 import jax
 
 from jaxflow._core.commit import (
+    NUMBERS,
     Overtaken,
-    all_at_epochs,
     all_equal,
-    commit_parts,
+    commit_results,
+    latest,
+    numbered,
     rows_called,
     stores,
-    with_grads,
 )
 from jaxflow._core.value import Value
 from jaxflow._dispatch import late
@@ -104,8 +105,6 @@ class Steady:
                     *(leaf_at[spec.leaves.index(place)] for place, _ in others if place in spec.leaves)]
         self.sole = [*expected(0, len(spec.renewed)), *[SOLE.dropped] * len(spec.renewed)]
         self.referred = sum(expected(len(spec.donated)), sum(1 + mentions.count(k) for k in spec.donated))
-        # Of gradients that go on as the new ones, or are read.
-        self.owners = [*spec.renewed_owners, *spec.read_owners]
         # Somebody referred to what was to be given away; the next call looks before it prepares everything.
         self.overtaken = False
         self.sole_given = expected(len(spec.donated))[: len(spec.donated)]
@@ -125,13 +124,12 @@ class Steady:
 
     def run(self, spec: Specialisation, found: Found) -> Any:
         """The quick call, or MISSED."""
-        arguments, grads, memory, entries, floats, integers = found
+        arguments, grads, memory, entries, floats, integers, since = found
         if grads is None or not alone():
             return MISSED
         written = spec.written
         epochs = list(map(_epoch_of, written))
         values = spec.read(arguments, memory)
-        read = spec.pick_read(grads) if spec.read_owners else ()
         arrays = list(map(_array_of, values))
         generators = spec.generators
         offsets = list(map(_offset_of, generators)) if generators else []
@@ -182,7 +180,7 @@ class Steady:
         if self.more:
             rows = [*rows]
             spec.store_rest(this, rows, held)
-        undisturbed = chain(all_at_epochs(written, epochs), with_grads(self.owners, [*grads, *read]))
+        undisturbed = latest(since)
         if generators:
             rows = [*rows, *spec.draws(offsets)]
             undisturbed = chain(undisturbed, all_equal(map(_offset_of, generators), offsets))
@@ -190,10 +188,13 @@ class Steady:
             undisturbed = chain(undisturbed, spec.numbers_still(entries))
         result = spec.result(this)
         results: list = []
+        after = next(NUMBERS)
+        if spec.repeats:
+            rows = [*rows, (setattr, spec, "proved", after)]
         started = time.perf_counter() if WATCHERS else 0.0
         raised = map(add, epochs, spec.epochs)
         try:
-            commit_parts(
+            commit_results(
                 undisturbed, referred_in_sum(given, donated, self.referred),
                 map(results.extend, starmap(spec.entrance.direct, ((donated, kept, *numbers),))),
                 map(setattr, targets, repeat("array"), results),
@@ -202,7 +203,7 @@ class Steady:
                 stores(chain(written, memory), "epoch", chain(raised, self.old_epochs)),
                 map(setitem, chain(cells, map(_version_of, memory)), repeat(0),
                     chain(map(add, map(_first, cells), spec.bumps), self.old_versions)),
-                rows_called(rows),
+                rows_called([*rows, (setattr, spec, "own", after)]), numbered(after),
             )
         except jax.errors.JaxRuntimeError:
             return MISSED  # the general way finds out what can be computed

@@ -13,7 +13,7 @@ import pytest
 from running import in_threads
 
 import jaxflow as torch
-from jaxflow._core.commit import commit_parts
+from jaxflow._core.commit import commit_parts, commit_results
 from jaxflow._dispatch import background, handover
 from jaxflow.compiler import _specialisation, _steady, _turns
 from jaxflow.compiler._specialisation import Specialisation
@@ -102,8 +102,8 @@ def before(monkeypatch, moment, act):
     if moment == "hand-over":
         monkeypatch.setattr(handover.Entrance, "run", after(handover.Entrance.run))
     else:
-        for module in (_specialisation, _steady):
-            monkeypatch.setattr(module, "commit_parts", after(commit_parts))
+        monkeypatch.setattr(_specialisation, "commit_parts", after(commit_parts))
+        monkeypatch.setattr(_steady, "commit_results", after(commit_results))
     return waiting
 
 

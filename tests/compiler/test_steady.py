@@ -10,7 +10,7 @@ import pytest
 from running import check_same, numbers
 
 import jaxflow as torch
-from jaxflow._core.commit import commit_parts
+from jaxflow._core.commit import commit_parts, commit_results
 from jaxflow._dispatch import handover
 from jaxflow.compiler import _specialisation, _steady
 from jaxflow.compiler._specialisation import Specialisation
@@ -270,8 +270,8 @@ def test_who_comes_in_between_is_not_overwritten(before, change, kept, deferred,
             if before == "numbers":
                 patch.setattr(Specialisation, before, after(Specialisation.numbers))
             elif before == "publishing" or not kept:
-                for module in (_specialisation, _steady):
-                    patch.setattr(module, "commit_parts", after(commit_parts))
+                patch.setattr(_specialisation, "commit_parts", after(commit_parts))
+                patch.setattr(_steady, "commit_results", after(commit_results))
             else:
                 patch.setattr(handover.Entrance, "run", after(handover.Entrance.run))
             loss = step()
@@ -302,7 +302,7 @@ def test_an_update_alone_reads_the_gradients(optimizer, change, deferred, compil
         def disturbed(*arguments):
             if waiting:
                 waiting.pop()()
-            return commit_parts(*arguments)
+            return commit_results(*arguments)
 
         for k in range(7):
             if k == 4 and change == "its numbers":
@@ -314,7 +314,7 @@ def test_an_update_alone_reads_the_gradients(optimizer, change, deferred, compil
                 another_gradient()
             before = len(counts)
             with monkeypatch.context() as patch:
-                patch.setattr(_steady, "commit_parts", disturbed)
+                patch.setattr(_steady, "commit_results", disturbed)
                 step()
             assert not waiting
             ways.append(len(counts) - before)
@@ -384,7 +384,8 @@ def test_a_first_call_with_arguments_of_a_kind_overwrites_nobody(optimizer, defe
 @pytest.mark.usefixtures("deferred", "compiled")
 def test_a_call_after_one_that_was_overtaken_looks_before_it_prepares(monkeypatch):
     prepared, held = [], []
-    monkeypatch.setattr(_steady, "commit_parts", lambda *parts: prepared.append(1) or commit_parts(*parts))
+    monkeypatch.setattr(_steady, "commit_results",
+                        lambda *parts: prepared.append(1) or commit_results(*parts))
     c = torch.zeros(300)
 
     @torch.compile

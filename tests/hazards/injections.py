@@ -147,12 +147,12 @@ def late(failure: Failure):
 
 def delivery(failure: Failure):
     """Before the results are stored."""
-    return patched(program, "commit_parts", _first(failure))
+    return patched(program, "commit_results", _first(failure))
 
 
 def end_of_delivery(failure: Failure):
     """When the results have just been stored."""
-    return patched(program, "commit_parts", _last(failure))
+    return patched(program, "commit_results", _last(failure))
 
 
 def copy_to_host(failure: Failure):
