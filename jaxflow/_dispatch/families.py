@@ -135,7 +135,8 @@ class Family:
                 tests.append(f"v[{i}] >= {LEAST}")
         numbers = ", ".join(f"v[{first[name]}]" for name in scope.names)
         # The numbers of the symbols, or None if these sizes have another pattern.
-        self.match = eval(f"lambda v: ({numbers},) if {' and '.join(tests)} else None", {"__builtins__": {}})
+        source = f"lambda v: ({numbers},) if {' and '.join(tests)} else None"
+        self.match = eval(source, {"__builtins__": {}, "__name__": __name__})
 
     def numbers(self, values: tuple[int, ...]) -> tuple[int, ...] | None:
         """The numbers of the symbols; None where these sizes do not belong to the family."""

@@ -82,7 +82,7 @@ class Scope:
 
     def compiled(self, source: str) -> Callable:
         """A function of the symbols' numbers that evaluates ``source``."""
-        return eval(f"lambda {', '.join(self.names)}: {source}", dict(_FUNCTIONS))
+        return eval(f"lambda {', '.join(self.names)}: {source}", {**_FUNCTIONS, "__name__": __name__})
 
 
 _FUNCTIONS = {"__builtins__": {}, "max": max, "min": min}

@@ -238,7 +238,7 @@ class Capture:
             g._offset = moved if seed is not None else started[id(g)][1] + moved
             g._seed = started[id(g)][0] if seed is None else seed
         for k, (g, seed, offset) in enumerate(self.snapshot.generators):
-            if g._seed == _SEED + k:
+            if seed.__class__ is int and g._seed == _SEED + k:
                 g._seed, g._offset = seed, offset
 
     def excluded(self, reason: str) -> None:

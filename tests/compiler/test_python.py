@@ -369,3 +369,39 @@ def test_code_without_a_module_is_watched_like_any_other(deferred):
     del space["__builtins__"]
     f = torch.compile(space["f"])
     assert len({f(torch.ones(1)).item() for _ in range(5)}) == 5
+
+
+def test_a_generator_whose_seed_left_a_jax_function(deferred):
+    """It lives on, unusable, and a capture that a number ends does not touch it."""
+    kept = []
+
+    @jax.jit
+    def inside(key):
+        kept.append(torch.Generator.from_key(key))
+        return key
+
+    inside(jax.random.key(0))
+    shown = []
+
+    @torch.compile
+    def f(x):
+        shown.append((x * 2).sum().item())
+        return x + torch.rand(2)
+
+    def called(f):
+        torch.manual_seed(0)
+        return [f(ONES).tolist() for _ in range(3)]
+
+    assert called(f) == called(f.fn) and shown == [4.0] * 6
+
+
+def test_what_new_sizes_make_of_an_operation_is_no_code_of_the_users(deferred):
+    """Functions of sizes are made while it runs: the first call knows all of the user's code."""
+    x = torch.ones(23, 7)
+
+    @torch.compile
+    def f():
+        return sum(x[:n].cumsum(0).flatten().logsumexp(0) for n in range(3, 23, 2))
+
+    assert f().item() == pytest.approx(f.fn().item(), rel=1e-5)
+    assert not any("<string>" in reason for reason in f.explain()["warm_up"])
