@@ -35,7 +35,8 @@ _CONDITION = (False,)  # of the KeyError that it raises
 END = slice(sys.maxsize, None)
 
 #: The number of the latest store, and where the numbers come from: NOTE [The latest store].
-LATEST, NUMBERS = [0], count(1)
+LATEST = [0]
+NUMBERS = count(1)
 _HERE, _AT = (LATEST,), (0,)
 _latest = itemgetter(0)
 
