@@ -9,7 +9,7 @@ from typing import Any
 
 from jaxflow._core.tensor import Tensor
 
-from ._reach import SCALARS, same, shorten
+from ._rows import SCALARS, same, shorten
 
 _DICTS = (dict, OrderedDict, defaultdict)
 

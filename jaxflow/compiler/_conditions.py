@@ -14,7 +14,7 @@ from jaxflow._core.tensor import Tensor
 
 from ._containers import Tree
 from ._numbers import Place
-from ._reach import Item, same
+from ._rows import Item, same
 
 # A tensor has tangents only inside of forward-mode AD, where nothing is served.
 _tensor = attrgetter("_storage", "_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks")

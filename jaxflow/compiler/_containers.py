@@ -16,7 +16,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.tracked import Tracked
 
 from ._arguments import flatten
-from ._reach import SCALARS, Row, same
+from ._rows import SCALARS, Row, same
 
 _KINDS = (tuple, list, dict)
 

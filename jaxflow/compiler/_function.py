@@ -29,7 +29,8 @@ from ._arguments import LEAVES, flatten, numbers_at, records, same_attributes
 from ._call import MISSED
 from ._capture import Capture, Programs, Unsupported
 from ._numbers import Numbers, is_store
-from ._reach import Reach, Wrapped, same
+from ._reach import Reach, Wrapped
+from ._rows import same
 from ._specialise import Builder
 from ._turns import Busy, capturing
 from ._watcher import Watcher, asks_types

@@ -18,7 +18,9 @@ from typing import Any
 
 from jaxflow._dispatch.tracked import Tape, Tracked, settled
 
-from ._reach import Guard, Reach, Row
+from ._guard import Guard
+from ._reach import Reach
+from ._rows import Row
 
 _KINDS = (float, int)
 _DICTS = (dict, OrderedDict, defaultdict)

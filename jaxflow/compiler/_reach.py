@@ -17,7 +17,6 @@ import builtins
 import collections
 import enum
 import functools
-import itertools
 import operator
 import os
 import re
@@ -25,7 +24,6 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -38,15 +36,13 @@ from jaxflow.optim._rule import RuleOptimizer
 from jaxflow.optim.lr_scheduler import LRScheduler
 from jaxflow.optim.optimizer import Optimizer
 
+from ._rows import DICTS, MISSING, MISSINGS, SCALARS, Row
 from ._watcher import MATCHED, codes_of, globals_of, is_library, names_of
 
-SCALARS = (bool, int, float, complex, str, bytes, type(None))
 _FIXED = (*SCALARS, type(...), type(NotImplemented), range, slice, re.Pattern, np.dtype,
           np.generic, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
           Generator, types.CodeType, types.GenericAlias, types.GetSetDescriptorType, property)
 _LISTS = (list, tuple, collections.deque)
-_DICTS = (dict, collections.OrderedDict, collections.defaultdict, types.MappingProxyType)
-_PLAIN = (list, collections.deque, *_DICTS)  # whose truth is their length
 # Where dtypes, devices, layouts, grad modes and arrays come from: they do not change.
 _UNCHANGING = ("jaxflow._core", "jaxflow._dispatch", "jaxflow._ops", "jaxflow.autograd", "jax.", "jaxlib")
 
@@ -62,10 +58,6 @@ _OF_MODULES = {"os": ("environ",), "sys": ("argv",)}
 # What changes in a schedule at each step, and the methods that show it.
 _OF_SCHEDULES = frozenset(("get_last_lr", "last_epoch", "get_lr", "state_dict", "_last_lr", "_step_count"))
 
-LENGTH = object()
-_MISSING = object()
-_MISSINGS = itertools.repeat(_MISSING)
-_END = object()
 
 # More places than this are not looked at before each call; Python runs instead.
 MOST_PLACES = 20_000
@@ -75,74 +67,6 @@ class Wrapped:
     """Base of compiled functions, which run ``fn`` as it is where another one is captured."""
 
     fn: Callable
-
-
-class Row:
-    """A place: a container, how to list what it holds, and what that was.
-
-    ``keys`` are those that matter, None for all; ``shown`` says what to call it in explanations. ``named``:
-    of a dict, whether its keys may become others; ``varying``: keys of tensors that are guarded by what they
-    are like. ``whole``: a namespace that may get more names, where not all it holds is listed.
-    """
-
-    __slots__ = ("held", "holder", "keys", "lister", "named", "names", "shown", "size", "varying", "whole")
-
-    def __init__(self, holder: Any, lister: Callable[[], Iterable], names: Callable[[], Iterable], shown: str,
-                 keys: frozenset | None = None, *, named: bool = True, whole: Any = None) -> None:
-        self.holder, self.lister, self.names, self.shown, self.keys = holder, lister, names, shown, keys
-        self.named, self.whole = named, whole
-        self.size = 0 if whole is None else len(whole)
-        self.varying: set = set()
-        self.held = list(lister())
-
-    def lookups(self) -> list[tuple] | None:
-        """(namespace, name, value) of each name, where the row looks names up to list what it holds."""
-        if getattr(self.lister, "func", None) is not map or len(self.lister.args) != 3:
-            return None
-        return list(zip(itertools.repeat(self.holder), self.lister.args[1], self.held))
-
-    def access(self, key: Any) -> tuple:
-        """How to read and store what a key names: two functions of the holder and a key, and that key."""
-        if type(self.holder) is types.CellType:
-            return getattr, setattr, "cell_contents"
-        return operator.getitem, operator.setitem, key
-
-    def is_cell(self) -> bool:
-        """Whether this is a variable of an enclosing function that has a value."""
-        return isinstance(self.holder, types.CellType) and self.held[0] is not _MISSING
-
-    def changes(self, now: list | None = None, *, everything: bool = False) -> list[tuple]:
-        """(key, before, now) of what is no longer as it was; ``now``: what the row lists."""
-        if now is None:
-            now = list(self.lister())
-        keys = list(self.names())
-        if len(now) != len(self.held):
-            return [(LENGTH, len(self.held), len(now))]
-        if self.whole is not None and len(self.whole) != self.size:
-            return [(LENGTH, self.size, len(self.whole))]
-        return [
-            (key, old, new) for key, old, new in zip(keys, self.held, now)
-            if not same(old, new) and (everything or self.keys is None or key in self.keys)
-            and key not in self.varying
-        ]
-
-    def describe(self, key: Any) -> str:
-        """How to call the place of a key."""
-        if key is LENGTH:
-            return f"the length of {self.shown}"
-        named = isinstance(key, str) and key.isidentifier()
-        return f"{self.shown}.{key}" if named else f"{self.shown}[{shorten(key)}]"
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two Python values cannot be told apart: the same object, or equal plain values."""
-    if a is b:
-        return True
-    if type(a) is not type(b) or not isinstance(a, SCALARS):
-        return False
-    if a == b:
-        return bool(a) or repr(a) == repr(b)  # 0.0 is not -0.0
-    return a != a and b != b  # noqa: PLR0124 - both are nan
 
 
 class Reach:
@@ -240,7 +164,7 @@ class Reach:
             self._class(x, shown)
         elif isinstance(x, (staticmethod, classmethod)):
             self.work.append((x.__func__, shown, name))
-        elif type(x) in _DICTS:
+        elif type(x) in DICTS:
             self._row(x, x.values, x.keys, shown, inside=name)
         elif isinstance(x, _LISTS):
             self._row(x, x.__iter__, lambda: range(len(x)), shown, inside=name)
@@ -276,7 +200,7 @@ class Reach:
         row = Row(holder, lister, names, shown, keys, named=named, whole=holder if whole else None)
         self.rows.append(row)
         for key, x in zip(row.names(), row.held):
-            if x is not _MISSING and (keys is None or key in keys) and not isinstance(x, SCALARS):
+            if x is not MISSING and (keys is None or key in keys) and not isinstance(x, SCALARS):
                 # What is in a container is mentioned wherever the container is.
                 self.work.append((x, row.describe(key), key if inside is None else inside))
 
@@ -287,7 +211,7 @@ class Reach:
         """A row for some names of a namespace, present or not; ``whole``: it may not get more of them."""
         names = tuple(names)
         if names or whole:
-            self._row(x, functools.partial(map, x.get, names, _MISSINGS), lambda: names, shown, whole=whole)
+            self._row(x, functools.partial(map, x.get, names, MISSINGS), lambda: names, shown, whole=whole)
 
     def _scope(self, globals_: dict, code: types.CodeType) -> None:
         if is_library(code):
@@ -333,7 +257,7 @@ class Reach:
         names = tuple(sorted(n for n in {*self.names, *_CALLED} if n in space))
         if not names:
             return
-        row = Row(space, functools.partial(map, space.get, names, _MISSINGS), lambda: names, shown)
+        row = Row(space, functools.partial(map, space.get, names, MISSINGS), lambda: names, shown)
         self.rows.append(row)
         for name, x in zip(names, row.held):
             if isinstance(x, types.FunctionType) and not is_library(x.__code__) or (
@@ -403,7 +327,7 @@ class Reach:
         slots = {s for c in type(x).__mro__ for s in _as_tuple(c.__dict__.get("__slots__", ()))}
         if slots and not hasattr(type(x), "__next__"):
             names = sorted(slots & self.names)
-            self._row(x, lambda: [getattr(x, n, _MISSING) for n in names], lambda: names, shown)
+            self._row(x, lambda: [getattr(x, n, MISSING) for n in names], lambda: names, shown)
             self._of_class(x)
         elif type(x) is not object:
             self.opaque.append((name, shown, x))
@@ -449,119 +373,7 @@ def _cell(cell: types.CellType) -> tuple:
     try:
         return (cell.cell_contents,)
     except ValueError:  # not assigned yet
-        return (_MISSING,)
+        return (MISSING,)
 
 
-_content_of = operator.attrgetter("cell_contents")  # ValueError if there is none
 _STDLIB = frozenset(__import__("sys").stdlib_module_names) - {"__main__"}
-
-
-class Item:
-    """An attribute that holds another tensor after each call: where it is, and the tensor now.
-
-    ``alone`` says whether no other tensor that was found has its memory. ``also`` are more such attributes
-    that hold the same tensor, each (row, key).
-    """
-
-    __slots__ = ("alone", "also", "key", "row", "tensor")
-
-    def __init__(self, row: Row, key: Any, tensor: Tensor, alone: bool) -> None:
-        self.row, self.key, self.tensor, self.alone = row, key, tensor, alone
-        self.also: list[tuple] = []
-
-
-class Guard:
-    """All rows as one comparison of identities; the slow one by values only where that fails."""
-
-    def __init__(self, rows: list[Row]) -> None:
-        self.rows = sorted(rows, key=lambda row: 0 if row.lookups() is not None else 2 - row.is_cell())
-        # Names of namespaces, and cells, are looked at by one iterator, much quicker than one for each.
-        self.looking = sum(row.lookups() is not None for row in rows)
-        cells = [row.holder for row in self.rows if row.is_cell()]
-        found = [lookup for row in self.rows[: self.looking] for lookup in row.lookups() or ()]
-        there = [(space, name) for space, name, x in found if x is not _MISSING]
-        absent = [(space.get, name) for space, name, x in found if x is _MISSING]
-        self.listers: list[Callable] = []
-        if there:
-            self.listers.append(functools.partial(map, operator.getitem, *zip(*there)))
-        if absent:
-            self.listers.append(functools.partial(map, operator.call, *zip(*absent), _MISSINGS))
-        if cells:
-            self.listers.append(functools.partial(map, _content_of, cells))
-        # What was empty is told by its size. One more than there was says that there are more.
-        self.listers += [row.lister for row in self.rows[self.looking + len(cells):] if row.held]
-        self.listers.append(_ENDS.__iter__)
-        whole = [row.holder for row in self.rows if getattr(row.lister, "__self__", None) is row.holder]
-        self.empty = [x for x in whole if type(x) in _PLAIN and not x]
-        # Keys that are strings are compared at once: they have no `==` of their own.
-        self.keyed = [row.holder for row in self.rows if row.held and _has_names(row)]
-        self.keys = list(map(list, self.keyed))
-        self.all_keys = list(chain.from_iterable(self.keys))
-        self.sized = [x for x in whole if hasattr(x, "__len__") and (len(x) or type(x) not in _PLAIN)]
-        self.sized += [row.whole for row in self.rows if row.whole is not None]
-        self.sizes = list(map(len, self.sized))
-        self.flat = self._in_order([row.held for row in self.rows])
-
-    def _in_order(self, lists: list[list]) -> list:
-        """What each row lists, as the listers give it one after the other."""
-        found = list(chain.from_iterable(lists[: self.looking]))
-        there = [x for x in found if x is not _MISSING]
-        return [*there, *[_MISSING] * (len(found) - len(there)),
-                *chain.from_iterable(lists[self.looking:]), _END]
-
-    def holds(self) -> bool:
-        """Whether everything is as it was."""
-        now = chain.from_iterable(map(operator.call, self.listers))
-        try:
-            if all(map(operator.is_, now, self.flat)) and not any(self.empty) and (
-                list(map(len, self.sized)) == self.sizes
-            ) and all(map(operator.is_, chain.from_iterable(self.keyed), self.all_keys)):
-                return True
-        except (KeyError, ValueError):  # a name is there no more, or a variable's value
-            return False
-        return self._holds_by_value()
-
-    def _holds_by_value(self) -> bool:
-        lists = [list(row.lister()) for row in self.rows]  # once: another thread may change something
-        if list(map(list, self.keyed)) != self.keys or any(map(Row.changes, self.rows, lists)):
-            return False
-        self.flat[:] = self._in_order(lists)  # equal, though not identical: from now on these; in one store
-        return True
-
-    def index(self, row: Row, key: Any) -> tuple[int, int]:
-        """Where what a key names is among what its row held, and among all that the guard compares."""
-        index = list(row.names()).index(key)
-        number = self.rows.index(row)
-        start = sum(len(r.held) for r in self.rows[:number])
-        if number < self.looking:  # there what is absent comes last
-            held = list(chain.from_iterable(r.held for r in self.rows[:number])) + row.held[:index]
-            return index, sum(x is not _MISSING for x in held)
-        return index, start + index
-
-    def misses(self) -> list[str]:
-        """What changed, in words."""
-        found = [
-            f"{row.describe(key)} was {shorten(old)} and is {shorten(new)}"
-            for row in self.rows for key, old, new in row.changes()
-        ]
-        return found + [f"the keys of a dict were {shorten(old)} and are {shorten(list(x))}"
-                        for x, old in zip(self.keyed, self.keys) if list(x) != old]
-
-
-_ENDS = (_END, _END)
-
-
-def _has_names(row: Row) -> bool:
-    """Whether what a row holds is all of a dict whose keys are strings."""
-    x = row.holder
-    return row.named and type(x) in _DICTS and row.lister == x.values and all(type(key) is str for key in x)
-
-
-def shorten(x: Any) -> str:
-    """A value for a message."""
-    if x is _MISSING:
-        return "missing"
-    if isinstance(x, Tensor):
-        return f"a tensor of shape {list(x._aval.shape)}"
-    text = repr(x) if isinstance(x, (*SCALARS, list, tuple, dict)) else f"a {type(x).__name__}"
-    return text if len(text) <= 60 else text[:57] + "..."

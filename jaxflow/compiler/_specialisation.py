@@ -47,8 +47,8 @@ from jaxflow._dispatch.watching import WATCHERS
 from ._call import COMPILED, MISSED, Call
 from ._conditions import PLAIN, Conditions, Found
 from ._picks import pick
-from ._reach import Item
 from ._reading import Reading
+from ._rows import Item
 from ._run import Run
 from ._sole import expected, references, referred
 from ._steady import Steady

@@ -27,8 +27,10 @@ from jaxflow._dispatch.tracked import Tracked
 from ._arguments import Arguments
 from ._capture import Capture
 from ._containers import Tree, containers_of, is_tree, leaves_of
+from ._guard import Guard
 from ._numbers import Numbers, Place, Stored, is_store
-from ._reach import LENGTH, Guard, Item, Reach, Row, shorten
+from ._reach import Reach
+from ._rows import LENGTH, Item, Row, shorten
 from ._snapshot import living
 from ._specialisation import Specialisation
 from ._template import Recipes, Unnamed, Unwalked, let_go

@@ -15,7 +15,8 @@ from jaxflow._dispatch.graph import AccumulateGrad
 from jaxflow._dispatch.tracked import Tracked
 from jaxflow.autograd.function_node import BackwardCFunction
 
-from ._reach import SCALARS, Reach
+from ._reach import Reach
+from ._rows import SCALARS
 
 _DICTS = (dict, OrderedDict, defaultdict)
 

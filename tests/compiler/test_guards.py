@@ -7,7 +7,7 @@ import pytest
 
 import jaxflow as torch
 from jaxflow import nn
-from jaxflow.compiler import _arguments, _conditions, _function, _reach, _specialisation
+from jaxflow.compiler import _arguments, _conditions, _function, _guard, _reach, _rows, _specialisation
 
 CASES = []
 
@@ -26,7 +26,7 @@ def holds(self):
     return True
 
 
-PYTHON = (_reach.Guard, "holds", holds)
+PYTHON = (_guard.Guard, "holds", holds)
 ONES = torch.ones(2)
 
 
@@ -246,7 +246,7 @@ def same(a, b):
     return all(x.dtype == y.dtype and np.array_equal(x, y) for x, y in zip(a, b, strict=True))
 
 
-KEYS = (_reach, "_has_names", lambda row: False)
+KEYS = (_guard, "_has_names", lambda row: False)
 
 
 @case(KEYS)
@@ -503,10 +503,10 @@ def test_a_value_that_is_equal_but_not_identical_is_no_miss(deferred):
 
 
 def test_nan_is_itself_and_zeros_have_signs():
-    assert _reach.same(float("nan"), float("nan"))
-    assert not _reach.same(0.0, -0.0)
-    assert not _reach.same(1, True) and not _reach.same(1, 1.0)
-    assert not _reach.same([1], [1])
+    assert _rows.same(float("nan"), float("nan"))
+    assert not _rows.same(0.0, -0.0)
+    assert not _rows.same(1, True) and not _rows.same(1, 1.0)
+    assert not _rows.same([1], [1])
 
 
 def test_structures_count_as_specialisations(deferred):
@@ -533,8 +533,8 @@ def test_too_many_specialisations_warn_once_and_go_on(deferred):
 def test_a_change_beside_a_comparison_by_value_is_not_taken_over():
     """What is equal is remembered as it was compared, not as another thread has made it since."""
     listed = [["1.5"], ["1.5"], ["1.5"]]  # when the guard is made, by identity, by value
-    row = _reach.Row([], lambda: map(float, listed.pop(0) if listed else ["2.5"]), lambda: [0], "a list")
-    guard = _reach.Guard([row])
+    row = _rows.Row([], lambda: map(float, listed.pop(0) if listed else ["2.5"]), lambda: [0], "a list")
+    guard = _guard.Guard([row])
     assert guard.holds() and not listed
     assert not guard.holds() and not guard.holds()
 

@@ -1,0 +1,116 @@
+"""Places that a function depends on: a live container, how to list what it holds, and what that was."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import operator
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from jaxflow._core.tensor import Tensor
+
+#: What is compared by value.
+SCALARS = (bool, int, float, complex, str, bytes, type(None))
+
+#: What is listed by its values or items.
+DICTS = (dict, collections.OrderedDict, collections.defaultdict, types.MappingProxyType)
+
+#: In the place of a key: how many entries there are.
+LENGTH = object()
+#: What a name has that is not there.
+MISSING = object()
+MISSINGS = itertools.repeat(MISSING)
+
+
+class Row:
+    """A place: a container, how to list what it holds, and what that was.
+
+    ``keys`` are those that matter, None for all; ``shown`` says what to call it in explanations. ``named``:
+    of a dict, whether its keys may become others; ``varying``: keys of tensors that are guarded by what they
+    are like. ``whole``: a namespace that may get more names, where not all it holds is listed.
+    """
+
+    __slots__ = ("held", "holder", "keys", "lister", "named", "names", "shown", "size", "varying", "whole")
+
+    def __init__(self, holder: Any, lister: Callable[[], Iterable], names: Callable[[], Iterable], shown: str,
+                 keys: frozenset | None = None, *, named: bool = True, whole: Any = None) -> None:
+        self.holder, self.lister, self.names, self.shown, self.keys = holder, lister, names, shown, keys
+        self.named, self.whole = named, whole
+        self.size = 0 if whole is None else len(whole)
+        self.varying: set = set()
+        self.held = list(lister())
+
+    def lookups(self) -> list[tuple] | None:
+        """(namespace, name, value) of each name, where the row looks names up to list what it holds."""
+        if getattr(self.lister, "func", None) is not map or len(self.lister.args) != 3:
+            return None
+        return list(zip(itertools.repeat(self.holder), self.lister.args[1], self.held))
+
+    def access(self, key: Any) -> tuple:
+        """How to read and store what a key names: two functions of the holder and a key, and that key."""
+        if type(self.holder) is types.CellType:
+            return getattr, setattr, "cell_contents"
+        return operator.getitem, operator.setitem, key
+
+    def is_cell(self) -> bool:
+        """Whether this is a variable of an enclosing function that has a value."""
+        return isinstance(self.holder, types.CellType) and self.held[0] is not MISSING
+
+    def changes(self, now: list | None = None, *, everything: bool = False) -> list[tuple]:
+        """(key, before, now) of what is no longer as it was; ``now``: what the row lists."""
+        if now is None:
+            now = list(self.lister())
+        keys = list(self.names())
+        if len(now) != len(self.held):
+            return [(LENGTH, len(self.held), len(now))]
+        if self.whole is not None and len(self.whole) != self.size:
+            return [(LENGTH, self.size, len(self.whole))]
+        return [
+            (key, old, new) for key, old, new in zip(keys, self.held, now)
+            if not same(old, new) and (everything or self.keys is None or key in self.keys)
+            and key not in self.varying
+        ]
+
+    def describe(self, key: Any) -> str:
+        """How to call the place of a key."""
+        if key is LENGTH:
+            return f"the length of {self.shown}"
+        named = isinstance(key, str) and key.isidentifier()
+        return f"{self.shown}.{key}" if named else f"{self.shown}[{shorten(key)}]"
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two Python values cannot be told apart: the same object, or equal plain values."""
+    if a is b:
+        return True
+    if type(a) is not type(b) or not isinstance(a, SCALARS):
+        return False
+    if a == b:
+        return bool(a) or repr(a) == repr(b)  # 0.0 is not -0.0
+    return a != a and b != b  # noqa: PLR0124 - both are nan
+
+
+class Item:
+    """An attribute that holds another tensor after each call: where it is, and the tensor now.
+
+    ``alone`` says whether no other tensor that was found has its memory. ``also`` are more such attributes
+    that hold the same tensor, each (row, key).
+    """
+
+    __slots__ = ("alone", "also", "key", "row", "tensor")
+
+    def __init__(self, row: Row, key: Any, tensor: Tensor, alone: bool) -> None:
+        self.row, self.key, self.tensor, self.alone = row, key, tensor, alone
+        self.also: list[tuple] = []
+
+
+def shorten(x: Any) -> str:
+    """A value for a message."""
+    if x is MISSING:
+        return "missing"
+    if isinstance(x, Tensor):
+        return f"a tensor of shape {list(x._aval.shape)}"
+    text = repr(x) if isinstance(x, (*SCALARS, list, tuple, dict)) else f"a {type(x).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."
