@@ -101,7 +101,12 @@ def with_grads(owners: Iterable, grads: Iterable) -> Iterable:
 
 def latest(number: int) -> Iterable:
     """The condition that nothing was stored since ``number`` was that of the latest store."""
-    return all_equal(map(_latest, _HERE), (number,))
+    return _all(still_latest(number))
+
+
+def still_latest(number: int) -> Iterable[bool]:
+    """Whether `latest` holds, as something to be stored; it is asked when it is consumed."""
+    return map(eq, map(_latest, _HERE), (number,))
 
 
 def numbered(number: int) -> Iterable:

@@ -79,8 +79,9 @@ class Conditions:
     places: list[Place]  # where tracked numbers are that are no arguments
     looks: list[tuple]  # how to look there: functions, containers and keys
     # Captured tensors were as they should be after the store of this number: NOTE [The latest store]. If they
-    # were so after one store of the quick call itself (``own``), they are after each (``repeats``).
-    proved, own, repeats = -1, -1, False
+    # were so after one store of the quick call itself (``own``), they are after each (``repeats``), unless a
+    # finalizer that ran beside the program stored something, too (not ``undisturbed``).
+    proved, own, repeats, undisturbed = -1, -1, False, True
 
     def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
                       items: list[Item]) -> None:
@@ -139,7 +140,7 @@ class Conditions:
         if self.twice and not all(call(*one) is call(*other) for one, other in self.twice):
             return None
         number = LATEST[0]
-        known = number == self.proved
+        known = number == self.proved and self.undisturbed
         for ask, asked, answers in () if known else self.quick:
             # One after the other: thousands of tuples at once would let the garbage collector run.
             if not all(map(eq, map(ask, asked), answers)):
@@ -147,7 +148,7 @@ class Conditions:
         grads, memory = self._plain_grads(tensors, known and self.ask_grad is not _whole)
         if grads is not None:
             self.proved = number
-            self.repeats |= number == self.own
+            self.repeats |= number == self.own and self.undisturbed
         elif not self._grads_fit(tensors):
             return None
         if self.items and not self._items_fit(tensors):

@@ -13,6 +13,7 @@ from ._rows import DICTS, MISSING, MISSINGS, Row, shorten
 
 _PLAIN = (list, collections.deque, *DICTS)  # whose truth is their length
 _END = object()
+_ENDS = (_END, _END)
 _content_of = operator.attrgetter("cell_contents")  # ValueError if there is none
 
 
@@ -34,7 +35,7 @@ class Guard:
             self.listers.append(functools.partial(map, operator.call, *zip(*absent), MISSINGS))
         if cells:
             self.listers.append(functools.partial(map, _content_of, cells))
-        # What was empty is told by its size. One more than there was says that there are more.
+        # Sizes are compared of what was empty. The end mark comes twice: one entry more or less moves it.
         self.listers += [row.lister for row in self.rows[self.looking + len(cells):] if row.held]
         self.listers.append(_ENDS.__iter__)
         whole = [row.holder for row in self.rows if getattr(row.lister, "__self__", None) is row.holder]
@@ -93,8 +94,6 @@ class Guard:
         return found + [f"the keys of a dict were {shorten(old)} and are {shorten(list(x))}"
                         for x, old in zip(self.keyed, self.keys) if list(x) != old]
 
-
-_ENDS = (_END, _END)
 
 
 def _has_names(row: Row) -> bool:

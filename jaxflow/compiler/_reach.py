@@ -58,7 +58,6 @@ _OF_MODULES = {"os": ("environ",), "sys": ("argv",)}
 # What changes in a schedule at each step, and the methods that show it.
 _OF_SCHEDULES = frozenset(("get_last_lr", "last_epoch", "get_lr", "state_dict", "_last_lr", "_step_count"))
 
-
 # More places than this are not looked at before each call; Python runs instead.
 MOST_PLACES = 20_000
 

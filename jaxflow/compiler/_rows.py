@@ -82,7 +82,7 @@ class Row:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two Python values cannot be told apart: the same object, or equal plain values."""
+    """Whether two Python values are identical, or equal numbers or texts of the same type and sign."""
     if a is b:
         return True
     if type(a) is not type(b) or not isinstance(a, SCALARS):

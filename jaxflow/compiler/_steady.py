@@ -32,6 +32,7 @@ from jaxflow._core.commit import (
     latest,
     numbered,
     rows_called,
+    still_latest,
     stores,
 )
 from jaxflow._core.value import Value
@@ -203,7 +204,8 @@ class Steady:
                 stores(chain(written, memory), "epoch", chain(raised, self.old_epochs)),
                 map(setitem, chain(cells, map(_version_of, memory)), repeat(0),
                     chain(map(add, map(_first, cells), spec.bumps), self.old_versions)),
-                rows_called([*rows, (setattr, spec, "own", after)]), numbered(after),
+                rows_called([*rows, (setattr, spec, "own", after)]),
+                stores((spec,), "undisturbed", still_latest(since)), numbered(after),
             )
         except jax.errors.JaxRuntimeError:
             return MISSED  # the general way finds out what can be computed

@@ -128,6 +128,28 @@ def test_captured_tensors_are_not_asked_again_where_nothing_was_stored(deferred)
             f(x)
 
 
+def test_what_a_finalizer_changes_beside_the_program_is_noticed(deferred):
+    """Arrays are made while the program is handed over; the garbage collector may run then."""
+    found = []
+    model = steps(torch.compile, found)
+    x, step = torch.ones(4, 3), found[0]
+    for _ in range(6):
+        step(x)
+    (spec,) = [s for e in step.entries.values() for s in e.specialisations if s.hits > 1]
+    direct = spec.entrance.direct
+
+    def disturbed(*arguments):
+        model.bias.requires_grad_(False)
+        return direct(*arguments)
+
+    spec.entrance.direct = disturbed
+    step(x)
+    spec.entrance.direct = direct
+    before, hits = model.bias.tolist(), spec.hits
+    step(x)
+    assert spec.hits == hits and model.bias.tolist() == before and model.bias.grad is None
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_between_two_calls_is_noticed(name, deferred):
     def numbers(compiler):
