@@ -7,6 +7,11 @@ NOTE [Counter-based randomness]
     with random ops has the same key at every step. Nothing else in the project makes a key.
     Under ``jax.jit`` the pair is a constant of the trace, unless the seed is a tensor made from a key that
     is an argument: ``Generator.from_key``.
+
+NOTE [Drawn in a captured call]
+    While ``jaxflow.compile`` captures a call, the seed and the offset of a generator that the call draws from
+    are `Position`s: the same numbers, which know where they come from. So they can be found anew at each
+    later call, wherever they went in between (a node of a graph, a generator's saved position).
 """
 
 from __future__ import annotations
@@ -22,6 +27,41 @@ from jaxflow._core.modes import Kept
 
 _DEFAULT_SEED = 67280421310721
 _MASK = (1 << 64) - 1
+
+
+class Position(int):
+    """A generator's seed or offset that knows where it comes from; to all who ask it is an int.
+
+    Attributes:
+        generator: whose it was when the capture began.
+        moved: of an offset, how many draws came since; None of a seed.
+        draws: the capture's account of draws.
+    """
+
+    generator: Generator
+    moved: int | None
+    draws: Any
+
+    def __new__(cls, value: int, generator: Generator, moved: int | None, draws: Any) -> Position:
+        self = int.__new__(cls, value)
+        self.generator, self.moved, self.draws = generator, moved, draws
+        return self
+
+    @property
+    def __class__(self) -> type:
+        return int
+
+    def __add__(self, count: Any) -> Any:
+        if type(count) is not int:
+            return int(self) + count
+        return Position(int(self) + count, self.generator, self.moved + count, self.draws)
+
+    def __sub__(self, range_: int) -> Position:
+        """The same number in a signed range."""
+        return Position(int(self) - range_, self.generator, self.moved, self.draws)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        return int, (int(self),)
 
 
 class Generator:
@@ -76,6 +116,10 @@ class Generator:
         """Go to a seed and an offset: to both at once, or not at all."""
         with self._lock:
             self.__dict__.update(position)
+
+    def position(self) -> dict[str, int]:
+        """The present seed and offset, as `go_to` takes them."""
+        return {"_seed": self._seed, "_offset": self._offset}
 
     def state_array(self) -> np.ndarray:
         """Seed and offset as 16 bytes. Raises RuntimeError for a generator made from a jax key."""

@@ -2,10 +2,9 @@
 
 NOTE [Capture]
     While a function is captured every storage holds a placeholder, a Value that the recording Program owes
-    under a negative slot, and every generator draws from a seed and an offset that occur nowhere else. So
-    whatever the operations read is told by its slot, wherever it went in between; a number that is asked
-    for asks the Program and is noticed; and a seed is known by its value in the Program's numbers. The
-    executor's own boundaries (an optimizer's step, an outermost module call) do not close it.
+    under a negative slot. So whatever the operations read is told by its slot, wherever it went in between;
+    and a number that is asked for asks the Program and is noticed. The executor's own boundaries (an
+    optimizer's step, an outermost module call) do not close it.
 """
 
 from __future__ import annotations
@@ -18,14 +17,13 @@ import jax
 from jaxflow._core.value import Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.background import alone
+from jaxflow._dispatch.generator import Generator
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.tracked import Tape
 
+from ._draws import Draws
 from ._recorder import Recorder
 from ._snapshot import Snapshot
-
-# Seeds and offsets of the generators while a capture runs: values that no program of a user has.
-_SEED, _OFFSET, _STRIDE = 0x5EED_0C0D_E000_0000, 0x0FF5_E7C0_0000_0000, 1 << 24
 
 
 class Unsupported(RuntimeError):
@@ -69,9 +67,11 @@ class Capture:
         break_line: where a number was asked for.
         tape: what was done with the tracked numbers, NOTE [Tracked numbers].
         numbers: (container, key) of numbers that are another one after the call.
+        draws: what it draws from generators.
     """
 
-    def __init__(self, fullgraph: bool, view_arguments: list, tape: Tape) -> None:
+    def __init__(self, fullgraph: bool, view_arguments: list, tape: Tape,
+                 generators: dict[int, Generator]) -> None:
         self.tape = tape
         self.numbers: list[tuple] = []
         self.fullgraph = fullgraph
@@ -91,6 +91,7 @@ class Capture:
         self.seen_as: dict[int, int] = {}  # view tensors among the arguments: id -> slot
         self.view_arguments = view_arguments
         self.before: Any = None
+        self.draws = Draws(generators, self.blame)
 
     def undisturbed(self) -> bool:
         """Whether no other thread of Python's was there from its beginning until now."""
@@ -117,9 +118,6 @@ class Capture:
         for t, value in self.view_arguments:
             slot = self.seen_as[id(t)] = self._place(value)
             t._view.value, t._view.epoch = self.placeholders[-1 - slot], t._storage.epoch
-        for k, (g, seed, _) in enumerate(self.snapshot.generators):
-            if seed.__class__ is int:
-                g._seed, g._offset = _SEED + k, _OFFSET + k * _STRIDE
         self.before = state.programs, state.eager
         state.programs, state.eager = Programs(self), False
 
@@ -131,12 +129,14 @@ class Capture:
 
     def end(self) -> None:
         """Let the thread go on as it did."""
+        self.draws.end()
         if self.before is not None and threading.get_ident() == self.thread:
             state.programs, state.eager = self.before
             self.before = None
 
     def rollback(self) -> None:
         """Leave everything as it was before."""
+        self.draws.end(undo=True)
         self.end()
         self.tape.open = False
         self.program.capture, self.program.closed = None, True
@@ -176,7 +176,6 @@ class Capture:
         program.leaves = [self.placeholders[-1 - slot] for slot in used]
         program.leaf_slots = {}
         program.ops = 0
-        self._real_numbers()
         self.end()
 
     def release(self) -> None:
@@ -206,40 +205,7 @@ class Capture:
 
     def seeds(self) -> dict[int, tuple]:
         """Position in ``integers`` -> (generator, None for its seed or the draw's number)."""
-        found: dict[int, tuple] = {}
-        generators = self.snapshot.generators
-        for at, x in enumerate(self.program.integers):
-            if _SEED <= x < _SEED + len(generators):
-                found[at] = generators[x - _SEED][0], None
-            elif _OFFSET <= x < _OFFSET + len(generators) * _STRIDE:
-                k, draw = divmod(x - _OFFSET, _STRIDE)
-                found[at] = generators[k][0], draw
-        return found
-
-    def drawn(self) -> list[tuple]:
-        """(generator, how far it went on, seed it ended with or None) of those that the call moved."""
-        found = []
-        for k, (g, seed, _) in enumerate(self.snapshot.generators):
-            if seed.__class__ is not int or (g._seed == _SEED + k and g._offset == _OFFSET + k * _STRIDE):
-                continue
-            if g._seed == _SEED + k:
-                found.append((g, g._offset - _OFFSET - k * _STRIDE, None))
-            else:
-                found.append((g, g._offset, g._seed))
-        return found
-
-    def _real_numbers(self) -> None:
-        started = {id(g): (seed, offset) for g, seed, offset in self.snapshot.generators}
-        integers = self.program.integers
-        for at, (g, draw) in self.seeds().items():
-            seed, offset = started[id(g)]
-            integers[at] = _signed(seed if draw is None else offset + draw)
-        for g, moved, seed in self.drawn():
-            g._offset = moved if seed is not None else started[id(g)][1] + moved
-            g._seed = started[id(g)][0] if seed is None else seed
-        for k, (g, seed, offset) in enumerate(self.snapshot.generators):
-            if seed.__class__ is int and g._seed == _SEED + k:
-                g._seed, g._offset = seed, offset
+        return {at: (x.generator, x.moved) for at, x in self.program.drawn if x.draws is self.draws}
 
     def excluded(self, reason: str) -> None:
         """What follows is not to be compiled. Unsupported under ``fullgraph``."""
@@ -253,6 +219,3 @@ class Capture:
         if reason not in self.reasons:
             self.reasons.append(reason)
 
-
-def _signed(x: int) -> int:
-    return x - (1 << 64) if x >= 1 << 63 else x

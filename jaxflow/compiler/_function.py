@@ -20,6 +20,7 @@ from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch import explain, forking
 from jaxflow._dispatch.door import view_value
+from jaxflow._dispatch.generator import default_generator, drawing
 from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET
@@ -51,7 +52,8 @@ functions: weakref.WeakSet = weakref.WeakSet()
 
 def _modes() -> tuple:
     """What belongs to a thread or the process and decides what operations do."""
-    return state.grad, state.inference, state.constant, dtypes.get_default_dtype(), innermost()
+    return (state.grad, state.inference, state.constant, dtypes.get_default_dtype(), innermost(),
+            drawing.generator)
 
 
 _numbers = itertools.count()
@@ -239,7 +241,8 @@ class CompiledFunction(Wrapped):
         start = tape.start([*(leaves[i] for i in tracked.values()), *(p.before for p in numbers.found)])
         for name, x in zip(tracked, start):
             (given_kwargs if isinstance(name, str) else given_args)[name] = x
-        capture = Capture(self.fullgraph, views, tape)
+        generators = {**reach.generators, **{id(g): g for g in (default_generator, drawing.generator) if g}}
+        capture = Capture(self.fullgraph, views, tape, generators)
         watcher = Watcher(capture)
         walked, marks = _histories(reach)
         modes = _modes()

@@ -74,6 +74,7 @@ class Reach:
     Attributes:
         rows: the places.
         tensors: id -> (tensor, how to call it).
+        generators: id -> generator.
         codes: code objects of the functions that were found.
         opaque: (name, shown, object) of what cannot be guarded.
         seen: id -> object, everything that was looked at.
@@ -88,6 +89,7 @@ class Reach:
     def _clear(self) -> None:
         self.rows: list[Row] = []
         self.tensors: dict[int, tuple[Tensor, str]] = {}
+        self.generators: dict[int, Generator] = {}
         self.opaque: list[tuple[str, str, Any]] = []
         self.seen: dict[int, Any] = {}
         self.work: list[tuple[Any, str, str]] = []
@@ -139,6 +141,8 @@ class Reach:
     # --------------------------------------------------------------------------------------- the walk
 
     def _visit(self, x: Any, shown: str, name: str) -> None:
+        if isinstance(x, Generator):
+            self.generators[id(x)] = x
         if isinstance(x, _FIXED) or id(x) in self.seen:
             return
         self.seen[id(x)] = x

@@ -13,6 +13,7 @@ from jaxflow._core.value import SMALL, Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.batch import Batched
 from jaxflow._dispatch.executable import Signature
+from jaxflow._dispatch.generator import Position
 from jaxflow._dispatch.plan import Plan
 from jaxflow._dispatch.program import LEAST, MOST, BatchedLeaf, ForeignLeaf, Program, TracerLeaf
 from jaxflow._dispatch.tape import Layout
@@ -27,7 +28,7 @@ class Recorder(Program):
     It stands as the entry of everything pending in it: ``(recorder, slot)`` is a Value's producer.
     """
 
-    __slots__ = ("capture", "complexes", "floats", "integers", "leaf_slots", "leaves")
+    __slots__ = ("capture", "complexes", "drawn", "floats", "integers", "leaf_slots", "leaves")
 
     first = 0  # the slot of its first result, as an entry has it
 
@@ -40,6 +41,7 @@ class Recorder(Program):
         self.floats: list[float] = []
         self.integers: list[int] = []
         self.complexes: list[complex] = []
+        self.drawn: list[tuple[int, Position]] = []  # which integers are a generator's
 
     @property
     def program(self) -> Recorder:
@@ -68,7 +70,7 @@ class Recorder(Program):
                     self._forget_leaves(before)
                     raise BatchedLeaf
                 else:
-                    if kind is int and not LEAST <= x <= MOST:
+                    if (kind is int or kind is Position) and not LEAST <= x <= MOST:
                         self._forget_leaves(before)
                         raise OverflowError("int too big to convert")
                     numbers.append(x)
@@ -140,6 +142,9 @@ class Recorder(Program):
                 self.floats.append(x)
             elif kind is complex:
                 self.complexes.append(x)
+            elif kind is Position:
+                self.drawn.append((len(self.integers), x))
+                self.integers.append(int(x))
             else:
                 self.integers.append(x)
 

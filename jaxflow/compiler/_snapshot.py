@@ -1,4 +1,4 @@
-"""What can change in a call: every storage, tensor, graph, generator and optimizer that lives, as it is now.
+"""What can change in a call: every storage, tensor, graph and optimizer that lives, as it is now.
 
 A capture runs the user's function once. Before that all of this is noted, so that the capture can tell
 what the function read and changed, and so that an exception leaves everything as it was.
@@ -16,7 +16,6 @@ from typing import Any
 from jaxflow._core.fields import restore, state_of
 from jaxflow._core.tensor import Tensor, ViewInfo
 from jaxflow._core.value import Storage, Value
-from jaxflow._dispatch.generator import Generator
 from jaxflow._dispatch.graph import Node
 from jaxflow.optim.lr_scheduler import LRScheduler
 from jaxflow.optim.optimizer import Optimizer
@@ -33,8 +32,7 @@ _FROZEN = gc.get_freeze_count()
 _KINDS: dict[type, Callable[[Any], Any]] = {
     Storage: attrgetter("value", "epoch", "version"), Value: attrgetter("array", "producer", "shared"),
     Tensor: state_of, ViewInfo: attrgetter("version", *_VIEW_SLOTS), Node: _node_state,
-    Generator: attrgetter("_seed", "_offset"), Optimizer: attrgetter("state", "param_groups"),
-    LRScheduler: attrgetter("__dict__"),
+    Optimizer: attrgetter("state", "param_groups"), LRScheduler: attrgetter("__dict__"),
 }
 
 
@@ -90,7 +88,6 @@ class Snapshot:
         self.nodes = [(n, _node_state(n)) for n in found[Node]]
         cells = {id(o.version): o.version for kind in (Storage, ViewInfo) for o in found[kind]}
         self.cells = [(cell, list(cell)) for cell in cells.values()]
-        self.generators = [(g, g._seed, g._offset) for g in found[Generator]]
         self.optimizers = [
             (o, o.state, [(k, s, _copy(s)) for k, s in o.state.items()], [dict(g) for g in o.param_groups])
             for o in found[Optimizer]
@@ -109,8 +106,6 @@ class Snapshot:
             _put(n, _NODE_SLOTS, saved)
         for cell, saved in self.cells:
             list.__setitem__(cell, slice(None), saved)
-        for g, seed, offset in self.generators:
-            g._seed, g._offset = seed, offset
         for o, state, entries, groups in self.optimizers:
             o.state = state
             state.clear()

@@ -369,7 +369,7 @@ class Builder:
                 what = "" if x is None else f", a {type(x).__name__}"
                 at = f" ({where})" if where else ""
                 self.capture.blame(f"it may read {shown}{what}, which cannot be guarded{at}", lasting=True)
-        known = self.known.union(self.reach.seen, self.watcher.born)
+        known = self.known.union(self.reach.seen, self.reach.generators, self.watcher.born)
         for x in self.watcher.met.values():
             if id(x) not in known and _has_state(x):
                 self.blame(f"it uses a {type(x).__name__} {_UNKNOWN}")
@@ -421,6 +421,7 @@ class Builder:
         self.watcher.forget()
         let_go(recipes.nodes, {*capture.snapshot.tensors, *recipes.tensor_numbers})
         self._survivors(recipes)
+        seeds, drawn = capture.seeds(), capture.draws.moved()
         if capture.reasons:
             raise Unnamed("what was said")
         needed = {v.producer[1] for v in (*(s.value for s in recipes.storages), *(w[1] for w in writes)) if
@@ -438,7 +439,6 @@ class Builder:
                 raise Unnamed("memory of a tensor that it does not read")
             return slot if slot >= 0 else new_slot[slot]
 
-        seeds, drawn = capture.seeds(), capture.drawn()
         spec = Specialisation()
         spec.guard = Guard(self.reach.rows)
         spec.leaves = [leaves[slot] for slot in order]

@@ -69,7 +69,7 @@ _FIELD, _ATTRIBUTE = re.compile(r"\{([^{}!:]*)"), re.compile(r"\.([^\W\d]\w*)")
 
 NOTHING, PASSING, USER, SCHEDULE, RULE, ENGINE, SEED, SETTING = range(8)
 
-# What a capture makes them return is not the generator's: NOTE [Capture].
+# What they return is another number at each call.
 _SEED_READERS = frozenset(f.__code__ for f in (Generator.initial_seed, Generator.get_offset, Generator.seed))
 
 
@@ -103,6 +103,7 @@ class Watcher:
         self.born: dict[int, Any] = {}
         self.met: dict[int, Any] = {}
         self.kinds: dict[types.CodeType, int] = {}
+        self.calls, self.returns = capture.draws.calls(), capture.draws.returns()
         self.inside: Any = None  # the frame of the schedule whose step runs
         self.rule: tuple | None = None
         self.before: Any = None
@@ -131,6 +132,8 @@ class Watcher:
     def _see(self, frame: Any, event: str, arg: Any) -> None:
         code = frame.f_code
         if event == "call":
+            if code in self.calls:
+                self.calls[code](frame)
             kind = self.kinds.get(code)
             if kind is None:
                 kind = _kind_of(frame)
@@ -153,8 +156,11 @@ class Watcher:
                     kind = self.kinds[code] = _kind_of(frame)
                 if kind == USER and not self._pure(arg):
                     self._impure(frame, arg)
-        elif event == "return" and (frame is self.inside or (self.rule and self.rule[0] is frame)):
-            self._returned(frame)
+        elif event == "return":
+            if code in self.returns:
+                self.returns[code](frame)
+            if frame is self.inside or (self.rule and self.rule[0] is frame):
+                self._returned(frame)
 
     def _called(self, frame: Any, code: types.CodeType, kind: int) -> None:
         if kind == USER:

@@ -200,11 +200,11 @@ def _result(x: Any, dim: int | None, axis: MappedAxis, name: str) -> Any:
 
 
 def _in_chunks(run, flat, dims, size, chunk_size, out_dims, randomness) -> Any:
-    before = default_generator.state_array()
+    before = default_generator.position()
     found = []
     for start in range(0, size, chunk_size):
         if randomness == "same":
-            default_generator.set_state_array(before)
+            default_generator.go_to(before)
         count = min(chunk_size, size - start)
         part = [x if d is None else x.narrow(d, start, count) for x, d in zip(flat, dims, strict=True)]
         found.append(run(part, count))

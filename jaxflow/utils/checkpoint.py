@@ -20,7 +20,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.explain import user_line
-from jaxflow._dispatch.generator import Elsewhere, default_generator, position_of
+from jaxflow._dispatch.generator import Elsewhere, default_generator
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
 from jaxflow.autograd import Function, backward, enable_grad
@@ -142,11 +142,11 @@ def _random_numbers_of(position: Any) -> Kept:
     """Draw from ``position`` of the default generator inside the block; None for where it is."""
     if position is None:
         return Kept(default_generator)
-    return Elsewhere(default_generator, position_of(position))
+    return Elsewhere(default_generator, position)
 
 
 def _position(preserve: bool) -> Any:
-    return default_generator.state_array() if preserve else None
+    return default_generator.position() if preserve else None
 
 
 def _later(args: Any, cotangent: Tensor | None) -> Any:

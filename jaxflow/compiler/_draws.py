@@ -1,0 +1,130 @@
+"""Which random numbers a captured call draws, and where that leaves the generators.
+
+A seed or an offset that came from the generator as it was is found anew at each call; one that the call set
+itself (``manual_seed(0)``) is a constant of the call. See NOTE [Drawn in a captured call].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from jaxflow._core.modes import Kept
+from jaxflow._dispatch.generator import Generator, Position
+from jaxflow._dispatch.mapped import draw_inside
+
+_UNKNOWN = "it draws from a generator that it reached in a way that cannot be followed"
+
+
+class Draws:
+    """The account of one capture.
+
+    ``known`` are the generators that were found before it, by id; ``blame`` takes why Python has to run.
+    """
+
+    def __init__(self, known: dict[int, Generator], blame: Callable[[str], None]) -> None:
+        self.known, self.blame = known, blame
+        self.born: set[int] = set()
+        self.started: dict[int, tuple[Generator, Position, Position]] = {}
+        # Positions that this thread has brought about; another thread's are none of these.
+        self.own: dict[int, Position] = {}
+        self.read: dict[tuple[int, int], tuple[Position, Position]] = {}
+
+    # -------------------------------------------------------------------------- what the watcher tells
+
+    def calls(self) -> dict[CodeType, Callable[[Any], None]]:
+        """What to do with the frame of a function that begins."""
+        return {
+            Generator.__init__.__code__: lambda frame: self.born.add(id(frame.f_locals["self"])),
+            Generator.draw.__code__: self._draws,
+            Generator.state_array.__code__: self._reads,
+            **dict.fromkeys((f.__code__ for f in (
+                Generator.clone_state, Generator.position, Generator.go_to, Generator.set_offset,
+            )), lambda frame: self.meet(frame.f_locals["self"])),
+            Kept.noted.__code__: self._noted,
+            draw_inside.__code__: self._apart,
+        }
+
+    def returns(self) -> dict[CodeType, Callable[[Any], None]]:
+        """What to do with the frame of a function that ends."""
+        return {
+            Generator.draw.__code__: lambda frame: self._came_to(frame.f_locals["self"]),
+            Generator.set_state_array.__code__: self._put_back,
+        }
+
+    def meet(self, g: Generator) -> None:
+        """Let the numbers of a generator that was there before say where they come from."""
+        if id(g) in self.started or id(g) in self.born:
+            return
+        if id(g) not in self.known:
+            self.blame(_UNKNOWN)
+        elif g._seed.__class__ is not int:
+            self.blame("it draws from a generator that was made from a jax key")
+        else:
+            with g._lock:
+                seed, offset = Position(g._seed, g, None, self), Position(g._offset, g, 0, self)
+                self.own[id(offset)] = offset
+                self.started[id(g)] = g, seed, offset
+                g.__dict__.update(_seed=seed, _offset=offset)
+
+    def _draws(self, frame: Any) -> None:
+        g = frame.f_locals["self"]
+        self.meet(g)
+        self._only_own(g)
+
+    def _came_to(self, g: Generator) -> None:
+        if type(g._offset) is Position:
+            self.own[id(g._offset)] = g._offset
+
+    def _only_own(self, g: Generator) -> None:
+        if type(g._offset) is Position and id(g._offset) not in self.own:
+            self.blame("another thread draws from the same generator meanwhile")
+
+    def _noted(self, frame: Any) -> None:
+        holder = frame.f_locals["self"].holder
+        if isinstance(holder, Generator):
+            self.meet(holder)
+
+    def _reads(self, frame: Any) -> None:
+        g = frame.f_locals["self"]
+        self.meet(g)
+        seed, offset = g._seed, g._offset
+        if type(seed) is Position is type(offset):
+            self.read[int(seed), int(offset)] = seed, offset
+
+    def _put_back(self, frame: Any) -> None:
+        """A state that the call has read itself is the generator's again, not a constant."""
+        g = frame.f_locals["self"]
+        found = self.read.get((g._seed, g._offset)) if g._seed.__class__ is int else None
+        if found is not None:
+            g.__dict__.update(_seed=found[0], _offset=found[1])
+
+    def _apart(self, frame: Any) -> None:
+        if any(axis.randomness == "different" for axis in frame.f_locals["axes"]):
+            self.blame("it draws random numbers inside vmap, other ones for each example")
+
+    # ------------------------------------------------------------------------------- what came of it
+
+    def moved(self) -> list[tuple]:
+        """(generator, how far it went on, seed it ended with or None) of those that the call moved."""
+        found = []
+        for g, seed, _ in self.started.values():
+            self._only_own(g)
+            now = g._offset
+            if g._seed is seed and type(now) is Position and now.generator is g:
+                if now.moved:
+                    found.append((g, now.moved, None))
+            elif type(g._seed) is not Position and type(now) is not Position:
+                found.append((g, now, g._seed))
+            else:
+                self.blame("it leaves a generator with another one's seed, or at an offset of its own")
+        return found
+
+    def end(self, *, undo: bool = False) -> None:
+        """Let the generators hold plain numbers; ``undo``: those they had before."""
+        for g, *before in self.started.values():
+            with g._lock:
+                seed, offset = before if undo else (g._seed, g._offset)
+                if g._seed.__class__ is int:
+                    g.__dict__.update(_seed=int(seed), _offset=int(offset))
