@@ -273,14 +273,15 @@ def view_value(t: Tensor) -> Value:
     if view.seen_version != view.version[0]:
         refresh_history(t)
     storage = t._storage
+    shown = view.value  # first: who takes it away says before that it is stale
     if view.epoch != storage.epoch:
         plan = view.plan
         value = storage.value if plan.identity else run(
             plan.read, [storage.value, *plan.numbers]
         )[0]
-        view.value = as_constant(view, value) if MET else value
+        shown = view.value = as_constant(view, value) if MET else value
         view.epoch = storage.epoch
-    return view.value
+    return shown
 
 
 def value_of(t: Tensor) -> Value:

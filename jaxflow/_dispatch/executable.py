@@ -135,11 +135,14 @@ class Executable:
             donated += spares.chosen(self.spares, offered)
         self.entrance.run(
             donated, [leaves[i].array for i in self.kept],
-            (self._floats(layout.floats) if layout.floats else None,
-             np.array(layout.integers, np.int64) if layout.integers else None,
-             np.array(layout.complexes, np.complex128) if layout.complexes else None),
+            self._vectors(layout) if layout.vectors is None else layout.vectors,
             about, answers, len(self.donated),
         )
+
+    def _vectors(self, layout: Layout) -> tuple:
+        return (self._floats(layout.floats) if layout.floats else None,
+                np.array(layout.integers, np.int64) if layout.integers else None,
+                np.array(layout.complexes, np.complex128) if layout.complexes else None)
 
     def _floats(self, floats: list[float]) -> Any:
         """The vector of floats; on the device where they are the same bits as the last time."""

@@ -52,7 +52,7 @@ def run(plan: Plan, inputs: list, watched: bool = False) -> list[Value]:
         except ForeignLeaf as leaf:
             others = without_lost(plan, inputs)
             if others is None:
-                leaf.args[0].get()
+                inputs = _delivered(inputs, leaf.args[0])
             else:
                 inputs = others
         except TracerLeaf:
@@ -60,6 +60,15 @@ def run(plan: Plan, inputs: list, watched: bool = False) -> list[Value]:
         except BatchedLeaf:
             return run_batched(run, plan, inputs)
     return values
+
+
+def _delivered(inputs: list, leaf: Value) -> list:
+    """The inputs, of which ``leaf`` has its array now; a leaf of another thread's capture stays one."""
+    array = leaf.get()
+    if leaf.producer is None:
+        return inputs
+    known = Value(leaf.aval, array, shared=True)
+    return [known if x is leaf else x for x in inputs]
 
 
 def _run_now(plan: Plan, inputs: list) -> list[Value]:

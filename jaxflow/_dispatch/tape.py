@@ -75,9 +75,11 @@ class Layout:
         floats, integers, complexes: the numbers.
         results: a weak reference to the Value of each result.
         lines: where the user called, an entry each; empty but in debug mode.
+        vectors: the numbers as a compiled program takes them, if they are there.
     """
 
-    __slots__ = ("complexes", "floats", "integers", "leaves", "lines", "results", "slots", "trace", "uses")
+    __slots__ = ("complexes", "floats", "integers", "leaves", "lines", "results", "slots", "trace", "uses",
+                 "vectors")
 
     def __init__(self) -> None:
         self.leaves: list[Value] = []
@@ -89,6 +91,7 @@ class Layout:
         self.slots: dict[Value, int] = {}
         self.results: list = []
         self.trace: tuple = ()
+        self.vectors: tuple | None = None
 
     def slot_of(self, source: Any) -> int:
         """The slot of a leaf, of ``(entry, k)``, or of a slot itself. KeyError for any other Value."""

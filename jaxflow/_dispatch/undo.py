@@ -29,9 +29,11 @@ Undo = tuple
 
 
 def source_of(value: Any) -> Any:
-    """A Value that is there, or the producer of one that is pending."""
-    producer = value.producer
-    return value if producer is None else producer
+    """A Value that is there, or the producer of one that is pending.
+
+    A leaf of a capture is there, and has a producer (NOTE [Capture]).
+    """
+    return value.producer or value if value.array is None else value
 
 
 def write_row(storage: Storage, old: Any, cell: list, t: Tensor | None, new: Any) -> tuple | None:
@@ -50,7 +52,8 @@ def write_row(storage: Storage, old: Any, cell: list, t: Tensor | None, new: Any
 def write_record(storage: Storage, old: Any, cell: list, t: Tensor | None) -> Undo:
     """What is noted of a write; the arguments are those of `write_row`."""
     history = None if t is None else history_of(t)
-    return WRITE, ref(storage), old.producer or old, cell, (*cell,), history
+    source = (old.producer or old) if old.array is None else old  # as `source_of`, but quicker
+    return WRITE, ref(storage), source, cell, (*cell,), history
 
 
 def history_of(t: Tensor) -> tuple:
@@ -82,7 +85,7 @@ def writes_rows(storages: list[Storage], old: list, cells: list[list], new: Sequ
     programs = programs_of(new)
     if not programs:
         return []
-    record = (WRITES, storages, [v.producer or v for v in old], cells, list(map(tuple, cells)))
+    record = (WRITES, storages, list(map(source_of, old)), cells, list(map(tuple, cells)))
     return [appended(program.undo, record) for program in programs]
 
 

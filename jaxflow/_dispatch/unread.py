@@ -32,7 +32,7 @@ def slots_read(plan: Plan, slots: Sequence[int]) -> list[int]:
 
 def without_lost(plan: Plan, inputs: list) -> list | None:
     """The inputs with others in the place of those that were lost; None if none was, or one is read."""
-    lost = [_lost(x) for x in inputs]
+    lost = [is_lost(x) for x in inputs]
     if not any(lost) or any(gone and read for gone, read in zip(lost, _read(plan), strict=True)):
         return None
     return [Value(x.aval, blank(x.aval)) if gone else x for x, gone in zip(inputs, lost)]
@@ -48,7 +48,7 @@ def _read(plan: Plan) -> Iterable[bool]:
     return partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars))[1]
 
 
-def _lost(x: Any) -> bool:
+def is_lost(x: Any) -> bool:
     """Whether it is known that an input could not be computed."""
     producer = x.producer if x.__class__ is Value else None
     if producer is None:

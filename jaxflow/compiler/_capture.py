@@ -1,29 +1,40 @@
-"""A capture: the function runs once, every tensor that lives is an unknown, and one Program records it all.
+"""A capture: the function runs once, on the real state, and one Program records all of it.
 
 NOTE [Capture]
-    While a function is captured every storage holds a placeholder, a Value that the recording Program owes
-    under a negative slot. So whatever the operations read is told by its slot, wherever it went in between;
-    and a number that is asked for asks the Program and is noticed. The executor's own boundaries (an
-    optimizer's step, an outermost module call) do not close it.
+    Each storage that can be followed gets a Value of its own before the call: a leaf. It holds the same
+    array, so all other threads read and write what they would without a capture; its producer is the
+    recording Program with a negative slot. So whatever the operations read is told by its slot, wherever it
+    went in between, and a number that this thread asks for is noticed. Results of the call are pending like
+    any other; another thread that asks for one ends the capture. The executor's own boundaries (an
+    optimizer's step, an outermost module call) do not.
+
+    When the call is over, or a number is needed, the recording becomes an ordinary Program (`commit`), and
+    runs. So an exception or an interrupt leaves what it would leave without a capture.
 """
 
 from __future__ import annotations
 
 import threading
+from itertools import repeat
+from operator import attrgetter
 from typing import Any
 
-import jax
-
-from jaxflow._core.value import Value
+from jaxflow._core.commit import Overtaken, all_same, commit, commit_parts, stores
+from jaxflow._core.tensor import Tensor
+from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.background import alone
+from jaxflow._dispatch.doubt import Question
 from jaxflow._dispatch.generator import Generator
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.tracked import Tape
+from jaxflow._dispatch.unread import is_lost
 
 from ._draws import Draws
+from ._journal import Journal, is_known
 from ._recorder import Recorder
-from ._snapshot import Snapshot
+
+_value_of = attrgetter("value")
 
 
 class Unsupported(RuntimeError):
@@ -55,14 +66,14 @@ class Programs(dict):
 
 
 class Capture:
-    """One run of a function with everything it could read made unknown.
+    """One run of a function that is recorded whole.
 
     Attributes:
-        snapshot: how things were before it.
+        journal: how things were before it, and what it made.
         program: what was recorded.
-        placeholders: the Value of each leaf slot, -1 first.
-        origin: the Value that each placeholder stands for, None for leaves first met in the call.
-        held: storage -> its placeholder's slot.
+        leaves: the Value of each leaf slot, -1 first; ``count`` of them were there before the call.
+        held: id of a storage -> (it, its leaf's slot).
+        seen_as: id of a view among the arguments -> its leaf's slot.
         reasons: why Python has to run at each call; none if it need not.
         break_line: where a number was asked for.
         tape: what was done with the tracked numbers, NOTE [Tracked numbers].
@@ -70,8 +81,7 @@ class Capture:
         draws: what it draws from generators.
     """
 
-    def __init__(self, fullgraph: bool, view_arguments: list, tape: Tape,
-                 generators: dict[int, Generator]) -> None:
+    def __init__(self, fullgraph: bool, tape: Tape, generators: dict[int, Generator]) -> None:
         self.tape = tape
         self.numbers: list[tuple] = []
         self.fullgraph = fullgraph
@@ -81,17 +91,16 @@ class Capture:
         self.break_line: str | None = None
         self.thread = threading.get_ident()
         self.alone = alone()
-        self.snapshot = Snapshot()
+        self.journal = Journal(self.blame)
+        self.draws = Draws(generators, self.blame)
         self.program = Recorder(None)
         self.program.capture = self
         self.program.ops = -(1 << 60)  # no bound on its length
-        self.placeholders: list[Value] = self.program.leaves
-        self.origin: list[Value] = []
-        self.held: dict[int, tuple[Any, int]] = {}
-        self.seen_as: dict[int, int] = {}  # view tensors among the arguments: id -> slot
-        self.view_arguments = view_arguments
-        self.before: Any = None
-        self.draws = Draws(generators, self.blame)
+        self.leaves: list[Value] = self.program.leaves
+        self.count = 0
+        self.held: dict[int, tuple[Storage, int]] = {}
+        self.seen_as: dict[int, int] = {}
+        self.before: tuple | None = None
 
     def undisturbed(self) -> bool:
         """Whether no other thread of Python's was there from its beginning until now."""
@@ -99,89 +108,119 @@ class Capture:
 
     # ------------------------------------------------------------------------------ before and after
 
-    def begin(self) -> None:
-        """Make everything unknown. What this thread recorded so far must have run."""
-        shared: dict[int, int] = {}
-        for s, value, _ in self.snapshot.storages:
-            if value.__class__ is not Value or isinstance(value.array, jax.core.Tracer):
-                continue
-            if value.producer is not None:
-                continue  # owed to another thread
-            # The counters of an optimizer are one Value in many storages, which is part of its program.
-            slot = shared.get(id(value)) if value.aval.ndim == 0 else None
-            if slot is None:
-                slot = shared[id(value)] = self._place(value)
-            s.value = self.placeholders[-1 - slot]
-            self.held[id(s)] = (s, slot)
-        for v, _ in self.snapshot.views:
-            v.epoch = -1
-        for t, value in self.view_arguments:
-            slot = self.seen_as[id(t)] = self._place(value)
-            t._view.value, t._view.epoch = self.placeholders[-1 - slot], t._storage.epoch
+    def begin(self, view_arguments: list[tuple[Tensor, Value]]) -> None:
+        """Give everything that is noted its leaf. What this thread recorded so far must have run."""
+        for s, *_ in self.journal.storages.values():
+            if s.value.__class__ is Value and s.value.producer is not None and not is_lost(s.value):
+                s.value.producer[0].program.close(explain.ASKED)  # another thread's; captures wait
+        while True:
+            found = [(s, s.value) for s, *_ in self.journal.storages.values()]
+            storages, values = [], []
+            new: dict[int, Value] = {}
+            for s, value in found:
+                if is_known(value):  # else it is lost or traced
+                    storages.append(s)
+                    values.append(value)
+                    # An optimizer's counters are one Value in many storages: that is part of its program.
+                    if value.aval.ndim or id(value) not in new:
+                        new[id(value)] = self._leaf(value)
+                    self.held[id(s)] = s, new[id(value)].producer[1]
+            try:
+                commit_parts(
+                    all_same(map(_value_of, storages), values),
+                    stores(storages, "value", [self.leaves[-1 - slot] for _, slot in self.held.values()]),
+                )
+                break
+            except Overtaken:  # another thread wrote to one of them meanwhile
+                self.leaves.clear()
+                self.held.clear()
+        for view, _ in self.journal.views:
+            view.epoch = -1
+        for t, value in view_arguments:
+            leaf = self._leaf(value)
+            self.seen_as[id(t)] = leaf.producer[1]
+            commit([(setattr, t._view, "value", leaf), (setattr, t._view, "epoch", t._storage.epoch)])
+        self.count = len(self.leaves)
         self.before = state.programs, state.eager
         state.programs, state.eager = Programs(self), False
 
-    def _place(self, value: Value) -> int:
-        slot = -1 - len(self.placeholders)
-        self.placeholders.append(Value(value.aval, None, (self.program, slot)))
-        self.origin.append(value)
-        return slot
+    def _leaf(self, value: Value) -> Value:
+        leaf = Value(value.aval, value.array, (self.program, -1 - len(self.leaves)), value.shared)
+        leaf.doubt = value.doubt
+        self.leaves.append(leaf)
+        return leaf
+
+    def under_way(self) -> bool:
+        """Whether the function still runs, and what it does is recorded."""
+        return self.before is not None and self.program.capture is self
 
     def end(self) -> None:
         """Let the thread go on as it did."""
+        self.journal.end()
         self.draws.end()
         if self.before is not None and threading.get_ident() == self.thread:
             state.programs, state.eager = self.before
             self.before = None
 
     def rollback(self) -> None:
-        """Leave everything as it was before."""
+        """Leave everything as it was before the call, which will be made again."""
         self.draws.end(undo=True)
         self.end()
         self.tape.open = False
-        self.program.capture, self.program.closed = None, True
-        self.snapshot.restore()
-        # The specialisation's questions refer to the program; the arrays of its first call are let go.
-        self.program.leaves, self.program.undo = [], []
+        self.commit()
+        self.program.closed = self.program.finished = True
+        self.journal.restore()
 
     def broken(self) -> None:
         """A number is needed: what was recorded so far will run, and the rest as it would uncompiled."""
-        line = explain.user_line()
-        if threading.get_ident() != self.thread:
-            line = f"another thread ({line})"
-        if self.break_line is None:
-            self.break_line = line
-        if self.fullgraph and threading.get_ident() == self.thread:
-            raise Unsupported(
-                f"fullgraph=True, but a number of a tensor is needed at {line} to go on. Compute the "
-                "condition with tensors (torch.where), read the number after the call, or compile without "
-                "fullgraph."
-            )
+        if self.under_way():
+            line = explain.user_line()
+            if threading.get_ident() != self.thread:
+                line = f"another thread ({line})"
+            if self.break_line is None:
+                self.break_line = line
+            if self.fullgraph and threading.get_ident() == self.thread:
+                raise Unsupported(
+                    f"fullgraph=True, but a number of a tensor is needed at {line} to go on. Compute the "
+                    "condition with tensors (torch.where), read the number after the call, or compile "
+                    "without fullgraph."
+                )
         self.commit()
-
-    def commit(self) -> None:
-        """Turn the recording into an ordinary Program, which runs on the real arrays when it is closed."""
-        program = self.program
-        program.capture = None
-        self.tape.open = False
-        for ph, value in zip(self.placeholders, self.origin):
-            ph.array, ph.doubt, ph.producer = value.array, value.doubt, None
-            ph.shared = value.shared
-        originals = {id(self.placeholders[-1 - slot]): slot for _, slot in self.held.values()}
-        for s, _ in self.held.values():
-            slot = originals.get(id(s.value))
-            if slot is not None:
-                s.value = self.origin[-1 - slot]
-        used = self.normalise(list(self.first_uses()))
-        program.leaves = [self.placeholders[-1 - slot] for slot in used]
-        program.leaf_slots = {}
-        program.ops = 0
         self.end()
+
+    def commit(self, order: list[int] | None = None) -> None:
+        """Let the recording be an ordinary Program. Doing it again changes nothing.
+
+        Its leaves are those of the slots in ``order``, or those that were used.
+        """
+        program = self.program
+        with program.lock:
+            if program.capture is None:
+                return
+            self.tape.open = False
+            order = list(self.first_uses()) if order is None else order
+            new = {slot: -1 - i for i, slot in enumerate(order)}
+            questions = [
+                Question(q.flag, [new.get(x, x) for x in q.asked], [new.get(x, x) for x in q.victims],
+                         q.error, q.line) for q in program.questions
+            ]
+            commit_parts(
+                map(setattr, repeat(program), ("trace", "leaves", "leaf_slots", "questions", "ops"), (
+                    [new.get(x, x) if x.__class__ is int else x for x in program.trace],
+                    [self.leaves[-1 - slot] for slot in order], {}, questions, 0,
+                )),
+                stores(list(self.leaves), "producer", repeat(None)), stores((program,), "capture", (None,)),
+            )
 
     def release(self) -> None:
         """Refer no more to how things were: what nobody else holds is gone."""
-        self.snapshot = None
-        self.placeholders, self.origin, self.held, self.view_arguments = [], [], {}, []
+        for view, _ in self.journal.views:  # what it has read last is kept for no later reader
+            producer = None if view.value is None else view.value.producer
+            if producer is not None and producer[0] is self.program:
+                view.epoch = -1
+                view.value = None
+        self.journal = Journal(self.blame)
+        self.leaves, self.held = [], {}
 
     # ------------------------------------------------------------------------------- what was recorded
 
@@ -192,16 +231,6 @@ class Capture:
             if x.__class__ is int and x < 0:
                 found.setdefault(x, at)
         return found
-
-    def normalise(self, order: list[int]) -> list[int]:
-        """Give the leaves in ``order`` the slots from -1 down, in the trace and the questions about it."""
-        program = self.program
-        new = {slot: -1 - i for i, slot in enumerate(order)}
-        program.trace = [new.get(x, x) if x.__class__ is int else x for x in program.trace]
-        for q in program.questions:
-            q.asked = [new.get(x, x) for x in q.asked]
-            q.victims = [new.get(x, x) for x in q.victims]
-        return order
 
     def seeds(self) -> dict[int, tuple]:
         """Position in ``integers`` -> (generator, None for its seed or the draw's number)."""
@@ -218,4 +247,3 @@ class Capture:
         self.lasting = self.lasting or lasting
         if reason not in self.reasons:
             self.reasons.append(reason)
-

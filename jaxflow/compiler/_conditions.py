@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import repeat, starmap
 from operator import attrgetter, call, eq, is_
 from typing import Any
@@ -12,41 +12,22 @@ import numpy as np
 from jaxflow._core.commit import LATEST, all_same
 from jaxflow._core.tensor import Tensor
 
+from . import _outlines as outlines
 from ._containers import Tree
 from ._numbers import Place
+from ._outlines import Before
 from ._rows import Item, same
 
-# A tensor has tangents only inside of forward-mode AD, where nothing is served.
-_tensor = attrgetter("_storage", "_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks")
-_constant = attrgetter("_storage", "_aval", "_stride", "_view", "_requires_grad")
-_grad_meta = attrgetter("_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks")
-#: What it says of a .grad besides its aval, where there is nothing to say.
-PLAIN = (None, None, False, None, None)
-_constant_grad = attrgetter("_aval", "_stride", "_view", "_requires_grad")
-# All there is about a .grad but its value and its versions.
-_whole = attrgetter("_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_hooks", "_grad",
-                    "_output_nr", "__dict__", "__class__")
 _grad_of, _storage_of, _value_of = attrgetter("_grad"), attrgetter("_storage"), attrgetter("value")
-# What may be asked of a tensor that is replaced without being read.
-_outline = attrgetter("__class__", "_aval", "_stride", "_requires_grad", "_hooks", "__dict__")
-_TENSOR_NAMES = ("its storage", "its shape, dtype or device", "its strides", "the base it is a view of",
-                 "requires_grad", "its grad_fn", "its hooks")
-
-
-
-def _item_meta(t: Tensor) -> tuple:
-    view, shown = t._view, None
-    if view is not None:
-        base = view.base
-        shown = (view.constant, view.plan, view.version is t._storage.version, t._storage.value.aval,
-                 None if base is None else (base._requires_grad, base._grad_fn, base._view))
-    return (t._aval, t._stride, shown, t._requires_grad, t._grad_fn is None, t._hooks, t.__class__,
-            not t.__dict__, t._storage.version.__class__)
 
 
 def _together(items: list[Item]) -> list[tuple]:
     """How to look at two places that hold the same tensor, for each such pair."""
     return [(_look(item.row, item.key), _look(row, key)) for item in items for row, key in item.also]
+
+
+def _meta_of_grad(old: Before, was: Callable[[Tensor], Before]) -> tuple | None:
+    return None if old._grad is None else outlines.grad(was(old._grad))
 
 
 def _look(row: Any, key: Any) -> tuple:
@@ -84,34 +65,37 @@ class Conditions:
     proved, own, repeats, undisturbed = -1, -1, False, True
 
     def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
-                      items: list[Item]) -> None:
-        """Note what captured tensors are like, and whose ``.grad`` is there."""
+                      items: list[Item], was: Callable[[Tensor], Before]) -> None:
+        """Note what captured tensors were like, and whose ``.grad`` was there; ``was`` says so."""
         self.items = [_look(item.row, item.key) for item in items]
         self.twice = _together(items)
-        self.item_metas = [_item_meta(item.tensor) for item in items]
+        self.item_metas = [was(item.tensor).as_item for item in items]
         self.tensors = tensors
-        self.tensor_metas = list(map(_tensor, tensors))
-        # Without requires_grad there is neither a grad_fn nor a hook, unless it is a view of what has.
-        constant = [t for t in tensors if not t._requires_grad and t._view is None
-                    and t._grad_fn is None and t._hooks is None]
+        before = list(map(was, tensors))
+        self.tensor_metas = list(map(outlines.tensor, before))
+        constant = [t for t, old in zip(tensors, before) if not old._requires_grad and old._view is None
+                    and old._grad_fn is None and old._hooks is None]
         constants = set(map(id, constant))
         others = [t for t in tensors if id(t) not in constants]
-        self.quick = [(ask, ts, list(map(ask, ts)))
-                      for ask, ts in ((_constant, constant), (_tensor, others)) if ts]
-        self.graded = [t for t in tensors if t._requires_grad or t._grad is not None]
-        self.grad_metas = [None if t._grad is None else _grad_meta(t._grad) for t in self.graded]
+        self.quick = [(ask, ts, list(map(ask, map(was, ts))))
+                      for ask, ts in ((outlines.constant, constant), (outlines.tensor, others)) if ts]
+        graded = [(t, old) for t, old in zip(tensors, before) if old._requires_grad or old._grad is not None]
+        self.graded = [t for t, _ in graded]
+        self.grad_metas = [_meta_of_grad(old, was) for _, old in graded]
         # Memory of a .grad that is a captured tensor's too; an argument's it may not be.
         self.grad_fixed = [
-            None if t._grad is None else self.arguments.fixed.get(id(t._grad._storage)) for t in self.graded
+            None if old._grad is None else self.arguments.fixed.get(id(was(old._grad)._storage))
+            for _, old in graded
         ]
-        self.ungraded = [t for t in self.graded if t._grad is None]
-        self.having = [t for t in self.graded if t._grad is not None]
+        self.ungraded = [t for t, old in graded if old._grad is None]
+        having = [(t, was(old._grad)) for t, old in graded if old._grad is not None]
+        self.having = [t for t, _ in having]
         # What says whether gradients are plain, and what it said; without requires_grad they have no hooks.
-        plain = all(m is None or m[1:] == PLAIN for m in self.grad_metas)
-        self.ask_grad = _constant_grad if plain else _grad_meta
-        self.plain_then = [self.ask_grad(t._grad) for t in self.having]
-        self.argument_grads = [(i, None if t._grad is None else _grad_meta(t._grad)) for i, t in
-                               enumerate(arguments) if t._requires_grad or t._grad is not None]
+        plain = all(m is None or m[1:] == outlines.PLAIN for m in self.grad_metas)
+        self.ask_grad = outlines.constant_grad if plain else outlines.grad
+        self.plain_then = [self.ask_grad(grad) for _, grad in having]
+        self.argument_grads = [(i, _meta_of_grad(old, was)) for i, old in enumerate(map(was, arguments))
+                               if old._requires_grad or old._grad is not None]
         self.grads_apart = not self.argument_grads and all(same_as is None for same_as in self.grad_fixed)
         numbers = {id(t): i for i, t in enumerate(arguments)}
         fixed = {id(t) for t in tensors}
@@ -119,14 +103,14 @@ class Conditions:
 
     def ask_whole_grads(self) -> None:
         """Let gradients be plain only if nobody could tell them from new ones."""
-        self.ask_grad = _whole
+        self.ask_grad = outlines.whole
         self.plain_then = [(*m, None, 0, {}, Tensor) for m in self.grad_metas if m is not None]
 
-    def watch_dropped(self, items: list[Item]) -> None:
-        """Note what tensors are like that the call replaces without having read them."""
+    def watch_dropped(self, items: list[Item], was: Callable[[Tensor], Before]) -> None:
+        """Note what tensors were like that the call replaces without having read them."""
         self.dropped = [_look(item.row, item.key) for item in items]
         self.twice += _together(items)
-        self.outlines = [(*_outline(item.tensor)[:-1], {}) for item in items]
+        self.outlines = [(*outlines.dropped(was(item.tensor))[:-1], {}) for item in items]
 
     def fits(self, leaves: list) -> Found | None:
         """What was found if every guard holds; otherwise None."""
@@ -145,7 +129,7 @@ class Conditions:
             # One after the other: thousands of tuples at once would let the garbage collector run.
             if not all(map(eq, map(ask, asked), answers)):
                 return None
-        grads, memory = self._plain_grads(tensors, known and self.ask_grad is not _whole)
+        grads, memory = self._plain_grads(tensors, known and self.ask_grad is not outlines.whole)
         if grads is not None:
             self.proved = number
             self.repeats |= number == self.own and self.undisturbed
@@ -197,7 +181,7 @@ class Conditions:
             if grad is None:
                 if expected is not None:
                     return False
-            elif expected is None or _grad_meta(grad) != expected:
+            elif expected is None or outlines.grad(grad) != expected:
                 return False
             else:
                 at = id(grad._storage)
@@ -205,19 +189,19 @@ class Conditions:
                     return False
         for i, expected in self.argument_grads:
             grad = tensors[i]._grad
-            if (grad is None) != (expected is None) or (grad is not None and _grad_meta(grad) != expected):
+            if (grad is None) != (expected is None) or (grad is not None and outlines.grad(grad) != expected):
                 return False
         return True
 
     def _dropped_fit(self) -> bool:
         now = list(starmap(call, self.dropped))
-        return all(isinstance(t, Tensor) for t in now) and list(map(_outline, now)) == self.outlines
+        return all(isinstance(t, Tensor) for t in now) and list(map(outlines.dropped, now)) == self.outlines
 
     def _items_fit(self, tensors: list) -> bool:
         """Whether attributes that are replaced hold tensors like those then, on memory of their own."""
         memory = {id(t._storage) for t in tensors}
         for t, expected in zip(starmap(call, self.items), self.item_metas):
-            if not isinstance(t, Tensor) or _item_meta(t) != expected:
+            if not isinstance(t, Tensor) or outlines.item(t) != expected:
                 return False
             at = id(t._storage)
             if at in self.arguments.fixed or at in memory:
@@ -292,7 +276,7 @@ class Conditions:
             return self.arguments.misses(structure, leaves)
         found = self.guard.misses()
         for t, old in zip(self.tensors, self.tensor_metas):
-            for name, a, b in zip(_TENSOR_NAMES, old, _tensor(t)):
+            for name, a, b in zip(outlines.TENSOR_NAMES, old, outlines.tensor(t)):
                 if a is not b and (name == "its storage" or a != b):
                     found.append(f"a captured tensor of shape {list(t._aval.shape)}: {name} changed")
         if not self._grads_fit(tensors):

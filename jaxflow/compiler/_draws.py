@@ -46,10 +46,10 @@ class Draws:
             draw_inside.__code__: self._apart,
         }
 
-    def returns(self) -> dict[CodeType, Callable[[Any], None]]:
-        """What to do with the frame of a function that ends."""
+    def returns(self) -> dict[CodeType, Callable[[Any, Any], None]]:
+        """What to do with the frame of a function that ends, and what it returns."""
         return {
-            Generator.draw.__code__: lambda frame: self._came_to(frame.f_locals["self"]),
+            Generator.draw.__code__: lambda frame, pair: self._came_to(frame.f_locals["self"]),
             Generator.set_state_array.__code__: self._put_back,
         }
 
@@ -93,7 +93,7 @@ class Draws:
         if type(seed) is Position is type(offset):
             self.read[int(seed), int(offset)] = seed, offset
 
-    def _put_back(self, frame: Any) -> None:
+    def _put_back(self, frame: Any, nothing: None) -> None:
         """A state that the call has read itself is the generator's again, not a constant."""
         g = frame.f_locals["self"]
         found = self.read.get((g._seed, g._offset)) if g._seed.__class__ is int else None

@@ -58,8 +58,11 @@ _OF_MODULES = {"os": ("environ",), "sys": ("argv",)}
 # What changes in a schedule at each step, and the methods that show it.
 _OF_SCHEDULES = frozenset(("get_last_lr", "last_epoch", "get_lr", "state_dict", "_last_lr", "_step_count"))
 
-# More places than this are not looked at before each call; Python runs instead.
-MOST_PLACES = 20_000
+# More places than this, or more that they hold, are not looked at before each call; Python runs instead.
+MOST_PLACES, MOST_HELD = 20_000, 100_000
+
+# Whose functions refer to no user's state; pytest's are called where it has rewritten an ``assert``.
+_LIBRARIES = ("jaxflow", "jax", "numpy", "torch", "_pytest")
 
 
 class Wrapped:
@@ -97,6 +100,7 @@ class Reach:
         self.classes: list[type] = []
         self.library: set[type] = set()
         self.absent: set[str] = set()
+        self.listed = 0
 
     def walk(self, roots: list[tuple[Any, str]], scopes: list[tuple[dict, types.CodeType]]) -> Reach:
         """Walk until no new names turn up. ``scopes`` are codes whose functions are not known."""
@@ -110,7 +114,7 @@ class Reach:
                 self._scope(globals_, code)
             self.everything = not self.names.isdisjoint(_DYNAMIC)
             self.work += [(x, shown, "") for x, shown in (*roots, (Tensor, "Tensor"))]
-            while self.work and len(self.seen) < MOST_PLACES:
+            while self.work and len(self.seen) < MOST_PLACES and self.listed < MOST_HELD:
                 self._visit(*self.work.pop())
                 if not self.work and self.absent:  # names that no globals have
                     names, self.absent = self.absent & vars(builtins).keys(), set()
@@ -202,6 +206,7 @@ class Reach:
              whole: bool = False) -> None:
         row = Row(holder, lister, names, shown, keys, named=named, whole=holder if whole else None)
         self.rows.append(row)
+        self.listed += len(row.held)
         for key, x in zip(row.names(), row.held):
             if x is not MISSING and (keys is None or key in keys) and not isinstance(x, SCALARS):
                 # What is in a container is mentioned wherever the container is.
@@ -246,11 +251,11 @@ class Reach:
 
     def _python_module(self, m: types.ModuleType, shown: str) -> None:
         first = m.__name__.split(".")[0]
-        if first in ("jax", "numpy", "torch") or first in _STDLIB:
+        if first != "jaxflow" and (first in _LIBRARIES or first in _STDLIB):
             state = _OF_MODULES.get(m.__name__, ())
             if not self.names.isdisjoint((*state, "getenv")):
                 self._named(m.__dict__, state, m.__name__)
-        if first in ("jaxflow", "jax", "numpy", "torch") or first in _STDLIB:
+        if first in _LIBRARIES or first in _STDLIB:
             self._of_others(m.__dict__, m.__name__)
             return
         self._named(m.__dict__, sorted(n for n in self.names if n in m.__dict__), m.__name__, whole=True)
@@ -271,7 +276,7 @@ class Reach:
     def _class(self, c: type, shown: str) -> None:
         for base in c.__mro__:
             first = base.__module__.split(".")[0]
-            if first in ("jaxflow", "jax", "numpy", "torch") or first in _STDLIB:
+            if first in _LIBRARIES or first in _STDLIB:
                 if base not in self.library:
                     self.library.add(base)
                     self._of_others(base.__dict__, base.__qualname__)

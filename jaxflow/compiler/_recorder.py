@@ -1,7 +1,8 @@
-"""The Program of a capture: leaves are known by their slots from the start, and no boundary closes it."""
+"""The Program of a capture: leaves are known by their slots, and no boundary closes it: NOTE [Capture]."""
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 from weakref import ref
 
@@ -14,6 +15,7 @@ from jaxflow._dispatch import explain
 from jaxflow._dispatch.batch import Batched
 from jaxflow._dispatch.executable import Signature
 from jaxflow._dispatch.generator import Position
+from jaxflow._dispatch.handover import copied
 from jaxflow._dispatch.plan import Plan
 from jaxflow._dispatch.program import LEAST, MOST, BatchedLeaf, ForeignLeaf, Program, TracerLeaf
 from jaxflow._dispatch.tape import Layout
@@ -23,12 +25,19 @@ _BOUNDARIES = (explain.STEP, explain.OPTIMIZER, explain.MODULE, explain.BOUND, e
 
 
 class Recorder(Program):
-    """Records a flat trace (NOTE [A program's key]) as it goes, with leaves that are not there yet.
+    """Records a flat trace (NOTE [A program's key]) as it goes.
 
-    It stands as the entry of everything pending in it: ``(recorder, slot)`` is a Value's producer.
+    It stands as the entry of everything pending in it: ``(recorder, slot)`` is a Value's producer. While the
+    capture is under way it is that of a leaf, too, which has its array.
+
+    Attributes:
+        capture: the Capture; None once this is an ordinary Program.
+        giving: positions of the leaves that its executable takes the memory of; None to find out.
+        vectors: the numbers as that takes them; None to make them.
     """
 
-    __slots__ = ("capture", "complexes", "drawn", "floats", "integers", "leaf_slots", "leaves")
+    __slots__ = ("capture", "complexes", "drawn", "floats", "giving", "integers", "leaf_slots", "leaves",
+                 "vectors")
 
     first = 0  # the slot of its first result, as an entry has it
 
@@ -42,6 +51,8 @@ class Recorder(Program):
         self.integers: list[int] = []
         self.complexes: list[complex] = []
         self.drawn: list[tuple[int, Position]] = []  # which integers are a generator's
+        self.giving: tuple[int, ...] | None = None
+        self.vectors: tuple | None = None
 
     @property
     def program(self) -> Recorder:
@@ -98,6 +109,7 @@ class Recorder(Program):
         layout.uses = [int(leaf in self.leaf_slots) for leaf in self.leaves]
         layout.floats, layout.integers, layout.complexes = self.floats, self.integers, self.complexes
         layout.slots, layout.lines = dict(self.leaf_slots), self.lines
+        layout.vectors = self.vectors
         return layout
 
     def signature(self) -> Signature:
@@ -148,11 +160,29 @@ class Recorder(Program):
             else:
                 self.integers.append(x)
 
+    def _donatable(self, layout: Layout, free: dict) -> tuple[int, ...]:
+        if self.giving is None:
+            return super()._donatable(layout, free)
+        leaves = layout.leaves
+        alone = super()._donatable(layout, dict.fromkeys([leaf.aval for leaf in leaves], len(leaves)))
+        for i in set(self.giving).difference(alone):  # somebody refers to it, who will go on doing so
+            leaves[i] = Value(leaves[i].aval, copied(leaves[i].array))
+        return self.giving
+
+    def deliver(self, value: Value) -> None:
+        """As `Program.deliver`; a leaf of another thread's capture is there."""
+        producer, capture = value.producer, self.capture
+        if producer is not None and producer[1] < 0 and capture is not None and capture.under_way() and (
+            capture.thread != threading.get_ident()
+        ):
+            return
+        super().deliver(value)
+
     def close(self, reason: str) -> None:
         """Only who asks for a number ends the recording."""
         capture = self.capture
         if capture is not None:
-            if reason in _BOUNDARIES:
+            if reason in _BOUNDARIES and capture.under_way():
                 return
             capture.broken()
         super().close(reason)

@@ -45,14 +45,14 @@ from jaxflow._dispatch.spares import large
 from jaxflow._dispatch.watching import WATCHERS
 
 from ._call import COMPILED, MISSED, Call
-from ._conditions import PLAIN, Conditions, Found
+from ._conditions import Conditions, Found
+from ._outlines import PLAIN, Before
 from ._picks import pick
 from ._reading import Reading
 from ._rows import Item
 from ._run import Run
 from ._sole import expected, references, referred
 from ._steady import Steady
-from ._turns import check, still, turn
 
 _value_of, _producer_of, _doubt_of = attrgetter("value"), attrgetter("producer"), attrgetter("doubt")
 _grad_of, _epoch_of, _offset_of = attrgetter("_grad"), attrgetter("epoch"), attrgetter("_offset")
@@ -195,9 +195,9 @@ class Specialisation(Conditions):
         return self.avals[slot] if slot >= 0 else self.leaf_avals[-1 - slot]
 
     def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
-                      items: list[Item]) -> None:
-        """Note what captured tensors are like, and whose ``.grad`` is there."""
-        super().watch_tensors(tensors, grads, arguments, items)
+                      items: list[Item], was: Callable[[Tensor], Before]) -> None:
+        """Note what captured tensors were like, and whose ``.grad`` was there; ``was`` says so."""
+        super().watch_tensors(tensors, grads, arguments, items, was)
         before = {id(t): m for t, m in zip(self.graded, self.grad_metas)}
         if any(before.get(id(owner)) != (self._aval(slot), *PLAIN) for owner, slot, *_ in self.renewed):
             self.renewed = []
@@ -221,18 +221,17 @@ class Specialisation(Conditions):
         """The quick call if every guard holds; otherwise MISSED."""
         usual = self.usual
         while True:
-            now = turn()
             found = self.fits(leaves)
             if found is None:
                 return MISSED
             try:
                 result = MISSED if usual is None else usual.run(self, found)
-                return self._general(found, now) if result is MISSED else result
+                return self._general(found) if result is MISSED else result
             except Overtaken:  # somebody changed what the call changes, or refers to it: it starts from that
                 usual = None
 
-    def _general(self, found: Found, now: int) -> Any:
-        """The quick call, whoever else refers to what it reads and changes; ``now`` is what `turn` said."""
+    def _general(self, found: Found) -> Any:
+        """The quick call, whoever else refers to what it reads and changes."""
         this, owners, read = self._holders(*found[:2], found[3])
         written: Any = self.written
         if self.other_places:
@@ -240,7 +239,6 @@ class Specialisation(Conditions):
         epochs = list(map(_epoch_of, written))  # before the Values: a write in between is noticed so
         values = self._values(this, *found[:3])
         if any(map(_producer_of, values)):
-            check(now)  # or it would wait for what is being captured
             _wait_for(values)
         generators = self.generators
         offsets = list(map(_offset_of, generators))
@@ -259,7 +257,7 @@ class Specialisation(Conditions):
             self.store_rest(this, rows, held)
         result = self.result(this)
         undisturbed = chain(
-            still(now), all_at_epochs(written, epochs), with_grads(owners, read),
+            all_at_epochs(written, epochs), with_grads(owners, read),
             all_equal(map(_offset_of, generators), offsets), self.numbers_still(found[3]),
         )
         then = chain(
@@ -358,6 +356,11 @@ class Specialisation(Conditions):
             if references((), (), grads, memory) == self.sole_grads and not any(map(getweakrefcount, grads)):
                 return grads, memory
         return (), ()
+
+    def vectors(self) -> tuple:
+        """The numbers of the captured call, as the program takes them beside arrays."""
+        integers = np.array(self.integers, np.int64) if self.seed_list else self.integer_array
+        return self.float_array, integers, self.complex_array
 
     def numbers(self, floats: Any, integers: Any) -> tuple:
         """What the program takes beside arrays."""

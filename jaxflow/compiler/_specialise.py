@@ -28,18 +28,17 @@ from ._arguments import Arguments
 from ._capture import Capture
 from ._containers import Tree, containers_of, is_tree, leaves_of
 from ._guard import Guard
+from ._journal import UNKNOWN
 from ._numbers import Numbers, Place, Stored, is_store
+from ._outlines import Before
 from ._reach import Reach
 from ._rows import LENGTH, Item, Row, shorten
-from ._snapshot import living
 from ._specialisation import Specialisation
 from ._template import Recipes, Unnamed, Unwalked, let_go
 from ._watcher import MATCHED, Watcher, line_of, only_appends
 
-_UNKNOWN = "that it reached in a way that cannot be followed"
 _FLAGS = (bool, str, type(None))
 _NUMBERS = (float, int)
-_GRAD = STATE.index("_grad")
 # Who mentions these may look at attributes that no code names.
 _LOOKING = frozenset((MATCHED, "deepcopy", "copy", "asdict", "astuple", "replace", "state_dict", "__self__"))
 
@@ -47,16 +46,17 @@ _LOOKING = frozenset((MATCHED, "deepcopy", "copy", "asdict", "astuple", "replace
 class Builder:
     """Reads one capture. ``build`` returns a Specialisation, or None with the reasons in the capture."""
 
-    def __init__(self, capture: Capture, watcher: Watcher, reach: Reach, tensors: list, result: Any,
-                 known: set[int], walked: set[int], numbers: Numbers) -> None:
+    def __init__(self, capture: Capture, watcher: Watcher, reach: Reach, tensors: list, known: set[int],
+                 numbers: Numbers) -> None:
         self.numbers = {(id(p.holder), p.key): p for p in numbers.found}
         self.stored: list[Stored] = []  # numbers that it stores
         self.known = known  # ids of arguments that are known by what they hold
-        self.walked = walked  # ids of nodes of histories from before the call that a backward came to
+        self.walked: set[int] = set()  # ids of nodes of histories from before it that a backward came to
         self.capture, self.watcher, self.reach = capture, watcher, reach
-        self.arguments, self.result = tensors, result
+        self.journal, self.was = capture.journal, capture.journal.was
+        self.arguments, self.result = tensors, None
         self.program = capture.program
-        self.old = {id(s): s for s, _, _ in capture.snapshot.storages}
+        self.containers = numbers.saved
         self.places: dict[int, tuple] = {}  # id of a storage -> its place
         self.fixed: dict[int, int] = {}  # id of a captured tensor's storage -> its number
         self.grads: list[Tensor] = []  # whose .grad was there before
@@ -70,11 +70,12 @@ class Builder:
         self.dropped: list[Item] = []  # those whose tensor the call does not read
         self.flags: list[tuple] = []  # tensors whose requires_grad the call changes
         self.sinks: list[tuple] = []
+        self.followed: list[tuple] = []  # (row, key) where each call finds what the one before it has left
         self.settings: list[tuple] = []
         self.flagged: list[tuple] = []  # their places, (row, key)
-        self.undo: list[tuple] = []
         self.new_grads: list[tuple] = []
         self.replaces = False  # whether each .grad it makes takes the place of an old one
+        self.journal.note((*(t for t, _ in reach.tensors.values()), *tensors))
         self._find_places()
 
     def blame(self, reason: str) -> None:
@@ -84,14 +85,12 @@ class Builder:
     # ----------------------------------------------------------------------------------------- places
 
     def _find_places(self) -> None:
-        before = self.capture.snapshot.tensors
         owners = {id(t): t for t, _ in self.reach.tensors.values()}
-        for t, _ in self.reach.tensors.values():
-            s = before[id(t)][1][0] if id(t) in before else t._storage
-            self.fixed.setdefault(id(s), len(self.fixed))
-            self.places.setdefault(id(s), ("fixed", s))
+        for t in owners.values():
+            self.fixed.setdefault(id(t._storage), len(self.fixed))
+            self.places.setdefault(id(t._storage), ("fixed", t._storage))
         for t in (*owners.values(), *self.arguments):
-            grad = before[id(t)][1][_GRAD] if id(t) in before else None
+            grad = t._grad
             if grad is not None and id(grad) not in owners and id(grad._storage) not in self.fixed:
                 self.grads.append(t)
                 self.places[id(grad._storage)] = ("grad", len(self.grads) - 1)
@@ -107,13 +106,13 @@ class Builder:
         changed = {id(s) for s in self._changed()}
         candidates, self.items = self.items, []
         for item in candidates:
-            t = item.tensor
-            s = t._storage
+            t, old = item.tensor, self.was(item.tensor)
+            s = old._storage
             _, slot = self.capture.held.get(id(s), (None, None))
             unread = slot is not None and slot not in read and id(s) not in changed
-            if unread and t._grad is None and id(t) not in self.carried:
+            if unread and old._grad is None and id(t) not in self.carried:
                 self.dropped.append(item)
-            elif not item.alone or id(t._grad_fn) in self.walked or not _replaceable(t):
+            elif not item.alone or id(old._grad_fn) in self.walked or not _replaceable(old):
                 raise Unnamed(f"another tensor in {item.row.describe(item.key)}, having read the old one")
             else:
                 self.places[id(s)] = ("item", len(self.items))
@@ -136,13 +135,17 @@ class Builder:
         """Where a storage that was there before is found. Unnamed if it cannot be."""
         place = self.places.get(id(s))
         if place is None:
-            raise Unnamed(f"a tensor {_UNKNOWN}")
+            raise Unnamed(f"a tensor {UNKNOWN}")
         return place
 
     # ------------------------------------------------------------------------------------------ build
 
-    def build(self) -> Specialisation | None:
-        """The specialisation, if the call can be repeated without running Python."""
+    def build(self, result: Any, arguments: Arguments) -> Specialisation | None:
+        """The specialisation, if the call can be repeated without running Python.
+
+        ``result`` is what the call returned, ``arguments`` the guard of what it was given.
+        """
+        self.result = result
         self._effects()
         self._unguarded()
         self._in_order()
@@ -151,7 +154,9 @@ class Builder:
         if self.capture.reasons:
             return None
         try:
-            return self._build()
+            spec = self._build()
+            self.guard(spec, arguments)
+            return spec
         except Unnamed as unnamed:
             if not self.capture.reasons:
                 self.capture.outside = isinstance(unnamed, Unwalked)
@@ -185,6 +190,9 @@ class Builder:
                 self.blame(f"it sets {row.describe(key)} while there are other threads")
         changed = [row.holder for row, *_ in self.sinks] + [holder for _, holder, *_ in self.settings]
         changed += [p.holder for p in (*self.numbers.values(), *(s.place for s in self.stored))]
+        for x, before in self.containers:
+            if isinstance(x, dict) and len(x) == len(before) and list(x) != list(before):
+                self.blame(f"it changes the keys of a dict: {shorten(list(before))}")
         if any(id(holder) in self.gone for holder in changed):
             self.blame("it changes a container and puts another one in its place")
         self.reach.rows = [row for row in self.reach.rows if id(row.holder) not in self.gone | self.grown]
@@ -193,9 +201,9 @@ class Builder:
         """(row, key) of what is stored that does not show that the call made it: it was there before."""
         found = [(s.place.row, s.place.key) for s in self.stored if s.entry is None]
         found += self.flagged
-        old = self.capture.snapshot.tensors
         return found + [(row, LENGTH if key is END else key) for row, key, x, _ in self.sinks
-                        if key is END or (id(x) in old and not any(x is a for a in self.arguments))]
+                        if key is END or (isinstance(x, Tensor) and not self.journal.is_born(x)
+                                          and not any(x is a for a in self.arguments))]
 
     def _in_order(self) -> None:
         """A quick call finds an optimizer's numbers first, and lets schedules go on when all has run."""
@@ -257,7 +265,6 @@ class Builder:
             # same, so for numbers that would be no use.
             self.settings.append((put, row.holder, at, new))
             self.flagged.append((row, key))
-            self.undo.append((put, row.holder, at, old))
             return True
         if is_tree(new):
             return self._kept_container(row, key, old, new)
@@ -265,7 +272,7 @@ class Builder:
             return False
         follows = False  # whether each call finds there what the one before it has left
         if isinstance(old, Tensor):
-            if self.capture.snapshot.tensors[id(old)][1][0] is not old._storage:
+            if not self._on_its_storage(old):
                 return False  # it got another storage first
             follows = self._leaves_all(old)
             if follows and not self._kept_item(row, key, old):
@@ -274,7 +281,6 @@ class Builder:
             return False
         self.carried.add(id(new))
         self.sinks.append((row, key, new, follows))
-        self.undo.append((put, row.holder, at, old))
         return True
 
     def _grew(self, row: Row) -> bool:
@@ -298,14 +304,17 @@ class Builder:
         self.grown.update(id(y) for y in held if self._places(y) < 2)
         self.grown.add(id(x))
         self.sinks.append((row, END, tuple(x[len(before):]), False))
-        self.undo.append((operator.setitem, x, slice(len(before), None), []))
         return True
 
     def _nameable(self, t: Tensor) -> bool:
         """Whether a tensor is an argument, was made in the call, or was found before it."""
-        return id(t) not in self.capture.snapshot.tensors or id(t) in self.reach.tensors or any(
+        return self.journal.is_born(t) or id(t) in self.reach.tensors or any(
             t is a for a in self.arguments
         )
+
+    def _on_its_storage(self, t: Tensor) -> bool:
+        """Whether a tensor is noted and still has the storage that it had."""
+        return id(t) in self.journal.tensors and self.was(t)._storage is t._storage
 
     def _leaves_all(self, old: Tensor) -> bool:
         """Whether a tensor stands at none of its places after the call."""
@@ -332,7 +341,7 @@ class Builder:
 
     def _kept_container(self, row: Row, key: Any, old: Any, new: Any) -> bool:
         """Whether a container made in the call took the place of one like it: NOTE [Containers made anew]."""
-        before, known = self.capture.snapshot.tensors, self.reach.seen
+        known = self.reach.seen
         if any(id(x) in known for x in containers_of(new)):
             return False
         made = [t for t in leaves_of(new) if isinstance(t, Tensor)]
@@ -345,7 +354,7 @@ class Builder:
             if any(self._places(x) > 1 for x in containers_of(old)):
                 return False
             for i, t in tree.tensors:
-                if id(t) not in before or before[id(t)][1][0] is not t._storage:
+                if not self._on_its_storage(t):
                     return False
                 if not self._leaves_all(t):
                     tree.fixed.append((i, t))
@@ -357,8 +366,6 @@ class Builder:
             return False
         self.carried.update(map(id, made))
         self.sinks.append((row, key, new, old is not None))
-        _, put, at = row.access(key)
-        self.undo.append((put, row.holder, at, old))
         return True
 
     def _unguarded(self) -> None:
@@ -372,22 +379,18 @@ class Builder:
         known = self.known.union(self.reach.seen, self.reach.generators, self.watcher.born)
         for x in self.watcher.met.values():
             if id(x) not in known and _has_state(x):
-                self.blame(f"it uses a {type(x).__name__} {_UNKNOWN}")
+                self.blame(f"it uses a {type(x).__name__} {UNKNOWN}")
 
-    def note(self, spec: Specialisation, structure: Any, leaves: list, tracked: list[int]) -> None:
-        """Let the guards ask for tensors as they are now: after the rollback, so as before the call.
-
-        ``tracked``: leaves that are tracked numbers.
-        """
-        self.put_back()
-        spec.arguments = Arguments(structure, leaves, self.fixed, tracked)
+    def guard(self, spec: Specialisation, arguments: Arguments) -> None:
+        """Let the guards ask for tensors as they were before the call."""
+        spec.arguments = arguments
         spec.arguments.exact = self.exact
         items = {id(item.tensor) for item in (*self.items, *self.dropped)}
         used = {id(s) for kind, s in (*spec.leaves, *(w[0] for w in spec.writes)) if kind == "fixed"}
         tensors = [t for t, _ in self.reach.tensors.values()
                    if id(t) not in items and (id(t) not in self.grown or id(t._storage) in used)]
-        spec.watch_tensors(tensors, self.grads, self.arguments, self.items)
-        spec.watch_dropped(self.dropped)
+        spec.watch_tensors(tensors, self.grads, self.arguments, self.items, self.was)
+        spec.watch_dropped(self.dropped, self.was)
         spec.trees = self.trees
         for tree in self.trees:
             tree.row.varying.add(tree.key)
@@ -397,12 +400,12 @@ class Builder:
         for place in self.numbers.values():
             place.row.varying.add(place.key)
 
-    def put_back(self) -> None:
-        """Leave containers as they were before the call."""
-        for put, holder, at, old in self.undo:
-            put(holder, at, old)
-        for place in (*self.numbers.values(), *(s.place for s in self.stored)):
-            place.put(place.holder, place.at, place.before)
+    def follow(self, spec: Specialisation) -> None:
+        """Let the guards expect, of what each call leaves as another thing, what this one has left."""
+        for row, key in (*self.followed, *((place.row, place.key) for place in self.numbers.values())):
+            get, _, at = row.access(key)
+            index, position = spec.guard.index(row, key)
+            row.held[index] = spec.guard.flat[position] = get(row.holder, at)
 
     def _build(self) -> Specialisation:
         program, capture = self.program, self.capture
@@ -410,16 +413,16 @@ class Builder:
         leaves = self._leaves()
         numbers = {id(t): i for i, t in enumerate(self.arguments)}
         items = {id(item.tensor): i for i, item in enumerate(self.items)}
-        recipes = Recipes(program, capture.snapshot.tensors, numbers, items, self.reach, self.place_of)
+        recipes = Recipes(program, self.journal.is_born, numbers, items, self.reach, self.place_of)
         recipes.dropped = frozenset(id(item.tensor) for item in self.dropped)
-        recipes.old_storages = frozenset(self.old)
         result = recipes.result(self.result)
         grads = self._new_grads(recipes)
         sinks = [(row, key, recipes.result(x), follows) for row, key, x, follows in self.sinks]
+        self.followed = [(row, key) for row, key, _, follows in self.sinks if follows]
         self.sinks.clear()
         writes = self._writes()
         self.watcher.forget()
-        let_go(recipes.nodes, {*capture.snapshot.tensors, *recipes.tensor_numbers})
+        let_go(recipes.nodes, lambda t: not self.journal.is_born(t) or id(t) in recipes.tensor_numbers)
         self._survivors(recipes)
         seeds, drawn = capture.seeds(), capture.draws.moved()
         if capture.reasons:
@@ -443,7 +446,7 @@ class Builder:
         spec.guard = Guard(self.reach.rows)
         spec.leaves = [leaves[slot] for slot in order]
         spec.constants = [
-            None if leaves[slot][0] != "constant" else capture.placeholders[-1 - slot] for slot in order
+            None if leaves[slot][0] != "constant" else capture.leaves[-1 - slot] for slot in order
         ]
         spec.shared = self._shared(order)
         spec.writes = [(place, slot_of(v), epoch, bump) for place, v, epoch, bump in writes]
@@ -459,7 +462,7 @@ class Builder:
         spec.flags, spec.settings = self.flags, self.settings
         spec.plain_grads, spec.viewed = self._plain_grads(recipes), recipes.used
         self._find_exact(set(leaves), writes, recipes)
-        capture.normalise(order)  # nothing is refused from here on
+        capture.commit(order)  # nothing is refused from here on
         spec.seeds, spec.drawn = seeds, drawn
         # Numbers of a group that are followed say themselves what an update takes; the others are guarded.
         followed = {id(p.holder) for p in spec.places}
@@ -468,7 +471,7 @@ class Builder:
         spec.questions = program.questions
         spec.tape = capture.tape if capture.tape.count else None
         trace = spec.trace = tuple(program.trace)
-        program.leaves = [_like(self._original(slot)) for slot in order]
+        program.giving = donatable
         spec.leaf_avals = [leaf.aval for leaf in program.leaves]
         alive = tuple(sorted(needed))
         entry = library.known(trace)
@@ -480,6 +483,7 @@ class Builder:
             executable = Executable(trace, alive, donatable, program.signature(), why, line, spare)
             library.keep(trace, entry, executable)
         spec.load(executable)
+        program.vectors = spec.vectors()
         return spec
 
     def _owed(self, value: Any) -> bool:
@@ -500,25 +504,21 @@ class Builder:
                 by_slot[slot] = named[0]
         seen_as = capture.seen_as
         viewed = {seen_as[id(t)]: i for i, t in enumerate(self.arguments) if id(t) in seen_as}
-        known = self.capture.snapshot.values
         found: dict[int, tuple] = {}
         used = {x for x in self.program.trace if x.__class__ is int and x < 0}
         for s in self._changed():
             if self._owed(s.value) and s.value.producer[1] < 0:
                 used.add(s.value.producer[1])
         for slot in used:
+            value = capture.leaves[-1 - slot]
             if slot in viewed:
                 found[slot] = ("view", viewed[slot])
             elif slot in by_slot:
                 found[slot] = self.places[id(by_slot[slot])]
-            elif -slot > len(capture.origin):
-                value = capture.placeholders[-1 - slot]
-                if id(value) in known:
-                    self.blame("it reads a value that was there before and that no tensor it reached holds")
+            elif self.journal.is_constant(value):
                 found[slot] = ("constant", None)
             else:
-                shape = list(capture.placeholders[-1 - slot].aval.shape)
-                self.blame(f"it reads a tensor of shape {shape} {_UNKNOWN}")
+                self.blame(f"it reads a tensor of shape {list(value.aval.shape)} {UNKNOWN}")
         if self.capture.reasons:
             raise Unnamed("what was said")
         return found
@@ -536,32 +536,22 @@ class Builder:
                 owners.setdefault(slot, []).append(s)
         return [owners[slot] for slot in order if len(owners.get(slot, ())) > 1]
 
-    def _original(self, slot: int) -> Value:
-        capture = self.capture
-        return capture.origin[-1 - slot] if -slot <= len(capture.origin) else capture.placeholders[-1 - slot]
-
     # ----------------------------------------------------------------------------------------- writes
 
     def _changed(self) -> list[Storage]:
         """Storages that were there before and hold another value now, or count more writes."""
-        return [
-            s for s, _, epoch in self.capture.snapshot.storages
-            if s.epoch != epoch or (id(s) in self.capture.held and self._moved(s))
-        ]
-
-    def _moved(self, s: Storage) -> bool:
-        slot = self.capture.held[id(s)][1]
-        return s.value is not self.capture.placeholders[-1 - slot]
+        held, leaves = self.capture.held, self.capture.leaves
+        return [s for s, _, epoch in self.journal.storages.values()
+                if s.epoch != epoch or (id(s) in held and s.value is not leaves[-1 - held[id(s)][1]])]
 
     def _writes(self) -> list[tuple]:
         """(place, new value, how much its epoch and its version go up) of each storage that was written."""
-        bumps = {id(cell): (cell, cell[0] - saved[0]) for cell, saved in self.capture.snapshot.cells
+        bumps = {id(cell): (cell, cell[0] - saved[0]) for cell, saved in self.journal.cells.values()
                  if cell[0] != saved[0]}
-        epochs = {id(s): epoch for s, _, epoch in self.capture.snapshot.storages}
         found = []
         for s in self._changed():
             _, bump = bumps.pop(id(s.version), (None, 0))
-            found.append((self.place_of(s), s.value, s.epoch - epochs[id(s)], bump))
+            found.append((self.place_of(s), s.value, s.epoch - self.journal.storages[id(s)][2], bump))
         if bumps:
             self.blame("it writes through an alias (detach(), .data) that was made before the call")
         return found
@@ -571,8 +561,8 @@ class Builder:
         found = []
         argument = {id(t): i for i, t in enumerate(self.arguments)}
         self.new_grads, self.replaces = [], True
-        for t, before in self.capture.snapshot.tensors.values():
-            now = state_of(t)
+        for t, was in self.journal.tensors.values():
+            before, now = was.state, state_of(t)
             if all(map(operator.is_, now, before)):
                 continue
             for name, old, new in zip(STATE, before, now):
@@ -587,7 +577,7 @@ class Builder:
                     what = name.strip("_")
                     self.blame(f"it changes {what} of a tensor of shape {shape} that was there before")
                 elif id(t) not in self.reach.tensors and id(t) not in argument:
-                    self.blame(f"it changes the .grad of a tensor {_UNKNOWN}")
+                    self.blame(f"it changes the .grad of a tensor {UNKNOWN}")
                 else:
                     made = None if new is None else recipes.tensor(new)
                     self.replaces &= old is not None and new is not None
@@ -615,9 +605,9 @@ class Builder:
         found = []
         leaves = self._places_by_slot()
         for i, slot in enumerate(order):
-            ph = self.capture.placeholders[-1 - slot]
+            leaf = self.capture.leaves[-1 - slot]
             place = leaves.get(slot)
-            alone = slots_of.get(slot) == 1 and id(ph) not in kept and ph.aval.numel
+            alone = slots_of.get(slot) == 1 and id(leaf) not in kept and leaf.aval.numel
             if alone and place in written and place[0] in ("fixed", "grad", "item"):
                 found.append(i)
         return tuple(found)
@@ -629,9 +619,9 @@ class Builder:
 
     def _survivors(self, recipes: Recipes) -> None:
         """Tensors of the call that live on where nobody can put a new one at the next call."""
-        known = {*self.old, *map(id, recipes.storages)}
+        known = set(map(id, recipes.storages))
         for again in (True, False):
-            left = [s for s in living()[Storage] if id(s) not in known and self._owed(s.value)]
+            left = [s for s in self.journal.born_storages() if id(s) not in known and self._owed(s.value)]
             if not left:
                 return
             if again:
@@ -644,12 +634,8 @@ _STATELESS = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionT
               functools.partial, enum.Enum)
 
 
-def _like(value: Value) -> Value:
-    return Value(value.aval, value.array)
-
-
-def _replaceable(t: Tensor) -> bool:
-    """Whether any other tensor like it could stand at its place."""
+def _replaceable(t: Before) -> bool:
+    """Whether any other tensor like it could have stood at its place."""
     view, base = t._view, t._view and t._view.base
     if t._grad is not None or (t._requires_grad and t._grad_fn is None):
         return False

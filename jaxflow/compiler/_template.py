@@ -32,14 +32,14 @@ class Unwalked(Unnamed):
 class Recipes:
     """How to make the fresh tensors of a call.
 
-    ``storages`` are the fresh storages in order, ``known`` finds the place of a storage that was there
-    before, ``argument`` the number of a tensor among the arguments, ``items`` of one that an attribute
-    held before the call.
+    ``storages`` are the fresh storages in order, ``is_born`` says of a tensor or a storage whether the call
+    made it, ``place_of`` finds the place of another storage, ``argument`` the number of a tensor among the
+    arguments, ``items`` of one that an attribute held before the call.
     """
 
-    def __init__(self, program: Any, old: dict[int, Any], argument: dict[int, int], items: dict[int, int],
-                 reach: Reach, place_of: Callable[[Storage], Any]) -> None:
-        self.program, self.old, self.argument, self.reach = program, old, argument, reach
+    def __init__(self, program: Any, is_born: Callable[[Any], bool], argument: dict[int, int],
+                 items: dict[int, int], reach: Reach, place_of: Callable[[Storage], Any]) -> None:
+        self.program, self.is_born, self.argument, self.reach = program, is_born, argument, reach
         self.items = items
         self.place_of = place_of
         self.storages: list[Storage] = []
@@ -71,7 +71,7 @@ class Recipes:
             i = self.items[id(t)]
             self.used.add(("item", i))
             return lambda call: call.items[i]
-        if id(t) in self.old:
+        if not self.is_born(t):
             if id(t) not in self.reach.tensors or id(t) in self.dropped:
                 raise Unnamed("a tensor that it reached in a way that cannot be followed")
             return lambda call: t
@@ -119,7 +119,7 @@ class Recipes:
             check_freed(node)
             self.nodes.append(node)
         if t._view is None:
-            if id(t._storage) in self.old_storages:
+            if not self.is_born(t._storage):
                 raise Unnamed("a tensor that took over the memory of another")
             at, untracked = self.storage(t._storage), isinstance(t._storage.version, Untracked)
 
@@ -146,7 +146,7 @@ class Recipes:
         if isinstance(view.version, Untracked):
             raise Unnamed("a view made in inference mode")
         base = None if view.base is None else self.tensor(view.base)
-        fresh = id(t._storage) not in self.old_storages
+        fresh = self.is_born(t._storage)
         at = self.storage(t._storage) if fresh else self.place_of(t._storage)
         if not fresh:
             self.used.add(at)
@@ -179,7 +179,6 @@ class Recipes:
 
         return made_view
 
-    old_storages: frozenset[int] = frozenset()
     dropped: frozenset[int] = frozenset()  # tensors that the call replaces and does not read
 
     # ---------------------------------------------------------------------------------------- results
@@ -267,7 +266,7 @@ class _Gone:
         self.deliver(None)
 
 
-def let_go(roots: list, known: Any) -> None:
+def let_go(roots: list, known: Callable[[Tensor], bool]) -> None:
     """Let graphs keep no memory of leaves that the call made: only ``known`` ones can be reached again."""
     seen, stack = set(), list(roots)
     while stack:
@@ -275,7 +274,7 @@ def let_go(roots: list, known: Any) -> None:
         if id(n) in seen:
             continue
         seen.add(id(n))
-        if n.__class__ is AccumulateGrad and id(n._variable) not in known:
+        if n.__class__ is AccumulateGrad and not known(n._variable):
             leaf = make(Value(n._variable._aval, None, (_Gone(), 0)))
             init_requires_grad(leaf)
             n._variable = leaf

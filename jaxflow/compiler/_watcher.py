@@ -103,9 +103,11 @@ class Watcher:
         self.born: dict[int, Any] = {}
         self.met: dict[int, Any] = {}
         self.kinds: dict[types.CodeType, int] = {}
-        self.calls, self.returns = capture.draws.calls(), capture.draws.returns()
+        self.calls = {**capture.draws.calls(), **capture.journal.calls()}
+        self.returns = {**capture.draws.returns(), **capture.journal.returns()}
         self.inside: Any = None  # the frame of the schedule whose step runs
         self.rule: tuple | None = None
+        self.schedules: dict[int, tuple] = {}  # those that step, and what they and their groups held
         self.before: Any = None
 
     def start(self) -> None:
@@ -120,6 +122,13 @@ class Watcher:
     def forget(self) -> None:
         """Keep alive nothing that the call made."""
         self.born, self.met, self.rule = {}, {}, None
+
+    def put_back(self) -> None:
+        """Let schedules be where they were before the call."""
+        for held in self.schedules.values():
+            for x, before in held:
+                x.clear()
+                x.update(before)
 
     @property
     def names(self) -> set[str]:
@@ -158,7 +167,7 @@ class Watcher:
                     self._impure(frame, arg)
         elif event == "return":
             if code in self.returns:
-                self.returns[code](frame)
+                self.returns[code](frame, arg)
             if frame is self.inside or (self.rule and self.rule[0] is frame):
                 self._returned(frame)
 
@@ -178,6 +187,8 @@ class Watcher:
                 self.capture.blame(f"{type(me).__name__}.step() was given an argument ({where})")
             if any(isinstance(g["lr"], Tensor) for g in me.optimizer.param_groups):
                 self.capture.blame(f"{type(me).__name__} changes a learning rate that is a tensor")
+            held = [(x, dict(x)) for x in (vars(me), *me.optimizer.param_groups)]
+            self.schedules.setdefault(id(me), held)
             self.events.append(("schedule", me, _group_values(me), []))
         elif kind == SETTING:
             self.capture.blame(f"it reads or changes a setting by {code.co_name}() at {_line(frame)}",

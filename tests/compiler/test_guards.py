@@ -7,7 +7,16 @@ import pytest
 
 import jaxflow as torch
 from jaxflow import nn
-from jaxflow.compiler import _arguments, _conditions, _function, _guard, _reach, _rows, _specialisation
+from jaxflow.compiler import (
+    _arguments,
+    _first_call,
+    _function,
+    _guard,
+    _outlines,
+    _reach,
+    _rows,
+    _specialisation,
+)
 
 CASES = []
 
@@ -95,7 +104,7 @@ def change_power(layer):
 
 for change, guard in (
     (Layer.eval, PYTHON), (replace_parameter, PYTHON), (add_hook, PYTHON), (change_power, PYTHON),
-    (replace_data, (_conditions, "_tensor", lambda t: t._aval)),
+    (replace_data, (_outlines, "tensor", lambda t: t._aval)),
 ):
     fn = layer_after(change)
     fn.__name__ = f"module_after_{change.__name__}"
@@ -214,7 +223,7 @@ def options_of_an_optimizer(compiler):
     return [weight]
 
 
-@case((_function, "_modes", lambda: ()))
+@case((_function, "modes", lambda: ()))
 def grad_mode(compiler):
     weight = torch.ones(2, requires_grad=True)
 
@@ -319,7 +328,7 @@ def another_attribute_of_an_argument(compiler):
     return out
 
 
-@case((_function, "same_attributes", lambda then, now: True))
+@case((_first_call, "same_attributes", lambda then, now: True))
 def a_call_that_marks_its_argument(compiler):
     @compiler
     def f(x):
@@ -328,10 +337,10 @@ def a_call_that_marks_its_argument(compiler):
 
     given = [torch.ones(2) for _ in range(6)]
     out = [f(x) for x in given]
-    return [*out, *[f(x) for x in given], torch.tensor([x.seen for x in given])]
+    return [*out, *[f(x) for x in given], torch.tensor([getattr(x, "seen", 0) for x in given])]
 
 
-@case((_conditions, "_item_meta", lambda t: None))
+@case((_outlines, "item", lambda t: None))
 def an_attribute_of_a_tensor_that_is_replaced(compiler):
     state = types.SimpleNamespace(h=torch.zeros(2))
 

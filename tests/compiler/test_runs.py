@@ -388,7 +388,7 @@ def test_no_signal_leaves_the_lock_of_captures_taken():
 
     at, came = 1, True
     while came:
-        came = interrupted(_turns._locked.__wrapped__.__code__, at, run)
+        came = interrupted(_turns.capturing.__wrapped__.__code__, at, run)
         assert not _turns._lock._is_owned(), f"after the interrupt {at}"
         at += 1
     assert at > 4

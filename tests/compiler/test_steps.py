@@ -10,7 +10,7 @@ import jaxflow as torch
 from jaxflow import nn
 from jaxflow._dispatch import library
 from jaxflow._dispatch.doubt import Doubt
-from jaxflow.compiler._function import CompiledFunction
+from jaxflow.compiler._first_call import FirstCall
 
 LAYERS = {
     "plain": lambda: [nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3)],
@@ -124,8 +124,8 @@ def test_a_module_whose_backward_comes_after_the_call_is_one_program_a_step(defe
     model.compile(fullgraph=True)
     optimizer = torch.optim.Adam(model.parameters())
     captured = []
-    monkeypatch.setattr(CompiledFunction, "_specialise", functools.partialmethod(
-        lambda self, before, *rest: captured.append(self) or before(self, *rest), CompiledFunction._specialise
+    monkeypatch.setattr(FirstCall, "run", functools.partialmethod(
+        lambda self, before: captured.append(self) or before(self), FirstCall.run
     ))
     compilations = []
     for _ in range(7):

@@ -206,7 +206,7 @@ def _profile() -> Any:
 CONTEXTS = {
     "fork_rng": Case(torch.random.fork_rng, _draw),
     "checkpoint's numbers": Case(
-        lambda: checkpoint._random_numbers_of(torch.Generator().manual_seed(1).state_array()), _draw),
+        lambda: checkpoint._random_numbers_of(torch.Generator().manual_seed(1).position()), _draw),
     "no_sync": Case(_no_sync),
     "cached": Case(torch.nn.utils.parametrize.cached, lambda: objects().doubled.weight, ("parametrize.py",)),
     "sdp_kernel": Case(_warned(lambda: cuda.sdp_kernel(enable_flash=False))),

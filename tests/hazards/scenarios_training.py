@@ -101,6 +101,12 @@ def compiled_step(seed: int) -> World:
 KEEP = "w.kept = [p.detach().clone() for p in w.model.parameters()]"
 
 
+@scenario(COMPILED, COMPILED, ITEM, COMPILED, ITEM, compiled="_step")
+def captured_step(seed: int) -> World:
+    """The first calls, which run as Python and are recorded whole."""
+    return compiled_step(seed)
+
+
 @scenario(KEEP, COMPILED, KEEP, COMPILED, ITEM, KEEP, COMPILED, compiled="_step",
           warm=f"[w._step(w.x, w.y) for _ in range(4)]; {KEEP}; w._step(w.x, w.y)")
 def compiled_step_beside_clones(seed: int) -> World:

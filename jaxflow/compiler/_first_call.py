@@ -1,0 +1,238 @@
+"""A call that no specialisation serves: it runs as Python, on the real state, and is recorded as it does."""
+
+from __future__ import annotations
+
+import gc
+import types
+from typing import TYPE_CHECKING, Any
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch import explain
+from jaxflow._dispatch.door import view_value
+from jaxflow._dispatch.generator import default_generator, drawing
+from jaxflow._dispatch.run import flush
+from jaxflow._dispatch.tracked import Tape, settled
+
+from ._arguments import Arguments, flatten, records, same_attributes
+from ._capture import Capture, Unsupported
+from ._modes import modes
+from ._numbers import Numbers, is_store
+from ._reach import Reach
+from ._specialise import Builder
+from ._watcher import Watcher, asks_types
+
+if TYPE_CHECKING:
+    from ._function import CompiledFunction, Entry
+    from ._specialisation import Specialisation
+
+# Captures of a function that may fail before Python runs at each call: the first ones may create state.
+_ATTEMPTS = 3
+
+_NUMBERS = (float, int)
+
+
+class Disguised(Exception):
+    """A call has to be captured again, with its numbers as they are; everything is as before it."""
+
+
+class FirstCall:
+    """One such call of ``function``, which makes a specialisation for the next ones if that can be.
+
+    ``tracked`` says which of the ``leaves``, at which positions and keywords, are numbers to be followed.
+    """
+
+    def __init__(self, function: CompiledFunction, entry: Entry, structure: Any, leaves: list, args: tuple,
+                 kwargs: dict, tracked: dict) -> None:
+        self.function, self.entry, self.structure, self.leaves = function, entry, structure, leaves
+        self.args, self.kwargs, self.tracked = args, kwargs, tracked
+        self.tensors = [x for x in leaves if isinstance(x, Tensor)]
+        self.attributes = [dict(t.__dict__) for t in self.tensors]
+        self.given = records((args, kwargs))
+        self.result: Any = None
+        self.failure: BaseException | None = None
+
+    def run(self) -> Any:
+        """What the function returns. Raises what it raises, and Disguised."""
+        self._prepare()
+        try:
+            spec = self._capture()
+            self._let_run(spec)
+            if spec is not None:
+                self.entry.attempts = 0
+                self.entry.specialisations.insert(0, spec)
+                self.function.count += 1
+        except (Unsupported, Disguised):
+            self.capture.rollback()
+            self.numbers.put_back()
+            self.watcher.put_back()
+            raise
+        except BaseException:  # a run that failed, or an interrupt
+            self.capture.commit()
+            self.capture.end()
+            self._settle()
+            raise
+        if self.failure is not None:
+            try:
+                raise self.failure
+            finally:
+                self.failure = None  # or the error and this frame would refer to each other
+        return settled(self.result)
+
+    # ----------------------------------------------------------------------------------- before the call
+
+    def _prepare(self) -> None:
+        """Find out what the function can reach, and note how that is."""
+        function, leaves, tensors = self.function, self.leaves, self.tensors
+        views = [(t, view_value(t)) for t in tensors if t._view is not None]
+        flush()
+        roots: list = [(function.fn, function.name), *((f, f.__qualname__) for f in function.extra.values())]
+        roots += [(x, "argument") for x in leaves if not isinstance(x, Tensor)]
+        roots += [(x, f"argument.{name}") for held in self.attributes for name, x in held.items()]
+        roots += [(type(x), type(x).__qualname__) for x in self.given]
+        reach = self.reach = Reach(function.names).walk(
+            roots, [(scope, code) for code, scope in function.scopes.items()])
+        numbers = self.numbers = self._numbers()
+        tape = self.tape = Tape(len(self.tracked) + len(numbers.found))
+        if tape.count and asks_types(reach.codes):
+            raise Disguised
+        generators = {**reach.generators, **{id(g): g for g in (default_generator, drawing.generator) if g}}
+        capture = self.capture = Capture(function.fullgraph, tape, generators)
+        self.watcher = Watcher(capture)
+        for row in reach.rows:
+            for key, *_ in row.changes():
+                capture.blame(f"{row.describe(key)} is another thing each time it is asked for")
+        self.builder = Builder(capture, self.watcher, reach, tensors, {id(x) for x in self.given}, numbers)
+        self.arguments = Arguments(self.structure, leaves, self.builder.fixed, list(self.tracked.values()))
+        self.views = views
+
+    def _numbers(self) -> Numbers:
+        """Numbers kept in containers that are followed: those that were another one before."""
+        entry = self.entry
+        if self.function.dynamic is False or entry.tracked is None:
+            return Numbers(self.reach, ())
+        for spec in entry.specialisations:
+            for row in filter(is_store, spec.guard.rows):
+                for key, old, new in row.changes():
+                    if type(old) in _NUMBERS and type(new) in _NUMBERS:
+                        entry.note_number(row.holder, key)
+        return Numbers(self.reach, entry.numbers)
+
+    # ----------------------------------------------------------------------------------------- the call
+
+    def _capture(self) -> Specialisation | None:
+        """Let the function run, and make a specialisation if Python need not run at each call."""
+        capture, watcher, tape = self.capture, self.watcher, self.tape
+        start = tape.start([*(self.leaves[i] for i in self.tracked.values()),
+                            *(place.before for place in self.numbers.found)])
+        args, kwargs = list(self.args), dict(self.kwargs)
+        for name, x in zip(self.tracked, start):
+            (kwargs if isinstance(name, str) else args)[name] = x
+        before = modes()
+        marks = self._marks()
+        try:
+            self.numbers.note()
+            capture.begin(self.views)
+            watcher.start()
+            self.numbers.track(start[len(self.tracked):])
+            self._call(args, kwargs)
+        finally:
+            watcher.stop()
+            for mark in marks:
+                mark.remove()
+        if tape.count and capture.break_line is None and asks_types(watcher.codes):
+            raise Disguised
+        if self.failure is not None:
+            return None
+        if self._rearranged():
+            capture.blame("it changes a container or an object among its arguments")
+        if modes() != before:
+            capture.blame("it leaves another grad mode or default dtype behind")
+        return self._specialisation()
+
+    def _call(self, args: list, kwargs: dict) -> None:
+        try:
+            self.result = self.function.fn(*args, **kwargs)
+        except BaseException as error:
+            if isinstance(error, Unsupported):
+                raise
+            if self.tape.count and isinstance(error, TypeError) and self.capture.break_line is None:
+                raise Disguised from error  # something looked closer at a number than it can bear
+            self.failure = error  # the user's: what was recorded before it is run, and it is raised again
+
+    def _marks(self) -> list:
+        """Note the nodes, at tensors that were there, that a backward comes to; handles to end that."""
+        walked = self.builder.walked
+        tensors = (t for t, _ in self.reach.tensors.values())
+        nodes = {id(t._grad_fn): t._grad_fn for t in tensors if t._grad_fn is not None}
+        return [node.register_prehook(lambda grads, at=at: walked.add(at)) for at, node in nodes.items()]
+
+    def _rearranged(self) -> bool:
+        """Whether what was given to it has another structure now."""
+        again: list = []
+        structure = flatten(self.args, again), flatten(self.kwargs, again) if self.kwargs else None
+        return structure != self.structure or any(a is not b for a, b in zip(self.leaves, again)) or not all(
+            map(same_attributes, self.attributes, map(vars, self.tensors))
+        )
+
+    # ----------------------------------------------------------------------------------- after the call
+
+    def _specialisation(self) -> Specialisation | None:
+        capture, watcher, reach, entry = self.capture, self.watcher, self.reach, self.entry
+        function = self.function
+        entry.attempts += 1
+        spec = None
+        unknown = {code: scope for code, scope in watcher.codes.items() if code not in reach.codes}
+        function.names |= watcher.names
+        if capture.break_line is not None:
+            capture.reasons.insert(0, f"a number of a tensor is needed at {capture.break_line}")
+        elif unknown:
+            function.scopes.update(unknown)
+            for code in unknown:
+                if code.co_freevars:
+                    for f in gc.get_referrers(code):
+                        if isinstance(f, types.FunctionType):
+                            function.extra[id(f)] = f
+            capture.blame("it ran code that was not known before: " + ", ".join(
+                f"{code.co_name} ({code.co_filename}:{code.co_firstlineno})" for code in unknown
+            ))
+        else:
+            spec = self.builder.build(self.result, self.arguments)
+            for place in capture.numbers:
+                entry.note_number(*place)
+        if spec is None:
+            self._refuse(bool(unknown))
+        return spec
+
+    def _refuse(self, unknown: bool) -> None:
+        """Python runs at this call, and from the last attempt on at each. Raises Unsupported."""
+        capture, entry = self.capture, self.entry
+        capture.lasting = capture.lasting or capture.break_line is not None
+        last = entry.attempts >= (2 if capture.lasting else _ATTEMPTS)
+        refused = self.function.fullgraph and not capture.outside
+        if refused and (last or capture.lasting or (not unknown and entry.attempts > 1)):
+            raise Unsupported(
+                f"fullgraph=True, but Python has to run at each call of {self.function.name}: "
+                + "; ".join(capture.reasons)
+            )
+        entry.reasons += capture.reasons
+        if last:
+            entry.python = list(capture.reasons)
+
+    def _let_run(self, spec: Specialisation | None) -> None:
+        """Run what was recorded, like any program; what the call has dropped is no result of it."""
+        capture, broken = self.capture, self.capture.break_line is not None
+        capture.commit()
+        self._settle()
+        if spec is not None:
+            self.builder.follow(spec)
+        self.watcher.forget()
+        self.builder = self.arguments = self.views = None
+        capture.release()
+        if not broken and capture.program.device is not None:
+            capture.program.close(explain.ASKED)
+        capture.end()
+
+    def _settle(self) -> None:
+        """Leave plain numbers where tracked ones stood."""
+        if self.tape.count:
+            self.numbers.settle(self.tape, self.result, *map(vars, self.tensors))

@@ -1,0 +1,14 @@
+"""What belongs to a thread or the process and decides what operations do."""
+
+from __future__ import annotations
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.device import innermost
+from jaxflow._dispatch.generator import drawing
+from jaxflow._dispatch.state import state
+
+
+def modes() -> tuple:
+    """Grad modes, default dtype and device, and the generator that draws where none is named."""
+    return (state.grad, state.inference, state.constant, dtypes.get_default_dtype(), innermost(),
+            drawing.generator)

@@ -1,0 +1,317 @@
+"""A captured call runs on the real state: others see it as it is, and nothing is put back afterwards."""
+
+import gc
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+from jaxflow import nn
+from jaxflow._dispatch import library
+
+
+def beside(work):
+    """Do it in another thread, and wait for that."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(work()))
+    thread.start()
+    thread.join()
+    assert found
+    return found[0]
+
+
+def reasons(f):
+    about = f.explain()
+    return [*about["python"], *about["warm_up"]]
+
+
+# -------------------------------------------------------------------------------------- other threads
+
+
+def test_another_thread_reads_during_a_capture(executor):
+    weight, other = torch.ones(3), torch.full((2,), 5.0)
+    seen = []
+
+    @torch.compile
+    def f(x):
+        y = x * weight
+        seen.append(beside(lambda: (weight.tolist(), other.tolist(), (weight + other.sum()).tolist())))
+        weight.mul_(2.0)
+        return y
+
+    found = [f(torch.ones(3)).tolist() for _ in range(3)]
+    assert found == [[1.0] * 3, [2.0] * 3, [4.0] * 3]
+    assert seen == [([k] * 3, [5.0] * 2, [k + 10.0] * 3) for k in (1.0, 2.0, 4.0)]
+
+
+def test_what_another_thread_writes_during_a_capture_stays(executor):
+    weight, mine, theirs = torch.ones(2), torch.zeros(2), torch.zeros(2)
+
+    def step(x):
+        beside(lambda: theirs.add_(1.0).tolist())
+        mine.add_(weight * x)
+        return mine * 1.0
+
+    f = torch.compile(step)
+    assert [f(torch.ones(2)).tolist() for _ in range(3)] == [[1.0] * 2, [2.0] * 2, [3.0] * 2]
+    assert theirs.tolist() == [3.0] * 2 and mine.tolist() == [3.0] * 2
+
+
+def test_another_thread_writes_to_what_the_call_reads(executor):
+    """The number before it or the one after it, as the writes fall; the write is there afterwards."""
+    weight = torch.ones(2)
+
+    def step(x, change):
+        y = x * weight
+        if change:
+            beside(lambda: weight.fill_(7.0).tolist())
+        return y + weight * 0.0
+
+    f = torch.compile(step)
+    for change in (True, False, True, False):
+        before = weight.tolist()
+        assert f(torch.ones(2), change).tolist() == before
+    assert weight.tolist() == [7.0] * 2
+
+
+def test_a_read_of_what_the_capture_has_written_ends_it(executor):
+    """Not the call: that is an ordinary one."""
+    weight = torch.ones(2)
+    seen = []
+
+    @torch.compile
+    def f(x):
+        weight.add_(x)
+        seen.append(beside(weight.tolist))
+        weight.add_(x)
+        return weight * 2.0
+
+    assert [f(torch.ones(2)).tolist() for _ in range(3)] == [[6.0] * 2, [10.0] * 2, [14.0] * 2]
+    assert seen == [[2.0] * 2, [4.0] * 2, [6.0] * 2]
+    assert any("another thread" in reason for reason in reasons(f))
+
+
+def test_quick_calls_of_others_go_on_during_a_capture(deferred):
+    """They change what the capture may read, and give nothing away that it holds."""
+    weight = torch.ones(3, requires_grad=True)
+    update = torch.optim.SGD([weight], lr=0.5)
+
+    @torch.compile
+    def train():
+        update.zero_grad()
+        (weight * weight).sum().backward()
+        update.step()
+
+    for _ in range(4):
+        train()
+    before = train.explain()["hits"]
+    scale = torch.full((3,), 2.0)
+
+    @torch.compile
+    def f(x):
+        y = x * scale
+        beside(lambda: train() or True)
+        return y + weight.detach().abs().mul(0.0)
+
+    assert f(torch.ones(3)).tolist() == [2.0] * 3
+    assert train.explain()["hits"] == before + 1
+    assert weight.tolist() == [0.0] * 3  # 1 - 0.5 * 2 at the first step, then 0 for ever
+
+
+def test_thousands_of_reads_beside_captures_and_compiled_steps(executor):
+    """Each finds the state before or after a step; that of one tensor, which a step writes once."""
+    total = torch.zeros(4)
+    stop, wrong, count = threading.Event(), [], [0]
+
+    def read():
+        while not stop.is_set():
+            found = total.tolist()
+            count[0] += 1
+            if len(set(found)) != 1 or found[0] != int(found[0]):
+                wrong.append(found)
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    try:
+        for reader in readers:
+            reader.start()
+        calls = 0
+        while (count[0] < 400 or calls < 60) and not wrong:
+            if calls % 10 == 0:
+                @torch.compile
+                def step():
+                    total.add_(1.0)
+            step()
+            calls += 1
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join()
+        sys.setswitchinterval(before)
+    assert not wrong and total.tolist() == [float(calls)] * 4
+
+
+# ---------------------------------------------------------------------------- nothing is put back
+
+
+def test_an_exception_leaves_what_was_done_before_it(executor):
+    model, kept = nn.Linear(2, 1), []
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+
+    def step(x, fail):
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+        kept.append(len(kept))
+        torch.rand(1)
+        if fail:
+            raise KeyError("no more")
+        return len(kept)
+
+    def trained(compiler):
+        torch.manual_seed(0)
+        kept.clear()
+        with torch.no_grad():
+            for p in model.parameters():
+                p.fill_(1.0)
+        f, out = compiler(step), []
+        for fail in (True, False, True, False, False):
+            try:
+                out.append(f(torch.ones(3, 2), fail))
+            except KeyError:
+                out.append("raised")
+            out += model.weight.tolist() + model.weight.grad.tolist() + [torch.default_generator.get_offset()]
+        return out
+
+    assert trained(torch.compile) == trained(lambda f: f)
+
+
+def test_a_first_call_compiles_and_runs_once(compiled, deferred):
+    model = nn.Linear(3, 2)
+    optimizer = torch.optim.Adam(model.parameters())
+    for p in model.parameters():
+        p.grad = torch.zeros_like(p)
+    optimizer.step()  # its state is there
+
+    @torch.compile
+    def step(x):
+        optimizer.zero_grad(set_to_none=False)
+        loss = model(x).pow(2).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    step(torch.ones(4, 3))
+    x = torch.ones(5, 3)
+    x.tolist()
+    before, hits = len(library.executables()), step.explain()["hits"]
+    found = [step(x).item() for _ in range(3)]
+    assert step.explain()["hits"] == hits + 2 and len(library.executables()) == before + 1
+    assert sorted(found, reverse=True) == found and len(set(found)) == 3
+
+
+def test_what_the_first_call_returns_is_the_functions_own(executor):
+    made = []
+
+    @torch.compile
+    def f(x):
+        made.append(x * 2)
+        return made.pop()
+
+    assert f(torch.ones(2)).tolist() == f(torch.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_a_value_shared_by_two_tensors_is_two_places(executor):
+    """An online and a target network that begin as copies do not become one input."""
+    online = torch.ones(2)
+    target = online.clone()
+
+    @torch.compile
+    def f(x):
+        online.add_(x)
+        target.mul_(0.5).add_(online * 0.5)
+        return target * 1.0
+
+    expected, a, b = [], 1.0, 1.0
+    for _ in range(4):
+        a += 1.0
+        b = b * 0.5 + a * 0.5
+        expected.append([b] * 2)
+    assert [f(torch.ones(2)).tolist() for _ in range(4)] == expected
+
+
+def test_a_view_from_before_is_read_again(executor):
+    base = torch.zeros(4)
+    part = base[1:3]
+    part.tolist()
+
+    @torch.compile
+    def f(x):
+        base.add_(x)
+        return part * 1.0
+
+    assert [f(torch.ones(4)).tolist() for _ in range(3)] == [[1.0] * 2, [2.0] * 2, [3.0] * 2]
+
+
+# ------------------------------------------------------------------------- what cannot be followed
+
+
+class Hidden:
+    """Holds a tensor where no walk finds it."""
+
+    def __init__(self, tensor):
+        self._get = iter(lambda: tensor, None).__next__
+
+    def get(self):
+        return self._get()
+
+
+@pytest.mark.parametrize("use", [
+    lambda t, x: x * t, lambda t, x: x * t.sum().item(), lambda t, x: x * float(t[0]),
+    lambda t, x: t.add_(x) * 1.0, lambda t, x: t.fill_(2.0) and None or x * 1.0,
+    lambda t, x: setattr(t, "data", t * 2) or x + t, lambda t, x: x * torch.from_numpy(t.numpy() * 2.0),
+], ids=["read", "number", "element", "written", "filled", "data", "numpy"])
+def test_a_tensor_that_no_walk_finds(use, executor):
+    def run(compiler):
+        hidden = Hidden(torch.ones(2))
+
+        def f(x):
+            return use(hidden.get(), x)
+
+        f = compiler(f)
+        out = []
+        for k in range(6):
+            if k == 4:
+                hidden.get().mul_(3.0)
+            try:
+                out.append(f(torch.ones(2)).tolist())
+            except Exception as error:
+                out.append(type(error).__name__)
+            out.append(hidden.get().tolist())
+        return out
+
+    assert run(torch.compile) == run(lambda f: f)
+
+
+def test_a_capture_does_not_look_at_the_whole_heap(deferred, monkeypatch):
+    def refused(*_):
+        raise AssertionError("a walk over all objects")
+
+    monkeypatch.setattr(gc, "get_objects", refused)
+    monkeypatch.setattr(gc, "collect", refused)
+    weight = torch.ones(2, requires_grad=True)
+    update = torch.optim.SGD([weight], lr=0.5)
+
+    @torch.compile
+    def step(x):
+        update.zero_grad()
+        (weight * x).sum().backward()
+        update.step()
+        return weight * 1.0
+
+    found = [step(torch.ones(2)).tolist() for _ in range(4)]
+    np.testing.assert_allclose(found, [[0.5] * 2, [0.0] * 2, [-0.5] * 2, [-1.0] * 2])
+    assert step.explain()["hits"] >= 2
