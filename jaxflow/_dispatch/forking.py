@@ -28,7 +28,6 @@ from jaxflow._core import value as values
 from jaxflow._core.value import Value
 
 from . import program, run
-from .generator import default_generator
 from .state import state
 
 _REFUSED = (
@@ -78,8 +77,7 @@ def _xla_in_use() -> bool:
 
 def _begin_again() -> None:
     """Locks that threads of the parent held are held by nobody here."""
-    locks = [default_generator._lock]
-    locks += [p.lock for p in (state.programs or {}).values() if hasattr(p, "lock")]
+    locks = [p.lock for p in (state.programs or {}).values() if hasattr(p, "lock")]
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "jaxflow" and module is not None:
             locks += [x for x in list(vars(module).values()) if isinstance(x, _LOCKS)]

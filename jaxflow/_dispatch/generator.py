@@ -73,15 +73,17 @@ class Generator:
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = devices.named(device)
-        self._lock = threading.RLock()
         self._seed, self._offset = _DEFAULT_SEED, 0
 
     def draw(self, count: int = 1) -> tuple[int, int]:
         """The pair for one random op, as signed 64-bit integers; advances the stream by ``count``."""
-        with self._lock:
+        while True:
             offset = self._offset
-            self._offset = offset + count
-            drawing.last = self, offset, count
+            after = offset + count
+            if self._offset is offset:  # nobody gets in between a comparison and a store: NOTE [One C call]
+                self._offset = after
+                break
+        drawing.last = self, offset, count
         seed = self._seed
         return (_signed(seed) if seed.__class__ is int else seed), _signed(offset)
 
@@ -109,13 +111,11 @@ class Generator:
 
     def set_offset(self, offset: int) -> None:
         """Go to a position of the stream."""
-        with self._lock:
-            self._offset = int(offset)
+        self._offset = int(offset)
 
     def go_to(self, position: dict[str, int]) -> None:
         """Go to a seed and an offset: to both at once, or not at all."""
-        with self._lock:
-            self.__dict__.update(position)
+        self.__dict__.update(position)
 
     def position(self) -> dict[str, int]:
         """The present seed and offset, as `go_to` takes them."""
@@ -192,7 +192,6 @@ def give_back() -> None:
     """Undo this thread's last draw, unless somebody else has drawn since: its operation was refused."""
     if drawing.last is not None:
         generator, offset, count = drawing.last
-        drawing.last = None
-        with generator._lock:
-            if generator._offset == offset + count:
-                generator._offset = offset
+        drawing.last, after = None, offset + count
+        if generator._offset == after:
+            generator._offset = offset

@@ -173,20 +173,20 @@ class Capture:
 
     def broken(self) -> None:
         """A number is needed: what was recorded so far will run, and the rest as it would uncompiled."""
-        if self.under_way():
-            line = explain.user_line()
-            if threading.get_ident() != self.thread:
-                line = f"another thread ({line})"
-            if self.break_line is None:
-                self.break_line = line
-            if self.fullgraph and threading.get_ident() == self.thread:
-                raise Unsupported(
-                    f"fullgraph=True, but a number of a tensor is needed at {line} to go on. Compute the "
-                    "condition with tensors (torch.where), read the number after the call, or compile "
-                    "without fullgraph."
-                )
-        self.commit()
-        self.end()
+        mine = threading.get_ident() == self.thread
+        with self.program.lock:
+            if self.under_way():
+                line = explain.user_line()
+                self.break_line = line if mine else f"another thread ({line})"
+                if self.fullgraph and mine:
+                    raise Unsupported(
+                        f"fullgraph=True, but a number of a tensor is needed at {line} to go on. Compute the "
+                        "condition with tensors (torch.where), read the number after the call, or compile "
+                        "without fullgraph."
+                    )
+            self.commit()
+        if mine:
+            self.end()
 
     def commit(self, order: list[int] | None = None) -> None:
         """Let the recording be an ordinary Program. Doing it again changes nothing.

@@ -37,10 +37,10 @@ class Draws:
         """What to do with the frame of a function that begins."""
         return {
             Generator.__init__.__code__: lambda frame: self.born.add(id(frame.f_locals["self"])),
-            Generator.draw.__code__: self._draws,
             Generator.state_array.__code__: self._reads,
             **dict.fromkeys((f.__code__ for f in (
-                Generator.clone_state, Generator.position, Generator.go_to, Generator.set_offset,
+                Generator.draw, Generator.clone_state, Generator.position, Generator.go_to,
+                Generator.set_offset,
             )), lambda frame: self.meet(frame.f_locals["self"])),
             Kept.noted.__code__: self._noted,
             draw_inside.__code__: self._apart,
@@ -49,7 +49,7 @@ class Draws:
     def returns(self) -> dict[CodeType, Callable[[Any, Any], None]]:
         """What to do with the frame of a function that ends, and what it returns."""
         return {
-            Generator.draw.__code__: lambda frame, pair: self._came_to(frame.f_locals["self"]),
+            Generator.draw.__code__: self._drawn,
             Generator.set_state_array.__code__: self._put_back,
         }
 
@@ -62,23 +62,31 @@ class Draws:
         elif g._seed.__class__ is not int:
             self.blame("it draws from a generator that was made from a jax key")
         else:
-            with g._lock:
-                seed, offset = Position(g._seed, g, None, self), Position(g._offset, g, 0, self)
-                self.own[id(offset)] = offset
-                self.started[id(g)] = g, seed, offset
-                g.__dict__.update(_seed=seed, _offset=offset)
+            self._replace(g, lambda seed, offset: self._begun(g, seed, offset))
 
-    def _draws(self, frame: Any) -> None:
-        g = frame.f_locals["self"]
-        self.meet(g)
-        self._only_own(g)
+    def _begun(self, g: Generator, seed: int, offset: int) -> dict:
+        begun = self.started[id(g)] = g, Position(seed, g, None, self), Position(offset, g, 0, self)
+        self.own[id(begun[2])] = begun[2]
+        return {"_seed": begun[1], "_offset": begun[2]}
 
-    def _came_to(self, g: Generator) -> None:
-        if type(g._offset) is Position:
-            self.own[id(g._offset)] = g._offset
+    @staticmethod
+    def _replace(g: Generator, by: Callable[[Any, Any], dict]) -> None:
+        """Let a generator hold what ``by`` makes of its numbers."""
+        while True:
+            seed, offset = g._seed, g._offset
+            new = by(seed, offset)
+            if g._offset is offset and g._seed is seed:  # nobody gets in between this and the call
+                g.__dict__.update(new)
+                return
 
-    def _only_own(self, g: Generator) -> None:
-        if type(g._offset) is Position and id(g._offset) not in self.own:
+    def _drawn(self, frame: Any, pair: tuple | None) -> None:
+        offset, after = frame.f_locals.get("offset"), frame.f_locals.get("after")
+        if pair is not None and type(offset) is Position:
+            self._only_own(offset)
+            self.own[id(after)] = after
+
+    def _only_own(self, offset: Position) -> None:
+        if id(offset) not in self.own:
             self.blame("another thread draws from the same generator meanwhile")
 
     def _noted(self, frame: Any) -> None:
@@ -110,8 +118,9 @@ class Draws:
         """(generator, how far it went on, seed it ended with or None) of those that the call moved."""
         found = []
         for g, seed, _ in self.started.values():
-            self._only_own(g)
             now = g._offset
+            if type(now) is Position:
+                self._only_own(now)
             if g._seed is seed and type(now) is Position and now.generator is g:
                 if now.moved:
                     found.append((g, now.moved, None))
@@ -124,7 +133,11 @@ class Draws:
     def end(self, *, undo: bool = False) -> None:
         """Let the generators hold plain numbers; ``undo``: those they had before."""
         for g, *before in self.started.values():
-            with g._lock:
-                seed, offset = before if undo else (g._seed, g._offset)
-                if g._seed.__class__ is int:
-                    g.__dict__.update(_seed=int(seed), _offset=int(offset))
+            if undo:
+                self._replace(g, lambda *now, before=before: _plain(*before))
+            elif g._seed.__class__ is int:
+                self._replace(g, _plain)
+
+
+def _plain(seed: int, offset: int) -> dict:
+    return {"_seed": int(seed), "_offset": int(offset)}

@@ -147,7 +147,8 @@ class FirstCall:
             capture.blame("it changes a container or an object among its arguments")
         if modes() != before:
             capture.blame("it leaves another grad mode or default dtype behind")
-        return self._specialisation()
+        with capture.program.lock:  # another thread that ends the capture waits, or has ended it
+            return self._specialisation()
 
     def _call(self, args: list, kwargs: dict) -> None:
         try:

@@ -44,6 +44,8 @@ _ENGINES = tuple(
     os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
     for name in ("jax", "jaxlib", "numpy")
 )
+if "threadpoolctl" in sys.modules:  # one file
+    _ENGINES += (os.path.abspath(sys.modules["threadpoolctl"].__file__ or ""),)
 # Parts of Python's library that only pass calls on, or work on what they are given.
 _PASSING = tuple(os.path.join(_STDLIB, name) for name in (
     "contextlib.py", "functools.py", "typing.py", "dataclasses.py", "enum.py", "abc.py", "operator.py",
@@ -75,7 +77,7 @@ _SEED_READERS = frozenset(f.__code__ for f in (Generator.initial_seed, Generator
 
 def is_ours(filename: str) -> bool:
     """Whether a file is jaxflow's, or of the libraries below it."""
-    return filename.startswith(_HOME) or filename.startswith(_ENGINES)
+    return filename.startswith((_HOME, *_ENGINES))
 
 
 def is_library(code: types.CodeType) -> bool:

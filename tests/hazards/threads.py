@@ -204,9 +204,55 @@ def one_compiled_function(mode: str, number: int, seed: int) -> str:
     return differ(together(mode, jobs), [[[i + k + 1.0] * 2 for k in range(STEPS)] for i in range(number)])
 
 
+def captures_beside_others(mode: str, number: int, seed: int) -> str:
+    """One thread captures again and again; others read, write, compute and draw without ``compile``."""
+    total, c, weight = torch.zeros(4), torch.zeros(3), data(seed, 4)
+    expected = (weight * 2.0).sum().item()
+    done = threading.Event()
+    torch.manual_seed(seed)
+
+    def capturing() -> list:
+        drawn: list = []
+        try:
+            for _ in range(STEPS):
+                @torch.compile
+                def step(x: torch.Tensor) -> torch.Tensor:
+                    y = torch.rand(2)
+                    total.add_(x)
+                    return y + weight.sum() * 0.0
+
+                drawn += [step(torch.ones(4)).tolist() for _ in range(3)]
+        finally:
+            done.set()
+        return drawn
+
+    def beside() -> list:
+        drawn: list = []
+        latest, rounds = 0.0, 0
+        while not done.is_set():
+            seen = total.tolist()
+            if len(set(seen)) != 1 or seen[0] % 1 or seen[0] < latest:
+                raise AssertionError(f"read {seen} after {latest}")
+            latest = seen[0]
+            c.add_(1)
+            if (weight * 2.0).sum().item() != expected:
+                raise AssertionError("computed another number")
+            drawn.append(torch.rand(2).tolist())
+            rounds += 1
+        return [rounds, drawn]
+
+    mine, *others = together(mode, [capturing, *[beside] * (number - 1)])
+    found = sorted([*mine, *(draw for _, drawn in others for draw in drawn)])
+    torch.manual_seed(seed)
+    stream = sorted(torch.rand(2).tolist() for _ in found)
+    rounds = sum(count for count, _ in others)
+    return differ([total.tolist(), c.tolist(), found], [[3.0 * STEPS] * 4, [rounds] * 3, stream])
+
+
 TRIALS = (separate_models, gradients_of_one_model, additions, reading_what_another_steps,
           drawing_from_one_generator, drawing_from_generators_of_their_own)
-COMPILED_TRIALS = (separate_models, reading_what_another_steps, one_compiled_function)
+COMPILED_TRIALS = (separate_models, reading_what_another_steps, one_compiled_function,
+                   captures_beside_others)
 
 
 def judge(trial: Callable, mode: str, number: int, seed: int) -> Verdict:
