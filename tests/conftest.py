@@ -58,9 +58,11 @@ def compiled(monkeypatch):
 
 # Hardly any test meets the shapes of another, and what is kept for one would fill the workers' memory. So the
 # caches let go of what was not used lately between two tests, after so many estimated bytes or plans; and
-# jax, whose own caches hardly shrink by that, of all that it has compiled and traced, after so many bytes.
+# jax, whose own caches hardly shrink by that, of all that it has compiled and traced, after so many bytes, or
+# where so many megabytes are resident, and each time so many more.
 _SPENT, _PLANS, _TRACED = 32 << 20, 2000, 192 << 20
-_since = [0]
+_RESIDENT, _MORE = 800, 150
+_since, _most = [0], [_RESIDENT]
 
 
 def _let_go():
@@ -69,9 +71,9 @@ def _let_go():
     if spent > _SPENT or budget.account.plans > _PLANS:
         budget.rotate()
         _since[0] += spent
-    if _since[0] > _TRACED:
+    if _since[0] > _TRACED or peaks.resident() > _most[0]:
         room.forget()
-        _since[0] = 0
+        _since[0], _most[0] = 0, max(_RESIDENT, peaks.resident() + _MORE)
 
 
 @pytest.fixture(autouse=True)

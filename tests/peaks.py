@@ -4,6 +4,7 @@ What one test leaves behind, the next ones run with. A process that grows to gig
 is kept which nobody needs any more.
 """
 
+import pathlib
 import sys
 
 import pytest
@@ -13,6 +14,7 @@ try:
 except ImportError:  # Windows counts otherwise
     resource = None
 
+_STATM = pathlib.Path("/proc/self/statm")
 _PEAKS, _RISES = pytest.StashKey[dict](), pytest.StashKey[list]()
 
 
@@ -22,6 +24,13 @@ def peak():
         return None
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def resident():
+    """The megabytes that are resident in this process; 0 where nobody counts them."""
+    if resource is None or not _STATM.exists():
+        return 0
+    return int(_STATM.read_text().split()[1]) * resource.getpagesize() / 1e6
 
 
 @pytest.hookimpl(wrapper=True)

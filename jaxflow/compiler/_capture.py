@@ -154,13 +154,17 @@ class Capture:
         """Whether the function still runs, and what it does is recorded."""
         return self.before is not None and self.program.capture is self
 
-    def end(self) -> None:
-        """Let the thread go on as it did."""
-        self.journal.end()
-        self.draws.end()
+    def leave(self) -> None:
+        """Record no more: the thread goes on as it did before."""
         if self.before is not None and threading.get_ident() == self.thread:
             state.programs, state.eager = self.before
             self.before = None
+
+    def end(self) -> None:
+        """Take note of nothing any more."""
+        self.leave()
+        self.journal.end()
+        self.draws.end()
 
     def rollback(self) -> None:
         """Leave everything as it was before the call, which will be made again."""
@@ -188,14 +192,21 @@ class Capture:
         if mine:
             self.end()
 
+    def over(self) -> bool:
+        """Whether the recording is an ordinary Program by now."""
+        return self.program.capture is None
+
     def commit(self, order: list[int] | None = None) -> None:
         """Let the recording be an ordinary Program. Doing it again changes nothing.
 
-        Its leaves are those of the slots in ``order``, or those that were used.
+        Its leaves are those of the slots in ``order``, or those that were used. Overtaken, having done
+        nothing, if it is to be in that order and is one already.
         """
         program = self.program
         with program.lock:
-            if program.capture is None:
+            if self.over():
+                if order is not None:
+                    raise Overtaken
                 return
             self.tape.open = False
             order = list(self.first_uses()) if order is None else order

@@ -137,6 +137,7 @@ class FirstCall:
             self._call(args, kwargs)
         finally:
             watcher.stop()
+            capture.leave()
             for mark in marks:
                 mark.remove()
         if tape.count and capture.break_line is None and asks_types(watcher.codes):
@@ -197,11 +198,23 @@ class FirstCall:
                 f"{code.co_name} ({code.co_filename}:{code.co_firstlineno})" for code in unknown
             ))
         else:
-            spec = self.builder.build(self.result, self.arguments)
+            spec = self._built()
             for place in capture.numbers:
                 entry.note_number(*place)
         if spec is None:
             self._refuse(bool(unknown))
+        return spec
+
+    def _built(self) -> Specialisation | None:
+        capture, builder = self.capture, self.builder
+        try:
+            spec = builder.build(self.result, self.arguments)
+        except Exception:
+            if builder.committed or not capture.over():
+                raise
+            spec = None  # what it read had changed in the middle
+        if spec is None and capture.over():
+            capture.blame("a finalizer needed a number of its results")
         return spec
 
     def _refuse(self, unknown: bool) -> None:

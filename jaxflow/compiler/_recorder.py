@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from operator import attrgetter, itemgetter
 from typing import Any
 from weakref import ref
 
@@ -10,6 +11,7 @@ import jax
 import numpy as np
 
 from jaxflow._core import flags
+from jaxflow._core.commit import Overtaken, all_equal, all_same, commit_results
 from jaxflow._core.value import SMALL, Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.batch import Batched
@@ -21,6 +23,7 @@ from jaxflow._dispatch.program import LEAST, MOST, BatchedLeaf, ForeignLeaf, Pro
 from jaxflow._dispatch.tape import Layout
 from jaxflow._dispatch.tracked import Tracked
 
+_trace_of = attrgetter("trace")
 _BOUNDARIES = (explain.STEP, explain.OPTIMIZER, explain.MODULE, explain.BOUND, explain.ASKED)
 
 
@@ -62,38 +65,27 @@ class Recorder(Program):
     def record(self, plan: Plan, inputs: list) -> list[Value] | None:
         """As `Program.record`."""
         with self.lock:
-            if self.closed:
-                return None
-            leaf_slots = self.leaf_slots
-            before = len(self.leaves)
-            numbers = []
-            entry: list = [plan]
-            for x in inputs:
-                kind = type(x)
-                if kind is Value:
-                    producer = x.producer
-                    if producer is not None and producer[0] is self:
-                        entry.append(producer[1])
-                    else:
-                        slot = leaf_slots.get(x)
-                        entry.append(self._leaf(x, before) if slot is None else slot)
-                elif kind is Batched:
-                    self._forget_leaves(before)
-                    raise BatchedLeaf
-                else:
-                    if (kind is int or kind is Position) and not LEAST <= x <= MOST:
-                        self._forget_leaves(before)
-                        raise OverflowError("int too big to convert")
-                    numbers.append(x)
-            self._keep_numbers(numbers)
-            self.trace += entry
-            slot = len(self.results)
-            out = [Value(aval, None, (self, slot + k)) for k, aval in enumerate(plan.out_avals)]
-            self.results += map(ref, out)
-            self.ops += 1
-            if flags.DEBUG:
-                self.lines.append(explain.user_line())
-            return out
+            while not self.closed:
+                trace, results = self.trace, self.results
+                at = len(trace)
+                new = _Operation(self, plan, inputs)
+                slot = len(results)
+                out = [Value(aval, None, (self, slot + k)) for k, aval in enumerate(plan.out_avals)]
+                lists = (trace, results, self.leaves, self.floats, self.integers, self.complexes, self.drawn,
+                         self.lines, *map(itemgetter(0), new.uses))
+                more = (new.entry, list(map(ref, out)), new.leaves, new.floats, new.integers, new.complexes,
+                        new.drawn, new.lines, *map(itemgetter(1), new.uses))
+                try:
+                    # A finalizer may have recorded another operation since, or ended the capture.
+                    commit_results(
+                        all_same(map(_trace_of, (self,)), (trace,)), all_equal(map(len, (trace,)), (at,)),
+                        map(list.extend, lists, more), map(dict.update, (self.leaf_slots,), (new.slots,)),
+                    )
+                except Overtaken:
+                    continue
+                self.ops += 1
+                return out
+            return None
 
     def reference(self, value: Value) -> int | None:
         """The slot of a result or a leaf."""
@@ -119,46 +111,6 @@ class Recorder(Program):
     def _let_go(self) -> None:
         super()._let_go()
         self.leaves, self.leaf_slots = [], {}
-
-    def _leaf(self, value: Value, before: int) -> int:
-        """The slot of a new leaf; ``before`` leaves were known when this operation's recording began."""
-        if value.producer is not None:
-            self._forget_leaves(before)
-            raise ForeignLeaf(value)
-        array = value.array
-        if array.__class__ is np.ndarray:
-            if array.nbytes > SMALL:
-                value.get()  # or each run of a compiled program would copy it
-        elif isinstance(array, jax.core.Tracer):
-            self._forget_leaves(before)
-            raise TracerLeaf
-        self.leaves.append(value)
-        slot = self.leaf_slots[value] = -len(self.leaves)
-        return slot
-
-    def _forget_leaves(self, before: int) -> None:
-        """Undo the leaves first met in an operation that will not be recorded."""
-        while len(self.leaves) > before:
-            del self.leaf_slots[self.leaves.pop()]
-
-    def _keep_numbers(self, numbers: list) -> None:
-        for x in numbers:
-            kind = type(x)
-            if kind is Tracked:
-                if x.tape.open:
-                    kind = type(x.value)
-                    known = self.floats if kind is float else self.integers
-                    x.tape.uses.append((kind, len(known), x.tape.keep(x)))
-                self._keep_numbers([x.value])
-            elif kind is float:
-                self.floats.append(x)
-            elif kind is complex:
-                self.complexes.append(x)
-            elif kind is Position:
-                self.drawn.append((len(self.integers), x))
-                self.integers.append(int(x))
-            else:
-                self.integers.append(x)
 
     def _donatable(self, layout: Layout, free: dict) -> tuple[int, ...]:
         if self.giving is None:
@@ -186,3 +138,73 @@ class Recorder(Program):
                 return
             capture.broken()
         super().close(reason)
+
+
+class _Operation:
+    """What recording an operation adds to a Recorder, whose lists stay as they are meanwhile.
+
+    Raises TracerLeaf, BatchedLeaf or ForeignLeaf as `Program.record` does.
+    """
+
+    __slots__ = ("complexes", "drawn", "entry", "floats", "integers", "leaves", "lines", "recorder", "slots",
+                 "uses")
+
+    def __init__(self, recorder: Recorder, plan: Plan, inputs: list) -> None:
+        self.recorder = recorder
+        self.entry: list = [plan]
+        self.leaves: list[Value] = []
+        self.slots: dict[Value, int] = {}
+        self.floats: list[float] = []
+        self.integers: list[int] = []
+        self.complexes: list[complex] = []
+        self.drawn: list[tuple] = []
+        self.uses: list[tuple] = []  # lists of tapes, and what is added to them
+        self.lines = [explain.user_line()] if flags.DEBUG else []
+        for x in inputs:
+            if type(x) is Value:
+                producer = x.producer
+                if producer is not None and producer[0] is recorder:
+                    self.entry.append(producer[1])
+                else:
+                    slot = recorder.leaf_slots.get(x)
+                    self.entry.append(self._leaf(x) if slot is None else slot)
+            elif type(x) is Batched:
+                raise BatchedLeaf
+            else:
+                self._number(x)
+
+    def _leaf(self, value: Value) -> int:
+        """The slot of a leaf that was first met in the call."""
+        known = self.slots.get(value)
+        if known is not None:
+            return known
+        if value.producer is not None:
+            raise ForeignLeaf(value)
+        array = value.array
+        if array.__class__ is np.ndarray:
+            if array.nbytes > SMALL:
+                value.get()  # or each run of a compiled program would copy it
+        elif isinstance(array, jax.core.Tracer):
+            raise TracerLeaf
+        self.leaves.append(value)
+        slot = self.slots[value] = -len(self.recorder.leaves) - len(self.leaves)
+        return slot
+
+    def _number(self, x: Any) -> None:
+        kind = type(x)
+        if kind is Tracked:
+            if x.tape.open:
+                kind, mine = type(x.value), self.floats if type(x.value) is float else self.integers
+                known = self.recorder.floats if kind is float else self.recorder.integers
+                self.uses.append((x.tape.uses, [(kind, len(known) + len(mine), x.tape.keep(x))]))
+            self._number(x.value)
+        elif kind is float:
+            self.floats.append(x)
+        elif kind is complex:
+            self.complexes.append(x)
+        else:
+            if not LEAST <= x <= MOST:
+                raise OverflowError("int too big to convert")
+            if kind is Position:
+                self.drawn.append((len(self.recorder.integers) + len(self.integers), x))
+            self.integers.append(int(x) if kind is Position else x)

@@ -70,6 +70,7 @@ class Builder:
         self.dropped: list[Item] = []  # those whose tensor the call does not read
         self.flags: list[tuple] = []  # tensors whose requires_grad the call changes
         self.sinks: list[tuple] = []
+        self.committed = False  # whether the recording is a Program in the order of the specialisation
         self.followed: list[tuple] = []  # (row, key) where each call finds what the one before it has left
         self.settings: list[tuple] = []
         self.flagged: list[tuple] = []  # their places, (row, key)
@@ -463,6 +464,7 @@ class Builder:
         spec.plain_grads, spec.viewed = self._plain_grads(recipes), recipes.used
         self._find_exact(set(leaves), writes, recipes)
         capture.commit(order)  # nothing is refused from here on
+        self.committed = True
         spec.seeds, spec.drawn = seeds, drawn
         # Numbers of a group that are followed say themselves what an update takes; the others are guarded.
         followed = {id(p.holder) for p in spec.places}
