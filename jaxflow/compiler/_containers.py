@@ -3,7 +3,9 @@
 NOTE [Containers made anew]
     ``self.hidden = (h, c)`` leaves another tuple at its place after each call. So the place is not guarded by
     identity: what stands there has to have the same structure, the same numbers and strings, and tensors
-    like those then. Its tensors are items like one that stands in an attribute by itself.
+    like those then. Its tensors are items like one that stands in an attribute by itself. A window of the
+    latest tensors that is not full yet has another structure after each call: then the next call is another
+    specialisation's.
 """
 
 from __future__ import annotations

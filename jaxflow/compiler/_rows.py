@@ -107,10 +107,19 @@ class Item:
 
 
 def shorten(x: Any) -> str:
-    """A value for a message."""
+    """A value for a message; no number of a tensor is asked for."""
     if x is MISSING:
         return "missing"
+    text = _text(x)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _text(x: Any) -> str:
     if isinstance(x, Tensor):
         return f"a tensor of shape {list(x._aval.shape)}"
-    text = repr(x) if isinstance(x, (*SCALARS, list, tuple, dict)) else f"a {type(x).__name__}"
-    return text if len(text) <= 60 else text[:57] + "..."
+    if type(x) is dict:
+        return "{" + ", ".join(f"{_text(key)}: {_text(y)}" for key, y in x.items()) + "}"
+    if type(x) is list or type(x) is tuple:
+        shown = ", ".join(map(_text, x)) + ("," if type(x) is tuple and len(x) == 1 else "")
+        return f"[{shown}]" if type(x) is list else f"({shown})"
+    return repr(x) if isinstance(x, SCALARS) else f"a {type(x).__name__}"

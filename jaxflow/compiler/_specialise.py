@@ -341,8 +341,8 @@ class Builder:
         return not any(t._storage is old._storage for t in others)
 
     def _kept_container(self, row: Row, key: Any, old: Any, new: Any) -> bool:
-        """Whether a container made in the call took the place of one like it: NOTE [Containers made anew]."""
-        known = self.reach.seen
+        """Whether a container made in the call took the place of another: NOTE [Containers made anew]."""
+        known, alike = self.reach.seen, False
         if any(id(x) in known for x in containers_of(new)):
             return False
         made = [t for t in leaves_of(new) if isinstance(t, Tensor)]
@@ -350,8 +350,7 @@ class Builder:
             if not is_tree(old):
                 return False
             tree = Tree(row, key, old)
-            if Tree(row, key, new).structure != tree.structure:
-                return False
+            alike = Tree(row, key, new).structure == tree.structure
             if any(self._places(x) > 1 for x in containers_of(old)):
                 return False
             for i, t in tree.tensors:
@@ -366,7 +365,7 @@ class Builder:
         if not all(map(self._nameable, made)):
             return False
         self.carried.update(map(id, made))
-        self.sinks.append((row, key, new, old is not None))
+        self.sinks.append((row, key, new, alike))
         return True
 
     def _unguarded(self) -> None:

@@ -44,8 +44,8 @@ _ENGINES = tuple(
     os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
     for name in ("jax", "jaxlib", "numpy")
 )
-if "threadpoolctl" in sys.modules:  # one file
-    _ENGINES += (os.path.abspath(sys.modules["threadpoolctl"].__file__ or ""),)
+# What the interpreter asks for threads to be held back.
+_BESIDE = os.sep + "threadpoolctl.py"
 # Parts of Python's library that only pass calls on, or work on what they are given.
 _PASSING = tuple(os.path.join(_STDLIB, name) for name in (
     "contextlib.py", "functools.py", "typing.py", "dataclasses.py", "enum.py", "abc.py", "operator.py",
@@ -286,7 +286,7 @@ def _kind_of(frame: Any) -> int:
         return SEED
     if name.startswith(_SCHEDULES):
         return SCHEDULE if code.co_name == "step" else NOTHING
-    if name.startswith(_ENGINES):
+    if name.startswith(_ENGINES) or name.endswith(_BESIDE):
         return ENGINE
     if name.startswith(_HOME):
         return SETTING if name in _SETTINGS else NOTHING

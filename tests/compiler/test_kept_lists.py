@@ -90,3 +90,27 @@ def test_what_another_thread_stores_in_a_capture_is_not_repeated(what, deferred)
     for _ in range(4):
         assert f(torch.ones(2)).tolist() == [2.0, 2.0]
         assert len(kept.seen) == length and kept.stop is False and kept.a.tolist() == [1.0, 1.0]
+
+
+def test_a_window_that_fills_up(executor):
+    """Each length has a specialisation of its own; once it is full, one serves all calls."""
+
+    class Window:
+        def __init__(self):
+            self.latest = []
+
+        def step(self, x):
+            y = x + sum(self.latest) * 0.5
+            self.latest = [*self.latest[-3:], y]
+            return y
+
+    def called(compiler):
+        window = Window()
+        f = compiler(window.step)
+        return [f(torch.full((2,), float(k))).tolist() for k in range(12)], f
+
+    expected, _ = called(lambda f: f)
+    found, f = called(torch.compile)
+    assert found == expected
+    about = f.explain()
+    assert not about["python"] and about["specialisations"] <= 6 and about["hits"] >= 6
