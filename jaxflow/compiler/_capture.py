@@ -87,6 +87,7 @@ class Capture:
         self.fullgraph = fullgraph
         self.reasons: list[str] = []
         self.lasting = False
+        self.of_others = False  # whether all reasons are what somebody else did
         self.outside = False  # whether all that stands in the way is a backward() after the call
         self.break_line: str | None = None
         self.thread = threading.get_ident()
@@ -182,6 +183,8 @@ class Capture:
             if self.under_way():
                 line = explain.user_line()
                 self.break_line = line if mine else f"another thread ({line})"
+                self.blame(f"a number of a tensor is needed at {self.break_line}", lasting=mine,
+                           of_others=not mine)
                 if self.fullgraph and mine:
                     raise Unsupported(
                         f"fullgraph=True, but a number of a tensor is needed at {line} to go on. Compute the "
@@ -253,8 +256,12 @@ class Capture:
             raise Unsupported(f"fullgraph=True, but {reason} ({explain.user_line()})")
         self.blame(reason)
 
-    def blame(self, reason: str, lasting: bool = False) -> None:
-        """Python has to run at each call, because of ``reason``; ``lasting`` if it will not go away."""
+    def blame(self, reason: str, lasting: bool = False, *, of_others: bool = False) -> None:
+        """Python has to run at each call, because of ``reason``; ``lasting`` if it will not go away.
+
+        ``of_others``: it is what somebody else did meanwhile, who may do something else the next time.
+        """
         self.lasting = self.lasting or lasting
+        self.of_others = of_others and (self.of_others or not self.reasons)
         if reason not in self.reasons:
             self.reasons.append(reason)

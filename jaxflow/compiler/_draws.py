@@ -23,7 +23,7 @@ class Draws:
     ``known`` are the generators that were found before it, by id; ``blame`` takes why Python has to run.
     """
 
-    def __init__(self, known: dict[int, Generator], blame: Callable[[str], None]) -> None:
+    def __init__(self, known: dict[int, Generator], blame: Callable[..., None]) -> None:
         self.known, self.blame = known, blame
         self.born: set[int] = set()
         self.started: dict[int, tuple[Generator, Position, Position]] = {}
@@ -87,7 +87,7 @@ class Draws:
 
     def _only_own(self, offset: Position) -> None:
         if id(offset) not in self.own:
-            self.blame("another thread draws from the same generator meanwhile")
+            self.blame("another thread draws from the same generator meanwhile", of_others=True)
 
     def _noted(self, frame: Any) -> None:
         holder = frame.f_locals["self"].holder

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 # Captures of a function that may fail before Python runs at each call: the first ones may create state.
 _ATTEMPTS = 3
 
+# Those that somebody else may have disturbed besides.
+_DISTURBED = 20
+
 _NUMBERS = (float, int)
 
 
@@ -186,7 +189,7 @@ class FirstCall:
         unknown = {code: scope for code, scope in watcher.codes.items() if code not in reach.codes}
         function.names |= watcher.names
         if capture.break_line is not None:
-            capture.reasons.insert(0, f"a number of a tensor is needed at {capture.break_line}")
+            pass  # it was said where it was asked for
         elif unknown:
             function.scopes.update(unknown)
             for code in unknown:
@@ -214,13 +217,15 @@ class FirstCall:
                 raise
             spec = None  # what it read had changed in the middle
         if spec is None and capture.over():
-            capture.blame("a finalizer needed a number of its results")
+            capture.blame("a finalizer needed a number of its results", of_others=True)
         return spec
 
     def _refuse(self, unknown: bool) -> None:
         """Python runs at this call, and from the last attempt on at each. Raises Unsupported."""
         capture, entry = self.capture, self.entry
-        capture.lasting = capture.lasting or capture.break_line is not None
+        if capture.of_others and entry.disturbed < _DISTURBED:
+            entry.disturbed += 1
+            entry.attempts -= 1  # this one says nothing of the function
         last = entry.attempts >= (2 if capture.lasting else _ATTEMPTS)
         refused = self.function.fullgraph and not capture.outside
         if refused and (last or capture.lasting or (not unknown and entry.attempts > 1)):

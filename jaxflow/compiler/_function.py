@@ -41,11 +41,13 @@ _numbers = itertools.count()
 class Entry:
     """The specialisations for one structure of arguments and one set of modes."""
 
-    __slots__ = ("attempts", "calls", "numbers", "python", "reasons", "specialisations", "tracked")
+    __slots__ = ("attempts", "calls", "disturbed", "numbers", "python", "reasons", "specialisations",
+                 "tracked")
 
     def __init__(self) -> None:
         self.specialisations: list = []
         self.attempts = 0
+        self.disturbed = 0  # attempts that somebody else disturbed
         self.calls = 0
         self.reasons: list[str] = []
         self.numbers: list[tuple] = []  # (container, key) of numbers that are followed

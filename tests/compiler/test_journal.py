@@ -1,6 +1,7 @@
 """A captured call runs on the real state: others see it as it is, and nothing is put back afterwards."""
 
 import gc
+import inspect
 import sys
 import threading
 
@@ -9,7 +10,9 @@ import pytest
 
 import jaxflow as torch
 from jaxflow import nn
-from jaxflow._dispatch import library
+from jaxflow._core import fields
+from jaxflow._dispatch import door, library, writes
+from jaxflow.compiler._journal import Journal
 
 
 def beside(work):
@@ -90,6 +93,33 @@ def test_a_read_of_what_the_capture_has_written_ends_it(executor):
 
     assert [f(torch.ones(2)).tolist() for _ in range(3)] == [[6.0] * 2, [10.0] * 2, [14.0] * 2]
     assert seen == [[2.0] * 2, [4.0] * 2, [6.0] * 2]
+    assert any("another thread" in reason for reason in reasons(f))
+
+
+def test_what_others_did_a_few_times_does_not_count(deferred, monkeypatch):
+    """A thread that reads in the middle of the first calls leaves the later ones to be compiled."""
+    weight = torch.zeros(2)
+    waiting = [threading.Thread(target=weight.tolist) for _ in range(5)]
+    space = {"run": door.run, "waiting": waiting}
+    source = """
+def interrupted(plan, inputs):
+    values = run(plan, inputs)
+    if waiting and plan.name == "mul":
+        reader = waiting.pop()
+        reader.start()
+        reader.join()
+    return values
+"""
+    exec(compile(source, door.__file__, "exec"), space)  # as code of the library's, not of the user's
+    monkeypatch.setattr(door, "run", space["interrupted"])
+
+    @torch.compile
+    def f(x):
+        weight.add_(x)
+        return weight * 2.0 + x
+
+    assert [f(torch.ones(2)).tolist() for _ in range(9)] == [[2.0 * n + 1.0] * 2 for n in range(1, 10)]
+    assert not waiting and f.explain()["hits"] >= 3 and not f.explain()["python"]
     assert any("another thread" in reason for reason in reasons(f))
 
 
@@ -315,3 +345,14 @@ def test_a_capture_does_not_look_at_the_whole_heap(deferred, monkeypatch):
     found = [step(torch.ones(2)).tolist() for _ in range(4)]
     np.testing.assert_allclose(found, [[0.5] * 2, [0.0] * 2, [-0.5] * 2, [-1.0] * 2])
     assert step.explain()["hits"] >= 2
+
+
+def test_every_store_to_a_tensor_is_noticed():
+    """A function that stores to tensors others can see is one that the journal is told of."""
+    known = Journal(None).calls()
+    stores = [f for f in vars(fields).values() if inspect.isfunction(f) and f.__module__ == fields.__name__]
+    names = {f.__name__ for f in stores if f.__code__ not in known}
+    assert {name for name in names if not name.startswith("init_")} == {"restore"}  # its own way back
+    stores = [f for f in vars(writes).values() if inspect.isfunction(f) and f.__module__ == writes.__name__]
+    assert {f.__name__ for f in stores if f.__code__ not in known and not f.__name__.startswith("_")} == {
+        "written_through"}  # which changes a graph alone
