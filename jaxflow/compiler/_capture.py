@@ -71,7 +71,7 @@ class Capture:
     Attributes:
         journal: how things were before it, and what it made.
         program: what was recorded.
-        leaves: the Value of each leaf slot, -1 first; ``count`` of them were there before the call.
+        leaves: the Value of each leaf slot, -1 first.
         held: id of a storage -> (it, its leaf's slot).
         seen_as: id of a view among the arguments -> its leaf's slot.
         reasons: why Python has to run at each call; none if it need not.
@@ -98,7 +98,6 @@ class Capture:
         self.program.capture = self
         self.program.ops = -(1 << 60)  # no bound on its length
         self.leaves: list[Value] = self.program.leaves
-        self.count = 0
         self.held: dict[int, tuple[Storage, int]] = {}
         self.seen_as: dict[int, int] = {}
         self.before: tuple | None = None
@@ -141,7 +140,6 @@ class Capture:
             leaf = self._leaf(value)
             self.seen_as[id(t)] = leaf.producer[1]
             commit([(setattr, t._view, "value", leaf), (setattr, t._view, "epoch", t._storage.epoch)])
-        self.count = len(self.leaves)
         self.before = state.programs, state.eager
         state.programs, state.eager = Programs(self), False
 
@@ -192,6 +190,7 @@ class Capture:
                         "without fullgraph."
                     )
             self.commit()
+        self.journal.end()
         if mine:
             self.end()
 

@@ -7,81 +7,52 @@ a tensor in an attribute; calls may make both anew.
 
 from __future__ import annotations
 
-import enum
-import functools
 import gc
 import operator
-import types
 from collections import Counter
 from typing import Any
 
-from jaxflow._core.commit import END
 from jaxflow._core.fields import STATE, state_of
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch import explain, library
 from jaxflow._dispatch.executable import Executable
 from jaxflow._dispatch.spares import large
-from jaxflow._dispatch.tracked import Tracked
 
 from ._arguments import Arguments
 from ._capture import Capture
-from ._containers import Tree, containers_of, is_tree, leaves_of
+from ._effects import Effects
 from ._guard import Guard
 from ._journal import UNKNOWN
-from ._numbers import Numbers, Place, Stored, is_store
+from ._numbers import Numbers
 from ._outlines import Before
 from ._reach import Reach
-from ._rows import LENGTH, Item, Row, shorten
+from ._rows import Item
 from ._specialisation import Specialisation
 from ._template import Recipes, Unnamed, Unwalked, let_go
-from ._watcher import MATCHED, Watcher, line_of, only_appends
-
-_FLAGS = (bool, str, type(None))
-_NUMBERS = (float, int)
-# Who mentions these may look at attributes that no code names.
-_LOOKING = frozenset((MATCHED, "deepcopy", "copy", "asdict", "astuple", "replace", "state_dict", "__self__"))
+from ._watcher import Watcher
 
 
-class Builder:
+class Builder(Effects):
     """Reads one capture. ``build`` returns a Specialisation, or None with the reasons in the capture."""
 
     def __init__(self, capture: Capture, watcher: Watcher, reach: Reach, tensors: list, known: set[int],
                  numbers: Numbers) -> None:
-        self.numbers = {(id(p.holder), p.key): p for p in numbers.found}
-        self.stored: list[Stored] = []  # numbers that it stores
-        self.known = known  # ids of arguments that are known by what they hold
+        super().__init__(capture, watcher, reach, tensors, known, numbers)
+        self.program, self.result = capture.program, None
         self.walked: set[int] = set()  # ids of nodes of histories from before it that a backward came to
-        self.capture, self.watcher, self.reach = capture, watcher, reach
-        self.journal, self.was = capture.journal, capture.journal.was
-        self.arguments, self.result = tensors, None
-        self.program = capture.program
-        self.containers = numbers.saved
         self.places: dict[int, tuple] = {}  # id of a storage -> its place
         self.fixed: dict[int, int] = {}  # id of a captured tensor's storage -> its number
         self.grads: list[Tensor] = []  # whose .grad was there before
         self.exact: list[int] = []  # views among the arguments that must be the very same part
-        self.items: list[Item] = []  # attributes that hold another tensor after each call
-        self.trees: list[Tree] = []  # containers that each call replaces
-        self.gone: set[int] = set()  # ids of those that were there, and in them
-        self.grown: set[int] = set()  # ids of lists it appends to and does not read, and what is there
-        self.carried: set[int] = set()  # ids of tensors that are put somewhere
-        self.leaving: Counter = Counter()  # id of a tensor -> how many places hold another one afterwards
-        self.dropped: list[Item] = []  # those whose tensor the call does not read
+        self.dropped: list[Item] = []  # items whose tensor the call does not read
         self.flags: list[tuple] = []  # tensors whose requires_grad the call changes
-        self.sinks: list[tuple] = []
-        self.committed = False  # whether the recording is a Program in the order of the specialisation
         self.followed: list[tuple] = []  # (row, key) where each call finds what the one before it has left
-        self.settings: list[tuple] = []
-        self.flagged: list[tuple] = []  # their places, (row, key)
         self.new_grads: list[tuple] = []
         self.replaces = False  # whether each .grad it makes takes the place of an old one
+        self.committed = False  # whether the recording is a Program in the order of the specialisation
         self.journal.note((*(t for t, _ in reach.tensors.values()), *tensors))
         self._find_places()
-
-    def blame(self, reason: str) -> None:
-        """Python has to run at each call."""
-        self.capture.blame(reason)
 
     # ----------------------------------------------------------------------------------------- places
 
@@ -147,9 +118,7 @@ class Builder:
         ``result`` is what the call returned, ``arguments`` the guard of what it was given.
         """
         self.result = result
-        self._effects()
-        self._unguarded()
-        self._in_order()
+        self.find()
         if self.program.device is None and not self.capture.reasons:
             self.blame("it records no operation")
         if self.capture.reasons:
@@ -163,223 +132,6 @@ class Builder:
                 self.capture.outside = isinstance(unnamed, Unwalked)
                 self.capture.blame(f"it returns or keeps {unnamed}", lasting=self.capture.outside)
             return None
-
-    def _effects(self) -> None:
-        """What Python changed that outlives the call."""
-        # What is written there may be by chance what was there: then it counts all the same.
-        self.stored += [Stored(place) for place in self.numbers.values() if not place.untouched()]
-        changes = [(row, *change) for row in self.reach.rows for change in row.changes(everything=True)]
-        for *_, old, new in changes:
-            if isinstance(new, Tensor):
-                self.leaving[id(old)] += 1
-            elif is_tree(old) and is_tree(new):
-                self.leaving.update(id(t) for t in leaves_of(old) if isinstance(t, Tensor))
-        for row, key, old, new in changes:
-            if self._grew(row) if key is LENGTH else (
-                self._kept_number(row, key, old, new) or self._kept_in_attribute(row, key, old, new)
-            ):
-                continue
-            where = line_of(str(key), self.watcher.codes)
-            self.blame(
-                f"it changes {row.describe(key)} from {shorten(old)} to {shorten(new)}"
-                + (f" ({where})" if where else "")
-            )
-        if self.capture.tape.disturbed:
-            self.blame("another thread used a number that it follows")
-        if not self.capture.undisturbed():  # perhaps another thread wrote it
-            for row, key in self._not_by_itself():
-                self.blame(f"it sets {row.describe(key)} while there are other threads")
-        changed = [row.holder for row, *_ in self.sinks] + [holder for _, holder, *_ in self.settings]
-        changed += [p.holder for p in (*self.numbers.values(), *(s.place for s in self.stored))]
-        for x, before in self.containers:
-            if isinstance(x, dict) and len(x) == len(before) and list(x) != list(before):
-                self.blame(f"it changes the keys of a dict: {shorten(list(before))}")
-        if any(id(holder) in self.gone for holder in changed):
-            self.blame("it changes a container and puts another one in its place")
-        self.reach.rows = [row for row in self.reach.rows if id(row.holder) not in self.gone | self.grown]
-
-    def _not_by_itself(self) -> list[tuple]:
-        """(row, key) of what is stored that does not show that the call made it: it was there before."""
-        found = [(s.place.row, s.place.key) for s in self.stored if s.entry is None]
-        found += self.flagged
-        return found + [(row, LENGTH if key is END else key) for row, key, x, _ in self.sinks
-                        if key is END or (isinstance(x, Tensor) and not self.journal.is_born(x)
-                                          and not any(x is a for a in self.arguments))]
-
-    def _in_order(self) -> None:
-        """A quick call finds an optimizer's numbers first, and lets schedules go on when all has run."""
-        stepped = set()
-        at_first = {id(row.holder): row.held for row in self.reach.rows  # groups that the user's code names
-                    if row.lister == getattr(row.holder, "values", None)}
-        last: dict[int, tuple] = {}
-        for kind, what, *more in self.watcher.events:
-            if kind == "schedule":
-                stepped.add(id(what.optimizer))
-                for group, before, after in zip(what.optimizer.param_groups, *more):
-                    _, known = last.get(id(group), (None, at_first.get(id(group), before)))
-                    self._left_alone(group, known, before)
-                    last[id(group)] = group, after
-            elif id(what) in stepped:
-                self.blame(f"a schedule steps before an update of the same {type(what).__name__}")
-        for group, after in last.values():
-            self._left_alone(group, after, list(group.values()))
-
-    def _left_alone(self, group: dict, before: list, now: list) -> None:
-        if len(before) != len(now) or not all(map(operator.is_, before, now)):
-            self.blame("it changes an optimizer's group for which a schedule steps")
-
-    def _kept_number(self, row: Row, key: Any, old: Any, new: Any) -> bool:
-        """Whether a number is another one afterwards, and its place is followed; else it is noted."""
-        place = self.numbers.get((id(row.holder), key))
-        if place is not None and place.row is row:
-            storable = type(new) in (*_NUMBERS, *_FLAGS, Tracked) and not self._scheduled(row)
-            return storable or place.untouched()
-        if not is_store(row) or self._scheduled(row):
-            return False
-        if type(old) in _NUMBERS:
-            if type(new) in (*_NUMBERS, *_FLAGS, Tracked):
-                self.capture.numbers.append((row.holder, key))
-            return False
-        if isinstance(old, _FLAGS) and type(new) in (*_NUMBERS, Tracked):
-            # What was there is guarded; that it is another kind afterwards makes the next call another one.
-            self.stored.append(Stored(Place(row, key, old)))
-            return True
-        return False
-
-    def _scheduled(self, row: Row) -> bool:
-        """Whether a schedule that steps in the call changes the numbers there."""
-        schedules = [what for kind, what, *_ in self.watcher.events if kind == "schedule"]
-        return any(row.holder is x for s in schedules
-                   for x in (vars(s), *vars(s).values(), *s.optimizer.param_groups))
-
-    def _kept_in_attribute(self, row: Row, key: Any, old: Any, new: Any) -> bool:
-        """Whether an attribute was given a flag, or a tensor that can be named; then each call does so.
-
-        Entries of lists and dicts, globals and variables of enclosing functions count as attributes.
-        """
-        named = isinstance(key, str) and row.lister == getattr(row.holder, "values", None)
-        if not named and not (is_store(row) and type(key) in (str, int)):  # which compare without Python
-            return False
-        _, put, at = row.access(key)
-        if type(row.holder) is not list and isinstance(old, _FLAGS) and isinstance(new, _FLAGS):
-            # What it is afterwards follows from what it was, which is guarded. A counter is never twice the
-            # same, so for numbers that would be no use.
-            self.settings.append((put, row.holder, at, new))
-            self.flagged.append((row, key))
-            return True
-        if is_tree(new):
-            return self._kept_container(row, key, old, new)
-        if not isinstance(new, Tensor) or not self._nameable(new):
-            return False
-        follows = False  # whether each call finds there what the one before it has left
-        if isinstance(old, Tensor):
-            if not self._on_its_storage(old):
-                return False  # it got another storage first
-            follows = self._leaves_all(old)
-            if follows and not self._kept_item(row, key, old):
-                return False
-        elif old is not None:
-            return False
-        self.carried.add(id(new))
-        self.sinks.append((row, key, new, follows))
-        return True
-
-    def _grew(self, row: Row) -> bool:
-        """Whether a list got more entries, and nothing that ran looks into it: then each call appends.
-
-        What stands in it is not guarded.
-        """
-        x, before = row.holder, row.held
-        if type(x) is not list or self.reach.everything or not self.reach.names.isdisjoint(_LOOKING):
-            return False
-        if len(x) < len(before) or not all(map(operator.is_, x, before)):
-            return False
-        places = [(r, key) for r in self.reach.rows for key, y in zip(r.names(), r.held) if y is x]
-        codes = self.reach.codes.union(self.watcher.codes)
-        if any(not isinstance(key, str) or not only_appends(key, codes) for _, key in places):
-            return False
-        if any(place.row is row for place in self.numbers.values()):
-            return False
-        # Nor need it live on: nobody comes to it but through the list.
-        held = [y for z in before for y in (*containers_of(z), *leaves_of(z))]
-        self.grown.update(id(y) for y in held if self._places(y) < 2)
-        self.grown.add(id(x))
-        self.sinks.append((row, END, tuple(x[len(before):]), False))
-        return True
-
-    def _nameable(self, t: Tensor) -> bool:
-        """Whether a tensor is an argument, was made in the call, or was found before it."""
-        return self.journal.is_born(t) or id(t) in self.reach.tensors or any(
-            t is a for a in self.arguments
-        )
-
-    def _on_its_storage(self, t: Tensor) -> bool:
-        """Whether a tensor is noted and still has the storage that it had."""
-        return id(t) in self.journal.tensors and self.was(t)._storage is t._storage
-
-    def _leaves_all(self, old: Tensor) -> bool:
-        """Whether a tensor stands at none of its places after the call."""
-        return self._places(old) == self.leaving[id(old)]
-
-    def _kept_item(self, row: Row | Tree, key: Any, old: Tensor) -> bool:
-        """Note that a tensor leaves a place, and every other one; whether that can be followed."""
-        known = next((item for item in self.items if item.tensor is old), None)
-        if known is not None:
-            known.also.append((row, key))
-            return True
-        if old.__dict__ or any(old._storage is a._storage for a in self.arguments):
-            return False
-        self.items.append(Item(row, key, old, self._alone(old)))
-        return True
-
-    def _places(self, x: Any) -> int:
-        """In how many places something was before the call."""
-        return sum(y is x for row in self.reach.rows for y in row.held)
-
-    def _alone(self, old: Tensor) -> bool:
-        others = (t for t, _ in self.reach.tensors.values() if t is not old)
-        return not any(t._storage is old._storage for t in others)
-
-    def _kept_container(self, row: Row, key: Any, old: Any, new: Any) -> bool:
-        """Whether a container made in the call took the place of another: NOTE [Containers made anew]."""
-        known, alike = self.reach.seen, False
-        if any(id(x) in known for x in containers_of(new)):
-            return False
-        made = [t for t in leaves_of(new) if isinstance(t, Tensor)]
-        if old is not None:
-            if not is_tree(old):
-                return False
-            tree = Tree(row, key, old)
-            alike = Tree(row, key, new).structure == tree.structure
-            if any(self._places(x) > 1 for x in containers_of(old)):
-                return False
-            for i, t in tree.tensors:
-                if not self._on_its_storage(t):
-                    return False
-                if not self._leaves_all(t):
-                    tree.fixed.append((i, t))
-                elif not self._kept_item(tree, i, t):
-                    return False
-            self.trees.append(tree)
-            self.gone.update(map(id, containers_of(old)))
-        if not all(map(self._nameable, made)):
-            return False
-        self.carried.update(map(id, made))
-        self.sinks.append((row, key, new, alike))
-        return True
-
-    def _unguarded(self) -> None:
-        names = self.watcher.names.union(*(c.co_freevars for c in self.watcher.codes))
-        for name, shown, x in self.reach.opaque:
-            if not name or name in names or self.reach.everything:
-                where = line_of(name, self.watcher.codes) if name else None
-                what = "" if x is None else f", a {type(x).__name__}"
-                at = f" ({where})" if where else ""
-                self.capture.blame(f"it may read {shown}{what}, which cannot be guarded{at}", lasting=True)
-        known = self.known.union(self.reach.seen, self.reach.generators, self.watcher.born)
-        for x in self.watcher.met.values():
-            if id(x) not in known and _has_state(x):
-                self.blame(f"it uses a {type(x).__name__} {UNKNOWN}")
 
     def guard(self, spec: Specialisation, arguments: Arguments) -> None:
         """Let the guards ask for tensors as they were before the call."""
@@ -631,10 +383,6 @@ class Builder:
         self.blame(f"it keeps a tensor it made (of shape {', '.join(shapes[:3])}) beyond the call")
 
 
-_STATELESS = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType,
-              functools.partial, enum.Enum)
-
-
 def _replaceable(t: Before) -> bool:
     """Whether any other tensor like it could have stood at its place."""
     view, base = t._view, t._view and t._view.base
@@ -643,7 +391,3 @@ def _replaceable(t: Before) -> bool:
     if base is not None and (base._requires_grad or base._grad_fn is not None or base._view is not None):
         return False
     return view is None or view.version is t._storage.version
-
-
-def _has_state(x: Any) -> bool:
-    return bool(getattr(x, "__dict__", None)) and not isinstance(x, _STATELESS)
