@@ -5,13 +5,14 @@ import inspect
 import sys
 import threading
 
+import jax
 import numpy as np
 import pytest
 
 import jaxflow as torch
 from jaxflow import nn
 from jaxflow._core import fields
-from jaxflow._dispatch import door, library, writes
+from jaxflow._dispatch import door, handover, library, writes
 from jaxflow.compiler._journal import Journal
 
 
@@ -356,3 +357,41 @@ def test_every_store_to_a_tensor_is_noticed():
     stores = [f for f in vars(writes).values() if inspect.isfunction(f) and f.__module__ == writes.__name__]
     assert {f.__name__ for f in stores if f.__code__ not in known and not f.__name__.startswith("_")} == {
         "written_through"}  # which changes a graph alone
+
+
+@pytest.mark.recovers
+@pytest.mark.usefixtures("compiled", "deferred")
+def test_a_first_call_that_cannot_run_as_a_whole(monkeypatch):
+    """It runs operation by operation, like any program."""
+    def training(compiler, failing=None):
+        weight = torch.tensor([1.0, 2.0], requires_grad=True)
+        update = torch.optim.SGD([weight], lr=0.5, momentum=0.5)
+
+        @compiler
+        def step(x):
+            update.zero_grad()
+            loss = (weight * x).pow(2).sum()
+            loss.backward()
+            update.step()
+            return loss
+
+        found = []
+        for k in range(4):
+            with monkeypatch.context() as patch:
+                if k == failing:
+                    patch.setattr(handover, "hand_over", refused)
+                loss = step(torch.tensor([1.0, 0.5]))
+            found += [loss.item(), *weight.tolist(), *weight.grad.tolist(), weight._version]
+        return found
+
+    hand_over = handover.hand_over
+
+    def refused(function, *rest):
+        def run(*given):
+            raise jax.errors.JaxRuntimeError("pretended")
+
+        return hand_over(run, *rest)
+
+    expected = training(lambda f: f)
+    for failing in (0, 1, 2):
+        assert training(torch.compile, failing) == pytest.approx(expected)
