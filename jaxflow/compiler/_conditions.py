@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import repeat, starmap
-from operator import attrgetter, call, eq, is_
+from operator import attrgetter, call, eq, is_, setitem
 from typing import Any
 
 import numpy as np
 
-from jaxflow._core.commit import LATEST, all_same
+from jaxflow._core.commit import LATEST, all_same, commit_results, rows_called
 from jaxflow._core.tensor import Tensor
 
 from . import _outlines as outlines
@@ -50,6 +50,7 @@ class Conditions:
     guard: Any
     shared: list[list]
     dynamic: list[tuple]
+    at_once: range  # which of these are found when the guards are asked
     known_groups: list
     floats: list
     float_array: Any
@@ -140,7 +141,7 @@ class Conditions:
         for storages in self.shared:
             if not all(map(is_, map(_value_of, storages), repeat(storages[0].value))):
                 return None
-        if self.dynamic and not self._numbers_fit():
+        if self.at_once and not self._numbers_fit(self.at_once):
             return None
         if self.tape is None:
             return tensors, grads, memory, None, self.float_array, self.integer_array, number
@@ -209,10 +210,11 @@ class Conditions:
             memory.add(at)
         return True
 
-    def _numbers_fit(self) -> bool:
-        """Bring the optimizers' numbers up to date; whether their rules and options are the same."""
-        changed = None
-        for k, (_, owner, group, fresh, rule, static, first, names) in enumerate(self.dynamic):
+    def _numbers_fit(self, which: range) -> bool:
+        """Bring these optimizers' numbers up to date; whether their rules and options are the same."""
+        changed, known_now = None, []
+        for k in which:
+            _, owner, group, fresh, rule, static, first, names = self.dynamic[k]
             values = list(group.values())
             known = self.known_groups[k]
             if known is not None and len(known) == len(values) and (
@@ -228,10 +230,12 @@ class Conditions:
                 if isinstance(hypers[name], Tensor):
                     return False
                 changed[first + i] = float(hypers[name])
-            self.known_groups[k] = values
-        if changed is not None and changed != self.floats:
-            self.floats = changed
-            self.float_array = np.array(changed, np.float64)  # for this call
+            known_now.append((setitem, self.known_groups, k, values))
+        if known_now:  # at once with the numbers, or an interrupt would leave the old ones for good
+            if changed != self.floats:
+                known_now += [(setattr, self, "floats", changed),
+                              (setattr, self, "float_array", np.array(changed, np.float64))]  # for this call
+            commit_results(rows_called(known_now))
         elif self.float_array.__class__ is np.ndarray:
             self.float_array = self._vector(self.floats, np.float64)  # for many
         return True

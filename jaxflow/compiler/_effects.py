@@ -121,20 +121,16 @@ class Effects:
                                           and not any(x is a for a in self.arguments))]
 
     def _in_order(self) -> None:
-        """A quick call finds an optimizer's numbers first, and lets schedules go on when all has run."""
-        stepped = set()
+        """A quick call finds an optimizer's numbers, and lets schedules go on, and nothing else."""
         at_first = {id(row.holder): row.held for row in self.reach.rows  # groups that the user's code names
                     if row.lister == getattr(row.holder, "values", None)}
         last: dict[int, tuple] = {}
         for kind, what, *more in self.watcher.events:
             if kind == "schedule":
-                stepped.add(id(what.optimizer))
                 for group, before, after in zip(what.optimizer.param_groups, *more):
                     _, known = last.get(id(group), (None, at_first.get(id(group), before)))
                     self._left_alone(group, known, before)
                     last[id(group)] = group, after
-            elif id(what) in stepped:
-                self.blame(f"a schedule steps before an update of the same {type(what).__name__}")
         for group, after in last.values():
             self._left_alone(group, after, list(group.values()))
 

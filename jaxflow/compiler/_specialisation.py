@@ -30,6 +30,7 @@ from jaxflow._core.commit import (
     all_at_epochs,
     all_equal,
     commit_parts,
+    commit_results,
     rows_called,
     stores,
     with_grads,
@@ -106,6 +107,8 @@ class Specialisation(Conditions):
         self.about = self.trace, (), ref(self)
         self.known_groups = [None] * len(self.dynamic)
         self.schedules = [e[1] for e in self.events if e[0] == "schedule"]
+        self.turns = _in_turns(self.events)
+        self.at_once = range(0 if self.turns else len(self.dynamic))
         self.generators = [g for g, _, _ in self.drawn]
         self.seed_list = [(at, g, draw) for at, (g, draw) in self.seeds.items()]
         self.float_array = self._vector(self.floats, np.float64)
@@ -220,6 +223,11 @@ class Specialisation(Conditions):
     def call(self, leaves: list) -> Any:
         """The quick call if every guard holds; otherwise MISSED."""
         usual = self.usual
+        while self.turns:
+            try:
+                return self._after_schedules(leaves)
+            except Overtaken:
+                continue
         while True:
             found = self.fits(leaves)
             if found is None:
@@ -230,8 +238,32 @@ class Specialisation(Conditions):
             except Overtaken:  # somebody changed what the call changes, or refers to it: it starts from that
                 usual = None
 
-    def _general(self, found: Found) -> Any:
-        """The quick call, whoever else refers to what it reads and changes."""
+    def _after_schedules(self, leaves: list) -> Any:
+        """The quick call where a schedule steps before an update of its optimizer.
+
+        Schedules step and numbers are found as the events say. Where the call does not come to publishing, it
+        is as if they had not stepped.
+        """
+        found = self.fits(leaves)
+        if found is None:
+            return MISSED
+        held = [(x, dict(x)) for s in self.schedules for x in (vars(s), *s.optimizer.param_groups)]
+        try:
+            for step, numbers in self.turns:
+                if step is not None:
+                    step()
+                elif not self._numbers_fit(numbers):
+                    return MISSED
+            now: tuple | None = (None, self.float_array, self.integer_array)
+            if self.tape is not None:
+                now = self._arithmetic(self._start(leaves))
+            return MISSED if now is None else self._general((*found[:3], *now, found[6]), (held.clear,))
+        finally:
+            rows = [row for x, before in held for row in ((x.clear,), (x.update, before))]
+            commit_results(rows_called(rows))
+
+    def _general(self, found: Found, *more: tuple) -> Any:
+        """The quick call, whoever else refers to what it reads and changes; it stores ``more`` rows, too."""
         this, owners, read = self._holders(*found[:2], found[3])
         written: Any = self.written
         if self.other_places:
@@ -250,7 +282,7 @@ class Specialisation(Conditions):
         cells = list(map(_version_of, written))
         if self.viewed:
             this.raise_versions(cells, self.bumps)
-        rows, held = self.draws(offsets), []
+        rows, held = [*self.draws(offsets), *more], []
         run.replaced = written, list(map(_value_of, written)), cells, list(map(_first, cells)), (), ()
         grads = self._grads_changed(this, run, every, *found[1:3], rows)
         if self.sinks or self.stored or self.settings or self.flags:
@@ -312,7 +344,7 @@ class Specialisation(Conditions):
             late.called(self.about)
         if WATCHERS:
             explain.ran(self.executable.entry, COMPILED, time.perf_counter() - started)
-        for scheduler in self.schedules:
+        for scheduler in () if self.turns else self.schedules:
             scheduler.step()
 
     def _holders(self, arguments: list, plain: list | None,
@@ -434,6 +466,25 @@ class Specialisation(Conditions):
                 del self.pending[:n]
                 return
         self.pending.clear()
+
+
+def _in_turns(events: list[tuple]) -> list[tuple]:
+    """(a schedule's step or None, which optimizers' numbers) in the order of ``events``.
+
+    Empty where no schedule steps before an update of its optimizer: then all numbers are found first.
+    """
+    found: list[tuple] = []
+    stepped: set[int] = set()
+    mixed, k = False, 0
+    for kind, what, *_ in events:
+        if kind == "schedule":
+            stepped.add(id(what.optimizer))
+            found.append((what.step, range(0)))
+        else:
+            mixed |= id(what) in stepped
+            found.append((None, range(k, k + 1)))
+            k += 1
+    return found if mixed else []
 
 
 def _wait_for(values: list[Value]) -> None:

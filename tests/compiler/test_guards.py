@@ -203,7 +203,7 @@ def descent(compiler):
     return weight, opt, step
 
 
-@case((_specialisation.Specialisation, "_numbers_fit", lambda self: True))
+@case((_specialisation.Specialisation, "_numbers_fit", lambda self, which: True))
 def a_learning_rate(compiler):
     weight, opt, f = descent(compiler)
     out = []
@@ -214,7 +214,7 @@ def a_learning_rate(compiler):
     return out
 
 
-@case((_specialisation.Specialisation, "_numbers_fit", lambda self: True))
+@case((_specialisation.Specialisation, "_numbers_fit", lambda self, which: True))
 def options_of_an_optimizer(compiler):
     weight, opt, f = descent(compiler)
     for i in range(4):
@@ -464,6 +464,7 @@ def test_state_in_attributes(make, deferred):
 @pytest.mark.filterwarnings("ignore:Detected call of")
 @pytest.mark.parametrize("order", [
     "update, schedule, update", "schedule, update", "update, schedule", "another's",
+    "schedule, update, schedule, update, schedule",
 ])
 def test_schedules_step_where_they_stand(order, deferred):
     def trained(compiler):
@@ -480,9 +481,13 @@ def test_schedules_step_where_they_stand(order, deferred):
                 steps[name]()
 
         f, found = compiler(step), []
-        for _ in range(5):
+        for k in range(7):
+            if k == 5:
+                update.param_groups[0]["lr"] = 0.75
             f()
-            found += weight.item(), schedule.get_last_lr()[0]
+            found += weight.item(), schedule.get_last_lr()[0], schedule.last_epoch
+        if compiler is torch.compile:
+            assert f.explain()["hits"] >= 4 and not f.explain()["python"]
         return found
 
     assert trained(torch.compile) == trained(lambda f: f)

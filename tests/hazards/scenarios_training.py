@@ -98,6 +98,29 @@ def compiled_step(seed: int) -> World:
     return world
 
 
+SCHEDULED = operation("w.loss = w._step(w.x, w.y)", "w._schedule.step()", *DROPS, FORWARD, BACKWARD, STEP)
+
+
+@scenario(SCHEDULED, SCHEDULED, ITEM, SCHEDULED, compiled="_step",
+          warm="[w._step(w.x, w.y) for _ in range(4)]")
+def compiled_step_after_a_schedule(seed: int) -> World:
+    """Its learning rate is known when the schedule has stepped."""
+    world = with_optimizer(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), seed)
+    model, opt = world.model, world.opt
+    world._schedule = schedule = torch.optim.lr_scheduler.ExponentialLR(opt, 0.9)
+
+    def step(x, y):
+        schedule.step()
+        opt.zero_grad()
+        loss = ((model(x) - y) ** 2).mean()
+        loss.backward()
+        opt.step()
+        return loss.detach()
+
+    world._step = step
+    return world
+
+
 KEEP = "w.kept = [p.detach().clone() for p in w.model.parameters()]"
 
 
