@@ -370,7 +370,7 @@ def line_of(name: str, codes: Any) -> str | None:
         for part in codes_of(code):
             line = part.co_firstlineno
             for step in dis.get_instructions(part):
-                line = step.starts_line or line
+                line = (step.positions.lineno if step.positions else None) or line
                 if step.argval == name:
                     if step.opname.startswith("STORE"):
                         return f"{part.co_filename}:{line}"
