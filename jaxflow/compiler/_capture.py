@@ -168,11 +168,19 @@ class Capture:
     def rollback(self) -> None:
         """Leave everything as it was before the call, which will be made again."""
         self.draws.end(undo=True)
+        constants = self.journal.constants()
         self.end()
         self.tape.open = False
+        leaves = set(map(id, self.leaves))
         self.commit()
         self.program.closed = self.program.finished = True
-        self.journal.restore()
+
+        def written_here(value: Any) -> bool:
+            producer = value.producer if value.__class__ is Value else None
+            return id(value) in leaves or id(value) in constants or (
+                producer is not None and producer[0] is self.program)
+
+        self.journal.restore(written_here)
 
     def broken(self) -> None:
         """A number is needed: what was recorded so far will run, and the rest as it would uncompiled."""

@@ -85,8 +85,12 @@ class Draws:
             self._only_own(offset)
             self.own[id(after)] = after
 
+    def _mine(self, offset: int) -> bool:
+        """Whether no other thread has brought a generator to an offset."""
+        return type(offset) is not Position or id(offset) in self.own
+
     def _only_own(self, offset: Position) -> None:
-        if id(offset) not in self.own:
+        if not self._mine(offset):
             self.blame("another thread draws from the same generator meanwhile", of_others=True)
 
     def _noted(self, frame: Any) -> None:
@@ -134,7 +138,8 @@ class Draws:
         """Let the generators hold plain numbers; ``undo``: those they had before."""
         for g, *before in self.started.values():
             if undo:
-                self._replace(g, lambda *now, before=before: _plain(*before))
+                self._replace(g, lambda seed, offset, before=before: _plain(
+                    *(before if self._mine(offset) else (seed, offset))))
             elif g._seed.__class__ is int:
                 self._replace(g, _plain)
 

@@ -152,6 +152,10 @@ class Journal:
         """Whether a Value was made in the call from numbers that were there."""
         return self._constants.get(id(value)) is value
 
+    def constants(self) -> dict[int, Value]:
+        """The Values that were made in the call from numbers that were there, by id."""
+        return self._constants
+
     def born_storages(self) -> list[Storage]:
         """Those of the call that are still there."""
         found = (r() for r in self._born.values())
@@ -162,13 +166,17 @@ class Journal:
         self.over = True
         self._constants = {}
 
-    def restore(self) -> None:
-        """Put everything back."""
+    def restore(self, written_here: Callable[[Any], bool]) -> None:
+        """Put everything back, but what other threads have written.
+
+        ``written_here`` says of what a storage shows whether this thread has put it there.
+        """
         for t, before in self.tensors.values():
             fields.restore(t, before.state)
         rows: list[tuple] = []
         for s, value, epoch in self.storages.values():
-            rows += [(setattr, s, "value", value), (setattr, s, "epoch", epoch)]
+            if written_here(s.value):
+                rows += [(setattr, s, "value", value), (setattr, s, "epoch", epoch)]
         for view, before in self.views:
             rows += [(setattr, view, name, x) for name, x in zip(_VIEW_FIELDS, before)]
         rows += [(list.__setitem__, cell, slice(None), before) for cell, before in self.cells.values()]

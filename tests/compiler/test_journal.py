@@ -395,3 +395,24 @@ def test_a_first_call_that_cannot_run_as_a_whole(monkeypatch):
     expected = training(lambda f: f)
     for failing in (0, 1, 2):
         assert training(torch.compile, failing) == pytest.approx(expected)
+
+
+def test_what_fullgraph_refuses_undoes_no_write_of_another_thread(executor):
+    mine, theirs, drawn = torch.zeros(2), torch.zeros(2), torch.zeros(1)
+    torch.manual_seed(5)
+    stream = [torch.rand(1).item() for _ in range(3)]
+
+    @torch.compile(fullgraph=True)
+    def f(x):
+        mine.add_(x + theirs)
+        torch.rand(1)
+        beside(lambda: theirs.add_(1.0).tolist())
+        beside(lambda: drawn.copy_(torch.rand(1)).tolist())
+        return x if mine.sum().item() else mine
+
+    for later in range(2):
+        torch.manual_seed(5)
+        with pytest.raises(torch.compiler.Unsupported, match="a number of a tensor is needed"):
+            f(torch.ones(2))
+        assert mine.tolist() == [0.0] * 2 and theirs.tolist() == [1.0 + later] * 2
+        assert drawn.tolist() == stream[1:2] and torch.rand(1).item() == stream[2]
