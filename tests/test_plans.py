@@ -32,6 +32,13 @@ def no_families():
     plans.forget()
 
 
+@pytest.fixture(autouse=True)
+def _no_families_of_other_bodies():
+    """What was made of a body that a test has given to an operation serves no later test."""
+    yield
+    families.forget()
+
+
 def replaced(monkeypatch, name, body):
     """Give an op another body; how often it has run is the length of the list returned."""
     runs = []

@@ -16,6 +16,13 @@ from jaxflow._dispatch.sizes import Scope, hint_of
 SHAPED = jax.core.ShapedArray
 
 
+@pytest.fixture(autouse=True)
+def _no_families_of_other_bodies():
+    """What was made of a body that a test has given to an operation serves no later test."""
+    yield
+    families.forget()
+
+
 @dataclasses.dataclass(frozen=True)
 class Key:
     """As the parameters of jax's primitives that are classes."""
