@@ -108,6 +108,7 @@ def compiled_step_after_a_schedule(seed: int) -> World:
     world = with_optimizer(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), seed)
     model, opt = world.model, world.opt
     world._schedule = schedule = torch.optim.lr_scheduler.ExponentialLR(opt, 0.9)
+    opt.step()  # of no gradients: a schedule that steps first warns
 
     def step(x, y):
         schedule.step()
