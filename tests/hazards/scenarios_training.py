@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jaxflow as torch
 
 from .scenario import operation, scenario
@@ -79,15 +81,12 @@ def training_loop(seed: int) -> World:
     return with_optimizer(lambda p: torch.optim.Adam(p, lr=0.01), seed)
 
 
-COMPILED = operation("w.loss = w._step(w.x, w.y)", *DROPS, FORWARD, BACKWARD, STEP)
-
-
-@scenario(COMPILED, COMPILED, ITEM, COMPILED, compiled="_step", warm="[w._step(w.x, w.y) for _ in range(4)]")
-def compiled_step(seed: int) -> World:
-    world = with_optimizer(lambda p: torch.optim.Adam(p, lr=0.01), seed)
+def with_step(world: World, first: Callable[[], None] = lambda: None) -> World:
+    """The world with a step of training to be compiled, which begins with ``first``."""
     model, opt = world.model, world.opt
 
     def step(x, y):
+        first()
         opt.zero_grad()
         loss = ((model(x) - y) ** 2).mean()
         loss.backward()
@@ -96,6 +95,14 @@ def compiled_step(seed: int) -> World:
 
     world._step = step
     return world
+
+
+COMPILED = operation("w.loss = w._step(w.x, w.y)", *DROPS, FORWARD, BACKWARD, STEP)
+
+
+@scenario(COMPILED, COMPILED, ITEM, COMPILED, compiled="_step", warm="[w._step(w.x, w.y) for _ in range(4)]")
+def compiled_step(seed: int) -> World:
+    return with_step(with_optimizer(lambda p: torch.optim.Adam(p, lr=0.01), seed))
 
 
 SCHEDULED = operation("w.loss = w._step(w.x, w.y)", "w._schedule.step()", *DROPS, FORWARD, BACKWARD, STEP)
@@ -106,20 +113,9 @@ SCHEDULED = operation("w.loss = w._step(w.x, w.y)", "w._schedule.step()", *DROPS
 def compiled_step_after_a_schedule(seed: int) -> World:
     """Its learning rate is known when the schedule has stepped."""
     world = with_optimizer(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), seed)
-    model, opt = world.model, world.opt
-    world._schedule = schedule = torch.optim.lr_scheduler.ExponentialLR(opt, 0.9)
-    opt.step()  # of no gradients: a schedule that steps first warns
-
-    def step(x, y):
-        schedule.step()
-        opt.zero_grad()
-        loss = ((model(x) - y) ** 2).mean()
-        loss.backward()
-        opt.step()
-        return loss.detach()
-
-    world._step = step
-    return world
+    world._schedule = torch.optim.lr_scheduler.ExponentialLR(world.opt, 0.9)
+    world.opt.step()  # of no gradients: a schedule that steps first warns
+    return with_step(world, world._schedule.step)
 
 
 KEEP = "w.kept = [p.detach().clone() for p in w.model.parameters()]"
