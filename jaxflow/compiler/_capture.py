@@ -3,7 +3,7 @@
 NOTE [Capture]
     Each storage that can be followed gets a Value of its own before the call: a leaf. It holds the same
     array, so all other threads read and write what they would without a capture; its producer is the
-    recording Program with a negative slot. So whatever the operations read is told by its slot, wherever it
+    recording Program with a negative slot. So whatever the operations read is known by its slot, wherever it
     went in between, and a number that this thread asks for is noticed. Results of the call are pending like
     any other; another thread that asks for one ends the capture. The executor's own boundaries (an
     optimizer's step, an outermost module call) do not.
@@ -134,6 +134,8 @@ class Capture:
             except Overtaken:  # another thread wrote to one of them meanwhile
                 self.leaves.clear()
                 self.held.clear()
+        if any(s.epoch != epoch for s, _, epoch in self.journal.storages.values()):
+            self.blame("another thread wrote to a tensor that it reached, just before", of_others=True)
         for view, _ in self.journal.views:
             view.epoch = -1
         for t, value in view_arguments:

@@ -3,11 +3,11 @@
 NOTE [The journal]
     A captured call runs on the real state; nothing is put back when it ends. So what its guards are to ask
     for is noted before it begins, of those tensors that can be followed: those that the walk has reached, the
-    arguments, and their gradients. What the call makes is told by who makes it: the constructors. All other
-    tensors are reached in a way that cannot be followed. To read their numbers is noticed, and so is to
-    change them: then Python runs at each call.
+    arguments, and their gradients. What the call makes is noted when a constructor runs. All other tensors
+    are reached in a way that cannot be followed. To read their numbers is noticed, and so is to change them:
+    then Python runs at each call.
 
-    The watcher tells of both; it sees each function of the library begin and end, in the thread that captures
+    The watcher reports both; it sees each function of the library begin and end, in the thread that captures
     and in no other.
 """
 

@@ -15,6 +15,7 @@ from jaxflow import nn
 from jaxflow._core import fields
 from jaxflow._dispatch import door, handover, library, writes
 from jaxflow.compiler import _specialise
+from jaxflow.compiler._capture import Capture
 from jaxflow.compiler._journal import Journal
 
 
@@ -80,6 +81,27 @@ def test_another_thread_writes_to_what_the_call_reads(executor):
         before = weight.tolist()
         assert f(torch.ones(2), change).tolist() == before
     assert weight.tolist() == [7.0] * 2
+
+
+def test_a_write_between_the_note_and_the_capture_counts_no_version(executor, monkeypatch):
+    """Another thread writes when the function's state was noted and its leaves are not there yet."""
+    weight, waiting = torch.zeros(2), [True]
+    begin = Capture.begin
+
+    def overtaken(self, views):
+        if waiting:
+            waiting.pop()
+            beside(lambda: weight.add_(5.0).tolist())
+        begin(self, views)
+
+    monkeypatch.setattr(Capture, "begin", overtaken)
+
+    @torch.compile
+    def f(x):
+        return x + weight
+
+    assert [f(torch.ones(2)).tolist() for _ in range(5)] == [[6.0] * 2] * 5
+    assert weight._version == 1 and f.explain()["hits"] >= 2
 
 
 def test_a_read_of_what_the_capture_has_written_ends_it(executor):
@@ -351,7 +373,7 @@ def test_a_capture_does_not_look_at_the_whole_heap(deferred, monkeypatch):
 
 
 def test_every_store_to_a_tensor_is_noticed():
-    """A function that stores to tensors others can see is one that the journal is told of."""
+    """The journal sees each call of a function that stores to tensors others can see."""
     known = Journal(None).calls()
     stores = [f for f in vars(fields).values() if inspect.isfunction(f) and f.__module__ == fields.__name__]
     names = {f.__name__ for f in stores if f.__code__ not in known}
