@@ -16,7 +16,7 @@ from jaxflow._core.fields import init_requires_grad, init_storage, set_grad
 from jaxflow._core.layout import contiguous_format, preserve_format, strided
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
-from jaxflow._core.value import Storage, Untracked
+from jaxflow._core.value import Storage, Untracked, Value, as_number
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch import forward
 from jaxflow._dispatch.batch import Batched
@@ -272,11 +272,12 @@ def item(self):
         )
     if self._aval.device.type == "meta":
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-    return _number(value_of(self).host().reshape(()))
-
-
-def _number(x: np.ndarray):
-    return x.item() if x.dtype.kind in "biufc" else float(x)
+    value = value_of(self)
+    if value.__class__ is Value and value.producer is not None:
+        followed = value.producer[0].program.number(value)
+        if followed is not None:
+            return followed
+    return as_number(value.host())
 
 
 @composite("method")

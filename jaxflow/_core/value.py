@@ -105,6 +105,12 @@ def _alone(device: jax.Device) -> jax.sharding.Sharding:
     return jax.sharding.SingleDeviceSharding(device)
 
 
+def as_number(array: np.ndarray) -> Any:
+    """The one element as a Python number."""
+    x = array.reshape(())
+    return x.item() if x.dtype.kind in "biufc" else float(x)
+
+
 def host_array(array: np.ndarray) -> Any:
     """What a CPU Value holds of ``array``, which nobody writes to from now on."""
     if array.nbytes > SMALL:

@@ -29,6 +29,7 @@ from collections.abc import Callable, Sequence
 from itertools import repeat
 from operator import attrgetter, setitem, sub
 from sys import getrefcount
+from typing import Any
 
 import jax
 import numpy as np
@@ -159,6 +160,10 @@ class Program:
         return layout
 
     # -------------------------------------------------------------------------------- running
+
+    def number(self, value: Value) -> Any:
+        """The one number of a result, if it can be had without running all of this; else None."""
+        return None
 
     def deliver(self, value: Value) -> None:
         """Make ``value`` known. Called by whoever needs the number, in whichever thread."""

@@ -7,6 +7,10 @@ NOTE [Tracked numbers]
     in C) the outcome is written down as a guard: a call for which it would be another is not served. Such a
     number is no ``float`` or ``int`` for C, which would read it unnoticed, and is one for ``isinstance`` and
     ``__class__``. After the capture it is an ordinary number in disguise.
+
+    A number may also be one that the recorded program computes (``loss.item()``). It is *late*, as is what
+    follows from it: there once the program has run. So no operation can take it, and what Python decided by
+    it is asked then.
 """
 
 from __future__ import annotations
@@ -22,13 +26,17 @@ import numpy as np
 
 _NUMBERS = (float, int)
 _LARGEST = 1 << 63
+# What may be asked of a late number: the answer is often the same again, as its value hardly ever is.
+_DECIDING = frozenset((operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, bool))
 
 
 class Tape:
     """The arithmetic of one capture, which begins with ``count`` numbers.
 
     An operand is the number of an entry, or of a constant, inverted. ``uses`` says which numbers of the
-    Program are entries: (kind, position among those of that kind, entry).
+    Program are entries: (kind, position among those of that kind, entry). ``reads`` are the slots of its
+    results that are numbers here, ``late`` the entries that follow from these; ``on_need`` is called where
+    the value of one is needed.
     """
 
     def __init__(self, count: int) -> None:
@@ -38,6 +46,9 @@ class Tape:
         self.constants: list[Any] = []
         self.kinds: dict[int, type] = {}  # of the entries that operations take, or that are returned
         self.uses: list[tuple] = []
+        self.reads: list[int] = []
+        self.late: set[int] = set()
+        self.on_need: Callable[[], None] = _nobody_asks
         self.open = True
         self.thread = threading.get_ident()
         self.disturbed = False  # whether another thread met one of the numbers
@@ -45,6 +56,21 @@ class Tape:
     def start(self, values: list) -> list[Tracked]:
         """The numbers to hand to the function."""
         return [Tracked(self, i, x) for i, x in enumerate(values)]
+
+    def close(self) -> None:
+        """Write down no more."""
+        self.open, self.on_need = False, _nobody_asks
+
+    @property
+    def used(self) -> bool:
+        """Whether there is any number on it."""
+        return bool(self.count or self.steps)
+
+    def read(self, slot: int, value: Any) -> Tracked:
+        """A number that is the result ``slot`` of the Program, or a leaf of it."""
+        self.reads.append(slot)
+        self.late.add(self.count + len(self.steps))
+        return self.step(None, (), value)
 
     def operand(self, x: Any) -> int:
         """How an entry or a constant is written down."""
@@ -58,9 +84,11 @@ class Tape:
         self.constants.append(x)
         return ~(len(self.constants) - 1)
 
-    def step(self, fn: Callable, operands: tuple, value: Any) -> Tracked:
-        """A number that ``fn`` made."""
+    def step(self, fn: Callable | None, operands: tuple, value: Any) -> Tracked:
+        """A number that ``fn`` made; None if it was read."""
         self.disturbed |= threading.get_ident() != self.thread
+        if not self.late.isdisjoint(operands):
+            self.late.add(self.count + len(self.steps))
         self.steps.append((fn, *operands))
         return Tracked(self, self.count + len(self.steps) - 1, value)
 
@@ -73,6 +101,8 @@ class Tape:
         else:
             self.disturbed |= threading.get_ident() != self.thread
             guard = (fn, tuple(map(self.operand, given)), exact(outcome))
+            if fn not in _DECIDING and not self.late.isdisjoint(guard[1]):
+                self.on_need()
             if guard not in self.guards:
                 self.guards.append(guard)
         return outcome
@@ -82,27 +112,42 @@ class Tape:
         self.kinds[x.at] = type(x.value)
         return x.at
 
-    def evaluate(self, start: list) -> list | None:
-        """All entries where another call begins with the numbers ``start``; None if a guard does not hold."""
+    def evaluate(self, start: list, read: list | None = None) -> list | None:
+        """All entries where another call begins with the numbers ``start``; None if a guard does not hold.
+
+        ``read`` are the numbers that were read; without them late entries are None, and nothing that follows
+        from them is asked.
+        """
         values = list(start)
         constants = self.constants
+        late = self.late if read is None else frozenset()
+        reads = iter(read or ())
 
         def at(i: int) -> Any:
             return values[i] if i >= 0 else constants[~i]
 
         try:
             for fn, *operands in self.steps:
-                values.append(fn(*map(at, operands)))
+                if len(values) in late:
+                    values.append(None)
+                else:
+                    values.append(next(reads) if fn is None else fn(*map(at, operands)))
             for fn, operands, outcome in self.guards:
-                if exact(fn(*map(at, operands))) != outcome:
+                if late.isdisjoint(operands) and exact(fn(*map(at, operands))) != outcome:
                     return None
         except (ArithmeticError, ValueError, TypeError):
             return None  # the function itself will say so
         for entry, kind in self.kinds.items():
             x = values[entry]
-            if type(x) is not kind or (kind is int and not -_LARGEST <= x < _LARGEST):
+            if entry not in late and (
+                type(x) is not kind or (kind is int and not -_LARGEST <= x < _LARGEST)
+            ):
                 return None
         return values
+
+
+def _nobody_asks() -> None:
+    """Called where there is no late number."""
 
 
 def exact(x: Any) -> tuple:

@@ -19,13 +19,16 @@ from itertools import repeat
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from jaxflow._core.commit import Overtaken, all_same, commit, commit_parts, stores
 from jaxflow._core.tensor import Tensor
-from jaxflow._core.value import Storage, Value
+from jaxflow._core.value import Storage, Value, as_number
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.background import alone
-from jaxflow._dispatch.doubt import Question
 from jaxflow._dispatch.generator import Generator
+from jaxflow._dispatch.host_calls import call_host
+from jaxflow._dispatch.plan import Plan
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.tracked import Tape
 from jaxflow._dispatch.unread import is_lost
@@ -35,6 +38,11 @@ from ._journal import Journal, is_known
 from ._recorder import Recorder
 
 _value_of = attrgetter("value")
+
+NEEDED = "a number of a tensor is needed at"
+
+# What `Capture.reads` may be.
+END, SHOW, FOLLOW = "end", "show", "follow"
 
 
 class Unsupported(RuntimeError):
@@ -79,9 +87,15 @@ class Capture:
         tape: what was done with the tracked numbers, NOTE [Tracked numbers].
         numbers: (container, key) of numbers that are another one after the call.
         draws: what it draws from generators.
+        reads: what becomes of a number of a tensor that is asked for by ``item()`` or a condition: END ends
+            the recording there, SHOW gives it as it is and goes on, FOLLOW gives a tracked one.
+        read_line: where SHOW did that.
     """
 
-    def __init__(self, fullgraph: bool, tape: Tape, generators: dict[int, Generator]) -> None:
+    def __init__(self, fullgraph: bool, tape: Tape, generators: dict[int, Generator], reads: str) -> None:
+        self.reads = reads
+        self.read_line: str | None = None
+        tape.on_need = self._needed
         self.tape = tape
         self.numbers: list[tuple] = []
         self.fullgraph = fullgraph
@@ -172,7 +186,7 @@ class Capture:
         self.draws.end(undo=True)
         constants = self.journal.constants()
         self.end()
-        self.tape.open = False
+        self.tape.close()
         leaves = set(map(id, self.leaves))
         self.commit()
         self.program.closed = self.program.finished = True
@@ -191,18 +205,41 @@ class Capture:
             if self.under_way():
                 line = explain.user_line()
                 self.break_line = line if mine else f"another thread ({line})"
-                self.blame(f"a number of a tensor is needed at {self.break_line}", lasting=mine,
-                           of_others=not mine)
-                if self.fullgraph and mine:
-                    raise Unsupported(
-                        f"fullgraph=True, but a number of a tensor is needed at {line} to go on. Compute the "
-                        "condition with tensors (torch.where), read the number after the call, or compile "
-                        "without fullgraph."
-                    )
+                self._needed() if mine else self.blame(f"{NEEDED} {self.break_line}", of_others=True)
             self.commit()
         self.journal.end()
         if mine:
             self.end()
+
+    def _needed(self) -> None:
+        """Python needs a number to go on. Raises Unsupported under ``fullgraph``."""
+        line = explain.user_line()
+        self.blame(f"{NEEDED} {line}", lasting=True)
+        if self.fullgraph:
+            raise Unsupported(
+                f"fullgraph=True, but {NEEDED} {line} to go on. Compute the condition "
+                "with tensors (torch.where), read the number after the call, or compile without fullgraph."
+            )
+
+    def number(self, value: Value) -> Any:
+        """The one number of a result or a leaf, if the recording goes on without being run; else None."""
+        program, (_, slot) = self.program, value.producer
+        if (
+            self.reads == END or not self.under_way() or threading.get_ident() != self.thread
+            or value.aval.dtype.is_complex or call_host(x for x in program.trace if x.__class__ is Plan)
+        ):
+            return None
+        if slot < 0:
+            if value.doubt is not None:
+                value.doubt[0].answer(value, value.doubt[1])
+            number = as_number(np.asarray(value.array))
+        else:
+            number = as_number(np.asarray(program.beside(slot)))
+        if self.reads == SHOW:
+            self.read_line = self.read_line or explain.user_line()
+            return number
+        followed = self.tape.read(slot, number)
+        return bool(followed) if type(number) is bool else followed
 
     def over(self) -> bool:
         """Whether the recording is an ordinary Program by now."""
@@ -220,17 +257,12 @@ class Capture:
                 if order is not None:
                     raise Overtaken
                 return
-            self.tape.open = False
-            order = list(self.first_uses()) if order is None else order
-            new = {slot: -1 - i for i, slot in enumerate(order)}
-            questions = [
-                Question(q.flag, [new.get(x, x) for x in q.asked], [new.get(x, x) for x in q.victims],
-                         q.error, q.line) for q in program.questions
-            ]
+            self.tape.close()
+            order = list(program.first_uses()) if order is None else order
+            trace, questions = program.renumbered(order)
             commit_parts(
                 map(setattr, repeat(program), ("trace", "leaves", "leaf_slots", "questions", "ops"), (
-                    [new.get(x, x) if x.__class__ is int else x for x in program.trace],
-                    [self.leaves[-1 - slot] for slot in order], {}, questions, 0,
+                    trace, [self.leaves[-1 - slot] for slot in order], {}, questions, 0,
                 )),
                 stores(list(self.leaves), "producer", repeat(None)), stores((program,), "capture", (None,)),
             )
@@ -246,14 +278,6 @@ class Capture:
         self.leaves, self.held = [], {}
 
     # ------------------------------------------------------------------------------- what was recorded
-
-    def first_uses(self) -> dict[int, int]:
-        """Leaf slot -> where the trace first mentions it, in that order."""
-        found: dict[int, int] = {}
-        for at, x in enumerate(self.program.trace):
-            if x.__class__ is int and x < 0:
-                found.setdefault(x, at)
-        return found
 
     def seeds(self) -> dict[int, tuple]:
         """Position in ``integers`` -> (generator, None for its seed or the draw's number)."""

@@ -64,6 +64,7 @@ class Conditions:
     # were so after one store of the quick call itself (``own``), they are after each (``repeats``), unless a
     # finalizer that ran beside the program stored something, too (not ``undisturbed``).
     proved, own, repeats, undisturbed = -1, -1, False, True
+    disagreed = False  # whether numbers that the latest call read decided otherwise
 
     def watch_tensors(self, tensors: list[Tensor], grads: list[Tensor], arguments: list[Tensor],
                       items: list[Item], was: Callable[[Tensor], Before]) -> None:
@@ -287,6 +288,8 @@ class Conditions:
             found.append("whether a captured tensor has a .grad, or what it is like, changed")
         if self.tape is not None and self._arithmetic(self._start(leaves)) is None:
             found.append("what Python decided by a number changed, or its type")
+        if self.disagreed:
+            found.append("what Python decided by a number of a tensor changed")
         found += [f"{tree.describe(None)} is not like what stood there" for tree in self.trees
                   if not tree.fits()]
         return found or ["options of an optimizer changed, or which tensors share memory"]

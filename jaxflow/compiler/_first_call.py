@@ -14,7 +14,7 @@ from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.tracked import Tape, settled
 
 from ._arguments import Arguments, flatten, records, same_attributes
-from ._capture import Capture, Unsupported
+from ._capture import END, FOLLOW, NEEDED, Capture, Unsupported
 from ._modes import modes
 from ._numbers import Numbers, is_store
 from ._reach import Reach
@@ -99,7 +99,8 @@ class FirstCall:
         if tape.count and asks_types(reach.codes):
             raise Disguised
         generators = {**reach.generators, **{id(g): g for g in (default_generator, drawing.generator) if g}}
-        capture = self.capture = Capture(function.fullgraph, tape, generators)
+        reads = END if asks_types(reach.codes) else self.entry.reads
+        capture = self.capture = Capture(function.fullgraph, tape, generators, reads)
         self.watcher = Watcher(capture)
         for row in reach.rows:
             for key, *_ in row.changes():
@@ -143,7 +144,7 @@ class FirstCall:
             capture.leave()
             for mark in marks:
                 mark.remove()
-        if tape.count and capture.break_line is None and asks_types(watcher.codes):
+        if tape.used and capture.break_line is None and asks_types(watcher.codes):
             raise Disguised
         if self.failure is not None:
             return None
@@ -160,7 +161,7 @@ class FirstCall:
         except BaseException as error:
             if isinstance(error, Unsupported):
                 raise
-            if self.tape.count and isinstance(error, TypeError) and self.capture.break_line is None:
+            if self.tape.used and isinstance(error, TypeError) and self.capture.break_line is None:
                 raise Disguised from error  # something looked closer at a number than it can bear
             self.failure = error  # the user's: what was recorded before it is run, and it is raised again
 
@@ -204,12 +205,18 @@ class FirstCall:
             spec = self._built()
             for place in capture.numbers:
                 entry.note_number(*place)
+            if capture.read_line is not None:
+                # Nothing is known to stand in the way: the next capture follows such numbers.
+                entry.reads = END if capture.lasting else FOLLOW
+                entry.attempts -= 1
         if spec is None:
             self._refuse(bool(unknown))
         return spec
 
     def _built(self) -> Specialisation | None:
         capture, builder = self.capture, self.builder
+        if capture.read_line is not None:
+            capture.blame(f"{NEEDED} {capture.read_line}")
         try:
             spec = builder.build(self.result, self.arguments)
         except Exception:
@@ -253,5 +260,5 @@ class FirstCall:
 
     def _settle(self) -> None:
         """Leave plain numbers where tracked ones stood."""
-        if self.tape.count:
+        if self.tape.used:
             self.numbers.settle(self.tape, self.result, *map(vars, self.tensors))

@@ -19,7 +19,7 @@ from jaxflow._dispatch.traces import MET
 
 from ._arguments import LEAVES, flatten, numbers_at
 from ._call import MISSED
-from ._capture import Programs
+from ._capture import END, FOLLOW, SHOW, Programs
 from ._first_call import Disguised, FirstCall
 from ._modes import modes
 from ._reach import Wrapped
@@ -41,12 +41,14 @@ _numbers = itertools.count()
 class Entry:
     """The specialisations for one structure of arguments and one set of modes."""
 
-    __slots__ = ("attempts", "calls", "disturbed", "numbers", "python", "reasons", "specialisations",
-                 "tracked")
+    __slots__ = ("attempts", "calls", "disturbed", "hits", "numbers", "python", "reads", "reasons",
+                 "specialisations", "tracked")
 
-    def __init__(self) -> None:
+    def __init__(self, reads: str = SHOW) -> None:
+        self.reads = reads  # what becomes of numbers of tensors that a capture reads
         self.specialisations: list = []
         self.attempts = 0
+        self.hits = 0  # of specialisations that were dropped
         self.disturbed = 0  # attempts that somebody else disturbed
         self.calls = 0
         self.reasons: list[str] = []
@@ -58,6 +60,13 @@ class Entry:
         """Follow the number at a key of a container from the next capture on."""
         if not any(holder is x and key == k for x, k in self.numbers):
             self.numbers.append((holder, key))
+
+    def drop_unsteady(self) -> None:
+        """Leave to Python what numbers of tensors decide now in one way, now in another."""
+        steady = [spec for spec in self.specialisations if not spec.unsteady()]
+        if len(steady) < len(self.specialisations):
+            self.hits += sum(spec.hits for spec in self.specialisations if spec.unsteady())
+            self.specialisations, self.reads = steady, END
 
 
 class CompiledFunction(Wrapped):
@@ -112,7 +121,7 @@ class CompiledFunction(Wrapped):
                 entry = self.others
                 self._give_up(entry)
             else:
-                entry = self.entries[key] = Entry()
+                entry = self.entries[key] = Entry(FOLLOW if self.fullgraph else SHOW)
         entry.calls += 1
         try:
             for spec in entry.specialisations:
@@ -136,6 +145,7 @@ class CompiledFunction(Wrapped):
         with capturing():
             if entry.specialisations:
                 self.misses.append(entry.specialisations[0].misses(structure, leaves))
+                entry.drop_unsteady()
             if self.count >= self.limit:
                 self._give_up(entry)
                 return self.fn(*args, **kwargs)
@@ -143,7 +153,7 @@ class CompiledFunction(Wrapped):
             try:
                 return FirstCall(self, entry, *given, self._to_track(entry, leaves, args, kwargs)).run()
             except Disguised:
-                entry.tracked = None
+                entry.tracked, entry.reads = None, END
                 return FirstCall(self, entry, *given, {}).run()
 
     def __deepcopy__(self, memo: dict) -> CompiledFunction:
@@ -155,7 +165,7 @@ class CompiledFunction(Wrapped):
         return {
             "name": self.name,
             "calls": sum(e.calls for e in entries) + self.skipped,
-            "hits": sum(s.hits for e in entries for s in e.specialisations),
+            "hits": sum(e.hits + sum(s.hits for s in e.specialisations) for e in entries),
             "specialisations": sum(len(e.specialisations) for e in entries),
             "misses": [list(reasons) for reasons in self.misses],
             "python": list(dict.fromkeys(r for e in entries for r in e.python or ())),

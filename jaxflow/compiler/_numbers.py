@@ -113,7 +113,7 @@ class Numbers:
 
         They stand in containers that were there before, in what the call has put there, and in ``more``.
         """
-        tape.open = False
+        tape.close()
         todo = list(more)
         for row in self.rows:
             before = set(map(id, row.held))

@@ -15,6 +15,7 @@ from jaxflow._core.commit import Overtaken, all_equal, all_same, commit_results
 from jaxflow._core.value import SMALL, Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.batch import Batched
+from jaxflow._dispatch.doubt import Question
 from jaxflow._dispatch.executable import Signature
 from jaxflow._dispatch.generator import Position
 from jaxflow._dispatch.handover import copied
@@ -108,6 +109,50 @@ class Recorder(Program):
         """What an executable of this program is compiled for."""
         return Signature.of(self.device, self.layout())
 
+    def number(self, value: Value) -> Any:
+        """As the capture has it."""
+        return None if self.capture is None else self.capture.number(value)
+
+    def beside(self, slot: int) -> Any:
+        """The array of a result, computed by a program of its own while this one goes on recording.
+
+        Raises what the operations up to here do wrong.
+        """
+        copy = Recorder(self.device)
+        order = list(self.first_uses())
+        copy.trace, copy.questions = self.renumbered(order)
+        copy.leaves = [self.leaves[-1 - leaf] for leaf in order]
+        copy.floats, copy.integers, copy.complexes = self.floats[:], self.integers[:], self.complexes[:]
+        copy.lines, copy.giving = self.lines[:], ()
+        shown = {}
+        for flag in (None, *(q.flag for q in self.questions)):
+            at = slot if flag is None else flag.producer[1]
+            shown[at] = Value(self.results[at]().aval, None, (copy, at))
+        for q in copy.questions:
+            q.flag = shown[q.flag.producer[1]]
+        copy.results = [ref(shown[at]) if at in shown else _nothing for at in range(len(self.results))]
+        copy.close(explain.SYNC)
+        found = shown[slot]
+        if found.doubt is not None:
+            found.doubt[0].answer(found, found.doubt[1])
+        return found.array
+
+    def renumbered(self, order: list[int]) -> tuple[list, list[Question]]:
+        """The trace and the questions where the leaves are those of the slots in ``order``."""
+        new = {slot: -1 - i for i, slot in enumerate(order)}
+        return [new.get(x, x) if x.__class__ is int else x for x in self.trace], [
+            Question(q.flag, [new.get(x, x) for x in q.asked], [new.get(x, x) for x in q.victims],
+                     q.error, q.line) for q in self.questions
+        ]
+
+    def first_uses(self) -> dict[int, int]:
+        """Leaf slot -> where the trace first mentions it, in that order."""
+        found: dict[int, int] = {}
+        for at, x in enumerate(self.trace):
+            if x.__class__ is int and x < 0:
+                found.setdefault(x, at)
+        return found
+
     def _let_go(self) -> None:
         super()._let_go()
         self.leaves, self.leaf_slots = [], {}
@@ -138,6 +183,10 @@ class Recorder(Program):
                 return
             capture.broken()
         super().close(reason)
+
+
+def _nothing() -> None:
+    """What the reference to a result says that nobody needs."""
 
 
 class _Operation:
@@ -194,6 +243,8 @@ class _Operation:
         kind = type(x)
         if kind is Tracked:
             if x.tape.open:
+                if x.at in x.tape.late:
+                    x.tape.on_need()
                 kind, mine = type(x.value), self.floats if type(x.value) is float else self.integers
                 known = self.recorder.floats if kind is float else self.recorder.integers
                 self.uses.append((x.tape.uses, [(kind, len(known) + len(mine), x.tape.keep(x))]))

@@ -38,10 +38,11 @@ from jaxflow._core.commit import (
 from jaxflow._core.device import resolve
 from jaxflow._core.fields import grad_row, requires_grad_row
 from jaxflow._core.tensor import Tensor
-from jaxflow._core.value import Value
+from jaxflow._core.value import Value, as_number
 from jaxflow._dispatch import explain, late
 from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.doubt import Doubt, Question, doubt_of
+from jaxflow._dispatch.memory_errors import OutOfMemoryError
 from jaxflow._dispatch.spares import large
 from jaxflow._dispatch.watching import WATCHERS
 
@@ -62,6 +63,10 @@ _NONE = repeat(None)
 
 # Runs whose doubts hang on each other before they are settled together: asking costs as much as a guard.
 _CHAIN = 16
+
+# How many runs may be in vain because the numbers that they read decide otherwise, and a fourth of the calls
+# that are served.
+_PATIENCE = 4
 
 
 class Specialisation(Conditions):
@@ -86,10 +91,12 @@ class Specialisation(Conditions):
     integers: list
     complexes: list
     questions: list
+    reads: list[int]  # slots of the numbers of tensors that the call reads
+    patient: bool  # whether it goes on running in vain, for Python may not run at each call
     trace: tuple
 
     def __init__(self) -> None:
-        self.hits = 0
+        self.hits = self.wasted = 0  # wasted: runs whose numbers turned out to decide otherwise
         # The latest run's doubt, and what of it is in the doubts of the values that were written.
         self.latest: tuple[Doubt | None, Sequence] = None, ()
         self.pending: list[Doubt] = []  # runs nobody has asked about yet, the oldest first
@@ -167,6 +174,7 @@ class Specialisation(Conditions):
         self.makers = list(enumerate(self.recipes))
         self.question_from = [(q, outputs.index(q.flag.producer[1])) for q in self.questions]
         self.pick_flags = pick([o for _, o in self.question_from])
+        self.pick_reads = pick([at[slot] for slot in self.reads])
         # What the places that are read hold afterwards.
         left = {place: slot for place, slot, *_ in writes if slot >= 0 and place[0] == "fixed"}
         by_position = {k: left.get(self.leaves[i]) for i, k in enumerate(self.leaf_at)}
@@ -223,9 +231,11 @@ class Specialisation(Conditions):
     def call(self, leaves: list) -> Any:
         """The quick call if every guard holds; otherwise MISSED."""
         usual = self.usual
-        while self.turns:
+        while self.turns or self.reads:
             try:
-                return self._after_schedules(leaves)
+                if self.unsteady():
+                    return MISSED
+                return self._after_schedules(leaves) if self.turns else self._having_read(leaves)
             except Overtaken:
                 continue
         while True:
@@ -262,8 +272,47 @@ class Specialisation(Conditions):
             rows = [row for x, before in held for row in ((x.clear,), (x.update, before))]
             commit_results(rows_called(rows))
 
+    def _having_read(self, leaves: list) -> Any:
+        """The quick call where numbers of its results decide: it runs first, and publishes if they agree."""
+        found = self.fits(leaves)
+        return MISSED if found is None else self._general(found)
+
+    def unsteady(self) -> bool:
+        """Whether too many of its runs were in vain: Python is quicker then."""
+        return 4 * (self.wasted - _PATIENCE) > self.hits and not self.patient
+
+    def _read(self, values: list, numbers: Sequence, entries: list) -> tuple[list, list] | None:
+        """Run the program: its results, and all entries of the tape; None if Python decides otherwise.
+
+        None, too, where it cannot run, or does something wrong: Python says where.
+        """
+        for value in values:
+            if value.doubt is not None:
+                if value.doubt[0].settle(wait=True):
+                    return None
+                value.doubt = None
+        kept = [value.get() for value in self.pick_kept(values)]
+        try:
+            results = self.entrance.results(kept, numbers)
+            if self.executable.watched:
+                self.executable.look(results)
+            arrays = [*(value.array for value in values), *results]
+            read = [as_number(np.asarray(x)) for x in self.pick_reads(arrays)]
+            wrong = any(np.asarray(x)[0] for x in self.pick_flags(results))
+        except (jax.errors.JaxRuntimeError, OutOfMemoryError):
+            return None
+        now = None if wrong else self.tape.evaluate(entries[: self.tape.count], read)
+        self.disagreed = now is None
+        if now is None:
+            self.wasted += 1
+            return None
+        return results, now
+
     def _general(self, found: Found, *more: tuple) -> Any:
-        """The quick call, whoever else refers to what it reads and changes; it stores ``more`` rows, too."""
+        """The quick call, whoever else refers to what it reads and changes; it stores ``more`` rows, too.
+
+        MISSED if numbers that it reads decide otherwise.
+        """
         this, owners, read = self._holders(*found[:2], found[3])
         written: Any = self.written
         if self.other_places:
@@ -275,8 +324,16 @@ class Specialisation(Conditions):
         generators = self.generators
         offsets = list(map(_offset_of, generators))
         run = Run(self, values, self.numbers(*found[4:6]))
-        new = run.new = list(map(Value, self.new_avals, _NONE, zip(repeat(run), self.outputs)))
-        run.marks, run.noted = self.doubt(values, self.pick_flags(new))
+        new: list[Value]
+        if self.reads:
+            ran = self._read(values, run.numbers, found[3])
+            if ran is None:
+                return MISSED
+            results, this.entries = ran
+            new = list(map(Value, self.new_avals, results))
+        else:
+            new = run.new = list(map(Value, self.new_avals, _NONE, zip(repeat(run), self.outputs)))
+            run.marks, run.noted = self.doubt(values, self.pick_flags(new))
         every = values + new
         this.fresh = self.pick_fresh(every)
         cells = list(map(_version_of, written))
@@ -304,7 +361,10 @@ class Specialisation(Conditions):
             run.give_up()
             raise
         started = time.perf_counter() if WATCHERS else 0.0
-        run.close(COMPILED)
+        if self.reads:
+            run.give_up()
+        else:
+            run.close(COMPILED)
         self.finish(started)
         return result
 

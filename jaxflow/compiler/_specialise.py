@@ -17,6 +17,8 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch import explain, library
 from jaxflow._dispatch.executable import Executable
+from jaxflow._dispatch.host_calls import call_host
+from jaxflow._dispatch.plan import Plan
 from jaxflow._dispatch.spares import large
 
 from ._arguments import Arguments
@@ -182,8 +184,11 @@ class Builder(Effects):
         needed = {v.producer[1] for v in (*(s.value for s in recipes.storages), *(w[1] for w in writes)) if
                   self._owed(v) and v.producer[1] >= 0}
         needed |= {q.flag.producer[1] for q in program.questions}
+        reads = capture.tape.reads
+        needed.update(slot for slot in reads if slot >= 0)
         order = self._order(leaves)
-        donatable = self._donatable(order, writes, recipes)
+        # A call that reads numbers publishes what they decide, so it gives nothing away before it has them.
+        donatable = () if reads else self._donatable(order, writes, recipes)
         new_slot = {slot: -1 - i for i, slot in enumerate(order)}
 
         def slot_of(value: Value) -> int:
@@ -214,6 +219,8 @@ class Builder(Effects):
         spec.flags, spec.settings = self.flags, self.settings
         spec.plain_grads, spec.viewed = self._plain_grads(recipes), recipes.used
         self._find_exact(set(leaves), writes, recipes)
+        if reads and call_host(step for step in program.trace if step.__class__ is Plan):
+            raise Unnamed("a number that is read, beside a call of the host")
         capture.commit(order)  # nothing is refused from here on
         self.committed = True
         spec.seeds, spec.drawn = seeds, drawn
@@ -222,16 +229,19 @@ class Builder(Effects):
         spec.events = [e for e in self.watcher.events if e[0] == "schedule" or id(e[2]) not in followed]
         spec.floats, spec.integers, spec.complexes = program.floats, program.integers, program.complexes
         spec.questions = program.questions
-        spec.tape = capture.tape if capture.tape.count else None
+        spec.tape = capture.tape if capture.tape.used else None
+        spec.reads = [slot if slot >= 0 else new_slot[slot] for slot in reads]
+        spec.patient = capture.fullgraph
         trace = spec.trace = tuple(program.trace)
         program.giving = donatable
         spec.leaf_avals = [leaf.aval for leaf in program.leaves]
         alive = tuple(sorted(needed))
         entry = library.known(trace)
         executable = entry.serving(alive, donatable)
-        if executable is None or executable.offered < len(donatable):
+        if executable is None or executable.offered < len(donatable) or (reads and executable.spares):
             why = explain.why_compiled(trace, alive, library.traces())
-            spare = Counter(new._aval for _, new in self.new_grads if self.replaces and large(new._aval))
+            spare = Counter(new._aval for _, new in self.new_grads
+                            if self.replaces and large(new._aval) and not reads)
             line = explain.user_line()
             executable = Executable(trace, alive, donatable, program.signature(), why, line, spare)
             library.keep(trace, entry, executable)
@@ -262,6 +272,7 @@ class Builder(Effects):
         for s in self._changed():
             if self._owed(s.value) and s.value.producer[1] < 0:
                 used.add(s.value.producer[1])
+        used.update(slot for slot in self.capture.tape.reads if slot < 0)
         for slot in used:
             value = capture.leaves[-1 - slot]
             if slot in viewed:
@@ -278,7 +289,7 @@ class Builder(Effects):
 
     def _order(self, leaves: dict[int, tuple]) -> list[int]:
         """In the order of first use, which is the same at every capture of the same program."""
-        first = self.capture.first_uses()
+        first = self.program.first_uses()
         return sorted(leaves, key=lambda slot: first.get(slot, len(self.program.trace) - slot))
 
     def _shared(self, order: list[int]) -> list[list[Storage]]:

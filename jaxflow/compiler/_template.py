@@ -254,6 +254,9 @@ class _Gone:
         """As an entry names its Program."""
         return self
 
+    def number(self, value: Value) -> None:
+        """None: nothing is known without `deliver`."""
+
     def deliver(self, value: Value) -> None:
         """RuntimeError, always."""
         raise RuntimeError(

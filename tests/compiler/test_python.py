@@ -104,9 +104,15 @@ def an_iterator(compiler):
 
 
 @effect(r"a number of a tensor is needed at .*test_python.py:\d+")
-def a_branch_on_a_tensor(compiler):
-    f = compiler(lambda x: x + 1 if x.sum() > 3 else x - 1)
+def a_number_as_text(compiler):
+    f = compiler(lambda x: x + len(f"{x.sum().item()}"))
     return called(f)
+
+
+@effect(r"a number of a tensor is needed at .*test_python.py:\d+")
+def all_numbers_of_a_tensor(compiler):
+    f = compiler(lambda x: (x + 1).tolist())
+    return [f(ONES * i) for i in range(5)]
 
 
 @effect(r"a number of a tensor is needed at .*test_python.py:\d+")
@@ -116,7 +122,7 @@ def an_item_of_an_argument(compiler):
 
 
 @effect(r"a number of a tensor is needed at .*test_python.py:\d+")
-def a_loss_read_before_the_update(compiler):
+def a_loss_as_a_float_before_the_update(compiler):
     weight = torch.ones(2, requires_grad=True)
     opt = torch.optim.SGD([weight], lr=0.1)
 
@@ -125,7 +131,7 @@ def a_loss_read_before_the_update(compiler):
         opt.zero_grad()
         loss = (weight * x).sum()
         loss.backward()
-        if loss.item() > 0:
+        if float(loss.detach()) > 0:
             opt.step()
         return weight.detach().clone()
 

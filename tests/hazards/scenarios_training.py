@@ -134,6 +134,37 @@ def compiled_step_beside_clones(seed: int) -> World:
     return compiled_step(seed)
 
 
+READING = operation("w.loss = w._step(w.x, w.y)", *DROPS, FORWARD, BACKWARD, STEP,
+                    "w.log[0] += w.loss.item()")
+
+
+@scenario(READING, READING, READING, compiled="_step", warm="[w._step(w.x, w.y) for _ in range(5)]")
+def compiled_step_that_reads(seed: int) -> World:
+    """It looks at its loss before the update, and keeps it as a number."""
+    world = with_optimizer(lambda p: torch.optim.Adam(p, lr=0.01), seed)
+    model, opt = world.model, world.opt
+    log = world.log = [0.0]
+
+    def step(x, y):
+        opt.zero_grad()
+        loss = ((model(x) - y) ** 2).mean()
+        if loss.item() > 100.0:
+            return None
+        loss.backward()
+        opt.step()
+        log[0] += loss.item()
+        return loss.detach()
+
+    world._step = step
+    return world
+
+
+@scenario(READING, READING, READING, compiled="_step", warm="w._step(w.x, w.y)")
+def captured_step_that_reads(seed: int) -> World:
+    """The calls before that: Python runs and is recorded, with the loss computed beside the recording."""
+    return compiled_step_that_reads(seed)
+
+
 @scenario("w.out = w._predict(w.x)", "w.n = w.out.sum().item()", "w.out = w._predict(w.x)",
           compiled="_predict", warm="[w._predict(w.x) for _ in range(4)]")
 def compiled_forward(seed: int) -> World:

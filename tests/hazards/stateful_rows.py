@@ -237,8 +237,20 @@ STATEMENTS = (
     "y = y + torch.rand(2, 3, dtype=torch.float64)",
     "y = self.drop(y)",
     "y = y + torch.randint(0, 3, (2, 3))",
-    # a number is read, a branch hangs on it
+    # a number is read, a branch hangs on it, it is kept, returned, used
     "if y.sum().item() > 0.5:\n    y = y * 0.5",
+    "if y.sum() > 0.25:\n    self.a = self.a * 0.5",
+    "if not torch.isfinite(y).all():\n    return y",
+    "if self.a.mean().item() > self.settings.scale:\n    self.a.mul_(0.25)",
+    "self.count = y.abs().max().item()",
+    "self.numbers[0] = self.numbers[0] * 0.5 + y.mean().item() * 0.25",
+    "self.settings.seen = y.sum().item()",
+    "self.history.append(y.sum().item())",
+    "self.best = max(getattr(self, 'best', 0.0), y.detach().sum().item())",
+    "self.table['second'] = (self.w.detach() * y.detach()).mean().item()",
+    "y = y * y.max().item()",
+    "if self.flag:\n    return y, y.argmax().item()",
+    "if torch.rand(1).item() > 0.5:\n    self.flag = not self.flag",
 )
 
 # What happens between two calls, to ``p``; ``q`` keeps what is held. ``x`` and ``n`` are the next call's.

@@ -1,0 +1,187 @@
+"""Numbers of tensors that a compiled call reads: it stores and returns them, and branches by them."""
+
+import numpy as np
+import pytest
+from running import numbers
+
+import jaxflow as torch
+from jaxflow import nn
+
+CASES = []
+
+
+def case(name, hits, start=None):
+    """A step of ``kept`` and a tensor, called ten times; ``hits`` of them run no Python."""
+    def add(step):
+        CASES.append(pytest.param(step, start or {}, hits, id=name))
+        return step
+    return add
+
+
+@case("returned", 8)
+def _(kept, x):
+    return x.sum().item(), [x.max().item(), {"least": x.min().item() + 1}]
+
+
+@case("kept in a total", 7, {"total": 0.0, "count": 0})
+def _(kept, x):
+    kept.total += x.sum().item()
+    kept.count += 1
+    return kept.total / kept.count
+
+
+@case("appended", 8, {"losses": []})
+def _(kept, x):
+    kept.losses.append(x.mean().item())
+    return x * 2
+
+
+@case("a branch", 7)
+def _(kept, x):
+    return x * 2 if x.sum().item() > 9.0 else x - 1
+
+
+@case("a condition", 7)
+def _(kept, x):
+    y = x.sum()
+    if y > 9.0:
+        return x * 2
+    return x if (y < 0).any() else x - 1
+
+
+@case("of an integer and a bool", 8)
+def _(kept, x):
+    return x.argmax().item(), (x > 0).all().item(), torch.arange(3).sum().item() // 2
+
+
+@case("of an argument", 8)
+def _(kept, x):
+    return x[0].item(), x + 1
+
+
+@case("the best so far", 5, {"best": -1.0})
+def _(kept, x):
+    value = (x * 3).sum().item()
+    kept.best = max(kept.best, value)
+    return kept.best
+
+
+@case("of random numbers", 8)
+def _(kept, x):
+    y = torch.rand(2)
+    return y, y.sum().item()
+
+
+@pytest.mark.parametrize(("step", "start", "hits"), CASES)
+@pytest.mark.parametrize("mode", ["deferred", "compiled"])
+def test_what_follows_from_them_is_what_python_says(step, start, hits, mode, request):
+    request.getfixturevalue(mode)
+
+    def outcome(compiler):
+        torch.manual_seed(0)
+        kept = type("Kept", (), {})()
+        for name, value in start.items():
+            setattr(kept, name, value.copy() if isinstance(value, list) else value)
+        run = compiler(lambda x: step(kept, x))
+        found = [run(torch.tensor([1.0, 2.0]) * i) for i in (1, 2, 1, 1, 3, 4, 5, 2, 6, 7)]
+        return numbers([found, vars(kept)]), torch.get_rng_state().tolist(), run
+
+    expected, state, _ = outcome(lambda f: f)
+    found, found_state, run = outcome(torch.compile)
+    check_same_types(found, expected)
+    assert found_state == state
+    assert run.explain()["hits"] >= hits, run.explain()
+
+
+def check_same_types(a, b):
+    assert type(a) is type(b)
+    if isinstance(a, dict):
+        assert a.keys() == b.keys()
+        a, b = list(a.values()), list(b.values())
+    if isinstance(a, (list, tuple)):
+        for x, y in zip(a, b, strict=True):
+            check_same_types(x, y)
+    elif isinstance(a, (float, np.ndarray)):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+    else:
+        assert a == b
+
+
+def trained(compiler, ask, bad=()):
+    """What each step of a training says, and what is left, where the step looks at its loss."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.25), nn.Linear(8, 4)).double()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
+    kept = {"total": 0.0, "last": 0.0}
+
+    @compiler
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y + 1)  # whether y is right is not known before it runs
+        if ask(loss):
+            return None
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        kept["total"] += loss.item()
+        kept["last"] = loss.item()
+        return loss.item()
+
+    found = []
+    for i in range(12):
+        x = torch.randn(5, 3, dtype=torch.float64) * (0.0 if i in bad else 1.0) / (0.0 if i == 7 else 1.0)
+        try:
+            found.append(step(x, torch.tensor([0, 1, 2, 1, 9 if i in bad else 0])))
+        except IndexError as error:
+            found.append(str(error))
+    state = [*model.parameters(), *(p.grad for p in model.parameters())]
+    state += [s for p in model.parameters() for s in optimizer.state[p].values()]
+    versions = [p._version for p in model.parameters()]
+    rate = optimizer.param_groups[0]["lr"]
+    return numbers([found, kept["total"], kept["last"], state]), versions, rate, step
+
+
+ASKED = {
+    "not at all": (lambda loss: False, 9),
+    "whether it is finite": (lambda loss: not torch.isfinite(loss), 8),
+    "how large it is": (lambda loss: loss.item() > 1.4, 4),
+}
+
+
+def test_what_they_decide_in_turn_is_left_to_python():
+    step = torch.compile(lambda x: x * 2 if x.sum().item() > 1.5 else x - 1)
+    found = [step(torch.full((2,), float(i % 2))).tolist() for i in range(80)]
+    assert found == [[-1.0, -1.0], [2.0, 2.0]] * 40
+    said = step.explain()
+    assert said["python"][0].startswith("a number of a tensor is needed at")
+    assert said["specialisations"] <= 1 and len(said["misses"]) < 8
+    assert said["misses"][0] == ["what Python decided by a number of a tensor changed"]
+
+
+def test_a_whole_graph_goes_on_trying():
+    step = torch.compile(lambda x: x * 2 if x.sum().item() > 1.5 else x - 1, fullgraph=True)
+    found = [step(torch.full((2,), float(i % 2))).tolist() for i in range(80)]
+    assert found == [[-1.0, -1.0], [2.0, 2.0]] * 40
+    assert step.explain()["specialisations"] == 2
+
+
+def test_a_whole_graph_takes_no_number_into_an_operation():
+    step = torch.compile(lambda x: x * x.sum().item(), fullgraph=True)
+    with pytest.raises(torch.compiler.Unsupported, match="a number of a tensor is needed at .*to go on"):
+        step(torch.ones(2))
+
+
+@pytest.mark.parametrize(
+    "asked, bad",
+    [*((asked, ()) for asked in ASKED), ("whether it is finite", (6, 9)), ("how large it is", (6, 9))],
+)
+@pytest.mark.parametrize("mode", ["deferred", "compiled"])
+def test_a_training_step_may_look_at_its_loss(asked, bad, mode, request):
+    request.getfixturevalue(mode)
+    ask, hits = ASKED[asked]
+    expected, versions, rate, _ = trained(lambda f: f, ask, bad)
+    found, found_versions, found_rate, step = trained(torch.compile, ask, bad)
+    check_same_types(found, expected)
+    assert (found_versions, found_rate) == (versions, rate)
+    assert step.explain()["hits"] >= hits - 2 * len(bad), step.explain()
