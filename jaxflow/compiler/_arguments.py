@@ -42,6 +42,18 @@ def flatten(tree: Any, leaves: list) -> Any:
     return None
 
 
+def parts_of(tree: Any) -> list | None:
+    """What stands in a container that `flatten` takes apart; None of anything else."""
+    if type(tree) in (list, tuple) or (isinstance(tree, tuple) and hasattr(tree, "_fields")):
+        return list(tree)
+    if type(tree) in _DICTS:
+        return list(tree.values()) if all(isinstance(k, (str, int)) for k in tree) else None
+    if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
+        names = tuple(f.name for f in dataclasses.fields(tree))
+        return [getattr(tree, n) for n in names] if _is_record(tree, names) else None
+    return None
+
+
 def _is_record(x: Any, names: tuple) -> bool:
     """Whether all that a dataclass holds are its fields."""
     held = getattr(x, "__dict__", None)

@@ -5,7 +5,10 @@ NOTE [Containers made anew]
     identity: what stands there has to have the same structure, the same numbers and strings, and tensors
     like those then. Its tensors are items like one that stands in an attribute by itself. A window of the
     latest tensors that is not full yet has another structure after each call: then the next call is another
-    specialisation's.
+    specialisation's. Containers that stood in the old one may stand in the new one, as they are.
+
+    A list whose length the call changes is treated as a place that all of its contents stand at: they are
+    made anew, and put into the same list by one store.
 """
 
 from __future__ import annotations
@@ -17,17 +20,22 @@ from typing import Any
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.tracked import Tracked
 
-from ._arguments import flatten
+from ._arguments import flatten, parts_of
 from ._rows import SCALARS, Row, same
-
-_KINDS = (tuple, list, dict)
 
 
 def is_tree(x: Any) -> bool:
     """Whether ``x`` is a container of nothing but containers, tensors and plain values."""
-    leaves: list = []
-    return isinstance(x, _KINDS) and flatten(x, leaves) is not None and all(
-        isinstance(y, (Tensor, *SCALARS)) or type(y) is Tracked for y in leaves
+    return parts_of(x) is not None and not is_in_itself(x) and all(
+        isinstance(y, (Tensor, *SCALARS)) or type(y) is Tracked for y in leaves_of(x)
+    )
+
+
+def is_in_itself(x: Any, around: tuple = ()) -> bool:
+    """Whether a container stands somewhere in itself, or one of those ``around`` it does."""
+    parts = parts_of(x)
+    return parts is not None and (
+        any(x is y for y in around) or any(is_in_itself(y, (*around, x)) for y in parts)
     )
 
 
@@ -40,10 +48,26 @@ def leaves_of(x: Any) -> list:
 
 def containers_of(x: Any) -> Iterator[Any]:
     """The tree itself, and the containers in it."""
-    if isinstance(x, _KINDS):
+    parts = parts_of(x)
+    if parts is not None:
         yield x
-        for y in x.values() if isinstance(x, dict) else x:
+        for y in parts:
             yield from containers_of(y)
+
+
+class Contents:
+    """All that stands in a list, as one place: ``row`` is the list's own."""
+
+    def __init__(self, row: Row) -> None:
+        self.row, self.holder, self.varying = row, row.holder, set()
+
+    def access(self, key: Any) -> tuple:
+        """As `Row.access`: a list of the same things is read, or stored."""
+        return getitem, setitem, slice(None)
+
+    def describe(self, key: Any) -> str:
+        """How to call it."""
+        return self.row.shown
 
 
 class Tree:
@@ -53,7 +77,7 @@ class Tree:
     stay there; each is (i, tensor).
     """
 
-    def __init__(self, row: Row, key: Any, x: Any) -> None:
+    def __init__(self, row: Row | Contents, key: Any, x: Any) -> None:
         self.row, self.key, self.holder = row, key, self
         leaves: list = []
         self.structure = flatten(x, leaves)
@@ -69,6 +93,10 @@ class Tree:
         """The container that stands there now."""
         get, _, at = self.row.access(self.key)
         return get(self.row.holder, at)
+
+    def container(self, i: int) -> Any:
+        """The container that stands there now, or the ``i``-th in it."""
+        return list(containers_of(self.now()))[i]
 
     def access(self, key: Any) -> tuple:
         """As `Row.access`; nothing is stored in it."""

@@ -17,8 +17,9 @@ from jaxflow._core.commit import END
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.tracked import Tracked
 
+from ._arguments import parts_of
 from ._capture import Capture
-from ._containers import Tree, containers_of, is_tree, leaves_of
+from ._containers import Contents, Tree, containers_of, is_in_itself, is_tree, leaves_of
 from ._journal import UNKNOWN
 from ._numbers import Numbers, Place, Stored, is_store
 from ._reach import Reach
@@ -27,6 +28,8 @@ from ._watcher import MATCHED, Watcher, line_of, only_appends
 
 _FLAGS = (bool, str, type(None))
 _NUMBERS = (float, int)
+# A list that grows is followed up to this length at once; beyond it only if it has been longer before.
+_SHORT = 4
 # Who mentions these may look at attributes that no code names.
 _LOOKING = frozenset((MATCHED, "deepcopy", "copy", "asdict", "astuple", "replace", "state_dict", "__self__"))
 
@@ -42,7 +45,10 @@ class Effects:
         stored: numbers that the call stores.
         items: attributes that hold another tensor after each call.
         trees: containers that each call replaces; ``gone``: ids of those that were there, and in them.
+        staying: id of a container that stands in the new one, too -> (tree, its number there).
         grown: ids of lists that it appends to and does not read, and of what is there.
+        refilled: ids of lists that get more or fewer entries by each call.
+        lengths: (list, more entries than an earlier capture found there) of those that have only grown.
         carried: ids of tensors that are put somewhere.
         leaving: id of a tensor -> how many places hold another one afterwards.
         sinks: (row, key, tensor or container that was stored there, whether each call finds there what the
@@ -61,7 +67,10 @@ class Effects:
         self.items: list[Item] = []
         self.trees: list[Tree] = []
         self.gone: set[int] = set()
+        self.staying: dict[int, tuple] = {}
         self.grown: set[int] = set()
+        self.refilled: set[int] = set()
+        self.lengths: list[tuple] = []
         self.carried: set[int] = set()
         self.leaving: Counter = Counter()
         self.sinks: list[tuple] = []
@@ -82,14 +91,27 @@ class Effects:
         """What Python changed that outlives the call."""
         # What is written there may be by chance what was there: then it counts all the same.
         self.stored += [Stored(place) for place in self.numbers.values() if not place.untouched()]
-        changes = [(row, *change) for row in self.reach.rows for change in row.changes(everything=True)]
+        changes: list[tuple] = []
+        for row in self.reach.rows:
+            found = row.changes(everything=True)
+            longer = any(key is LENGTH for key, *_ in found)
+            if longer and self._grew(row):
+                continue
+            if (longer or any(self._moved(new) for *_, new in found)) and self._has_contents(row):
+                found = [(LENGTH, row.held, list(row.holder))]
+                row = Contents(row)
+            changes += [(row, *change) for change in found]
         for *_, old, new in changes:
             if isinstance(new, Tensor):
                 self.leaving[id(old)] += 1
             elif is_tree(old) and is_tree(new):
                 self.leaving.update(id(t) for t in leaves_of(old) if isinstance(t, Tensor))
         for row, key, old, new in changes:
-            if self._grew(row) if key is LENGTH else (
+            if row.__class__ is Contents:
+                if self._kept_container(row, key, old, new):
+                    self.refilled.add(id(row.holder))
+                    continue
+            elif key is not LENGTH and (
                 self._kept_number(row, key, old, new) or self._kept_in_attribute(row, key, old, new)
             ):
                 continue
@@ -110,15 +132,20 @@ class Effects:
                 self.blame(f"it changes the keys of a dict: {shorten(list(before))}")
         if any(id(holder) in self.gone for holder in changed):
             self.blame("it changes a container and puts another one in its place")
-        self.reach.rows = [row for row in self.reach.rows if id(row.holder) not in self.gone | self.grown]
+        unguarded = self.gone | self.grown | self.refilled
+        self.reach.rows = [row for row in self.reach.rows if id(row.holder) not in unguarded]
 
     def _not_by_itself(self) -> list[tuple]:
         """(row, key) of what is stored that does not show that the call made it: it was there before."""
         found = [(s.place.row, s.place.key) for s in self.stored if s.entry is None]
         found += self.flagged
-        return found + [(row, LENGTH if key is END else key) for row, key, x, _ in self.sinks
-                        if key is END or (isinstance(x, Tensor) and not self.journal.is_born(x)
-                                          and not any(x is a for a in self.arguments))]
+        return found + [
+            (row, LENGTH if key is END else key) for row, key, x, _ in self.sinks
+            if key is END or key is LENGTH or (
+                isinstance(x, Tensor) and not self.journal.is_born(x)
+                and not any(x is a for a in self.arguments)
+            )
+        ]
 
     def _in_order(self) -> None:
         """A quick call finds an optimizer's numbers, and lets schedules go on, and nothing else."""
@@ -194,6 +221,31 @@ class Effects:
         self.sinks.append((row, key, new, follows))
         return True
 
+    def _moved(self, new: Any) -> bool:
+        """Whether a container stood somewhere before the call."""
+        return id(new) in self.reach.seen and parts_of(new) is not None
+
+    def _has_contents(self, row: Row) -> bool:
+        """Whether all that stands in a list can be made anew."""
+        x = row.holder
+        return (
+            type(x) is list and is_tree(row.held) and is_tree(x)
+            and not any(place.row is row for place in self.numbers.values())
+            and sum(other.holder is x for other in self.reach.rows) == 1 and not self._only_grows(row)
+        )
+
+    def _only_grows(self, row: Row) -> bool:
+        """Whether a list has got longer from capture to capture, so that no call is like another."""
+        x, before = row.holder, row.held
+        if len(x) <= len(before) or not all(map(operator.is_, x, before)):
+            return False
+        at = next((i for i, (y, _) in enumerate(self.lengths) if y is x), len(self.lengths))
+        longest = max((n for _, n in self.lengths[at : at + 1]), default=_SHORT)
+        if len(before) < longest:
+            return False
+        self.lengths[at : at + 1] = [(x, len(before) + 1)]
+        return True
+
     def _grew(self, row: Row) -> bool:
         """Whether a list got more entries, and nothing that ran looks into it: then each call appends.
 
@@ -202,13 +254,15 @@ class Effects:
         x, before = row.holder, row.held
         if type(x) is not list or self.reach.everything or not self.reach.names.isdisjoint(_LOOKING):
             return False
-        if len(x) < len(before) or not all(map(operator.is_, x, before)):
+        if len(x) <= len(before) or not all(map(operator.is_, x, before)):
             return False
         places = [(r, key) for r in self.reach.rows for key, y in zip(r.names(), r.held) if y is x]
         codes = self.reach.codes.union(self.watcher.codes)
         if any(not isinstance(key, str) or not only_appends(key, codes) for _, key in places):
             return False
         if any(place.row is row for place in self.numbers.values()):
+            return False
+        if is_in_itself(before):
             return False
         # Nor need it live on: nobody comes to it but through the list.
         held = [y for z in before for y in (*containers_of(z), *leaves_of(z))]
@@ -252,8 +306,10 @@ class Effects:
 
     def _kept_container(self, row: Row, key: Any, old: Any, new: Any) -> bool:
         """Whether a container made in the call took the place of another: NOTE [Containers made anew]."""
-        known, alike = self.reach.seen, False
-        if any(id(x) in known for x in containers_of(new)):
+        before = [] if old is None else list(containers_of(old))
+        at, alike = {id(x): i for i, x in enumerate(before)}, False
+        staying = [x for x in containers_of(new) if id(x) in self.reach.seen]
+        if not all(id(x) in at and self._untouched(x) for x in staying):
             return False
         made = [t for t in leaves_of(new) if isinstance(t, Tensor)]
         if old is not None:
@@ -261,7 +317,7 @@ class Effects:
                 return False
             tree = Tree(row, key, old)
             alike = Tree(row, key, new).structure == tree.structure
-            if any(self._places(x) > 1 for x in containers_of(old)):
+            if any(self._places(x) > 1 for x in before):
                 return False
             for i, t in tree.tensors:
                 if not self._on_its_storage(t):
@@ -271,12 +327,21 @@ class Effects:
                 elif not self._kept_item(tree, i, t):
                     return False
             self.trees.append(tree)
-            self.gone.update(map(id, containers_of(old)))
+            self.gone.update(map(id, before))
+            self.gone.update(id(vars(x)) for x in before if hasattr(x, "__dict__"))
+            self.staying.update((id(x), (tree, at[id(x)])) for x in staying)
         if not all(map(self._nameable, made)):
             return False
         self.carried.update(map(id, made))
-        self.sinks.append((row, key, new, alike))
+        self.sinks.append((row, key, new, alike and row.__class__ is not Contents))
         return True
+
+    def _untouched(self, x: Any) -> bool:
+        """Whether a container holds what it held, and nothing in it is followed."""
+        holders = x, getattr(x, "__dict__", x)
+        return not any(place.holder is y for y in holders for place in self.numbers.values()) and not any(
+            row.changes(everything=True) for row in self.reach.rows if any(row.holder is y for y in holders)
+        )
 
     def _unguarded(self) -> None:
         names = self.watcher.names.union(*(c.co_freevars for c in self.watcher.codes))

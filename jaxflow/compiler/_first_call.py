@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ._specialisation import Specialisation
 
 # Captures of a function that may fail before Python runs at each call: the first ones may create state.
-_ATTEMPTS = 3
+ATTEMPTS = 3
 
 # Those that somebody else may have disturbed besides.
 _DISTURBED = 20
@@ -106,6 +106,7 @@ class FirstCall:
             for key, *_ in row.changes():
                 capture.blame(f"{row.describe(key)} is another thing each time it is asked for")
         self.builder = Builder(capture, self.watcher, reach, tensors, {id(x) for x in self.given}, numbers)
+        self.builder.lengths = self.entry.lengths
         self.arguments = Arguments(self.structure, leaves, self.builder.fixed, list(self.tracked.values()))
         self.views = views
 
@@ -233,7 +234,7 @@ class FirstCall:
         if capture.of_others and entry.disturbed < _DISTURBED:
             entry.disturbed += 1
             entry.attempts -= 1  # this one says nothing of the function
-        last = entry.attempts >= (2 if capture.lasting else _ATTEMPTS)
+        last = entry.attempts >= (2 if capture.lasting else ATTEMPTS)
         refused = self.function.fullgraph and not capture.outside
         if refused and (last or capture.lasting or (not unknown and entry.attempts > 1)):
             raise Unsupported(
@@ -242,7 +243,7 @@ class FirstCall:
             )
         entry.reasons += capture.reasons
         if last:
-            entry.python = list(capture.reasons)
+            entry.leave_to_python(list(capture.reasons))
 
     def _let_run(self, spec: Specialisation | None) -> None:
         """Run what was recorded, like any program; what the call has dropped is no result of it."""

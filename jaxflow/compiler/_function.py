@@ -20,7 +20,7 @@ from jaxflow._dispatch.traces import MET
 from ._arguments import LEAVES, flatten, numbers_at
 from ._call import MISSED
 from ._capture import END, FOLLOW, SHOW, Programs
-from ._first_call import Disguised, FirstCall
+from ._first_call import ATTEMPTS, Disguised, FirstCall
 from ._modes import modes
 from ._reach import Wrapped
 from ._rows import same
@@ -38,11 +38,15 @@ functions: weakref.WeakSet = weakref.WeakSet()
 _numbers = itertools.count()
 
 
+# After how many calls at least it is asked anew whether Python has to run at each.
+_AGAIN = 32
+
+
 class Entry:
     """The specialisations for one structure of arguments and one set of modes."""
 
-    __slots__ = ("attempts", "calls", "disturbed", "hits", "numbers", "python", "reads", "reasons",
-                 "specialisations", "tracked")
+    __slots__ = ("again", "attempts", "calls", "disturbed", "hits", "lengths", "numbers", "python", "reads",
+                 "reasons", "specialisations", "tracked")
 
     def __init__(self, reads: str = SHOW) -> None:
         self.reads = reads  # what becomes of numbers of tensors that a capture reads
@@ -53,13 +57,23 @@ class Entry:
         self.calls = 0
         self.reasons: list[str] = []
         self.numbers: list[tuple] = []  # (container, key) of numbers that are followed
+        self.lengths: list[tuple] = []  # of lists that only grew: more than they held
         self.python: list[str] | None = None  # why Python runs at each call
+        self.again = 0  # the number of the call at which that is asked anew
         self.tracked: set | None = set()  # arguments that are tracked numbers; None if nothing may be
 
     def note_number(self, holder: Any, key: Any) -> None:
         """Follow the number at a key of a container from the next capture on."""
         if not any(holder is x and key == k for x, k in self.numbers):
             self.numbers.append((holder, key))
+
+    def leave_to_python(self, reasons: list[str]) -> None:
+        """Let Python run where nothing serves, and ask again after as many calls as there were."""
+        self.python, self.again = reasons, self.calls + max(self.calls, _AGAIN)
+
+    def may_try(self) -> bool:
+        """Whether a call that nothing serves may be captured."""
+        return self.python is None or self.calls >= self.again
 
     def drop_unsteady(self) -> None:
         """Leave to Python what numbers of tensors decide now in one way, now in another."""
@@ -136,13 +150,15 @@ class CompiledFunction(Wrapped):
 
     def _missed(self, entry: Entry, structure: Any, leaves: list, args: tuple, kwargs: dict) -> Any:
         """The call where no specialisation serves it: by a new one, or as Python."""
-        if entry.python is not None:
+        if not entry.may_try():
             return self.fn(*args, **kwargs)
         if stance.name == "eager_on_recompile":
             return self.fn(*args, **kwargs)
         if stance.name == "fail_on_recompile":
             raise RuntimeError(f"{self.name} has to be compiled anew, and the stance is 'fail_on_recompile'")
         with capturing():
+            if entry.python is not None and not self._try_again(entry):
+                return self.fn(*args, **kwargs)
             if entry.specialisations:
                 self.misses.append(entry.specialisations[0].misses(structure, leaves))
                 entry.drop_unsteady()
@@ -195,8 +211,24 @@ class CompiledFunction(Wrapped):
                 entry.tracked.add(name)
         return {name: leaf for name, leaf in at.items() if name in entry.tracked}
 
+    def _try_again(self, entry: Entry) -> bool:
+        """Capture once more where Python was to run; another thread may have done that.
+
+        What a function does may settle down late: a list of the latest hundred results is full at last. One
+        of the specialisations gives way, where there are as many as there may be.
+        """
+        if not entry.may_try() or self.fullgraph or (self.count >= self.limit and not entry.specialisations):
+            return False
+        if self.count >= self.limit:
+            least = min(reversed(entry.specialisations), key=lambda spec: spec.hits)
+            entry.specialisations = [spec for spec in entry.specialisations if spec is not least]
+            entry.hits += least.hits
+            self.count -= 1
+        entry.python, entry.attempts = None, ATTEMPTS - 1
+        return True
+
     def _give_up(self, entry: Entry) -> None:
-        entry.python = [f"more than {self.limit} specialisations"]
+        entry.leave_to_python([f"more than {self.limit} specialisations"])
         if not self.warned:
             self.warned = True
             last = "; ".join(self.misses[-1]) if self.misses else "the arguments' structure"

@@ -23,6 +23,9 @@ LENGTH = object()
 MISSING = object()
 MISSINGS = itertools.repeat(MISSING)
 
+# How far a message follows containers in containers; one may stand in itself.
+_DEEPEST = 4
+
 
 class Row:
     """A place: a container, how to list what it holds, and what that was.
@@ -114,12 +117,14 @@ def shorten(x: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _text(x: Any) -> str:
+def _text(x: Any, depth: int = 0) -> str:
     if isinstance(x, Tensor):
         return f"a tensor of shape {list(x._aval.shape)}"
+    if depth > _DEEPEST:
+        return "..."
     if type(x) is dict:
-        return "{" + ", ".join(f"{_text(key)}: {_text(y)}" for key, y in x.items()) + "}"
+        return "{" + ", ".join(f"{_text(key)}: {_text(y, depth + 1)}" for key, y in x.items()) + "}"
     if type(x) is list or type(x) is tuple:
-        shown = ", ".join(map(_text, x)) + ("," if type(x) is tuple and len(x) == 1 else "")
+        shown = ", ".join(_text(y, depth + 1) for y in x) + ("," if type(x) is tuple and len(x) == 1 else "")
         return f"[{shown}]" if type(x) is list else f"({shown})"
     return repr(x) if isinstance(x, SCALARS) else f"a {type(x).__name__}"

@@ -169,6 +169,7 @@ class Builder(Effects):
         items = {id(item.tensor): i for i, item in enumerate(self.items)}
         recipes = Recipes(program, self.journal.is_born, numbers, items, self.reach, self.place_of)
         recipes.dropped = frozenset(id(item.tensor) for item in self.dropped)
+        recipes.staying = self.staying
         result = recipes.result(self.result)
         grads = self._new_grads(recipes)
         sinks = [(row, key, recipes.result(x), follows) for row, key, x, follows in self.sinks]

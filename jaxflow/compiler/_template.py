@@ -180,6 +180,7 @@ class Recipes:
         return made_view
 
     dropped: frozenset[int] = frozenset()  # tensors that the call replaces and does not read
+    staying: dict[int, tuple] = {}  # id of a container that stood in a tree -> (tree, number)
 
     # ---------------------------------------------------------------------------------------- results
 
@@ -193,6 +194,9 @@ class Recipes:
                 return lambda call: number
             entry = x.tape.keep(x)
             return lambda call: call.entries[entry]
+        if id(x) in self.staying:
+            tree, which = self.staying[id(x)]
+            return lambda call: tree.container(which)
         if isinstance(x, (*SCALARS, enum.Enum)) or id(x) in self.reach.seen or callable(x):
             return lambda call: x
         kind = type(x)

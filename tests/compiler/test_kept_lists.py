@@ -114,3 +114,191 @@ def test_a_window_that_fills_up(executor):
     assert found == expected
     about = f.explain()
     assert not about["python"] and about["specialisations"] <= 6 and about["hits"] >= 6
+
+
+def window(length):
+    """A list of the latest results, changed in place: it gets longer until it is full."""
+    def step(kept, x):
+        kept.seen.append(x.detach() * 2)
+        if len(kept.seen) > length:
+            kept.seen.pop(0)
+        return x + sum(kept.seen)
+
+    return step
+
+
+def emptied(kept, x):
+    kept.seen.append((x, 0.5))
+    if len(kept.seen) > 2:
+        kept.seen.clear()
+    return x * len(kept.seen)
+
+
+def shortened(kept, x):
+    y = x + sum(kept.seen) * 0.5
+    del kept.seen[1:]
+    kept.seen += [y, kept.a, y * 2]
+    return y
+
+
+def swallowed(kept, x):
+    """The list is another one's entry, too, and holds what stands elsewhere."""
+    kept.seen.insert(0, kept.a)
+    if len(kept.outer[0]) > 1:
+        kept.a = kept.seen.pop() + x
+    return kept.a * len(kept.seen)
+
+
+STEPS = {"window": (window(3), 16), "emptied": (emptied, 16), "shortened": (shortened, 18),
+         "swallowed": (swallowed, 14)}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_list_gets_longer_and_shorter_in_place(name, executor):
+    step, hits = STEPS[name]
+
+    def called(compiler):
+        kept = SimpleNamespace(seen=[], a=torch.ones(2))
+        kept.outer = [kept.seen]
+        seen = kept.seen
+        f = compiler(lambda x: step(kept, x))
+        found = []
+        for k in range(24):
+            found.append(numbers([f(torch.full((2,), float(k % 5))), kept.seen, kept.a]))
+            assert kept.seen is seen
+            if k == 17:
+                kept.seen[:] = [torch.zeros(2)] if name != "emptied" else []
+        return found, f
+
+    expected, _ = called(lambda f: f)
+    found, f = called(torch.compile)
+    check_same(found, expected)
+    assert not f.explain()["python"] and f.explain()["hits"] >= hits, f.explain()
+
+
+def test_a_long_window_is_found_full_at_last(deferred):
+    def called(compiler):
+        kept = SimpleNamespace(seen=[])
+        f = compiler(lambda x: window(10)(kept, x))
+        return [f(torch.full((2,), float(k))).tolist() for k in range(60)], f
+
+    expected, _ = called(lambda f: f)
+    found, f = called(torch.compile)
+    assert found == expected
+    assert not f.explain()["python"] and f.explain()["hits"] >= 20, f.explain()
+
+
+def test_python_is_tried_again_where_there_were_too_many(deferred):
+    """One specialisation gives way to what the function has settled on."""
+    f = torch.compile(lambda x, k: x * k, recompile_limit=2, dynamic=False)
+    with pytest.warns(UserWarning, match="compiled 2 times"):
+        found = [f(torch.ones(1), min(k, 9)).item() for k in range(60)]
+    assert found == [min(k, 9) for k in range(60)]
+    about = f.explain()
+    assert not about["python"] and about["specialisations"] == 2 and about["hits"] >= 15, about
+
+
+@pytest.mark.parametrize("way", ["grows", "is made"])
+def test_a_list_that_stands_in_itself(way, deferred):
+    def called(compiler):
+        kept = SimpleNamespace(seen=[], made=None)
+
+        @compiler
+        def f(x):
+            kept.made = [x] if way == "is made" else None
+            into = kept.seen if kept.made is None else kept.made
+            into.append(into)
+            return x + len(kept.seen)
+
+        return [f(torch.ones(2)).tolist() for _ in range(6)], len(kept.seen)
+
+    assert called(torch.compile) == called(lambda f: f)
+
+
+@dataclasses.dataclass
+class Held:
+    a: object
+    rate: float = 0.5
+
+
+def latest_first(kept, x):
+    """What stood in the old one stays what it is."""
+    kept.hidden = (x + 1, kept.hidden[0])
+    return kept.hidden[0] * kept.hidden[1]
+
+
+def beside_a_record(kept, x):
+    kept.hidden = (kept.hidden[0], x + kept.hidden[1])
+    return kept.hidden[0].a * kept.hidden[0].rate
+
+
+def a_record_anew(kept, x):
+    kept.hidden = Held(kept.hidden.a * kept.hidden.rate + x)
+    return kept.hidden.a * 2
+
+
+def pairs(kept, x):
+    kept.hidden.append((x * 2, 0.5))
+    if len(kept.hidden) > 3:
+        kept.hidden.pop(0)
+    return x + sum(a * rate for a, rate in kept.hidden)
+
+
+def swapped(kept, x):
+    first, second = kept.hidden
+    kept.hidden = [second, first]
+    return x * first["scale"] + second["a"]
+
+
+def changed_within(kept, x):
+    """Not followed, but right: what stands in both is changed, too."""
+    kept.hidden[0]["scale"] = kept.hidden[0]["scale"] * 0.5
+    kept.hidden = [kept.hidden[1], kept.hidden[0]]
+    return x * kept.hidden[0]["scale"]
+
+
+def parts(x):
+    x = vars(x) if isinstance(x, Held) else x
+    return [*x.values()] if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else []
+
+
+def shown(x):
+    return [*map(shown, parts(x))] if isinstance(x, (Held, dict, list, tuple)) else numbers(x)
+
+
+def tables(k):
+    return [{"a": torch.full((2,), k), "scale": k}, {"a": torch.zeros(2), "scale": 2.0}]
+
+
+HOLDING = {
+    "latest first": (latest_first, lambda k: (torch.full((2,), k), torch.zeros(2)), 12),
+    "beside a record": (beside_a_record, lambda k: (Held(torch.full((2,), k)), torch.zeros(2)), 12),
+    "a record anew": (a_record_anew, lambda k: Held(torch.full((2,), k)), 12),
+    "pairs": (pairs, lambda k: [(torch.full((2,), k), k)], 8),
+    "swapped": (swapped, tables, 8),
+    "changed within": (changed_within, tables, 0),
+}
+
+
+@pytest.mark.parametrize("name", HOLDING)
+def test_containers_that_stand_in_the_next_one_as_well(name, executor):
+    step, made, hits = HOLDING[name]
+
+    def called(compiler):
+        kept = SimpleNamespace(hidden=made(1.0))
+        f = compiler(lambda x: step(kept, x))
+        found = []
+        for k in range(18):
+            if k == 9:
+                kept.hidden = made(1.0)  # like it, and not the same one
+                kept.hidden = made(3.0) if name != "swapped" else kept.hidden
+            before = kept.hidden
+            found.append(f(torch.full((2,), float(k % 4))))
+            stood = {id(y) for y in parts(before)}
+            found.append([shown(kept.hidden), [id(y) in stood for y in parts(kept.hidden)]])
+        return [shown(x) for x in found], f
+
+    expected, _ = called(lambda f: f)
+    found, f = called(torch.compile)
+    check_same(found, expected)
+    assert f.explain()["hits"] >= hits, f.explain()

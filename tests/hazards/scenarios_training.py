@@ -165,6 +165,30 @@ def captured_step_that_reads(seed: int) -> World:
     return compiled_step_that_reads(seed)
 
 
+WINDOW = operation("w.loss = w._step(w.x, w.y)", *DROPS, FORWARD, BACKWARD, STEP,
+                   "w.latest.append((w.loss.detach(), 0.5))", "w.latest[:] = w.latest[-2:]")
+
+
+@scenario(WINDOW, WINDOW, WINDOW, compiled="_step", warm="[w._step(w.x, w.y) for _ in range(5)]")
+def compiled_step_with_a_window(seed: int) -> World:
+    """It keeps its latest losses in a list, which it changes in place."""
+    world = with_optimizer(lambda p: torch.optim.SGD(p, lr=0.1), seed)
+    model, opt = world.model, world.opt
+    latest = world.latest = []
+
+    def step(x, y):
+        opt.zero_grad()
+        loss = ((model(x) - y) ** 2).mean()
+        loss.backward()
+        opt.step()
+        latest.append((loss.detach(), 0.5))
+        latest[:] = latest[-2:]
+        return loss.detach()
+
+    world._step = step
+    return world
+
+
 @scenario("w.out = w._predict(w.x)", "w.n = w.out.sum().item()", "w.out = w._predict(w.x)",
           compiled="_predict", warm="[w._predict(w.x) for _ in range(4)]")
 def compiled_forward(seed: int) -> World:
