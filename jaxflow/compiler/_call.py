@@ -22,14 +22,16 @@ class Call:
         fresh: the Value of each new storage; ``storages``: those of them that views have asked for.
         made: the new tensors.
         bumps: id of a version cell -> by how much the call raises it.
+        containers: those that stand at several places.
     """
 
-    __slots__ = ("arguments", "bumps", "entries", "fresh", "grads", "items", "made", "storages")
+    __slots__ = ("arguments", "bumps", "containers", "entries", "fresh", "grads", "items", "made", "storages")
 
     def __init__(self, arguments: list, grads: Sequence, items: Sequence, entries: list | None,
                  storages: int, recipes: int) -> None:
         self.arguments, self.grads, self.items, self.entries = arguments, grads, items, entries
         self.bumps: dict[int, int] = {}
+        self.containers: dict[int, Any] = {}
         self.fresh: Sequence = ()
         self.storages = [None] * storages
         self.made = [None] * recipes

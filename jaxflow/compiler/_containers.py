@@ -74,11 +74,12 @@ class Tree:
     """The place of a container that each call replaces; ``tree[i]`` is the leaf that stands there now.
 
     It takes the place of a row for the items in it. ``fixed``: its tensors that stand elsewhere, too, and
-    stay there; each is (i, tensor).
+    stay there; each is (i, tensor). ``also``: more places, (row, key), of the same container.
     """
 
     def __init__(self, row: Row | Contents, key: Any, x: Any) -> None:
-        self.row, self.key, self.holder = row, key, self
+        self.row, self.key, self.holder, self.stood = row, key, self, x
+        self.also: list[tuple] = []
         leaves: list = []
         self.structure = flatten(x, leaves)
         self.tensors = [(i, t) for i, t in enumerate(leaves) if isinstance(t, Tensor)]
@@ -109,8 +110,13 @@ class Tree:
     def fits(self) -> bool:
         """Whether what stands there is like what stood there then, tensors aside."""
         leaves: list = []
-        if flatten(self.now(), leaves) != self.structure:
+        now = self.now()
+        if flatten(now, leaves) != self.structure:
             return False
+        for row, key in self.also:
+            get, _, at = row.access(key)
+            if get(row.holder, at) is not now:
+                return False
         return all(isinstance(leaves[i], Tensor) for i, _ in self.tensors) and (
             all(leaves[i] is t for i, t in self.fixed) and all(same(y, leaves[i]) for i, y in self.others)
         )

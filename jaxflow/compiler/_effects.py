@@ -50,7 +50,7 @@ class Effects:
         refilled: ids of lists that get more or fewer entries by each call.
         lengths: (list, more entries than an earlier capture found there) of those that have only grown.
         carried: ids of tensors that are put somewhere.
-        leaving: id of a tensor -> how many places hold another one afterwards.
+        leaving: id of a tensor or container -> how many places hold another one afterwards.
         sinks: (row, key, tensor or container that was stored there, whether each call finds there what the
             one before it has left).
         settings: stores of flags; ``flagged``: their places, (row, key).
@@ -105,7 +105,9 @@ class Effects:
             if isinstance(new, Tensor):
                 self.leaving[id(old)] += 1
             elif is_tree(old) and is_tree(new):
-                self.leaving.update(id(t) for t in leaves_of(old) if isinstance(t, Tensor))
+                self.leaving[id(old)] += 1
+                if self.leaving[id(old)] == 1:
+                    self.leaving.update(id(t) for t in leaves_of(old) if isinstance(t, Tensor))
         for row, key, old, new in changes:
             if row.__class__ is Contents:
                 if self._kept_container(row, key, old, new):
@@ -315,25 +317,36 @@ class Effects:
         if old is not None:
             if not is_tree(old):
                 return False
-            tree = Tree(row, key, old)
+            known = next((tree for tree in self.trees if tree.stood is old), None)
+            tree = known or Tree(row, key, old)
             alike = Tree(row, key, new).structure == tree.structure
-            if any(self._places(x) > 1 for x in before):
+            if known is not None:
+                known.also.append((row, key))
+            elif not self._kept_leaves(tree, before):
                 return False
-            for i, t in tree.tensors:
-                if not self._on_its_storage(t):
-                    return False
-                if not self._leaves_all(t):
-                    tree.fixed.append((i, t))
-                elif not self._kept_item(tree, i, t):
-                    return False
-            self.trees.append(tree)
-            self.gone.update(map(id, before))
-            self.gone.update(id(vars(x)) for x in before if hasattr(x, "__dict__"))
             self.staying.update((id(x), (tree, at[id(x)])) for x in staying)
         if not all(map(self._nameable, made)):
             return False
         self.carried.update(map(id, made))
         self.sinks.append((row, key, new, alike and row.__class__ is not Contents))
+        return True
+
+    def _kept_leaves(self, tree: Tree, containers: list) -> bool:
+        """Note that a tree leaves its places, and what stands in it; whether that can be followed."""
+        if self._places(tree.stood) > self.leaving[id(tree.stood)] or (
+            any(self._places(x) > 1 for x in containers[1:])
+        ):
+            return False
+        for i, t in tree.tensors:
+            if not self._on_its_storage(t):
+                return False
+            if not self._leaves_all(t):
+                tree.fixed.append((i, t))
+            elif not self._kept_item(tree, i, t):
+                return False
+        self.trees.append(tree)
+        self.gone.update(map(id, containers))
+        self.gone.update(id(vars(x)) for x in containers if hasattr(x, "__dict__"))
         return True
 
     def _untouched(self, x: Any) -> bool:

@@ -82,6 +82,7 @@ class Specialisation(Conditions):
     plain_grads: list[tuple] | None
     viewed: set[tuple]
     sinks: list[tuple]
+    shares: bool  # whether a container that it makes stands at several places
     flags: list[tuple]
     stored: list[Callable[[Any], list[tuple]]]
     settings: list[tuple]

@@ -147,7 +147,8 @@ class Builder(Effects):
         spec.watch_dropped(self.dropped, self.was)
         spec.trees = self.trees
         for tree in self.trees:
-            tree.row.varying.add(tree.key)
+            for row, key in ((tree.row, tree.key), *tree.also):
+                row.varying.add(key)
         for item in (*self.items, *self.dropped):
             for row, key in ((item.row, item.key), *item.also):
                 row.varying.add(key)
@@ -210,6 +211,7 @@ class Builder(Effects):
         spec.writes = [(place, slot_of(v), epoch, bump) for place, v, epoch, bump in writes]
         spec.fresh = [slot_of(s.value) for s in recipes.storages]
         spec.recipes, spec.result, spec.grad_makers = recipes.tensors, result, grads
+        spec.shares = recipes.shares
         spec.sinks = [
             (row.access(key), row.holder, (row.held, *spec.guard.index(row, key)) if follows else None, make)
             for row, key, make, follows in sinks

@@ -118,7 +118,7 @@ class Steady:
         self.pick_others = pick([at[slot] for _, slot in others])
         self.old_epochs = [epoch for *_, epoch in spec.renewed]
         self.old_versions = [version for _, _, version, _ in spec.renewed]
-        self.more = bool(spec.sinks or spec.stored or spec.settings or spec.flags)
+        self.more = bool(spec.sinks or spec.stored or spec.settings or spec.flags or spec.shares)
         # What a call is that makes nothing and refers to nothing.
         empty = not (spec.fresh or spec.recipes or spec.viewed or self.more or spec.arguments.types)
         self.empty = Call([], (), (), None, 0, 0) if empty else None

@@ -49,7 +49,7 @@ class Recipes:
         self.tensors: list[Callable] = []
         self.tensor_numbers: dict[int, int] = {}
         self.kept: list[Any] = []
-        self.containers: set[int] = set()  # lists and dicts that it makes
+        self.containers: dict[int, _Made] = {}  # id -> how it is made
         self.used: set[tuple] = set()  # places of which it makes views, or whose tensor it returns
         self.nodes: list[Any] = []  # where the histories of the fresh tensors begin
 
@@ -180,6 +180,7 @@ class Recipes:
         return made_view
 
     dropped: frozenset[int] = frozenset()  # tensors that the call replaces and does not read
+    shares = False  # whether a container that it makes stands at several places
     staying: dict[int, tuple] = {}  # id of a container that stood in a tree -> (tree, number)
 
     # ---------------------------------------------------------------------------------------- results
@@ -199,11 +200,18 @@ class Recipes:
             return lambda call: tree.container(which)
         if isinstance(x, (*SCALARS, enum.Enum)) or id(x) in self.reach.seen or callable(x):
             return lambda call: x
+        made = self.containers.get(id(x))
+        if made is None:
+            made = self.containers[id(x)] = _Made(len(self.containers))
+            made.build = self._container(x)
+        elif made.build is None:
+            raise Unnamed(f"a {type(x).__name__} that stands in itself")
+        else:
+            made.again = self.shares = True
+        return made
+
+    def _container(self, x: Any) -> Callable:
         kind = type(x)
-        if kind in (list, *_DICTS):
-            if id(x) in self.containers:
-                raise Unnamed(f"a {kind.__name__} at two places")
-            self.containers.add(id(x))
         if kind is tuple or kind is list:
             parts = [self.result(y) for y in x]
             return lambda call: kind([part(call) for part in parts])
@@ -228,6 +236,23 @@ class Recipes:
         if type(x).__module__.startswith("jaxflow._core"):
             return lambda call: x  # sizes, dtypes, devices
         raise Unnamed(f"an object of type {kind.__name__}")
+
+
+class _Made:
+    """How to make a container: once for all places at which it stands in a call."""
+
+    __slots__ = ("again", "build", "number")
+
+    def __init__(self, number: int) -> None:
+        self.number, self.again = number, False
+        self.build: Callable | None = None
+
+    def __call__(self, call: Any) -> Any:
+        if not self.again:
+            return self.build(call)
+        if self.number not in call.containers:
+            call.containers[self.number] = self.build(call)
+        return call.containers[self.number]
 
 
 def _to_be_walked(n: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 # What there is before the first call.
 SETUP = '''
 import torch_under_test as torch
-import copy, functools, math, types
+import copy, dataclasses, functools, math, types
 F = torch.nn.functional
 RATE = 0.5
 CALLS = [0]
@@ -42,6 +42,8 @@ REMEMBER = remembering()
 def gain(t, factor=0.5):
     return t * factor
 
+Pair = dataclasses.make_dataclass("Pair", [("value", object), ("scale", object, 0.5)])
+
 class Settings:
     def __init__(self):
         self.mode, self.scale, self.seen = "a", 1.5, None
@@ -54,7 +56,7 @@ class Program:
         self.a = torch.linspace(-1.0, 1.0, 6, dtype=torch.float64).reshape(2, 3)
         self.b = self.a.clone()
         self.h = self.total = self.hidden = None
-        self.items, self.numbers, self.history = [], [0.5, 0.25], []
+        self.items, self.numbers, self.history, self.pairs = [], [0.5, 0.25], [], []
         self.table = {"first": torch.ones(2, 3, dtype=torch.float64), "second": 0.5}
         self.settings = Settings()
         self.flag, self.count, self.name, self.bad = False, 0, "x", False
@@ -146,6 +148,27 @@ STATEMENTS = (
     "if self.hidden is not None:\n    return self.hidden",
     "self.hidden = self.h = self.a = (self.a * 0.5).detach()",
     "self.hidden = y, self.hidden",
+    # containers that stand in the next one, records, lists that change in place
+    "self.hidden = (y.detach(), self.hidden[0]) if isinstance(self.hidden, tuple) else (y.detach(), self.a)",
+    "self.hidden = (Pair(self.a, n), y.detach())",
+    "if isinstance(self.hidden, tuple):\n    self.hidden = (*self.hidden[:1], y.detach())",
+    "if isinstance(self.hidden, tuple) and isinstance(self.hidden[0], Pair):\n"
+    "    y = y + self.hidden[0].value * self.hidden[0].scale",
+    "if isinstance(self.hidden, tuple) and isinstance(self.hidden[0], Pair):\n"
+    "    self.hidden[0].scale = 0.75",
+    "self.best = dataclasses.replace(getattr(self, 'best', Pair(self.a)), value=y.detach())",
+    "if hasattr(self, 'best'):\n    self.best = Pair(self.best.value * 0.5 + self.a, self.best.scale)",
+    "if hasattr(self, 'best'):\n    self.pairs.append(self.best)",
+    "self.pairs.append((y.detach(), n))",
+    "self.pairs.insert(0, Pair(y.detach()))",
+    "if len(self.pairs) > 2:\n    del self.pairs[0]",
+    "self.pairs.reverse()",
+    "self.pairs[:] = self.pairs[-1:]",
+    "for p in self.pairs:\n    y = y + (p.value * p.scale if isinstance(p, Pair) else p[0] * 0.125)",
+    "if self.pairs and isinstance(self.pairs[0], Pair):\n    self.pairs[0].value = y.detach()",
+    "if self.pairs and isinstance(self.pairs[0], tuple):\n    self.pairs[0][0].mul_(0.5)",
+    "self.pairs = [*self.pairs[1:], (self.a, [y.detach()])]",
+    "if self.pairs:\n    return self.pairs[-1]",
     # plain Python that changes
     "self.count += 1",
     "if self.count % 2:\n    y = y * 0.5",
@@ -246,7 +269,7 @@ STATEMENTS = (
     "self.numbers[0] = self.numbers[0] * 0.5 + y.mean().item() * 0.25",
     "self.settings.seen = y.sum().item()",
     "self.history.append(y.sum().item())",
-    "self.best = max(getattr(self, 'best', 0.0), y.detach().sum().item())",
+    "self.most = max(getattr(self, 'most', 0.0), y.detach().sum().item())",
     "self.table['second'] = (self.w.detach() * y.detach()).mean().item()",
     "y = y * y.max().item()",
     "if self.flag:\n    return y, y.argmax().item()",
@@ -281,6 +304,12 @@ BETWEEN = (
     "p.hidden = (torch.ones(2, 3, dtype=torch.float64), 0.5)",
     "p.hidden = None",
     "q.append(p.hidden)",
+    "p.hidden = (Pair(torch.ones(2, 3, dtype=torch.float64)), p.b)",
+    "p.pairs.clear()",
+    "p.pairs[:] = [Pair(p.a, 2), (p.b, 0.5)]",
+    "q.extend(p.pairs)",
+    "p.pairs = list(p.pairs)",
+    "if isinstance(p.hidden, tuple) and isinstance(p.hidden[0], Pair):\n    p.hidden[0].scale = 0.25",
     "q.append(p.history)",
     "p.history.clear()",
     "q.append(MEMORY)",
