@@ -16,9 +16,11 @@ NOTE [Tracked numbers]
 from __future__ import annotations
 
 import functools
+import gc
 import math
 import operator
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +48,7 @@ class Tape:
         self.constants: list[Any] = []
         self.kinds: dict[int, type] = {}  # of the entries that operations take, or that are returned
         self.uses: list[tuple] = []
+        self.made: list[weakref.ref] = []  # all tracked numbers
         self.reads: list[int] = []
         self.late: set[int] = set()
         self.on_need: Callable[[], None] = _nobody_asks
@@ -71,6 +74,15 @@ class Tape:
         self.reads.append(slot)
         self.late.add(self.count + len(self.steps))
         return self.step(None, (), value)
+
+    def kept(self, known: set[int]) -> bool:
+        """Whether somebody keeps a tracked number whose id is not among the ``known`` ones."""
+        for again in (True, False):
+            if all(id(x) in known for x in (made() for made in self.made) if x is not None):
+                return False
+            if again:
+                gc.collect()
+        return True
 
     def operand(self, x: Any) -> int:
         """How an entry or a constant is written down."""
@@ -158,10 +170,11 @@ def exact(x: Any) -> tuple:
 class Tracked:
     """A number on a `Tape`; see NOTE [Tracked numbers]."""
 
-    __slots__ = ("at", "tape", "value")
+    __slots__ = ("__weakref__", "at", "tape", "value")
 
     def __init__(self, tape: Tape, at: int, value: Any) -> None:
         self.tape, self.at, self.value = tape, at, value
+        tape.made.append(weakref.ref(self))
 
     @property
     def __class__(self) -> type:
@@ -213,22 +226,15 @@ def as_float(x: Any) -> Any:
 
 
 def settled(x: Any) -> Any:
-    """A result with plain numbers in the place of tracked ones."""
+    """A tracked number as a plain one; a tuple that holds such ones as another one that does not."""
     kind = type(x)
     if kind is Tracked:
         return x.value
-    if kind is list or kind is tuple:
-        return x if not any(_mentions(y) for y in x) else kind(map(settled, x))
-    if kind is dict:
-        return x if not any(map(_mentions, x.values())) else {k: settled(y) for k, y in x.items()}
+    if kind is frozenset or (isinstance(x, tuple) and (kind is tuple or hasattr(x, "_make"))):
+        parts = list(map(settled, x))
+        if not all(map(operator.is_, parts, x)):
+            return x._make(parts) if hasattr(x, "_make") else kind(parts)
     return x
-
-
-def _mentions(x: Any) -> bool:
-    kind = type(x)
-    if kind is list or kind is tuple:
-        return any(map(_mentions, x))
-    return kind is Tracked or (kind is dict and any(map(_mentions, x.values())))
 
 
 def _binary(fn: Callable, swapped: bool) -> Callable:

@@ -14,6 +14,7 @@ NOTE [Capture]
 
 from __future__ import annotations
 
+import sys
 import threading
 from itertools import repeat
 from operator import attrgetter
@@ -90,11 +91,13 @@ class Capture:
         reads: what becomes of a number of a tensor that is asked for by ``item()`` or a condition: END ends
             the recording there, SHOW gives it as it is and goes on, FOLLOW gives a tracked one.
         read_line: where SHOW did that.
+        keeps_numbers: whether a tracked number stands where it cannot be followed.
     """
 
     def __init__(self, fullgraph: bool, tape: Tape, generators: dict[int, Generator], reads: str) -> None:
         self.reads = reads
         self.read_line: str | None = None
+        self.keeps_numbers = False
         tape.on_need = self._needed
         self.tape = tape
         self.numbers: list[tuple] = []
@@ -234,7 +237,12 @@ class Capture:
                 value.doubt[0].answer(value, value.doubt[1])
             number = as_number(np.asarray(value.array))
         else:
-            number = as_number(np.asarray(program.beside(slot)))
+            watching = sys.getprofile()
+            sys.setprofile(None)  # what runs now is no part of the function
+            try:
+                number = as_number(np.asarray(program.beside(slot)))
+            finally:
+                sys.setprofile(watching)
         if self.reads == SHOW:
             self.read_line = self.read_line or explain.user_line()
             return number

@@ -77,9 +77,9 @@ class Effects:
         self.settings: list[tuple] = []
         self.flagged: list[tuple] = []
 
-    def blame(self, reason: str) -> None:
+    def blame(self, reason: str, lasting: bool = False) -> None:
         """Python has to run at each call."""
-        self.capture.blame(reason)
+        self.capture.blame(reason, lasting=lasting)
 
     def find(self) -> None:
         """Blame what no quick call can repeat, and note the rest."""

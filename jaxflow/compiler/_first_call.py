@@ -129,9 +129,7 @@ class FirstCall:
         capture, watcher, tape = self.capture, self.watcher, self.tape
         start = tape.start([*(self.leaves[i] for i in self.tracked.values()),
                             *(place.before for place in self.numbers.found)])
-        args, kwargs = list(self.args), dict(self.kwargs)
-        for name, x in zip(self.tracked, start):
-            (kwargs if isinstance(name, str) else args)[name] = x
+        args, kwargs = self._with_numbers(start)
         before = modes()
         marks = self._marks()
         try:
@@ -139,8 +137,10 @@ class FirstCall:
             capture.begin(self.views)
             watcher.start()
             self.numbers.track(start[len(self.tracked):])
+            del start  # nothing here keeps a tracked number alive
             self._call(args, kwargs)
         finally:
+            del args, kwargs
             watcher.stop()
             capture.leave()
             for mark in marks:
@@ -155,6 +155,13 @@ class FirstCall:
             capture.blame("it leaves another grad mode or default dtype behind")
         with capture.program.lock:  # another thread that ends the capture waits, or has ended it
             return self._specialisation()
+
+    def _with_numbers(self, numbers: list) -> tuple[list, dict]:
+        """The arguments, with ``numbers`` in the place of those that are tracked."""
+        args, kwargs = list(self.args), dict(self.kwargs)
+        for name, x in zip(self.tracked, numbers):
+            (kwargs if isinstance(name, str) else args)[name] = x
+        return args, kwargs
 
     def _call(self, args: list, kwargs: dict) -> None:
         try:
@@ -206,7 +213,9 @@ class FirstCall:
             spec = self._built()
             for place in capture.numbers:
                 entry.note_number(*place)
-            if capture.read_line is not None:
+            if capture.keeps_numbers:
+                entry.tracked, entry.reads = None, END
+            elif capture.read_line is not None:
                 # Nothing is known to stand in the way: the next capture follows such numbers.
                 entry.reads = END if capture.lasting else FOLLOW
                 entry.attempts -= 1

@@ -10,21 +10,21 @@ NOTE [Numbers that calls change]
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from operator import is_, setitem
-from types import CellType, FunctionType, ModuleType
+from types import CellType
 from typing import Any
 
-from jaxflow._dispatch.tracked import Tape, Tracked, settled
+from jaxflow._dispatch.tracked import Tape, Tracked
 
 from ._guard import Guard
 from ._reach import Reach
 from ._rows import Row
+from ._settling import contents_of, entries_of, settle, settle_in
 
 _KINDS = (float, int)
 _DICTS = (dict, OrderedDict, defaultdict)
-_NOT_MADE = (type(None), type, FunctionType, ModuleType)
 
 
 class Place:
@@ -86,7 +86,7 @@ class Numbers:
             if type(x) in _DICTS or type(x) is list:
                 self.saved.append((x, x.copy()))
             elif type(x) is CellType:
-                self.saved.append((x, [*_contents(x)]))
+                self.saved.append((x, [*contents_of(x)]))
 
     def track(self, tracked: list[Tracked]) -> None:
         """Put tracked numbers there."""
@@ -100,7 +100,7 @@ class Numbers:
             if type(x) is CellType:
                 if before:
                     x.cell_contents = before[0]
-                elif _contents(x):
+                elif contents_of(x):
                     del x.cell_contents
             elif type(x) is list:
                 if len(x) != len(before) or not all(map(is_, x, before)):
@@ -115,18 +115,13 @@ class Numbers:
         """
         tape.close()
         todo = list(more)
+        saved = {id(x): before for x, before in self.saved}
         for row in self.rows:
-            before = set(map(id, row.held))
-            _settle(row.holder)
-            todo += [x for _, x in _entries(row.holder) if id(x) not in before]
-        seen = set(self.known)
-        while todo:
-            holder = todo.pop()
-            if id(holder) not in seen and not isinstance(holder, _NOT_MADE):
-                seen.add(id(holder))
-                _settle(holder)
-                todo += [x for _, x in _entries(holder)]
-                todo += [getattr(holder, "__dict__", None)]
+            held = saved.get(id(row.holder), row.held)
+            before = set(map(id, held.values() if isinstance(held, dict) else held))
+            settle_in(row.holder)
+            todo += [x for _, x in entries_of(row.holder) if id(x) not in before]
+        settle(todo, self.known)
 
 
 class Stored:
@@ -153,29 +148,6 @@ class Stored:
                     (setitem, guard.flat, at, x)]
 
         return stores
-
-
-def _entries(holder: Any) -> list[tuple]:
-    """(key, value) of all that a container holds which can be stored anew."""
-    if type(holder) in _DICTS:
-        return list(holder.items())
-    if type(holder) in (list, deque):
-        return list(enumerate(holder))
-    return [("cell_contents", x) for x in _contents(holder)] if type(holder) is CellType else []
-
-
-def _settle(holder: Any) -> None:
-    for key, x in _entries(holder):
-        plain = settled(x) if type(x) in (Tracked, tuple) else x
-        if plain is not x:
-            (setattr if type(holder) is CellType else setitem)(holder, key, plain)
-
-
-def _contents(cell: CellType) -> tuple:
-    try:
-        return (cell.cell_contents,)
-    except ValueError:  # not assigned
-        return ()
 
 
 def _put_back(x: dict, before: dict) -> None:

@@ -180,6 +180,7 @@ class Builder(Effects):
         self.watcher.forget()
         let_go(recipes.nodes, lambda t: not self.journal.is_born(t) or id(t) in recipes.tensor_numbers)
         self._survivors(recipes)
+        self._kept_numbers(recipes)
         seeds, drawn = capture.seeds(), capture.draws.moved()
         if capture.reasons:
             raise Unnamed("what was said")
@@ -395,6 +396,14 @@ class Builder(Effects):
                 gc.collect()
         shapes = sorted({str(list(s.value.aval.shape)) for s in left})
         self.blame(f"it keeps a tensor it made (of shape {', '.join(shapes[:3])}) beyond the call")
+
+    def _kept_numbers(self, recipes: Recipes) -> None:
+        """Tracked numbers that live on where nobody can put another one at the next call."""
+        tape = self.capture.tape
+        there = [*(p.now() for p in self.numbers.values()), *(s.place.now() for s in self.stored)]
+        if tape.used and tape.kept(recipes.tracked.union(map(id, there))):
+            self.blame("it keeps a number in an object that it made", lasting=True)
+            self.capture.keeps_numbers = True
 
 
 def _replaceable(t: Before) -> bool:

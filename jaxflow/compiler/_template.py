@@ -6,6 +6,7 @@ import dataclasses
 import enum
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from jaxflow._core.fields import init_history, init_requires_grad
@@ -50,6 +51,7 @@ class Recipes:
         self.tensor_numbers: dict[int, int] = {}
         self.kept: list[Any] = []
         self.containers: dict[int, _Made] = {}  # id -> how it is made
+        self.tracked: set[int] = set()  # ids of the tracked numbers that it stores or returns
         self.used: set[tuple] = set()  # places of which it makes views, or whose tensor it returns
         self.nodes: list[Any] = []  # where the histories of the fresh tensors begin
 
@@ -190,6 +192,7 @@ class Recipes:
         if isinstance(x, Tensor):
             return self.tensor(x)
         if type(x) is Tracked:
+            self.tracked.add(id(x))
             if not x.tape.open:  # of a capture that is over: a number like any other
                 number = x.value
                 return lambda call: number
@@ -198,7 +201,7 @@ class Recipes:
         if id(x) in self.staying:
             tree, which = self.staying[id(x)]
             return lambda call: tree.container(which)
-        if isinstance(x, (*SCALARS, enum.Enum)) or id(x) in self.reach.seen or callable(x):
+        if isinstance(x, (*SCALARS, enum.Enum)) or id(x) in self.reach.seen or self._was_there(x):
             return lambda call: x
         made = self.containers.get(id(x))
         if made is None:
@@ -209,6 +212,15 @@ class Recipes:
         else:
             made.again = self.shares = True
         return made
+
+    def _was_there(self, x: Any) -> bool:
+        """Whether a function or class cannot be of this call alone."""
+        if isinstance(x, FunctionType):
+            return not x.__closure__ and not x.__defaults__ and not x.__kwdefaults__ and not x.__dict__
+        if isinstance(x, (MethodType, BuiltinMethodType)):
+            owner = x.__self__
+            return owner is None or isinstance(owner, (type, ModuleType)) or id(owner) in self.reach.seen
+        return isinstance(x, (type, ModuleType))
 
     def _container(self, x: Any) -> Callable:
         kind = type(x)

@@ -1,5 +1,10 @@
 """Numbers of tensors that a compiled call reads: it stores and returns them, and branches by them."""
 
+import collections
+import dataclasses
+import json
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from running import numbers
@@ -147,6 +152,108 @@ ASKED = {
     "whether it is finite": (lambda loss: not torch.isfinite(loss), 8),
     "how large it is": (lambda loss: loss.item() > 1.4, 4),
 }
+
+
+Point = collections.namedtuple("Point", "a b")
+
+
+@dataclasses.dataclass(slots=True)
+class Slots:
+    value: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    value: float = 0.0
+
+
+class Listed(list):
+    pass
+
+
+KEEPING = {
+    "the key of a dict": lambda kept, x: kept.table.update({x: 1}),
+    "in the key of a dict": lambda kept, x: kept.table.update({(x, "b"): x}),
+    "in a set": lambda kept, x: kept.seen.add(x),
+    "in a frozen set": lambda kept, x: setattr(kept, "found", frozenset((x, 1.5))),
+    "in a named tuple": lambda kept, x: setattr(kept, "found", Point(x, [x])),
+    "in a list of these": lambda kept, x: kept.items.append(Point(x, {"k": [x]})),
+    "in a slot": lambda kept, x: setattr(kept.slots, "value", x),
+    "in a slot of something new": lambda kept, x: setattr(kept, "found", Slots(x)),
+    "in a frozen record": lambda kept, x: setattr(kept, "found", Frozen(x)),
+    "in a list of another class": lambda kept, x: setattr(kept, "found", Listed([x])),
+    "in a deque": lambda kept, x: kept.queue.append([x]),
+    "in a variable of a function": lambda kept, x: kept.items.append(lambda: x),
+    "in a default": lambda kept, x: kept.items.append(lambda y=x: y),
+    "in an error": lambda kept, x: kept.items.append(ValueError(x)),
+    "returned": lambda kept, x: (x, [Point(x, (x,))]),
+}
+
+
+def plain(x):
+    """Numbers as JSON writes them, which takes none but Python's own."""
+    if callable(x):
+        return plain(x())
+    if isinstance(x, (dict, set, frozenset)):
+        return sorted(map(plain, x.items() if isinstance(x, dict) else x))
+    if isinstance(x, (list, tuple, collections.deque)):
+        return str(type(x)) + str([*map(plain, x)])
+    if isinstance(x, BaseException):
+        return plain(x.args)
+    if isinstance(x, (Slots, Frozen)):
+        return plain([x.value])
+    return str(x.tolist()) if isinstance(x, torch.Tensor) else json.dumps(x)
+
+
+@pytest.mark.parametrize("of", ["a tensor", "an argument", "a total"])
+@pytest.mark.parametrize("way", KEEPING)
+def test_wherever_they_are_kept_they_are_plain_numbers(way, of, deferred):
+    def called(compiler):
+        kept = SimpleNamespace(table={}, seen=set(), items=[], queue=collections.deque(), slots=Slots(),
+                               found=None, total=0.0)
+
+        @compiler
+        def f(x, number):
+            kept.total += number
+            found = {"a tensor": lambda: x.sum().item(), "an argument": lambda: number}.get(
+                of, lambda: kept.total)()
+            return x * 2, KEEPING[way](kept, found)
+
+        shown = []
+        for k in range(7):
+            result = f(torch.full((2,), float(k)), k * 0.5)
+            shown.append([plain(result), *map(plain, vars(kept).values())])
+        return shown
+
+    expected = called(lambda f: f)
+    assert called(torch.compile) == expected
+
+
+def test_functions_and_objects_of_a_call_are_made_at_each(deferred):
+    made = []
+
+    @torch.compile
+    def f(x):
+        own = []
+        made.append(own.append)
+        made.append(lambda: own)
+        return x + 1
+
+    for k in range(6):
+        f(torch.ones(2))
+        made[-2](k)
+    assert [g() for g in made[1::2]] == [[k] for k in range(6)]
+
+
+def test_what_runs_to_give_a_number_is_no_part_of_the_function(deferred):
+    """The first call computes the number beside what it records; what that calls is not the user's."""
+    layer = nn.Linear(3, 3)
+    step = torch.compile(lambda x: x * 2 if torch.isfinite(
+        torch.stack([layer(x).norm(), x.norm()]).norm()) else x)
+    for k in range(6):
+        step(torch.full((2, 3), float(k)))
+    about = step.explain()
+    assert about["hits"] == 4 and not about["python"], about
 
 
 def test_what_they_decide_in_turn_is_left_to_python():

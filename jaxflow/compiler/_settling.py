@@ -1,0 +1,84 @@
+"""After a capture: plain numbers where tracked ones were left, NOTE [Tracked numbers]."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from operator import is_, setitem
+from types import CellType, FunctionType, ModuleType
+from typing import Any
+
+from jaxflow._core.commit import commit_results, rows_called
+from jaxflow._dispatch.tracked import settled
+
+_DICTS = (dict, OrderedDict, defaultdict)
+_NOT_MADE = (type(None), type, ModuleType, str, bytes, int, float, complex)
+_OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def settle(holders: Iterable, known: Iterable[int]) -> None:
+    """Look through what the call has made, from ``holders`` on; ``known``: ids of what was there before."""
+    todo, seen = list(holders), set(known)
+    while todo:
+        x = todo.pop()
+        if id(x) not in seen and not isinstance(x, _NOT_MADE):
+            seen.add(id(x))
+            settle_in(x)
+            todo += x if isinstance(x, (tuple, set, frozenset)) else [y for _, y in entries_of(x)]
+            todo += (x.__closure__ or ()) if isinstance(x, FunctionType) else ()
+            todo.append(_attributes(x))
+
+
+def settle_in(holder: Any) -> None:
+    """Put plain numbers into one container."""
+    if type(holder) in (*_DICTS, set):
+        keys = list(map(settled, holder))
+        if not all(map(is_, keys, holder)):  # a key cannot be replaced where it stands
+            new = keys if type(holder) is set else list(zip(keys, holder.values()))
+            commit_results(rows_called([(holder.clear,), (holder.update, new)]))
+    put = _put(holder)
+    for key, x in entries_of(holder):
+        plain = settled(x)
+        if plain is not x:
+            put(holder, key, plain)
+
+
+def _attributes(x: Any) -> dict | None:
+    try:
+        return object.__getattribute__(x, "__dict__")  # past what a class may do instead
+    except AttributeError:
+        return None
+
+
+def _put(holder: Any) -> Callable:
+    if isinstance(holder, list):
+        return list.__setitem__
+    if isinstance(holder, (dict, deque)):
+        return setitem
+    return setattr
+
+
+def entries_of(holder: Any) -> list[tuple]:
+    """(key, value) of all that something holds which can be stored anew."""
+    if isinstance(holder, dict):
+        return list(dict.items(holder))
+    if isinstance(holder, (list, deque)):
+        return list(enumerate(holder))
+    if isinstance(holder, CellType):
+        return [("cell_contents", x) for x in contents_of(holder)]
+    if isinstance(holder, FunctionType):
+        return [(name, getattr(holder, name)) for name in ("__defaults__", "__kwdefaults__")]
+    if isinstance(holder, BaseException):
+        return [("args", holder.args)]
+    kinds = [c for c in type(holder).__mro__ if c.__flags__ & _OF_PYTHON and "__slots__" in vars(c)]
+    names = [n for c in kinds for n in ((c.__slots__,) if isinstance(c.__slots__, str) else c.__slots__)]
+    return [(n, getattr(holder, n)) for n in names if n not in ("__dict__", "__weakref__") and
+            hasattr(holder, n)]
+
+
+def contents_of(cell: CellType) -> tuple:
+    """What a variable of an enclosing function holds; nothing if it is not assigned."""
+    try:
+        return (cell.cell_contents,)
+    except ValueError:
+        return ()
