@@ -70,6 +70,14 @@ class Contents:
         return self.row.shown
 
 
+def _at(row: Row | Contents, key: Any) -> Any:
+    get, _, at = row.access(key)
+    try:
+        return get(row.holder, at)
+    except (LookupError, ValueError):  # an entry that is gone, a variable without a value
+        return None
+
+
 class Tree:
     """The place of a container that each call replaces; ``tree[i]`` is the leaf that stands there now.
 
@@ -91,9 +99,8 @@ class Tree:
         return leaves_of(self.now())[i]
 
     def now(self) -> Any:
-        """The container that stands there now."""
-        get, _, at = self.row.access(self.key)
-        return get(self.row.holder, at)
+        """The container that stands there now; None if nothing does."""
+        return _at(self.row, self.key)
 
     def container(self, i: int) -> Any:
         """The container that stands there now, or the ``i``-th in it."""
@@ -113,10 +120,8 @@ class Tree:
         now = self.now()
         if flatten(now, leaves) != self.structure:
             return False
-        for row, key in self.also:
-            get, _, at = row.access(key)
-            if get(row.holder, at) is not now:
-                return False
+        if not all(_at(row, key) is now for row, key in self.also):
+            return False
         return all(isinstance(leaves[i], Tensor) for i, _ in self.tensors) and (
             all(leaves[i] is t for i, t in self.fixed) and all(same(y, leaves[i]) for i, y in self.others)
         )

@@ -266,6 +266,12 @@ def shown(x):
     return [*map(shown, parts(x))] if isinstance(x, (Held, dict, list, tuple)) else numbers(x)
 
 
+def first_of_one(kept, x):
+    kept.hidden.append((x * 2, 0.5))
+    kept.hidden[:] = kept.hidden[-1:]
+    return x
+
+
 def tables(k):
     return [{"a": torch.full((2,), k), "scale": k}, {"a": torch.zeros(2), "scale": 2.0}]
 
@@ -275,6 +281,7 @@ HOLDING = {
     "beside a record": (beside_a_record, lambda k: (Held(torch.full((2,), k)), torch.zeros(2)), 12),
     "a record anew": (a_record_anew, lambda k: Held(torch.full((2,), k)), 12),
     "pairs": (pairs, lambda k: [(torch.full((2,), k), k)], 8),
+    "first of one": (first_of_one, lambda k: [] if k == 3.0 else [(torch.zeros(2), k)], 10),
     "swapped": (swapped, tables, 8),
     "changed within": (changed_within, tables, 0),
 }
