@@ -214,7 +214,9 @@ class FirstCall:
             for place in capture.numbers:
                 entry.note_number(*place)
             if capture.keeps_numbers:
-                entry.tracked, entry.reads = None, END
+                entry.tracked = None
+            if capture.reads == END or capture.keeps_numbers:
+                entry.reads = END
             elif capture.read_line is not None:
                 # Nothing is known to stand in the way: the next capture follows such numbers.
                 entry.reads = END if capture.lasting else FOLLOW

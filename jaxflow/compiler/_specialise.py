@@ -22,7 +22,7 @@ from jaxflow._dispatch.plan import Plan
 from jaxflow._dispatch.spares import large
 
 from ._arguments import Arguments
-from ._capture import Capture
+from ._capture import END, Capture
 from ._effects import Effects
 from ._guard import Guard
 from ._journal import UNKNOWN
@@ -33,6 +33,9 @@ from ._rows import Item
 from ._specialisation import Specialisation
 from ._template import Recipes, Unnamed, Unwalked, let_go
 from ._watcher import Watcher
+
+# Bytes that may be there twice, so that a call can look at its results before it overwrites anything.
+_MOST_KEPT = 256 << 20
 
 
 class Builder(Effects):
@@ -190,8 +193,14 @@ class Builder(Effects):
         reads = capture.tape.reads
         needed.update(slot for slot in reads if slot >= 0)
         order = self._order(leaves)
-        # A call that reads numbers publishes what they decide, so it gives nothing away before it has them.
-        donatable = () if reads else self._donatable(order, writes, recipes)
+        donatable = self._donatable(order, writes, recipes)
+        if reads:  # which decide what is published: nothing is given away before they are known
+            kept = sum(capture.leaves[-1 - order[i]].aval.nbytes for i in donatable)
+            if kept > _MOST_KEPT and not capture.fullgraph:
+                capture.reads = END
+                self.blame(f"it reads numbers of tensors, and overwrites {kept >> 20} MB", lasting=True)
+                raise Unnamed("what was said")
+            donatable = ()
         new_slot = {slot: -1 - i for i, slot in enumerate(order)}
 
         def slot_of(value: Value) -> int:

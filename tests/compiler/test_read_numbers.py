@@ -273,6 +273,31 @@ def test_a_whole_graph_goes_on_trying():
     assert step.explain()["specialisations"] == 2
 
 
+@pytest.mark.parametrize("fullgraph", [False, True])
+def test_large_memory_is_not_there_twice_for_a_number(fullgraph, deferred, monkeypatch):
+    monkeypatch.setattr("jaxflow.compiler._specialise._MOST_KEPT", 64)
+
+    def losses(compiler):
+        weight = torch.zeros(32, requires_grad=True)
+        optimizer = torch.optim.SGD([weight], lr=0.25)
+
+        @compiler
+        def step(x):
+            optimizer.zero_grad()
+            loss = (weight - x).pow(2).sum()
+            loss.backward()
+            optimizer.step()
+            return loss.item()
+
+        return [step(torch.ones(32)) for _ in range(6)], step
+
+    expected, _ = losses(lambda f: f)
+    found, step = losses(lambda f: torch.compile(f, fullgraph=fullgraph))
+    assert found == expected
+    assert step.explain()["hits"] == (4 if fullgraph else 0)
+    assert fullgraph or step.explain()["python"][0].startswith("a number of a tensor is needed at")
+
+
 def test_a_whole_graph_takes_no_number_into_an_operation():
     step = torch.compile(lambda x: x * x.sum().item(), fullgraph=True)
     with pytest.raises(torch.compiler.Unsupported, match="a number of a tensor is needed at .*to go on"):
