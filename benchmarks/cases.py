@@ -61,8 +61,8 @@ def _program(torch, requires_grad: bool) -> Callable[[], float]:
     return _repeated(body, found)
 
 
-def _step(torch, optimizer: str, compiled: bool = False) -> Callable[[], float]:
-    """Five steps of a perceptron of 64, 32 and 10 units, batches of 64."""
+def _step(torch, optimizer: str, compiled: bool = False, reads: bool = False) -> Callable[[], float]:
+    """Five steps of a perceptron of 64, 32 and 10 units, batches of 64; ``reads``: losses are added up."""
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10))
     options = {"lr": 0.01, "momentum": 0.9} if optimizer == "SGD" else {}
@@ -74,8 +74,11 @@ def _step(torch, optimizer: str, compiled: bool = False) -> Callable[[], float]:
         update.zero_grad()
         loss.backward()
         update.step()
+        if reads:
+            total[0] += loss.item()
         return loss
 
+    total = [0.0]
     call = torch.compile(step) if compiled else step
 
     def body() -> None:
@@ -95,6 +98,7 @@ CASES: dict[str, Callable] = {
     "step-sgd": lambda torch: _step(torch, "SGD"),
     "step-adamw": lambda torch: _step(torch, "AdamW"),
     "step-compiled": lambda torch: _step(torch, "SGD", compiled=True),
+    "step-compiled-reads": lambda torch: _step(torch, "SGD", compiled=True, reads=True),
 }
 
 

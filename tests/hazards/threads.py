@@ -204,6 +204,25 @@ def one_compiled_function(mode: str, number: int, seed: int) -> str:
     return differ(together(mode, jobs), [[[i + k + 1.0] * 2 for k in range(STEPS)] for i in range(number)])
 
 
+def totals_of_one_compiled_function(mode: str, number: int, seed: int) -> str:
+    """All threads call one function that adds to a tensor and reads a number of it."""
+    total = torch.zeros(3)
+
+    def step(x: torch.Tensor) -> float:
+        total.add_(x)
+        return total.sum().item()
+
+    run = torch.compile(step)
+
+    def job() -> list:
+        return [run(torch.ones(3)) for _ in range(STEPS)]
+
+    for seen in together(mode, [job] * number):
+        if any(value % 3 for value in seen) or any(a >= b for a, b in zip(seen, seen[1:])):
+            return f"read {seen}"
+    return differ([total.tolist(), total._version], [[float(number * STEPS)] * 3, number * STEPS])
+
+
 def captures_beside_others(mode: str, number: int, seed: int) -> str:
     """One thread captures again and again; others read, write, compute and draw without ``compile``."""
     total, c, weight = torch.zeros(4), torch.zeros(3), data(seed, 4)
@@ -252,7 +271,7 @@ def captures_beside_others(mode: str, number: int, seed: int) -> str:
 TRIALS = (separate_models, gradients_of_one_model, additions, reading_what_another_steps,
           drawing_from_one_generator, drawing_from_generators_of_their_own)
 COMPILED_TRIALS = (separate_models, reading_what_another_steps, one_compiled_function,
-                   captures_beside_others)
+                   totals_of_one_compiled_function, captures_beside_others)
 
 
 def judge(trial: Callable, mode: str, number: int, seed: int) -> Verdict:
