@@ -31,7 +31,7 @@ class Call:
                  storages: int, recipes: int) -> None:
         self.arguments, self.grads, self.items, self.entries = arguments, grads, items, entries
         self.bumps: dict[int, int] = {}
-        self.containers: dict[int, Any] = {}
+        self.containers: dict[int, Any] | None = None
         self.fresh: Sequence = ()
         self.storages = [None] * storages
         self.made = [None] * recipes

@@ -116,6 +116,7 @@ class Specialisation(Conditions):
         self.known_groups = [None] * len(self.dynamic)
         self.schedules = [e[1] for e in self.events if e[0] == "schedule"]
         self.turns = _in_turns(self.events)
+        self.in_order = bool(self.turns or self.reads)  # something has to be known before something else
         self.at_once = range(0 if self.turns else len(self.dynamic))
         self.generators = [g for g, _, _ in self.drawn]
         self.seed_list = [(at, g, draw) for at, (g, draw) in self.seeds.items()]
@@ -232,7 +233,7 @@ class Specialisation(Conditions):
     def call(self, leaves: list) -> Any:
         """The quick call if every guard holds; otherwise MISSED."""
         usual = self.usual
-        while self.turns or self.reads:
+        while self.in_order:
             try:
                 if self.unsteady():
                     return MISSED

@@ -262,6 +262,8 @@ class _Made:
     def __call__(self, call: Any) -> Any:
         if not self.again:
             return self.build(call)
+        if call.containers is None:
+            call.containers = {}
         if self.number not in call.containers:
             call.containers[self.number] = self.build(call)
         return call.containers[self.number]
