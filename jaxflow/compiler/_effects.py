@@ -45,7 +45,7 @@ class Effects:
         stored: numbers that the call stores.
         items: attributes that hold another tensor after each call.
         trees: containers that each call replaces; ``gone``: ids of those that were there, and in them.
-        staying: id of a container that stands in the new one, too -> (tree, its number there).
+        stood: id of a container that was there, or in one of them -> (tree, its number there).
         grown: ids of lists that it appends to and does not read, and of what is there.
         refilled: ids of lists that get more or fewer entries by each call.
         lengths: (list, more entries than an earlier capture found there) of those that have only grown.
@@ -67,7 +67,7 @@ class Effects:
         self.items: list[Item] = []
         self.trees: list[Tree] = []
         self.gone: set[int] = set()
-        self.staying: dict[int, tuple] = {}
+        self.stood: dict[int, tuple] = {}
         self.grown: set[int] = set()
         self.refilled: set[int] = set()
         self.lengths: list[tuple] = []
@@ -324,7 +324,7 @@ class Effects:
                 known.also.append((row, key))
             elif not self._kept_leaves(tree, before):
                 return False
-            self.staying.update((id(x), (tree, at[id(x)])) for x in staying)
+            self.stood.update((y, (tree, i)) for y, i in at.items())
         if not all(map(self._nameable, made)):
             return False
         self.carried.update(map(id, made))

@@ -15,6 +15,7 @@ from jaxflow._dispatch.tracked import Tape, settled
 
 from ._arguments import Arguments, flatten, records, same_attributes
 from ._capture import END, FOLLOW, NEEDED, Capture, Unsupported
+from ._containers import containers_of
 from ._modes import modes
 from ._numbers import Numbers, is_store
 from ._reach import Reach
@@ -107,6 +108,8 @@ class FirstCall:
                 capture.blame(f"{row.describe(key)} is another thing each time it is asked for")
         self.builder = Builder(capture, self.watcher, reach, tensors, {id(x) for x in self.given}, numbers)
         self.builder.lengths = self.entry.lengths
+        given = (x for y in (*self.args, *self.kwargs.values()) for x in containers_of(y))
+        self.builder.given = frozenset(id(x) for x in given if not isinstance(x, tuple))
         self.arguments = Arguments(self.structure, leaves, self.builder.fixed, list(self.tracked.values()))
         self.views = views
 

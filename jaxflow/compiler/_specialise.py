@@ -45,6 +45,7 @@ class Builder(Effects):
                  numbers: Numbers) -> None:
         super().__init__(capture, watcher, reach, tensors, known, numbers)
         self.program, self.result = capture.program, None
+        self.given: frozenset[int] = frozenset()  # ids of lists, dicts and records among the arguments
         self.walked: set[int] = set()  # ids of nodes of histories from before it that a backward came to
         self.places: dict[int, tuple] = {}  # id of a storage -> its place
         self.fixed: dict[int, int] = {}  # id of a captured tensor's storage -> its number
@@ -173,7 +174,7 @@ class Builder(Effects):
         items = {id(item.tensor): i for i, item in enumerate(self.items)}
         recipes = Recipes(program, self.journal.is_born, numbers, items, self.reach, self.place_of)
         recipes.dropped = frozenset(id(item.tensor) for item in self.dropped)
-        recipes.staying = self.staying
+        recipes.stood, recipes.given = self.stood, self.given
         result = recipes.result(self.result)
         grads = self._new_grads(recipes)
         sinks = [(row, key, recipes.result(x), follows) for row, key, x, follows in self.sinks]

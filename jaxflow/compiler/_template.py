@@ -182,8 +182,9 @@ class Recipes:
         return made_view
 
     dropped: frozenset[int] = frozenset()  # tensors that the call replaces and does not read
+    given: frozenset[int] = frozenset()  # ids of lists, dicts and records among the arguments
     shares = False  # whether a container that it makes stands at several places
-    staying: dict[int, tuple] = {}  # id of a container that stood in a tree -> (tree, number)
+    stood: dict[int, tuple] = {}  # id of a container that stood in a tree -> (tree, number)
 
     # ---------------------------------------------------------------------------------------- results
 
@@ -198,11 +199,13 @@ class Recipes:
                 return lambda call: number
             entry = x.tape.keep(x)
             return lambda call: call.entries[entry]
-        if id(x) in self.staying:
-            tree, which = self.staying[id(x)]
+        if id(x) in self.stood:
+            tree, which = self.stood[id(x)]
             return lambda call: tree.container(which)
         if isinstance(x, (*SCALARS, enum.Enum)) or id(x) in self.reach.seen or self._was_there(x):
             return lambda call: x
+        if id(x) in self.given:
+            raise Unnamed(f"a {type(x).__name__} that it was given")
         made = self.containers.get(id(x))
         if made is None:
             made = self.containers[id(x)] = _Made(len(self.containers))
@@ -219,7 +222,9 @@ class Recipes:
             return not x.__closure__ and not x.__defaults__ and not x.__kwdefaults__ and not x.__dict__
         if isinstance(x, (MethodType, BuiltinMethodType)):
             owner = x.__self__
-            return owner is None or isinstance(owner, (type, ModuleType)) or id(owner) in self.reach.seen
+            return owner is None or isinstance(owner, (type, ModuleType)) or (
+                id(owner) in self.reach.seen and id(owner) not in self.stood
+            )
         return isinstance(x, (type, ModuleType))
 
     def _container(self, x: Any) -> Callable:

@@ -309,3 +309,71 @@ def test_containers_that_stand_in_the_next_one_as_well(name, executor):
     found, f = called(torch.compile)
     check_same(found, expected)
     assert f.explain()["hits"] >= hits, f.explain()
+
+
+def kept_before(kept, x):
+    old, kept.hidden = kept.hidden, (x + 1, 0.5)
+    return old
+
+
+def of_the_one_before(kept, x):
+    old = kept.hidden
+    kept.hidden = [x + 1, [old[0]]]
+    return old[1], [old], old[1] is old
+
+
+def record_before(kept, x):
+    old, kept.hidden = kept.hidden, Held(kept.hidden.a + x)
+    return old
+
+
+def first_of_many(kept, x):
+    kept.hidden.append([x * 2])
+    return kept.hidden.pop(0), kept.hidden, x + 1
+
+
+BEFORE = {
+    "tuple": (kept_before, lambda: (torch.zeros(2), 0.5)),
+    "list": (of_the_one_before, lambda: [torch.zeros(2), [torch.zeros(2)]]),
+    "record": (record_before, lambda: Held(torch.zeros(2))),
+    "many": (first_of_many, lambda: [[torch.zeros(2)], [torch.ones(2)]]),
+}
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_what_stood_there_before_may_be_returned(name, executor):
+    step, made = BEFORE[name]
+
+    def called(compiler):
+        kept = SimpleNamespace(hidden=made())
+        f, found = compiler(lambda x: step(kept, x)), []
+        for k in range(8):
+            before = kept.hidden
+            result = f(torch.full((2,), float(k)))
+            found.append([shown(result), shown(kept.hidden), result is before,
+                          [y is before for y in parts(result)], [y is kept.hidden for y in parts(result)]])
+        return found, f
+
+    expected, _ = called(lambda f: f)
+    found, f = called(torch.compile)
+    check_same(found, expected)
+    assert f.explain()["hits"] >= 6, f.explain()
+
+
+@pytest.mark.parametrize("given", [lambda x: [x], lambda x: {"k": x}, Held, lambda x: ([x],)])
+@pytest.mark.parametrize("way", ["returned", "kept"])
+def test_containers_that_it_was_given_are_the_same_ones(given, way, deferred):
+    kept = SimpleNamespace(held=None)
+
+    def step(held):
+        inside = held[0] if isinstance(held, tuple) else held
+        if way == "kept":
+            kept.held = inside
+        return inside if way == "returned" else None, parts(inside)[0] + 1
+
+    f = torch.compile(step)
+    for k in range(5):
+        held = given(torch.full((2,), float(k)))
+        result, _ = f(held)
+        assert (result if way == "returned" else kept.held) is (held[0] if type(held) is tuple else held)
+    assert f.explain()["hits"] == 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import random
 import textwrap
 import warnings
@@ -91,8 +92,10 @@ def performed(source: Source, compiled: bool) -> Trace:
             with contextlib.suppress(RuntimeError):  # the same in both
                 exec(row, space)
         facts: dict[str, Any] = {}
+        result = None
         try:
-            describe("result", step(space["x"], space["n"]), facts)
+            result = step(space["x"], space["n"])
+            describe("result", result, facts)
         except Exception as error:
             facts["raised"] = type(error).__name__
             errors.append(f"call {len(calls)} raised {type(error).__name__}: {error}"[:200])
@@ -102,8 +105,29 @@ def performed(source: Source, compiled: bool) -> Trace:
             describe(name, space[name], facts)
         facts["rng"] = np.asarray(torch.get_rng_state().tolist())
         facts["grad mode"] = torch.is_grad_enabled()
+        names = {"result": result, "x": space["x"], "q": space["q"], "MEMORY": space["MEMORY"], **vars(p)}
+        facts["same objects"] = aliases(names)
+        result = names = None
         calls.append(facts)
     return Trace(calls, errors, step.explain()["python"] if compiled else [])
+
+
+def aliases(names: dict[str, Any]) -> list[list[str]]:
+    """Which places hold the same tensor or container, as deep as these go."""
+    found: dict[int, list[str]] = {}
+    todo = list(names.items())
+    while todo:
+        name, x = todo.pop()
+        if isinstance(x, (torch.Tensor, list, dict)) or dataclasses.is_dataclass(x):
+            places = found.setdefault(id(x), [])
+            places.append(name)
+            if len(places) > 1:
+                continue  # what is in it is the same
+        if isinstance(x, (list, tuple)):
+            todo += [(f"{name}[{i}]", y) for i, y in enumerate(x)]
+        elif isinstance(x, dict) or dataclasses.is_dataclass(x):
+            todo += [(f"{name}.{k}", y) for k, y in (x if isinstance(x, dict) else vars(x)).items()]
+    return sorted(sorted(places) for places in found.values() if len(places) > 1)
 
 
 def describe(name: str, x: Any, facts: dict[str, Any]) -> None:

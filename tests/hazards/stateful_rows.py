@@ -169,6 +169,11 @@ STATEMENTS = (
     "if self.pairs and isinstance(self.pairs[0], tuple):\n    self.pairs[0][0].mul_(0.5)",
     "self.pairs = [*self.pairs[1:], (self.a, [y.detach()])]",
     "if self.pairs:\n    return self.pairs[-1]",
+    "old, self.hidden = self.hidden, (y.detach(), n)\nif self.flag:\n    return old",
+    "old, self.pairs = self.pairs, [(y.detach(), n)]\nif old:\n    return old, old[0]",
+    "if self.pairs:\n    return self.pairs.pop(0), self.pairs",
+    "old, self.b = self.b, y.detach() * 0.5\nif self.flag:\n    return old",
+    "return [self.a, self.items, y]",
     # plain Python that changes
     "self.count += 1",
     "if self.count % 2:\n    y = y * 0.5",
