@@ -192,7 +192,7 @@ class Effects:
                    for x in (vars(s), *vars(s).values(), *s.optimizer.param_groups))
 
     def _kept_in_attribute(self, row: Row, key: Any, old: Any, new: Any) -> bool:
-        """Whether an attribute was given a flag, or a tensor that can be named; then each call does so.
+        """Whether an attribute was given a flag, an object, or a tensor that can be named, as by each call.
 
         Entries of lists and dicts, globals and variables of enclosing functions count as attributes.
         """
@@ -200,7 +200,7 @@ class Effects:
         if not named and not (is_store(row) and type(key) in (str, int)):  # which compare without Python
             return False
         _, put, at = row.access(key)
-        if type(row.holder) is not list and isinstance(old, _FLAGS) and isinstance(new, _FLAGS):
+        if type(row.holder) is not list and self._is_flag(old) and self._is_flag(new):
             # What it is afterwards follows from what it was, which is guarded. A counter is never twice the
             # same, so for numbers that would be no use.
             self.settings.append((put, row.holder, at, new))
@@ -222,6 +222,12 @@ class Effects:
         self.carried.add(id(new))
         self.sinks.append((row, key, new, follows))
         return True
+
+    def _is_flag(self, x: Any) -> bool:
+        """Whether something is one of few: a word, a member of an enumeration, an object that was there."""
+        return isinstance(x, (*_FLAGS, enum.Enum)) or (
+            id(x) in self.reach.seen and not isinstance(x, Tensor) and parts_of(x) is None
+        )
 
     def _moved(self, new: Any) -> bool:
         """Whether a container stood somewhere before the call."""

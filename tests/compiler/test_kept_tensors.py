@@ -732,3 +732,57 @@ def test_containers_at_two_places(name, executor):
     found, f = called(torch.compile)
     check_same(found, expected)
     assert f.explain()["hits"] >= hits, f.explain()
+
+
+class Phase(enum.Enum):
+    FIRST, SECOND = 1, 2
+
+
+class Holding:
+    def __init__(self, value):
+        self.value = value
+
+
+def objects(kept, x):
+    kept.a, kept.b = kept.b, kept.a
+    kept.a.value += 1
+    return x * kept.a.value
+
+
+def networks(kept, x):
+    kept.net, kept.other = kept.other, kept.net
+    with torch.no_grad():
+        kept.net.weight.mul_(0.5)
+        return kept.net(x) + kept.other.weight.sum()
+
+
+def phases(kept, x):
+    kept.phase = Phase.SECOND if kept.phase is Phase.FIRST else Phase.FIRST
+    return x * kept.phase.value
+
+
+def chosen(kept, x):
+    kept.best = kept.a if kept.best is None else None if kept.best is kept.b else kept.b
+    return x * (kept.best.value if kept.best is not None else 0.5)
+
+
+@pytest.mark.parametrize("step", [objects, networks, phases, chosen])
+def test_objects_that_change_places(step, executor):
+    def called(compiler):
+        torch.manual_seed(0)
+        nets = nn.Linear(2, 2).double(), nn.Linear(2, 2).double()
+        kept = SimpleNamespace(a=Holding(1.0), b=Holding(2.0), net=nets[0], other=nets[1], phase=Phase.FIRST,
+                               best=None)
+        f, found = compiler(lambda x: step(kept, x)), []
+        for k in range(16):
+            if k == 9:
+                kept.a.value = 5.0
+            result = f(torch.full((2,), float(k), dtype=torch.float64))
+            found.append([result, kept.a.value, kept.b.value, kept.net is nets[0], kept.other is nets[0],
+                          kept.phase.name, kept.best is kept.a, kept.best is kept.b])
+        return numbers(found), f
+
+    expected, _ = called(lambda f: f)
+    found, f = called(torch.compile)
+    check_same(found, expected)
+    assert f.explain()["hits"] >= 8, f.explain()

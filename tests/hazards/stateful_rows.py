@@ -58,7 +58,7 @@ class Program:
         self.h = self.total = self.hidden = None
         self.items, self.numbers, self.history, self.pairs = [], [0.5, 0.25], [], []
         self.table = {"first": torch.ones(2, 3, dtype=torch.float64), "second": 0.5}
-        self.settings = Settings()
+        self.settings, self.spare = Settings(), Settings()
         self.flag, self.count, self.name, self.bad = False, 0, "x", False
         self.net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3)).double()
         self.target = copy.deepcopy(self.net)
@@ -212,6 +212,11 @@ STATEMENTS = (
     "self.opt.param_groups[0]['momentum'] = 0.9 - self.opt.param_groups[0]['momentum'] * 0.5",
     "self.drop.p = 0.75 - self.drop.p",
     "if self.count == 3:\n    raise KeyError('count')",
+    "self.settings, self.spare = self.spare, self.settings",
+    "self.settings = self.spare",
+    "self.net, self.target = self.target, self.net",
+    "self.chosen = self.net if getattr(self, 'chosen', None) is not self.net else self.target",
+    "if hasattr(self, 'chosen'):\n    y = self.chosen(y.detach()).detach()",
     "self.flag = self.count > 1",
     "self.flag = not self.flag",
     "if self.flag:\n    y = -y",
