@@ -44,6 +44,8 @@ NEEDED = "a number of a tensor is needed at"
 
 # What `Capture.reads` may be.
 END, SHOW, FOLLOW = "end", "show", "follow"
+# So many numbers are computed beside a recording; each takes what comes before it once more.
+_MOST_READS = 8
 
 
 class Unsupported(RuntimeError):
@@ -91,12 +93,14 @@ class Capture:
         reads: what becomes of a number of a tensor that is asked for by ``item()`` or a condition: END ends
             the recording there, SHOW gives it as it is and goes on, FOLLOW gives a tracked one.
         read_line: where SHOW did that.
+        shown: slot -> the number, of those that were asked for.
         keeps_numbers: whether a tracked number stands where it cannot be followed.
     """
 
     def __init__(self, fullgraph: bool, tape: Tape, generators: dict[int, Generator], reads: str) -> None:
         self.reads = reads
         self.read_line: str | None = None
+        self.shown: dict[int, Any] = {}
         self.keeps_numbers = False
         tape.on_need = self._needed
         self.tape = tape
@@ -236,18 +240,26 @@ class Capture:
             if value.doubt is not None:
                 value.doubt[0].answer(value, value.doubt[1])
             number = as_number(np.asarray(value.array))
+        elif slot not in self.shown and len(self.shown) == _MOST_READS:
+            self.reads = END
+            return None
         else:
-            watching = sys.getprofile()
-            sys.setprofile(None)  # what runs now is no part of the function
-            try:
-                number = as_number(np.asarray(program.beside(slot)))
-            finally:
-                sys.setprofile(watching)
+            number = self._shown(slot)
         if self.reads == SHOW:
             self.read_line = self.read_line or explain.user_line()
             return number
         followed = self.tape.read(slot, number)
         return bool(followed) if type(number) is bool else followed
+
+    def _shown(self, slot: int) -> Any:
+        if slot not in self.shown:
+            watching = sys.getprofile()
+            try:
+                sys.setprofile(None)  # what runs now is no part of the function
+                self.shown[slot] = as_number(np.asarray(self.program.beside(slot)))
+            finally:
+                sys.setprofile(watching)
+        return self.shown[slot]
 
     def over(self) -> bool:
         """Whether the recording is an ordinary Program by now."""

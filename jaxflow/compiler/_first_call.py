@@ -217,13 +217,13 @@ class FirstCall:
             for place in capture.numbers:
                 entry.note_number(*place)
             if capture.keeps_numbers:
-                entry.tracked = None
-            if capture.reads == END or capture.keeps_numbers:
-                entry.reads = END
+                entry.tracked, entry.reads = None, END
             elif capture.read_line is not None:
                 # Nothing is known to stand in the way: the next capture follows such numbers.
                 entry.reads = END if capture.lasting else FOLLOW
                 entry.attempts -= 1
+        if capture.reads == END:
+            entry.reads = END
         if spec is None:
             self._refuse(bool(unknown))
         return spec

@@ -298,6 +298,25 @@ def test_large_memory_is_not_there_twice_for_a_number(fullgraph, deferred, monke
     assert fullgraph or step.explain()["python"][0].startswith("a number of a tensor is needed at")
 
 
+def test_many_numbers_end_a_recording(deferred):
+    """Each is computed beside it, which takes what comes before it once more."""
+    def total(count):
+        def f(x):
+            found = 0.0
+            for _ in range(count):
+                x = x + 1
+                found += x.sum().item() + x.sum().item() * 0
+            return found
+
+        return f
+
+    for count in (4, 5, 12):
+        step = torch.compile(total(count))
+        for k in range(5):
+            assert step(torch.full((2,), float(k))) == total(count)(torch.full((2,), float(k)))
+        assert step.explain()["hits"] == (3 if count == 4 else 0), count
+
+
 def test_a_whole_graph_takes_no_number_into_an_operation():
     step = torch.compile(lambda x: x * x.sum().item(), fullgraph=True)
     with pytest.raises(torch.compiler.Unsupported, match="a number of a tensor is needed at .*to go on"):
