@@ -80,7 +80,7 @@ class Builder(Effects):
 
     def _place_items(self) -> None:
         """Tell the attributes whose old tensor is read, which is an input then, from those that drop it."""
-        read = {x for x in self.program.trace if x.__class__ is int and x < 0}
+        read = self._read()
         changed = {id(s) for s in self._changed()}
         candidates, self.items = self.items, []
         for item in candidates:
@@ -282,12 +282,7 @@ class Builder(Effects):
         seen_as = capture.seen_as
         viewed = {seen_as[id(t)]: i for i, t in enumerate(self.arguments) if id(t) in seen_as}
         found: dict[int, tuple] = {}
-        used = {x for x in self.program.trace if x.__class__ is int and x < 0}
-        for s in self._changed():
-            if self._owed(s.value) and s.value.producer[1] < 0:
-                used.add(s.value.producer[1])
-        used.update(slot for slot in self.capture.tape.reads if slot < 0)
-        for slot in used:
+        for slot in self._read():
             value = capture.leaves[-1 - slot]
             if slot in viewed:
                 found[slot] = ("view", viewed[slot])
@@ -299,6 +294,15 @@ class Builder(Effects):
                 self.blame(f"it reads a tensor of shape {list(value.aval.shape)} {UNKNOWN}")
         if self.capture.reasons:
             raise Unnamed("what was said")
+        return found
+
+    def _read(self) -> set[int]:
+        """The slots of leaves that the operations take, or that are there afterwards."""
+        found = {x for x in self.program.trace if x.__class__ is int and x < 0}
+        found.update(slot for slot in self.capture.tape.reads if slot < 0)
+        for s in (*self._changed(), *self.journal.born_storages()):  # a clone is the same memory at first
+            if self._owed(s.value) and s.value.producer[1] < 0:
+                found.add(s.value.producer[1])
         return found
 
     def _order(self, leaves: dict[int, tuple]) -> list[int]:

@@ -786,3 +786,39 @@ def test_objects_that_change_places(step, executor):
     found, f = called(torch.compile)
     check_same(found, expected)
     assert f.explain()["hits"] >= 8, f.explain()
+
+
+class Copies:
+    def __init__(self):
+        self.a, self.b, self.c = torch.zeros(2), torch.ones(2), torch.full((2,), 2.0)
+
+
+def copied_then_written(kept, x):
+    kept.b = kept.a.clone()
+    kept.a.add_(x)
+    return x * 2, kept.c.clone()
+
+
+def copied_alone(kept, x):
+    kept.a, kept.b = kept.b.detach().clone(), kept.a
+    return x + 1, x.clone()
+
+
+@pytest.mark.parametrize("step", [copied_then_written, copied_alone])
+def test_copies_of_what_is_not_read_otherwise(step, executor):
+    def called(compiler):
+        kept = Copies()
+        f, found = compiler(lambda x: step(kept, x)), []
+        for k in range(8):
+            x = torch.full((2,), float(k))
+            results = f(x)
+            found += numbers([results, kept.a, kept.b, kept.c])
+            for t in (*results, kept.a, kept.c, x):
+                t.add_(0.5)  # a copy shares nothing with it
+            found += numbers([results, kept.a, kept.b, kept.c, x])
+        return found, f
+
+    expected, _ = called(lambda f: f)
+    found, f = called(torch.compile)
+    check_same(found, expected)
+    assert f.explain()["hits"] == 7, f.explain()
