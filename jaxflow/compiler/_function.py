@@ -75,12 +75,14 @@ class Entry:
         """Whether a call that nothing serves may be captured."""
         return self.python is None or self.calls >= self.again
 
-    def drop_unsteady(self) -> None:
-        """Leave to Python what numbers of tensors decide now in one way, now in another."""
-        steady = [spec for spec in self.specialisations if not spec.unsteady()]
-        if len(steady) < len(self.specialisations):
-            self.hits += sum(spec.hits for spec in self.specialisations if spec.unsteady())
-            self.specialisations, self.reads = steady, END
+    def drop_unsteady(self) -> int:
+        """Leave to Python what numbers of tensors decide in one way, then in another; how many that are."""
+        unsteady = [spec for spec in self.specialisations if spec.unsteady()]
+        if unsteady:
+            self.hits += sum(spec.hits for spec in unsteady)
+            self.specialisations = [spec for spec in self.specialisations if spec not in unsteady]
+            self.reads = END
+        return len(unsteady)
 
 
 class CompiledFunction(Wrapped):
@@ -161,7 +163,7 @@ class CompiledFunction(Wrapped):
                 return self.fn(*args, **kwargs)
             if entry.specialisations:
                 self.misses.append(entry.specialisations[0].misses(structure, leaves))
-                entry.drop_unsteady()
+                self.count -= entry.drop_unsteady()
             if self.count >= self.limit:
                 self._give_up(entry)
                 return self.fn(*args, **kwargs)
