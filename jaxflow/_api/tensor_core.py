@@ -273,8 +273,9 @@ def item(self):
     if self._aval.device.type == "meta":
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     value = value_of(self)
-    if value.__class__ is Value and value.producer is not None:
-        followed = value.producer[0].program.number(value)
+    producer = value.producer if value.__class__ is Value else None
+    if producer is not None:
+        followed = producer[0].program.number(value, producer[1])
         if followed is not None:
             return followed
     return as_number(value.host())

@@ -161,8 +161,8 @@ class Program:
 
     # -------------------------------------------------------------------------------- running
 
-    def number(self, value: Value) -> Any:
-        """The one number of a result, if it can be had without running all of this; else None."""
+    def number(self, value: Value, slot: int) -> Any:
+        """The one number of the result ``slot``, if it can be had without running all of this; else None."""
         return None
 
     def deliver(self, value: Value) -> None:

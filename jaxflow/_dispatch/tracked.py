@@ -62,7 +62,7 @@ class Tape:
 
     def close(self) -> None:
         """Write down no more."""
-        self.open, self.on_need = False, _nobody_asks
+        self.open, self.on_need, self.made = False, _nobody_asks, []
 
     @property
     def used(self) -> bool:

@@ -228,23 +228,26 @@ class Capture:
                 "with tensors (torch.where), read the number after the call, or compile without fullgraph."
             )
 
-    def number(self, value: Value) -> Any:
+    def number(self, value: Value, slot: int) -> Any:
         """The one number of a result or a leaf, if the recording goes on without being run; else None."""
-        program, (_, slot) = self.program, value.producer
         if (
             self.reads == END or not self.under_way() or threading.get_ident() != self.thread
-            or value.aval.dtype.is_complex or call_host(x for x in program.trace if x.__class__ is Plan)
+            or value.aval.dtype.is_complex
+            or call_host(x for x in self.program.trace if x.__class__ is Plan)
         ):
             return None
         if slot < 0:
-            if value.doubt is not None:
-                value.doubt[0].answer(value, value.doubt[1])
+            doubt = value.doubt
+            if doubt is not None:
+                doubt[0].answer(value, doubt[1])
             number = as_number(np.asarray(value.array))
         elif slot not in self.shown and len(self.shown) == _MOST_READS:
             self.reads = END
             return None
         else:
             number = self._shown(slot)
+        if number is None or not self.tape.open:  # another thread has ended the capture
+            return number
         if self.reads == SHOW:
             self.read_line = self.read_line or explain.user_line()
             return number
@@ -256,7 +259,10 @@ class Capture:
             watching = sys.getprofile()
             try:
                 sys.setprofile(None)  # what runs now is no part of the function
-                self.shown[slot] = as_number(np.asarray(self.program.beside(slot)))
+                found = self.program.beside(slot)
+                if found is None:
+                    return None
+                self.shown[slot] = as_number(found.host())
             finally:
                 sys.setprofile(watching)
         return self.shown[slot]

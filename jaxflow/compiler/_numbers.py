@@ -10,7 +10,6 @@ NOTE [Numbers that calls change]
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from operator import is_, setitem
 from types import CellType
@@ -21,10 +20,9 @@ from jaxflow._dispatch.tracked import Tape, Tracked
 from ._guard import Guard
 from ._reach import Reach
 from ._rows import Row
-from ._settling import contents_of, entries_of, settle, settle_in
+from ._settling import DICTS, contents_of, entries_of, settle, settle_in
 
 _KINDS = (float, int)
-_DICTS = (dict, OrderedDict, defaultdict)
 
 
 class Place:
@@ -58,7 +56,7 @@ class Place:
 def is_store(row: Row) -> bool:
     """Whether what a row lists can be looked up and stored by key."""
     kind = type(row.holder)
-    if kind in _DICTS:
+    if kind in DICTS:
         return row.lister == row.holder.values or row.lookups() is not None
     return kind is list or kind is CellType
 
@@ -83,7 +81,7 @@ class Numbers:
         """Note what all containers hold."""
         holders = {id(row.holder): row.holder for row in self.rows}
         for x in holders.values():
-            if type(x) in _DICTS or type(x) is list:
+            if type(x) in DICTS or type(x) is list:
                 self.saved.append((x, x.copy()))
             elif type(x) is CellType:
                 self.saved.append((x, [*contents_of(x)]))

@@ -109,33 +109,33 @@ class Recorder(Program):
         """What an executable of this program is compiled for."""
         return Signature.of(self.device, self.layout())
 
-    def number(self, value: Value) -> Any:
+    def number(self, value: Value, slot: int) -> Any:
         """As the capture has it."""
-        return None if self.capture is None else self.capture.number(value)
+        capture = self.capture
+        return None if capture is None else capture.number(value, slot)
 
-    def beside(self, slot: int) -> Any:
-        """The array of a result, computed by a program of its own while this one goes on recording.
+    def beside(self, slot: int) -> Value | None:
+        """A result, computed by a program of its own while this one goes on recording.
 
-        Raises what the operations up to here do wrong.
+        None if another thread has ended the capture. Reading it raises what the operations do wrong.
         """
-        copy = Recorder(self.device)
-        order = list(self.first_uses())
-        copy.trace, copy.questions = self.renumbered(order)
-        copy.leaves = [self.leaves[-1 - leaf] for leaf in order]
-        copy.floats, copy.integers, copy.complexes = self.floats[:], self.integers[:], self.complexes[:]
-        copy.lines, copy.giving = self.lines[:], ()
-        shown = {}
-        for flag in (None, *(q.flag for q in self.questions)):
-            at = slot if flag is None else flag.producer[1]
-            shown[at] = Value(self.results[at]().aval, None, (copy, at))
-        for q in copy.questions:
-            q.flag = shown[q.flag.producer[1]]
-        copy.results = [ref(shown[at]) if at in shown else _nothing for at in range(len(self.results))]
+        copy, shown = Recorder(self.device), {}
+        with self.lock:  # another thread may end the capture before or afterwards
+            if self.capture is None:
+                return None
+            order = list(self.first_uses())
+            copy.trace, copy.questions = self.renumbered(order)
+            copy.leaves = [self.leaves[-1 - leaf] for leaf in order]
+            copy.floats, copy.integers, copy.complexes = self.floats[:], self.integers[:], self.complexes[:]
+            copy.lines, copy.giving = self.lines[:], ()
+            for flag in (None, *(q.flag for q in self.questions)):
+                at = slot if flag is None else flag.producer[1]
+                shown[at] = Value(self.results[at]().aval, None, (copy, at))
+            for q in copy.questions:
+                q.flag = shown[q.flag.producer[1]]
+            copy.results = [ref(shown[at]) if at in shown else _nothing for at in range(len(self.results))]
         copy.close(explain.SYNC)
-        found = shown[slot]
-        if found.doubt is not None:
-            found.doubt[0].answer(found, found.doubt[1])
-        return found.array
+        return shown[slot]
 
     def renumbered(self, order: list[int]) -> tuple[list, list[Question]]:
         """The trace and the questions where the leaves are those of the slots in ``order``."""

@@ -11,7 +11,7 @@ from typing import Any
 from jaxflow._core.commit import commit_results, rows_called
 from jaxflow._dispatch.tracked import settled
 
-_DICTS = (dict, OrderedDict, defaultdict)
+DICTS = (dict, OrderedDict, defaultdict)
 _NOT_MADE = (type(None), type, ModuleType, str, bytes, int, float, complex)
 _OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
@@ -31,7 +31,7 @@ def settle(holders: Iterable, known: Iterable[int]) -> None:
 
 def settle_in(holder: Any) -> None:
     """Put plain numbers into one container."""
-    if type(holder) in (*_DICTS, set):
+    if type(holder) in (*DICTS, set):
         keys = list(map(settled, holder))
         if not all(map(is_, keys, holder)):  # a key cannot be replaced where it stands
             new = keys if type(holder) is set else list(zip(keys, holder.values()))

@@ -289,8 +289,9 @@ class Specialisation(Conditions):
         None, too, where it cannot run, or does something wrong: Python says where.
         """
         for value in values:
-            if value.doubt is not None:
-                if value.doubt[0].settle(wait=True):
+            doubt = value.doubt
+            if doubt is not None:
+                if doubt[0].settle(wait=True):
                     return None
                 value.doubt = None
         kept = [value.get() for value in self.pick_kept(values)]

@@ -302,7 +302,7 @@ class _Gone:
         """As an entry names its Program."""
         return self
 
-    def number(self, value: Value) -> None:
+    def number(self, value: Value, slot: int) -> None:
         """None: nothing is known without `deliver`."""
 
     def deliver(self, value: Value) -> None:

@@ -119,6 +119,8 @@ class Watcher:
 
     def stop(self) -> None:
         """Watch no more."""
+        if sys.getprofile() != self._see:  # an interrupt came while it was put aside
+            self.capture.blame("something else watched the thread's calls")
         sys.setprofile(self.before)
 
     def forget(self) -> None:

@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import json
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -336,3 +337,15 @@ def test_a_training_step_may_look_at_its_loss(asked, bad, mode, request):
     check_same_types(found, expected)
     assert (found_versions, found_rate) == (versions, rate)
     assert step.explain()["hits"] >= hits - 2 * len(bad), step.explain()
+
+
+def test_a_capture_that_was_not_watched_to_its_end_is_not_repeated(deferred, monkeypatch):
+    """As after an interrupt while a number was computed beside it."""
+    from jaxflow.compiler._watcher import Watcher
+
+    stop = Watcher.stop
+    monkeypatch.setattr(Watcher, "stop", lambda self: (sys.setprofile(None), stop(self)))
+    step = torch.compile(lambda x: x + 1)
+    assert [step(torch.zeros(1)).item() for _ in range(5)] == [1.0] * 5
+    assert step.explain()["hits"] == 0
+    assert "something else watched the thread's calls" in step.explain()["python"]

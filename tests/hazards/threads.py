@@ -225,6 +225,15 @@ def totals_of_one_compiled_function(mode: str, number: int, seed: int) -> str:
 
 def captures_beside_others(mode: str, number: int, seed: int) -> str:
     """One thread captures again and again; others read, write, compute and draw without ``compile``."""
+    return _captures_beside_others(mode, number, seed, lambda total: None)
+
+
+def captures_that_read_beside_others(mode: str, number: int, seed: int) -> str:
+    """The same where what is captured reads numbers of what it has written."""
+    return _captures_beside_others(mode, number, seed, lambda total: total.sum().item() + total.max().item())
+
+
+def _captures_beside_others(mode: str, number: int, seed: int, read: Callable) -> str:
     total, c, weight = torch.zeros(4), torch.zeros(3), data(seed, 4)
     expected = (weight * 2.0).sum().item()
     done = threading.Event()
@@ -238,6 +247,7 @@ def captures_beside_others(mode: str, number: int, seed: int) -> str:
                 def step(x: torch.Tensor) -> torch.Tensor:
                     y = torch.rand(2)
                     total.add_(x)
+                    read(total)
                     return y + weight.sum() * 0.0
 
                 drawn += [step(torch.ones(4)).tolist() for _ in range(3)]
@@ -271,7 +281,8 @@ def captures_beside_others(mode: str, number: int, seed: int) -> str:
 TRIALS = (separate_models, gradients_of_one_model, additions, reading_what_another_steps,
           drawing_from_one_generator, drawing_from_generators_of_their_own)
 COMPILED_TRIALS = (separate_models, reading_what_another_steps, one_compiled_function,
-                   totals_of_one_compiled_function, captures_beside_others)
+                   totals_of_one_compiled_function, captures_beside_others,
+                   captures_that_read_beside_others)
 
 
 def judge(trial: Callable, mode: str, number: int, seed: int) -> Verdict:
