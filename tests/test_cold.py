@@ -88,6 +88,17 @@ def test_a_loop_too_small_to_pay_for_it_is_not_compiled(prices):
     assert counts() == (policy.LOOPS + 4, 0, 0)
 
 
+def test_a_step_with_a_call_of_a_compiled_function_is_compiled_at_its_second_time(prices):
+    prices(policy.CALL, 0.4)  # which pays for itself too late for any other
+    weight = torch.ones(3, requires_grad=True)
+    step = torch.compile(lambda x: (weight * x).exp().sum())
+    counts = Counts()
+    for _ in range(6):
+        torch.autograd.grad(step(torch.ones(3)), weight)[0].tolist()
+    # The first call and its backward are two programs.
+    assert step.explain()["hits"] == 5 and counts() == (3, 4, 1)
+
+
 def test_what_is_pinned_stays_interpreted(prices):
     counts = Counts()
     x = torch.tensor([1.0, 1.0, 1.0])

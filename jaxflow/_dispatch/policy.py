@@ -9,6 +9,8 @@ NOTE [When a program is compiled]
     - One met for the ``LOOPS``-th time, with less than ``NEAR`` other cold programs (none with an
       executable counts) between a time and the next, is taken to be a loop's, and is compiled if
       ``HORIZON`` more runs pay for it; any other once what was spent on interpreting it would have paid.
+    - One that has a call of a compiled function in it is wanted: it is compiled at its second time, since
+      its first may create an optimizer's state, and waited for ``AHEAD`` runs later.
     - What takes long to compile is compiled in the background, while its next runs are interpreted: as
       many as take that long, if each takes what interpreting it costs, and at least ``TURN``. Where those
       are no more than ``SOON``, waiting is soon paid (and from the disk an executable is there at once), so
@@ -49,6 +51,7 @@ BACKGROUND_FROM = 0.5  # seconds of compiling from which on it is done in the ba
 one_executor = False  # set by use_deterministic_algorithms
 
 FIRST, LOOPING, PAID = "dear to interpret", "a loop", "came again often enough"
+WANTED = "came again, with a call of a compiled function in it"
 
 _cold = 0  # programs met without an executable
 _lock = threading.RLock()
@@ -100,10 +103,12 @@ def interprets(device) -> bool:
     return device is CPU and flags.INTERPRET and not one_executor
 
 
-def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executable]]) -> Executable | None:
+def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executable]],
+           wanted: bool = False) -> Executable | None:
     """The executable to run a trace with that has none yet; None to interpret it.
 
-    ``compiling(why)`` gives the function that compiles it, which may be called in another thread.
+    ``compiling(why)`` gives the function that compiles it, which may be called in another thread. ``wanted``:
+    somebody asked for it to be compiled.
     """
     global _cold
     with _lock:
@@ -117,7 +122,7 @@ def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executa
                 return None
             job = s.job
         else:
-            why = _reason(s)
+            why = WANTED if wanted and s.seen > 1 and not state.pinned else _reason(s)
             if why is None:
                 no_loop = s.seen == 1 or s.rent * HORIZON < s.price
                 state.streak = state.streak + 1 if s.cheap and no_loop else min(0, state.streak)
@@ -125,7 +130,7 @@ def choose(sightings: Sightings, compiling: Callable[[str], Callable[[], Executa
             if s.price >= BACKGROUND_FROM and s.price > s.rent:
                 s.job = submit(compiling(f"{why}, in the background"))
                 runs = 1 + int(s.price / max(s.rent, TURN))
-                s.due = s.seen + (min(runs, AHEAD) if runs <= SOON else runs)
+                s.due = s.seen + (min(runs, AHEAD) if wanted or runs <= SOON else runs)
                 return None
             job = None
     if job is None:

@@ -81,11 +81,12 @@ class Program:
         answers: empty, or the arrays that a run returned, with the slots they are for.
         failed: why a result could not be computed, by slot.
         unsettled: while a run may turn out to have failed, its executable, its layout and what is alive.
+        wanted: whether a call of a compiled function is among what it records: then it is worth compiling.
         finished: whether every result that somebody can see has its array, or its failure.
     """
 
     __slots__ = ("answers", "closed", "device", "entries", "failed", "finished", "gradients", "lines", "lock",
-                 "ops", "questions", "results", "trace", "undo", "unsettled")
+                 "ops", "questions", "results", "trace", "undo", "unsettled", "wanted")
 
     def __init__(self, device) -> None:
         self.device = device
@@ -103,6 +104,7 @@ class Program:
         self.ops = 0
         self.closed = False
         self.finished = False
+        self.wanted = False
 
     # ------------------------------------------------------------------------------ recording
 
@@ -313,7 +315,7 @@ class Program:
             sightings = entry.sightings.get(alive)
             if sightings is None:
                 sightings = entry.sightings[alive] = policy.Sightings(trace)
-            executable = policy.choose(sightings, compiling)
+            executable = policy.choose(sightings, compiling, self.wanted)
             if executable is None:
                 return None
             library.keep(trace, entry, executable)

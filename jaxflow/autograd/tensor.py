@@ -38,7 +38,7 @@ from .wording import written
 # ------------------------------------------------------------------------------------- attributes
 
 
-def _grad_fn(self):
+def history_of(self):
     node = _refreshed(self)._grad_fn
     if node.__class__ is Invalid:
         raise RuntimeError(node.message)
@@ -84,13 +84,13 @@ def _change_requires_grad(self, value: bool, wrong_dtype: str) -> None:
     commit([requires_grad_row(self, value), *rows])
 
 
-Tensor.grad_fn = read_only("grad_fn", _grad_fn, "The node that made this tensor; None for a leaf.")
+Tensor.grad_fn = read_only("grad_fn", history_of, "The node that made this tensor; None for a leaf.")
 Tensor.requires_grad = property(
     _requires_grad, _set_requires_grad, lambda self: _set_requires_grad(self, None),
     "Whether operations on this tensor are recorded.",
 )
 Tensor.is_leaf = read_only(
-    "is_leaf", lambda self: _grad_fn(self) is None, "Whether no recorded operation made it."
+    "is_leaf", lambda self: history_of(self) is None, "Whether no recorded operation made it."
 )
 Tensor.output_nr = read_only(
     "output_nr", lambda self: self._output_nr, "Which output of ``grad_fn`` it is."
@@ -260,7 +260,7 @@ def retain_grad(self: Tensor) -> None:
     """Keep this non-leaf's gradient in ``.grad``. Raises RuntimeError if it requires none."""
     if not _refreshed(self)._requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    node = _grad_fn(self)
+    node = history_of(self)
     if node is None:
         return
     if node._retained is None:
@@ -288,7 +288,7 @@ def register_hook(self: Tensor, hook: Any):
         raise RuntimeError(
             "cannot register a hook on a tensor that doesn't require gradient"
         )
-    node = self._grad_fn
+    node = history_of(self)
     if node is None:
         return hook_into(_leaf_hooks(self).setdefault("tensor", OrderedDict()), hook)
     if node._tensor_hooks is None:

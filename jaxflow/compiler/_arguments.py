@@ -16,6 +16,14 @@ _DICTS = (dict, OrderedDict, defaultdict)
 # What a tensor has to be like for the same program; ``_view`` is looked at by `Arguments`.
 meta = attrgetter("_aval", "_stride", "_requires_grad", "_grad_fn", "_hooks",
                   "_storage.version.__class__", "__class__")
+
+
+def meta_of_any(t: Tensor) -> tuple:
+    """The same, whatever its history is, as long as it has one or has none."""
+    aval, stride, requires_grad, node, *rest = meta(t)
+    return aval, stride, requires_grad, node is None, *rest
+
+
 _META_NAMES = ("shape, dtype or device", "strides", "requires_grad", "grad_fn", "hooks", "inference mode",
                "class")
 _attributes_of = attrgetter("__dict__")
@@ -108,6 +116,7 @@ class Arguments:
         self.tracked = [(i, self.types[i]) for i in tracked]
         tensors = [leaves[i] for i in self.at]
         self.all_tensors = len(tensors) == len(leaves)
+        self.ask = meta
         self.metas = [meta(t) for t in tensors]
         self.attributes = [dict(t.__dict__) for t in tensors]
         self.bare = not any(self.attributes)
@@ -142,7 +151,7 @@ class Arguments:
             if leaves[i].__class__ is not kind:
                 return None
         try:
-            if list(map(meta, tensors)) != self.metas:
+            if list(map(self.ask, tensors)) != self.metas:
                 return None
         except AttributeError:
             return None  # something else stands where a tensor has to be
@@ -161,6 +170,12 @@ class Arguments:
         elif self._sharing(tensors) != self.sharing:
             return None
         return tensors
+
+    def let_vary(self) -> None:
+        """Let the histories of the tensors be others at each call: what records leads to the present ones."""
+        if any(node is not None for _, _, _, node, *_ in self.metas):
+            self.ask = meta_of_any
+            self.metas = [(*m[:3], m[3] is None, *m[4:]) for m in self.metas]
 
     def _views_match(self, tensors: list) -> bool:
         if [t._view is not None for t in tensors] != self.views:
@@ -182,7 +197,7 @@ class Arguments:
             if type(x) is not kind:
                 found.append(f"argument {i} was a {kind.__name__} and is a {type(x).__name__}")
             elif expected is not None:
-                for name, old, new in zip(_META_NAMES, expected, meta(x)):
+                for name, old, new in zip(_META_NAMES, expected, self.ask(x)):
                     if old is not new and old != new:
                         found.append(f"{name} of argument {i} was {old!r} and is {new!r}")
             elif (i, kind) not in self.tracked:

@@ -23,9 +23,12 @@ class Call:
         made: the new tensors.
         bumps: id of a version cell -> by how much the call raises it.
         containers: those that stand at several places.
+        nodes: those of a graph that is walked after the call; ``cells``: number of a new storage -> its
+            version cell, where one of them guards that.
     """
 
-    __slots__ = ("arguments", "bumps", "containers", "entries", "fresh", "grads", "items", "made", "storages")
+    __slots__ = ("arguments", "bumps", "cells", "containers", "entries", "fresh", "grads", "items", "made",
+                 "nodes", "storages")
 
     def __init__(self, arguments: list, grads: Sequence, items: Sequence, entries: list | None,
                  storages: int, recipes: int) -> None:
@@ -33,6 +36,8 @@ class Call:
         self.bumps: dict[int, int] = {}
         self.containers: dict[int, Any] | None = None
         self.fresh: Sequence = ()
+        self.nodes: Sequence = ()
+        self.cells: dict[int, list] = {}
         self.storages = [None] * storages
         self.made = [None] * recipes
 

@@ -10,12 +10,14 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.generator import default_generator, drawing
+from jaxflow._dispatch.graph import Node
 from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.tracked import Tape, settled
 
 from ._arguments import Arguments, flatten, records, same_attributes
 from ._capture import END, FOLLOW, NEEDED, Capture, Unsupported
 from ._containers import containers_of
+from ._graphs import hooks_on
 from ._modes import modes
 from ._numbers import Numbers, is_store
 from ._reach import Reach
@@ -154,6 +156,8 @@ class FirstCall:
             return None
         if self._rearranged():
             capture.blame("it changes a container or an object among its arguments")
+        if any(hooks_on(node) != hooks for node, hooks in self.hooked):
+            capture.blame("it adds or removes hooks of a history that was there before")
         if modes() != before:
             capture.blame("it leaves another grad mode or default dtype behind")
         with capture.program.lock:  # another thread that ends the capture waits, or has ended it
@@ -179,8 +183,9 @@ class FirstCall:
     def _marks(self) -> list:
         """Note the nodes, at tensors that were there, that a backward comes to; handles to end that."""
         walked = self.builder.walked
-        tensors = (t for t, _ in self.reach.tensors.values())
-        nodes = {id(t._grad_fn): t._grad_fn for t in tensors if t._grad_fn is not None}
+        tensors = (*(t for t, _ in self.reach.tensors.values()), *self.tensors)
+        nodes = {id(t._grad_fn): t._grad_fn for t in tensors if isinstance(t._grad_fn, Node)}
+        self.hooked = [(node, hooks_on(node)) for node in nodes.values()]
         return [node.register_prehook(lambda grads, at=at: walked.add(at)) for at, node in nodes.items()]
 
     def _rearranged(self) -> bool:

@@ -27,6 +27,7 @@ from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch import history, writes
 from jaxflow._dispatch.graph import Node, next_sequence
 from jaxflow.autograd.accumulate import Publication
+from jaxflow.autograd.tensor import history_of
 
 from ._outlines import Before
 
@@ -43,6 +44,7 @@ class Journal:
         views: (what makes a tensor a view, its fields).
         cells: id -> (version cell, what it held).
         released: nodes from before the call that let go of what they kept, with that.
+        histories: ids of tensors whose ``grad_fn`` somebody asked for.
         began: the number in the sequence of nodes at which it began.
     """
 
@@ -53,6 +55,7 @@ class Journal:
         self.views: list[tuple[ViewInfo, tuple]] = []
         self.cells: dict[int, tuple[list, list]] = {}
         self.released: list[tuple[Node, Any, Any]] = []
+        self.histories: set[int] = set()
         self._born: dict[int, ref] = {}  # tensors and storages
         self._constants: dict[int, Value] = {}  # made from numbers that are there
         self.began = next_sequence()
@@ -101,6 +104,7 @@ class Journal:
             Storage.__init__.__code__: lambda frame: self._made(frame.f_locals["self"]),
             Value.__init__.__code__: self._value_made,
             Value.settled.__code__: self._number_read,
+            history_of.__code__: lambda frame: self.histories.add(id(frame.f_locals["self"])),
             Publication.freed.__code__: lambda frame: self._released(frame.f_locals["node"]),
             Node._release.__code__: lambda frame: self._released(frame.f_locals["self"]),
             **dict.fromkeys((f.__code__ for f in one), lambda frame: self._touched(frame.f_locals["t"])),

@@ -69,7 +69,7 @@ class Run(Program):
     def __init__(self, spec: Specialisation, values: list[Value], numbers: Sequence) -> None:
         self.spec, self.values, self.numbers = spec, values, numbers
         self.lock = RLock()
-        self.closed, self.finished = True, False
+        self.closed, self.finished, self.wanted = True, False, False
         self.unsettled = self.marks = None
         self.ops, self.failed, self.trace = 0, {}, spec.trace
         self.entries, self.questions, self.lines = [], [], []

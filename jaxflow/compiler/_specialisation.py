@@ -48,6 +48,8 @@ from jaxflow._dispatch.watching import WATCHERS
 
 from ._call import COMPILED, MISSED, Call
 from ._conditions import Conditions, Found
+from ._graphs import Graph
+from ._joined import Joined
 from ._outlines import PLAIN, Before
 from ._picks import pick
 from ._reading import Reading
@@ -92,6 +94,8 @@ class Specialisation(Conditions):
     integers: list
     complexes: list
     questions: list
+    graph: Graph | None  # what is walked after the call; then it records, and runs nothing
+    at: dict[int, int]  # slot -> the number of its Value
     reads: list[int]  # slots of the numbers of tensors that the call reads
     patient: bool  # whether it goes on running in vain, for Python may not run at each call
     trace: tuple
@@ -111,6 +115,9 @@ class Specialisation(Conditions):
         self.device = resolve(self.trace[0].device)[1]
         self._load_leaves(executable)
         self._load_results(executable.outputs)
+        if self.graph is not None:
+            executable.load(self.at)
+            self.graph.load(self.at)
         self.dynamic = [e for e in self.events if e[0] == "numbers"]
         self.about = self.trace, (), ref(self)
         self.known_groups = [None] * len(self.dynamic)
@@ -152,7 +159,7 @@ class Specialisation(Conditions):
         self.pick_kept = pick([at[i] for i in executable.kept])
         self.sole = expected(len(executable.donated))
 
-    def _load_results(self, outputs: tuple[int, ...]) -> None:
+    def _load_results(self, outputs: Sequence[int]) -> None:
         """Where results go; Values are numbered: those that are read, then those of ``outputs``."""
         self.outputs = outputs
         self.avals: dict[int, Any] = {}
@@ -163,7 +170,7 @@ class Specialisation(Conditions):
                     self.avals[slot] = aval
                     slot += 1
         count = len(self.leaf_at)
-        at = {slot: count + o for o, slot in enumerate(outputs)}
+        at = self.at = {slot: count + o for o, slot in enumerate(outputs)}
         at.update((-1 - i, k) for i, k in enumerate(self.leaf_at))
         self.new_avals = [self.avals[slot] for slot in outputs]
         writes = self.writes = sorted(self.writes, key=lambda write: write[0][0] != "fixed")
@@ -222,10 +229,13 @@ class Specialisation(Conditions):
         self.read_owners = [self.grad_owners[i] for i in self.from_grads]
         self.simple = self.simple and all(id(owner) in having for owner in self.read_owners)
         self.pick_read = pick([having[id(owner)] for owner in self.read_owners] if self.simple else ())
-        self.usual = next((way(self) for way in (Reading, Steady) if way.possible(self)), None)
+        ways = (Reading, Steady) if self.graph is None else ()
+        self.usual = next((way(self) for way in ways if way.possible(self)), None)
 
     def _vector(self, numbers: list, dtype: Any) -> Any:
         """The numbers as the program takes them."""
+        if self.graph is not None:
+            return np.array(numbers, dtype)
         return jax.device_put(np.array(numbers, dtype), self.device) if numbers else None
 
     # -------------------------------------------------------------------------------------------- call
@@ -304,12 +314,15 @@ class Specialisation(Conditions):
             wrong = any(np.asarray(x)[0] for x in self.pick_flags(results))
         except (jax.errors.JaxRuntimeError, OutOfMemoryError):
             return None
-        now = None if wrong else self.tape.evaluate(entries[: self.tape.count], read)
+        now = self._decided(entries, None if wrong else read)
+        return None if now is None else (results, now)
+
+    def _decided(self, entries: list, read: list | None) -> list | None:
+        """All entries of the tape with the numbers that were read; None if Python decides otherwise by them."""
+        now = None if read is None else self.tape.evaluate(entries[: self.tape.count], read)
         self.disagreed = now is None
-        if now is None:
-            self.wasted += 1
-            return None
-        return results, now
+        self.wasted += self.disagreed
+        return now
 
     def _general(self, found: Found, *more: tuple) -> Any:
         """The quick call, whoever else refers to what it reads and changes; it stores ``more`` rows, too.
@@ -321,14 +334,24 @@ class Specialisation(Conditions):
         if self.other_places:
             written = [*written, *map(this.place, self.other_places)]
         epochs = list(map(_epoch_of, written))  # before the Values: a write in between is noticed so
+        graph, guarded = self.graph, () if self.graph is None else self.graph.begin(this)
         values = self._values(this, *found[:3])
-        if any(map(_producer_of, values)):
+        if graph is None and any(map(_producer_of, values)):
             _wait_for(values)
         generators = self.generators
         offsets = list(map(_offset_of, generators))
-        run = Run(self, values, self.numbers(*found[4:6]))
+        run: Any = (Run if graph is None else Joined)(self, values, self.numbers(*found[4:6]))
         new: list[Value]
-        if self.reads:
+        if graph is not None:
+            if not run.record():
+                return MISSED
+            if self.reads:
+                this.entries = self._decided(found[3], run.read())
+                if this.entries is None:
+                    return MISSED
+            new = run.new
+            graph.make(this, values + new, run.numbers[int], guarded)
+        elif self.reads:
             ran = self._read(values, run.numbers, found[3])
             if ran is None:
                 return MISSED
@@ -348,8 +371,10 @@ class Specialisation(Conditions):
         if self.sinks or self.stored or self.settings or self.flags:
             self.store_rest(this, rows, held)
         result = self.result(this)
+        if graph is not None:
+            rows += run.rows()
         undisturbed = chain(
-            all_at_epochs(written, epochs), with_grads(owners, read),
+            () if graph is None else run.conditions(), all_at_epochs(written, epochs), with_grads(owners, read),
             all_equal(map(_offset_of, generators), offsets), self.numbers_still(found[3]),
         )
         then = chain(
@@ -405,7 +430,7 @@ class Specialisation(Conditions):
         """What follows a run that was handed over."""
         if not self.executable.calls_host:
             late.called(self.about)
-        if WATCHERS:
+        if WATCHERS and self.graph is None:
             explain.ran(self.executable.entry, COMPILED, time.perf_counter() - started)
         for scheduler in () if self.turns else self.schedules:
             scheduler.step()

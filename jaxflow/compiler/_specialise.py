@@ -24,7 +24,9 @@ from jaxflow._dispatch.spares import large
 from ._arguments import Arguments
 from ._capture import END, Capture
 from ._effects import Effects
+from ._graphs import Graph
 from ._guard import Guard
+from ._joined import Recorded
 from ._journal import UNKNOWN
 from ._numbers import Numbers
 from ._outlines import Before
@@ -90,7 +92,9 @@ class Builder(Effects):
             unread = slot is not None and slot not in read and id(s) not in changed
             if unread and old._grad is None and id(t) not in self.carried:
                 self.dropped.append(item)
-            elif not item.alone or id(old._grad_fn) in self.walked or not _replaceable(old):
+            elif not item.alone or id(old._grad_fn) in self.walked or not _replaceable(old) or (
+                old._grad_fn is not None and id(t) in self.journal.histories
+            ):
                 raise Unnamed(f"another tensor in {item.row.describe(item.key)}, having read the old one")
             else:
                 self.places[id(s)] = ("item", len(self.items))
@@ -143,6 +147,8 @@ class Builder(Effects):
         """Let the guards ask for tensors as they were before the call."""
         spec.arguments = arguments
         spec.arguments.exact = self.exact
+        if not any(self._looked_at(t) for t in self.arguments):
+            spec.arguments.let_vary()
         items = {id(item.tensor) for item in (*self.items, *self.dropped)}
         used = {id(s) for kind, s in (*spec.leaves, *(w[0] for w in spec.writes)) if kind == "fixed"}
         tensors = [t for t, _ in self.reach.tensors.values()
@@ -159,6 +165,14 @@ class Builder(Effects):
         for place in self.numbers.values():
             place.row.varying.add(place.key)
 
+    def _looked_at(self, t: Tensor) -> bool:
+        """Whether the call did more with the history of an argument than record what comes after it."""
+        node = self.was(t)._grad_fn
+        return node is not None and (id(t) in self.journal.histories or id(node) in self.walked or any(
+            other is not t and self.was(other)._grad_fn is node
+            and self.was(other)._output_nr == self.was(t)._output_nr for other in self.arguments
+        ))
+
     def follow(self, spec: Specialisation) -> None:
         """Let the guards expect, of what each call leaves as another thing, what this one has left."""
         for row, key in (*self.followed, *((place.row, place.key) for place in self.numbers.values())):
@@ -172,7 +186,8 @@ class Builder(Effects):
         leaves = self._leaves()
         numbers = {id(t): i for i, t in enumerate(self.arguments)}
         items = {id(item.tensor): i for i, item in enumerate(self.items)}
-        recipes = Recipes(program, self.journal.is_born, numbers, items, self.reach, self.place_of)
+        graph = Graph(self)
+        recipes = Recipes(graph, self.journal.is_born, numbers, items, self.reach, self.place_of)
         recipes.dropped = frozenset(id(item.tensor) for item in self.dropped)
         recipes.stood, recipes.given = self.stood, self.given
         result = recipes.result(self.result)
@@ -194,7 +209,9 @@ class Builder(Effects):
         reads = capture.tape.reads
         needed.update(slot for slot in reads if slot >= 0)
         order = self._order(leaves)
-        donatable = self._donatable(order, writes, recipes)
+        donatable = () if graph.found else self._donatable(order, writes, recipes)
+        if reads and graph.found and program.questions:
+            raise Unwalked("a tensor whose backward() comes after the call, and reads a number that may be wrong")
         if reads:  # which decide what is published: nothing is given away before they are known
             kept = sum(capture.leaves[-1 - order[i]].aval.nbytes for i in donatable)
             if kept > _MOST_KEPT and not capture.fullgraph:
@@ -212,7 +229,10 @@ class Builder(Effects):
                 raise Unnamed("memory of a tensor that it does not read")
             return slot if slot >= 0 else new_slot[slot]
 
+        if graph.found:
+            graph.close(recipes, new_slot)
         spec = Specialisation()
+        spec.graph = graph if graph.templates else None
         spec.guard = Guard(self.reach.rows)
         spec.leaves = [leaves[slot] for slot in order]
         spec.constants = [
@@ -231,7 +251,8 @@ class Builder(Effects):
         spec.places = list(self.numbers.values())
         spec.looks = [*zip(*((p.get, p.holder, p.at) for p in spec.places))]
         spec.flags, spec.settings = self.flags, self.settings
-        spec.plain_grads, spec.viewed = self._plain_grads(recipes), recipes.used
+        spec.plain_grads = None if graph.templates else self._plain_grads(recipes)
+        spec.viewed = recipes.used
         self._find_exact(set(leaves), writes, recipes)
         if reads and call_host(step for step in program.trace if step.__class__ is Plan):
             raise Unnamed("a number that is read, beside a call of the host")
@@ -247,8 +268,11 @@ class Builder(Effects):
         spec.reads = [slot if slot >= 0 else new_slot[slot] for slot in reads]
         spec.patient = capture.fullgraph
         trace = spec.trace = tuple(program.trace)
-        program.giving = donatable
         spec.leaf_avals = [leaf.aval for leaf in program.leaves]
+        if spec.graph is not None:  # runs like any other, this time
+            spec.load(Recorded(trace, len(order), len(program.results)))
+            return spec
+        program.giving = donatable
         alive = tuple(sorted(needed))
         entry = library.known(trace)
         executable = entry.serving(alive, donatable)

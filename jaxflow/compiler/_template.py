@@ -38,9 +38,9 @@ class Recipes:
     arguments, ``items`` of one that an attribute held before the call.
     """
 
-    def __init__(self, program: Any, is_born: Callable[[Any], bool], argument: dict[int, int],
+    def __init__(self, graph: Any, is_born: Callable[[Any], bool], argument: dict[int, int],
                  items: dict[int, int], reach: Reach, place_of: Callable[[Storage], Any]) -> None:
-        self.program, self.is_born, self.argument, self.reach = program, is_born, argument, reach
+        self.graph, self.is_born, self.argument, self.reach = graph, is_born, argument, reach
         self.items = items
         self.place_of = place_of
         self.storages: list[Storage] = []
@@ -53,7 +53,8 @@ class Recipes:
         self.containers: dict[int, _Made] = {}  # id -> how it is made
         self.tracked: set[int] = set()  # ids of the tracked numbers that it stores or returns
         self.used: set[tuple] = set()  # places of which it makes views, or whose tensor it returns
-        self.nodes: list[Any] = []  # where the histories of the fresh tensors begin
+        self.nodes: list[Any] = []  # where those histories of fresh tensors begin that are each call's
+        self.own_cells: set[int] = set()  # ids of the version cells of fresh aliases that have their own
 
     def storage(self, s: Storage) -> int:
         """The number of a fresh storage."""
@@ -115,11 +116,8 @@ class Recipes:
         return with_attributes
 
     def _bare_maker(self, t: Tensor) -> Callable:
-        cls, stride, requires_grad, number = type(t), t._stride, t._requires_grad, t._output_nr
-        node, version, epoch = t._grad_fn, t._storage.version[0], t._storage.epoch
-        if node is not None:
-            check_freed(node)
-            self.nodes.append(node)
+        cls, stride, history = type(t), t._stride, self._history(t)
+        version, epoch = t._storage.version[0], t._storage.epoch
         if t._view is None:
             if not self.is_born(t._storage):
                 raise Unnamed("a tensor that took over the memory of another")
@@ -128,10 +126,12 @@ class Recipes:
             def base(call: Any) -> Tensor:
                 made = make(call.fresh[at], cls)
                 made._stride = stride
-                init_history(made, node, number, requires_grad)
+                history(call, made)
                 storage = made._storage
                 if untracked:
                     storage.version = Untracked((version,))
+                elif at in call.cells:
+                    storage.version = call.cells[at]
                 else:
                     storage.version[0] = version
                 # Two bases never share a storage, but views of it find it here.
@@ -140,11 +140,21 @@ class Recipes:
                 return made
 
             return base
-        return self._view(t)
+        return self._view(t, history)
 
-    def _view(self, t: Tensor) -> Callable:
+    def _history(self, t: Tensor) -> Callable:
+        """A function of a `Call` and a tensor that gives it the history that ``t`` had."""
+        node, number, requires_grad = t._grad_fn, t._output_nr, t._requires_grad
+        if node is None or not is_walked_later(node):
+            if node is not None:
+                self.nodes.append(node)
+            return lambda call, made: init_history(made, node, number, requires_grad)
+        at = self.graph.number(node)
+        return lambda call, made: init_history(made, call.nodes[at], number, requires_grad)
+
+    def _view(self, t: Tensor, history: Callable) -> Callable:
         view = t._view
-        cls, aval, stride, history = type(t), t._aval, t._stride, (t._grad_fn, t._output_nr, t._requires_grad)
+        cls, aval, stride = type(t), t._aval, t._stride
         if isinstance(view.version, Untracked):
             raise Unnamed("a view made in inference mode")
         base = None if view.base is None else self.tensor(view.base)
@@ -153,6 +163,8 @@ class Recipes:
         if not fresh:
             self.used.add(at)
         own_cell = view.version is not t._storage.version
+        if own_cell:
+            self.own_cells.add(id(view.version))
         kind, plan, base_plan, origin = type(view), view.plan, view.base_plan, view.origin
         own, written, seen = view.own, view.written, view.seen_version
         start = view.version[0]
@@ -163,7 +175,7 @@ class Recipes:
                 storage = call.storages[at]
                 if storage is None:
                     storage = call.storages[at] = Storage(call.fresh[at])
-                    storage.version[0], storage.epoch = version, epoch
+                    storage.version, storage.epoch = call.cells.get(at) or [version], epoch
             else:
                 storage = call.place(at)
             cell = [start] if own_cell else storage.version
@@ -176,7 +188,7 @@ class Recipes:
             else:
                 info.seen_version = seen
             made = make_view(storage, aval, stride, info, cls)
-            init_history(made, *history)
+            history(call, made)
             return made
 
         return made_view
@@ -280,18 +292,17 @@ def _to_be_walked(n: Any) -> bool:
     return n._is_python or any(isinstance(x, (Value, Tensor)) for x in n._inputs or ())
 
 
-def check_freed(node: Any) -> None:
-    """Raise Unnamed if a graph still holds values: those belong to the call that made them."""
+def is_walked_later(node: Any) -> bool:
+    """Whether a graph still holds values: those belong to the call that made them."""
     seen, stack = set(), [node]
     while stack:
         n = stack.pop()
-        if id(n) in seen:
-            continue
-        seen.add(id(n))
-        if n.__class__ is not AccumulateGrad:
-            if _to_be_walked(n):
-                raise Unwalked("a tensor whose backward() comes after the call")
-        stack += [edge[0] for edge in n._edges if edge is not None]
+        if id(n) not in seen:
+            seen.add(id(n))
+            if n.__class__ is not AccumulateGrad and _to_be_walked(n):
+                return True
+            stack += [edge[0] for edge in n._edges if edge is not None]
+    return False
 
 
 class _Gone:

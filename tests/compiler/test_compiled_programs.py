@@ -281,7 +281,7 @@ def loaded_state(compiler):
     return out + [step(x) for _ in range(3)]
 
 
-@program(0, fullgraph=True)
+@program(2, fullgraph=True)
 def backward_outside(compiler):
     model = nn.Linear(3, 2)
     run = compiler(model)

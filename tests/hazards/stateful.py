@@ -8,7 +8,6 @@ gives without ``compile``. Where something is wrong, statements are left out for
 from __future__ import annotations
 
 import argparse
-import contextlib
 import dataclasses
 import random
 import textwrap
@@ -84,14 +83,16 @@ def performed(source: Source, compiled: bool) -> Trace:
     body = "\n".join(_indented(row, " " * 8) for row in source.body)
     exec(compile(setup.replace("{body}", body), "<program>", "exec"), space)
     p = space["p"] = space["Program"]()
-    space.update(q=[], x=torch.full((2, 3), 0.25, dtype=torch.float64), n=1.0)
+    space.update(q=[], last=None, x=torch.full((2, 3), 0.25, dtype=torch.float64), n=1.0)
     step = torch.compile(p.step) if compiled else p.step
     calls, errors = [], []
     for rows in source.between:
-        for row in rows:
-            with contextlib.suppress(RuntimeError):  # the same in both
-                exec(row, space)
         facts: dict[str, Any] = {}
+        for row in rows:
+            try:
+                exec(row, space)
+            except RuntimeError as error:
+                facts["between"] = str(error)[:60]
         result = None
         try:
             result = step(space["x"], space["n"])
@@ -107,6 +108,7 @@ def performed(source: Source, compiled: bool) -> Trace:
         facts["grad mode"] = torch.is_grad_enabled()
         names = {"result": result, "x": space["x"], "q": space["q"], "MEMORY": space["MEMORY"], **vars(p)}
         facts["same objects"] = aliases(names)
+        space["last"] = result if isinstance(result, torch.Tensor) and result.requires_grad else None
         result = names = None
         calls.append(facts)
     return Trace(calls, errors, step.explain()["python"] if compiled else [])

@@ -259,6 +259,22 @@ STATEMENTS = (
     "if self.w.grad is not None:\n    y = y + self.w.grad\n    self.w.grad = None",
     "with torch.no_grad():\n    self.w.mul_(0.5)",
     "self.w.requires_grad_(not self.w.requires_grad)\nself.w.requires_grad_(True)",
+    # histories that are walked after the call
+    "y = y * self.w",
+    "y = torch.exp(self.net(y) * 0.5).clamp(max=2.0)",
+    "y = sum(t * (i + 1) for i, t in enumerate(self.net(y).chunk(3, 1))) * 0.25 + y",
+    "y = y + self.drop(self.net(y))",
+    "y[:, :1].mul_(0.5)",
+    "v = y[0]\ny.mul_(0.75)\ny = y + v",
+    "if y.requires_grad:\n    return y[:1]",
+    "self.h = y if self.h is None else self.h * 0.5 + y * self.w",
+    "if self.h is not None and self.h.requires_grad:\n    self.h.sum().backward()\n    self.h = None",
+    "if x.grad_fn is not None:\n    y = y * len(x.grad_fn.name()) * 0.125",
+    "self.grads = torch.autograd.grad((y * self.w).sum(), self.w)",
+    "if y.requires_grad:\n    return y.sum()",
+    "y = y + (self.h if self.h is not None else y).detach() ** 2 * self.w",
+    "self.a.mul_(0.5)\ny = y + (self.w * self.a).sum()",
+    "self.net.eval()\ny = y + self.net(x)",
     # target networks
     "with torch.no_grad():\n    for p, q in zip(self.target.parameters(), self.net.parameters()):\n"
     "        p.lerp_(q, 0.25)",
@@ -286,7 +302,8 @@ STATEMENTS = (
     "if torch.rand(1).item() > 0.5:\n    self.flag = not self.flag",
 )
 
-# What happens between two calls, to ``p``; ``q`` keeps what is held. ``x`` and ``n`` are the next call's.
+# What happens between two calls, to ``p``; ``q`` keeps what is held. ``x`` and ``n`` are the next call's, and
+# ``last`` is the result of the one before, if that requires grad.
 BETWEEN = (
     "p.flag = not p.flag",
     "p.bad = True",
@@ -356,6 +373,18 @@ BETWEEN = (
     "globals()['RATE'] = 0.25",
     "torch.manual_seed(3)",
     "torch.rand(2)",
+    "if last is not None:\n    last.sum().backward()",
+    "if last is not None:\n    last.sum().backward()",
+    "if last is not None:\n    last.sum().backward(retain_graph=True)",
+    "if last is not None:\n    last.pow(2).sum().backward()\n    p.opt.step()",
+    "if last is not None:\n    q.append(torch.autograd.grad(last.pow(2).sum(), p.w, create_graph=True, allow_unused=True)[0])",
+    "if last is not None:\n    last.detach().mul_(0.5)\n    last.pow(2).sum().backward()",
+    "if last is not None:\n    p.a.mul_(0.5)\n    last.sum().backward()",
+    "with torch.no_grad():\n    p.w.mul_(0.5)\nif last is not None:\n    last.sum().backward()",
+    "x = torch.full((2, 3), 0.5, dtype=torch.float64, requires_grad=True)",
+    "x = p.w * torch.ones(2, 1, dtype=torch.float64)",
+    "x = torch.exp(p.w) + p.a",
+    "x = (p.w * p.a).chunk(1)[0]",
     "n = 2.0",
     "n = 3",
     "n = 0.5",

@@ -1,0 +1,276 @@
+"""The graph that a call leaves to be walked, made anew around the Values of another call.
+
+NOTE [A backward after the call]
+    ``loss = compiled(x)``, then ``loss.backward()``: a program that ends with such a call would have to return
+    all that the backward reads, where one program for the whole step computes it on the way. So no program is
+    run by the quick call of such a function. It records the operations of the captured call once more, with
+    what comes after it, and makes the nodes of its graph anew: each keeps the new Values, guards the present
+    versions, and leads to the accumulators of the present leaves. No line of the user's Python runs for that.
+
+    A node of ``autograd.Function``, one with hooks, or one that saved-tensor hooks have packed, belongs to the
+    call that made it; such a function runs as Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+from jaxflow._core.tensor import Tensor
+from jaxflow._core.value import Value
+from jaxflow._dispatch.generator import Position
+from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
+from jaxflow._dispatch.history import Guarded, own_edge
+from jaxflow._dispatch.saving import Packed
+from jaxflow._dispatch.tracked import Tracked
+
+from ._template import Unwalked
+
+if TYPE_CHECKING:
+    from ._call import Call
+    from ._specialise import Builder
+    from ._template import Recipes
+
+_NUMBERS = (bool, int, float, complex, type(None))
+
+
+class Graph:
+    """The nodes of a captured call that are still to be walked, and then how to make such nodes.
+
+    ``number`` collects them while the results are looked at, ``close`` finds out how each is made.
+
+    Attributes:
+        found: id of a node -> (it, its number).
+        leaves: the tensors to whose histories the cotangents go that leave the graph: ("tensor", t), or
+            ("argument" or "item", i).
+        cells: whose versions are guarded: ("fresh", number of a storage), ("place", a place), or ("gone",
+            the cell of a tensor that nobody has any more).
+    """
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.found: dict[int, tuple[Node, int]] = {}
+        self.leaves: list[tuple] = []
+        self.cells: list[tuple] = []
+        self.fresh: list[tuple] = []  # number of a storage whose version is guarded, and its cell
+        self.templates: list[tuple] = []
+        self._leaf_numbers: dict[Any, int] = {}
+        self._cell_numbers: dict[int, int] = {}
+
+    # ----------------------------------------------------------------------------------- the capture
+
+    def number(self, node: Node) -> int:
+        """The number of a node that the call made, which is noted with all that it leads to. Unwalked."""
+        stack = [node]
+        while stack:
+            n = stack.pop()
+            if id(n) not in self.found:
+                _check_own(n)
+                self.found[id(n)] = n, len(self.found)
+                stack += [edge[0] for edge in n._edges if edge is not None and self._is_made(edge[0])]
+        return self.found[id(node)][1]
+
+    def _is_made(self, node: Node) -> bool:
+        return node.__class__ is not AccumulateGrad and node._sequence >= self.builder.journal.began
+
+    def close(self, recipes: Recipes, new_slot: dict[int, int]) -> None:
+        """Find out how each node is made. ``new_slot``: the slots of leaves that are read. Unwalked."""
+        self.recipes, self.new_slot = recipes, new_slot
+        self.storages = {id(s.version): at for at, s in enumerate(recipes.storages)}
+        self.known = {id(s.version): s for s, *_ in self.builder.journal.storages.values()}
+        drawn = self.builder.capture.seeds()
+        self.drawn = {id(x): at for at, x in self.builder.program.drawn if at in drawn}
+        for node, number in sorted(self.found.values(), key=lambda found: found[0]._sequence):
+            self.templates.append((number, *self._template(node)))
+        self.count = len(self.found)
+        # What is needed from here on keeps none of the captured call's Values.
+        del self.builder, self.recipes, self.known, self.drawn, self.new_slot, self.storages
+        self.found, self._leaf_numbers, self._cell_numbers = {}, {}, {}
+
+    def _template(self, node: Node) -> tuple:
+        values, numbers, inputs = [], [], None
+        if node._inputs is not None:
+            inputs = list(node._inputs)
+            for i, x in enumerate(inputs):
+                if type(x) is Value:
+                    values.append((i, self._slot(x)))
+                    inputs[i] = None
+                elif type(x) is Tracked:
+                    numbers.append((i, None, self.builder.capture.tape.keep(x)))
+                elif type(x) is Position:
+                    if id(x) in self.drawn:
+                        numbers.append((i, int, self.drawn[id(x)]))
+                    inputs[i] = int(x)
+                elif type(x) not in _NUMBERS:
+                    raise Unwalked(f"{_LATER}, which keeps a {type(x).__name__}")
+        edges = [self._edge(edge) for edge in node._edges]
+        guards = node._guards
+        if guards is not None:
+            guards = guards.__class__, [self._guard(guard, node._edges, edges) for guard in guards]
+        return node.__class__, node._plan, inputs, values, numbers, edges, node._needs, guards
+
+    def _slot(self, value: Value) -> int:
+        slot = self.builder.program.reference(value)
+        slot = self.new_slot.get(slot, slot)
+        if slot is None or (slot < 0 and slot not in self.new_slot.values()):
+            raise Unwalked(f"{_LATER}, which keeps a number {_UNKNOWN}")
+        return slot
+
+    def _edge(self, edge: tuple | None) -> Any:
+        """None, the number of a leaf, or (number of a node, which of its outputs)."""
+        if edge is None:
+            return None
+        node, output = edge
+        if id(node) in self.found:
+            return self.found[id(node)][1], output
+        leaf = self._leaf(node._variable if node.__class__ is AccumulateGrad else self._owner(node, output))
+        key = leaf[0], id(leaf[1]) if leaf[0] == "tensor" else leaf[1]
+        if key not in self._leaf_numbers:
+            self._leaf_numbers[key] = len(self.leaves)
+            self.leaves.append(leaf)
+        return self._leaf_numbers[key]
+
+    def _owner(self, node: Node, output: int) -> Tensor:
+        """Whose history it was before the call that cotangents for an output of ``node`` go to."""
+        builder = self.builder
+        items = (item.tensor for item in builder.items)
+        for t in (*builder.arguments, *items, *(t for t, _ in builder.reach.tensors.values())):
+            was = builder.was(t)
+            if was._grad_fn is node and was._output_nr == output and t._grad_fn is node:
+                return t
+        raise Unwalked(f"{_LATER}, and goes on {_UNKNOWN}")
+
+    def _leaf(self, t: Tensor) -> tuple:
+        recipes = self.recipes
+        if id(t) in recipes.argument:
+            return "argument", recipes.argument[id(t)]
+        if id(t) in recipes.items:
+            recipes.used.add(("item", recipes.items[id(t)]))
+            return "item", recipes.items[id(t)]
+        if id(t) in recipes.reach.tensors and id(t) not in recipes.dropped:
+            return "tensor", t
+        raise Unwalked(f"{_LATER}, for a leaf {_UNKNOWN}")
+
+    def _guard(self, guard: tuple, then: list, edges: list) -> tuple:
+        """(number of the cell, version, aval, position of an edge or what stands in its place, view)."""
+        cell, version, aval, edge, special = guard
+        where = next((i for i, e in enumerate(then) if e is edge and e is not None), None)
+        if where is None and edge is not None and edge is not RESULT and edge.__class__ is not HeldResult:
+            raise Unwalked(f"{_LATER}, which guards what is no operand of it")
+        if special is not None:
+            special = self._view_guard(special)
+        at, since = self._cell(cell)
+        return at, version - since, aval, edge if where is None else None, where, special
+
+    def _view_guard(self, guard: Any) -> tuple:
+        """How to make the guard of a view of special origin."""
+        if guard.__class__ is not Guarded:
+            raise Unwalked(f"{_LATER}, through a view that was written to")
+        base, node = guard.base(), None
+        if guard.node is not None:
+            node = self.number(guard.node) if id(guard.node) in self.found else guard.node
+        if base is None or self.recipes.is_born(base) and id(base) not in self.recipes.tensor_numbers:
+            return None, node, guard.number, guard.origin
+        return self._leaf(base), node, guard.number, guard.origin
+
+    def _cell(self, cell: list) -> tuple[int, int]:
+        """The number of a version cell, and the version from which a guard of it counts."""
+        s, since = self.known.get(id(cell)), 0
+        if id(cell) in self.storages:
+            source: tuple = "fresh", self.storages[id(cell)]
+        elif s is not None:
+            source, since = ("place", self.builder.place_of(s)), self.builder.journal.cells[id(cell)][1][0]
+            self.recipes.used.add(source[1])
+        elif id(cell) in self.builder.journal.cells or id(cell) in self.recipes.own_cells:
+            raise Unwalked(f"{_LATER}, through an alias (.data) with a version of its own")
+        else:
+            source = "gone", [*cell]
+        if id(cell) not in self._cell_numbers:
+            self._cell_numbers[id(cell)] = len(self.cells)
+            self.cells.append(source)
+            if source[0] == "fresh":
+                self.fresh.append((source[1], [*cell]))
+        return self._cell_numbers[id(cell)], since
+
+    # ----------------------------------------------------------------------------------- another call
+
+    def load(self, at: dict[int, int]) -> None:
+        """Let templates say where a Value stands among those of a call: ``at`` says it of slots."""
+        self.templates = [
+            (number, kind, plan, inputs, [(i, at[slot]) for i, slot in values], *rest)
+            for number, kind, plan, inputs, values, *rest in self.templates
+        ]
+
+    def begin(self, call: Call) -> list[tuple]:
+        """The cells whose versions nodes guard, and the version from which each counts."""
+        call.cells = {number: [*cell] for number, cell in self.fresh}
+        found = []
+        for kind, x in self.cells:
+            if kind == "fresh":
+                found.append((call.cells[x], 0))
+            elif kind == "gone":
+                found.append((x, 0))
+            else:
+                cell = call.place(x).version
+                found.append((cell, cell[0]))
+        return found
+
+    def make(self, call: Call, values: Sequence[Value], integers: list, cells: list[tuple]) -> None:
+        """Make the nodes of a call; ``values`` are all of its Values, ``cells`` what `begin` returned."""
+        nodes: list = [None] * self.count
+        call.nodes = nodes
+        leaves = [own_edge(_present(call, kind, x)) for kind, x in self.leaves]
+        for number, kind, plan, inputs, kept, numbers, edges, needs, guards in self.templates:
+            if inputs is not None:
+                inputs = inputs[:]
+                for i, k in kept:
+                    inputs[i] = values[k]
+                for i, vector, k in numbers:
+                    inputs[i] = call.entries[k] if vector is None else integers[k]
+            edges = [None if e is None else leaves[e] if e.__class__ is int else (nodes[e[0]], e[1])
+                     for e in edges]
+            if guards is not None:
+                guards = guards[0](
+                    (cells[at][0], cells[at][1] + version, aval, known if i is None else edges[i],
+                     None if special is None else self._guarded(call, *special))
+                    for at, version, aval, known, i, special in guards[1]
+                )
+            nodes[number] = kind(plan, inputs, edges, needs, guards)
+
+    @staticmethod
+    def _guarded(call: Call, base: tuple | None, node: Any, number: int, origin: str) -> Guarded:
+        guard = Guarded.__new__(Guarded)
+        guard.base = _nobody if base is None else ref(_present(call, *base))
+        guard.node = call.nodes[node] if node.__class__ is int else node
+        guard.number, guard.origin = number, origin
+        return guard
+
+
+_LATER = "a tensor whose backward() comes after the call"
+_UNKNOWN = "that it reached in a way that cannot be followed"
+
+
+def _nobody() -> None:
+    """What a reference to a tensor says that is gone."""
+
+
+def _present(call: Call, kind: str, x: Any) -> Tensor:
+    """The tensor at this call whose history the graph leads to."""
+    return x if kind == "tensor" else (call.arguments if kind == "argument" else call.items)[x]
+
+
+def hooks_on(n: Node) -> list:
+    """The hooks on a node, and what retains its gradients."""
+    on_outputs = {at: list(hooks) for at, hooks in (n._tensor_hooks or {}).items() if hooks}
+    return [on_outputs, *(list(hooks or ()) for hooks in (n._pre_hooks, n._post_hooks, n._retained))]
+
+
+def _check_own(n: Node) -> None:
+    """Raise Unwalked if a node could not be made again: it belongs to the call that made it."""
+    if n._is_python or n.__class__ is not getattr(n._plan, "node", None):
+        raise Unwalked(f"{_LATER} and runs {type(n).__name__}")
+    if any(hooks_on(n)) or n._dict:
+        raise Unwalked(f"{_LATER}, with hooks on {n.name()}")
+    if n._guards.__class__ is Packed:
+        raise Unwalked(f"{_LATER}, with hooks that hold what {n.name()} saved")

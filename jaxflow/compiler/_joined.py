@@ -1,0 +1,119 @@
+"""A quick call that runs no program of its own: NOTE [A backward after the call]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxflow._core.commit import all_same
+from jaxflow._core.value import Value, as_number
+from jaxflow._dispatch.doubt import Question
+from jaxflow._dispatch.run import run
+from jaxflow._dispatch.steps import VECTOR, Step, inputs, parse
+from jaxflow._dispatch.undo import grads_rows, writes_rows
+
+from ._picks import pick
+
+if TYPE_CHECKING:
+    from ._specialisation import Specialisation
+
+_closed_of = attrgetter("closed")
+
+
+class Recorded:
+    """In the place of an executable: what was recorded, to be recorded again.
+
+    Its ``steps`` take Values that are numbered: those of ``leaf_at`` for leaves, and then all results.
+    """
+
+    donated: tuple = ()
+    spares: tuple = ()
+    entrance = None
+    watched = False
+    calls_host = True
+
+    def __init__(self, trace: Sequence, leaves: int, results: int) -> None:
+        self.trace, self.kept, self.outputs = trace, range(leaves), range(results)
+
+    def load(self, at: dict[int, int]) -> None:
+        """Find where the operations take what they take; ``at`` is the number of a slot's Value."""
+        self.steps = [
+            (step.plan, None if step.numbers else pick([at[slot] for slot in step.slots]),
+             Step(step.plan, tuple(at[slot] for slot in step.slots), step.numbers, step.out))
+            for step in parse(self.trace)
+        ]
+
+
+class Joined:
+    """One such call: what it records is pending in the thread's Program, as what Python records.
+
+    Attributes:
+        new: the Values of all results.
+        replaced: as that of a `Run`.
+    """
+
+    def __init__(self, spec: Specialisation, values: list[Value], numbers: Sequence) -> None:
+        self.spec, self.values = spec, values
+        floats, integers, complexes = ([] if x is None else np.asarray(x).tolist() for x in numbers)
+        self.numbers = {float: floats, int: integers, complex: complexes}
+        self.new: list[Value] = []
+        self.replaced: tuple = ((), (), (), (), (), ())
+        self.asked: list[tuple] = []
+
+    def record(self) -> bool:
+        """Record the operations; False if one of them is known to be wrong, and where has to be said."""
+        every, spec, numbers = self.values[:], self.spec, self.numbers
+
+        def number(kind: type, k: int) -> Any:
+            return kind(numbers[VECTOR[kind]][k])
+
+        for plan, take, step in spec.executable.steps:
+            every += run(plan, inputs(step, every.__getitem__, number) if take is None else take(every))
+        self.new = every[len(self.values):]
+        if self.new and self.new[-1].producer is not None:
+            self.new[-1].producer[0].program.wanted = True
+        return all(self._ask(q, flag, every) for q, flag in zip(spec.questions, spec.pick_flags(self.new)))
+
+    def read(self) -> list | None:
+        """The numbers that the call reads, for which what is recorded has to run; None if it cannot."""
+        try:
+            return [as_number(np.asarray(x.get())) for x in self.spec.pick_reads([*self.values, *self.new])]
+        except Exception:  # noqa: BLE001 - Python comes to the same, and says where
+            return None
+
+    def _ask(self, q: Question, flag: Value, every: list[Value]) -> bool:
+        """Let the Program answer a question; False if the answer is there and bad."""
+        producer = flag.producer
+        if producer is None:
+            return not np.asarray(flag.array)[0]
+        program, at = producer[0].program, self.spec.at
+        asked, victims = ([program.reference(every[at[slot]]) for slot in slots]
+                          for slots in (q.asked, q.victims))
+        self.asked.append((program, Question(flag, asked, victims, q.error, q.line)))
+        return True
+
+    def conditions(self) -> Iterable:
+        """The condition that the Programs which were asked will still answer."""
+        programs = [program for program, _ in self.asked]
+        return all_same(map(_closed_of, programs), repeat(False))
+
+    def rows(self) -> list[tuple]:
+        """The stores that note what is asked, and what is replaced as long as this is pending."""
+        storages, old, cells, _, owners, grads = self.replaced
+        written = self.spec.pick_written([*self.values, *self.new])
+        found = [(program.questions.append, question) for program, question in self.asked]
+        if storages:
+            found += writes_rows(storages, old, cells, written)
+        if owners:
+            found += grads_rows(owners, grads, self.new)
+        return found
+
+    def close(self, reason: str) -> None:
+        """Nothing: it runs with what comes after it."""
+
+    def give_up(self) -> None:
+        """Nothing: nobody refers to its Values."""
