@@ -1,14 +1,15 @@
 """The graph that a call leaves to be walked, made anew around the Values of another call.
 
 NOTE [A backward after the call]
-    ``loss = compiled(x)``, then ``loss.backward()``: a program that ends with such a call would have to return
-    all that the backward reads, where one program for the whole step computes it on the way. So no program is
-    run by the quick call of such a function. It records the operations of the captured call once more, with
-    what comes after it, and makes the nodes of its graph anew: each keeps the new Values, guards the present
-    versions, and leads to the accumulators of the present leaves. No line of the user's Python runs for that.
+    ``loss = compiled(x)``, then ``loss.backward()``: a program that ends with such a call would have to
+    return all that the backward reads, where one program for the whole step computes it on the way. So no
+    program is run by the quick call of such a function. It records the operations of the captured call once
+    more, with what comes after it, and makes the nodes of its graph anew: each keeps the new Values, guards
+    the present versions, and leads to the histories of the present leaves and arguments. No line of the
+    user's Python runs for that.
 
-    A node of ``autograd.Function``, one with hooks, or one that saved-tensor hooks have packed, belongs to the
-    call that made it; such a function runs as Python.
+    A node of ``autograd.Function``, one with hooks, or one that saved-tensor hooks have packed, belongs to
+    the call that made it; such a function runs as Python.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from jaxflow._dispatch.history import Guarded, own_edge
 from jaxflow._dispatch.saving import Packed
 from jaxflow._dispatch.tracked import Tracked
 
+from ._journal import UNKNOWN
 from ._template import Unwalked
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from ._specialise import Builder
     from ._template import Recipes
 
+LATER = "a tensor whose backward() comes after the call"
 _NUMBERS = (bool, int, float, complex, type(None))
 
 
@@ -103,7 +106,7 @@ class Graph:
                         numbers.append((i, int, self.drawn[id(x)]))
                     inputs[i] = int(x)
                 elif type(x) not in _NUMBERS:
-                    raise Unwalked(f"{_LATER}, which keeps a {type(x).__name__}")
+                    raise Unwalked(f"{LATER}, which keeps a {type(x).__name__}")
         edges = [self._edge(edge) for edge in node._edges]
         guards = node._guards
         if guards is not None:
@@ -114,7 +117,7 @@ class Graph:
         slot = self.builder.program.reference(value)
         slot = self.new_slot.get(slot, slot)
         if slot is None or (slot < 0 and slot not in self.new_slot.values()):
-            raise Unwalked(f"{_LATER}, which keeps a number {_UNKNOWN}")
+            raise Unwalked(f"{LATER}, which keeps a number {UNKNOWN}")
         return slot
 
     def _edge(self, edge: tuple | None) -> Any:
@@ -139,7 +142,7 @@ class Graph:
             was = builder.was(t)
             if was._grad_fn is node and was._output_nr == output and t._grad_fn is node:
                 return t
-        raise Unwalked(f"{_LATER}, and goes on {_UNKNOWN}")
+        raise Unwalked(f"{LATER}, and goes on {UNKNOWN}")
 
     def _leaf(self, t: Tensor) -> tuple:
         recipes = self.recipes
@@ -150,14 +153,14 @@ class Graph:
             return "item", recipes.items[id(t)]
         if id(t) in recipes.reach.tensors and id(t) not in recipes.dropped:
             return "tensor", t
-        raise Unwalked(f"{_LATER}, for a leaf {_UNKNOWN}")
+        raise Unwalked(f"{LATER}, for a leaf {UNKNOWN}")
 
     def _guard(self, guard: tuple, then: list, edges: list) -> tuple:
         """(number of the cell, version, aval, position of an edge or what stands in its place, view)."""
         cell, version, aval, edge, special = guard
         where = next((i for i, e in enumerate(then) if e is edge and e is not None), None)
         if where is None and edge is not None and edge is not RESULT and edge.__class__ is not HeldResult:
-            raise Unwalked(f"{_LATER}, which guards what is no operand of it")
+            raise Unwalked(f"{LATER}, which guards what is no operand of it")
         if special is not None:
             special = self._view_guard(special)
         at, since = self._cell(cell)
@@ -166,7 +169,7 @@ class Graph:
     def _view_guard(self, guard: Any) -> tuple:
         """How to make the guard of a view of special origin."""
         if guard.__class__ is not Guarded:
-            raise Unwalked(f"{_LATER}, through a view that was written to")
+            raise Unwalked(f"{LATER}, through a view that was written to")
         base, node = guard.base(), None
         if guard.node is not None:
             node = self.number(guard.node) if id(guard.node) in self.found else guard.node
@@ -183,7 +186,7 @@ class Graph:
             source, since = ("place", self.builder.place_of(s)), self.builder.journal.cells[id(cell)][1][0]
             self.recipes.used.add(source[1])
         elif id(cell) in self.builder.journal.cells or id(cell) in self.recipes.own_cells:
-            raise Unwalked(f"{_LATER}, through an alias (.data) with a version of its own")
+            raise Unwalked(f"{LATER}, through an alias (.data) with a version of its own")
         else:
             source = "gone", [*cell]
         if id(cell) not in self._cell_numbers:
@@ -247,9 +250,6 @@ class Graph:
         return guard
 
 
-_LATER = "a tensor whose backward() comes after the call"
-_UNKNOWN = "that it reached in a way that cannot be followed"
-
 
 def _nobody() -> None:
     """What a reference to a tensor says that is gone."""
@@ -269,8 +269,8 @@ def hooks_on(n: Node) -> list:
 def _check_own(n: Node) -> None:
     """Raise Unwalked if a node could not be made again: it belongs to the call that made it."""
     if n._is_python or n.__class__ is not getattr(n._plan, "node", None):
-        raise Unwalked(f"{_LATER} and runs {type(n).__name__}")
+        raise Unwalked(f"{LATER} and runs {type(n).__name__}")
     if any(hooks_on(n)) or n._dict:
-        raise Unwalked(f"{_LATER}, with hooks on {n.name()}")
+        raise Unwalked(f"{LATER}, with hooks on {n.name()}")
     if n._guards.__class__ is Packed:
-        raise Unwalked(f"{_LATER}, with hooks that hold what {n.name()} saved")
+        raise Unwalked(f"{LATER}, with hooks that hold what {n.name()} saved")

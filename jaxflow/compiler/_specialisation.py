@@ -318,7 +318,7 @@ class Specialisation(Conditions):
         return None if now is None else (results, now)
 
     def _decided(self, entries: list, read: list | None) -> list | None:
-        """All entries of the tape with the numbers that were read; None if Python decides otherwise by them."""
+        """All entries of the tape with the numbers that were read; None if Python decides otherwise."""
         now = None if read is None else self.tape.evaluate(entries[: self.tape.count], read)
         self.disagreed = now is None
         self.wasted += self.disagreed
@@ -374,8 +374,9 @@ class Specialisation(Conditions):
         if graph is not None:
             rows += run.rows()
         undisturbed = chain(
-            () if graph is None else run.conditions(), all_at_epochs(written, epochs), with_grads(owners, read),
-            all_equal(map(_offset_of, generators), offsets), self.numbers_still(found[3]),
+            () if graph is None else run.conditions(), all_at_epochs(written, epochs),
+            with_grads(owners, read), all_equal(map(_offset_of, generators), offsets),
+            self.numbers_still(found[3]),
         )
         then = chain(
             stores(written, "value", self.pick_written(every)),

@@ -24,7 +24,7 @@ from jaxflow._dispatch.spares import large
 from ._arguments import Arguments
 from ._capture import END, Capture
 from ._effects import Effects
-from ._graphs import Graph
+from ._graphs import LATER, Graph
 from ._guard import Guard
 from ._joined import Recorded
 from ._journal import UNKNOWN
@@ -211,7 +211,7 @@ class Builder(Effects):
         order = self._order(leaves)
         donatable = () if graph.found else self._donatable(order, writes, recipes)
         if reads and graph.found and program.questions:
-            raise Unwalked("a tensor whose backward() comes after the call, and reads a number that may be wrong")
+            raise Unwalked(f"{LATER}, and reads a number that may be wrong")
         if reads:  # which decide what is published: nothing is given away before they are known
             kept = sum(capture.leaves[-1 - order[i]].aval.nbytes for i in donatable)
             if kept > _MOST_KEPT and not capture.fullgraph:

@@ -377,7 +377,8 @@ BETWEEN = (
     "if last is not None:\n    last.sum().backward()",
     "if last is not None:\n    last.sum().backward(retain_graph=True)",
     "if last is not None:\n    last.pow(2).sum().backward()\n    p.opt.step()",
-    "if last is not None:\n    q.append(torch.autograd.grad(last.pow(2).sum(), p.w, create_graph=True, allow_unused=True)[0])",
+    "if last is not None:\n    q.append(torch.autograd.grad(last.pow(2).sum(), p.w, create_graph=True,"
+    " allow_unused=True)[0])",
     "if last is not None:\n    last.detach().mul_(0.5)\n    last.pow(2).sum().backward()",
     "if last is not None:\n    p.a.mul_(0.5)\n    last.sum().backward()",
     "with torch.no_grad():\n    p.w.mul_(0.5)\nif last is not None:\n    last.sum().backward()",
