@@ -84,7 +84,11 @@ def _change_requires_grad(self, value: bool, wrong_dtype: str) -> None:
     commit([requires_grad_row(self, value), *rows])
 
 
-Tensor.grad_fn = read_only("grad_fn", history_of, "The node that made this tensor; None for a leaf.")
+def _shown_grad_fn(self):
+    return history_of(self)  # whose code stays as it is where a subclass overrides this property
+
+
+Tensor.grad_fn = read_only("grad_fn", _shown_grad_fn, "The node that made this tensor; None for a leaf.")
 Tensor.requires_grad = property(
     _requires_grad, _set_requires_grad, lambda self: _set_requires_grad(self, None),
     "Whether operations on this tensor are recorded.",

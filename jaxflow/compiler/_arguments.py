@@ -116,7 +116,7 @@ class Arguments:
         self.tracked = [(i, self.types[i]) for i in tracked]
         tensors = [leaves[i] for i in self.at]
         self.all_tensors = len(tensors) == len(leaves)
-        self.ask = meta
+        self.varies = False  # whether each call may bring another history
         self.metas = [meta(t) for t in tensors]
         self.attributes = [dict(t.__dict__) for t in tensors]
         self.bare = not any(self.attributes)
@@ -151,7 +151,7 @@ class Arguments:
             if leaves[i].__class__ is not kind:
                 return None
         try:
-            if list(map(self.ask, tensors)) != self.metas:
+            if list(map(meta_of_any if self.varies else meta, tensors)) != self.metas:
                 return None
         except AttributeError:
             return None  # something else stands where a tensor has to be
@@ -174,7 +174,7 @@ class Arguments:
     def let_vary(self) -> None:
         """Let the histories of the tensors be others at each call: what records leads to the present ones."""
         if any(node is not None for _, _, _, node, *_ in self.metas):
-            self.ask = meta_of_any
+            self.varies = True
             self.metas = [(*m[:3], m[3] is None, *m[4:]) for m in self.metas]
 
     def _views_match(self, tensors: list) -> bool:
@@ -197,7 +197,7 @@ class Arguments:
             if type(x) is not kind:
                 found.append(f"argument {i} was a {kind.__name__} and is a {type(x).__name__}")
             elif expected is not None:
-                for name, old, new in zip(_META_NAMES, expected, self.ask(x)):
+                for name, old, new in zip(_META_NAMES, expected, (meta_of_any if self.varies else meta)(x)):
                     if old is not new and old != new:
                         found.append(f"{name} of argument {i} was {old!r} and is {new!r}")
             elif (i, kind) not in self.tracked:
