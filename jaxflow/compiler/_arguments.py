@@ -173,9 +173,8 @@ class Arguments:
 
     def let_vary(self) -> None:
         """Let the histories of the tensors be others at each call: what records leads to the present ones."""
-        if any(node is not None for _, _, _, node, *_ in self.metas):
-            self.varies = True
-            self.metas = [(*m[:3], m[3] is None, *m[4:]) for m in self.metas]
+        self.varies = True
+        self.metas = [(*m[:3], m[3] is None, *m[4:]) for m in self.metas]
 
     def _views_match(self, tensors: list) -> bool:
         if [t._view is not None for t in tensors] != self.views:

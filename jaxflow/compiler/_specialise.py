@@ -147,7 +147,8 @@ class Builder(Effects):
         """Let the guards ask for tensors as they were before the call."""
         spec.arguments = arguments
         spec.arguments.exact = self.exact
-        if not any(self._looked_at(t) for t in self.arguments):
+        made = [t for t in self.arguments if self.was(t)._grad_fn is not None]
+        if made and not any(map(self._looked_at, made)):
             spec.arguments.let_vary()
         items = {id(item.tensor) for item in (*self.items, *self.dropped)}
         used = {id(s) for kind, s in (*spec.leaves, *(w[0] for w in spec.writes)) if kind == "fixed"}
