@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import OrderedDict, defaultdict
+from itertools import starmap
 from operator import attrgetter
 from typing import Any
 
@@ -16,14 +17,6 @@ _DICTS = (dict, OrderedDict, defaultdict)
 # What a tensor has to be like for the same program; ``_view`` is looked at by `Arguments`.
 meta = attrgetter("_aval", "_stride", "_requires_grad", "_grad_fn", "_hooks",
                   "_storage.version.__class__", "__class__")
-
-
-def meta_of_any(t: Tensor) -> tuple:
-    """The same, whatever its history is, as long as it has one or has none."""
-    aval, stride, requires_grad, node, *rest = meta(t)
-    return aval, stride, requires_grad, node is None, *rest
-
-
 _META_NAMES = ("shape, dtype or device", "strides", "requires_grad", "grad_fn", "hooks", "inference mode",
                "class")
 _attributes_of = attrgetter("__dict__")
@@ -98,6 +91,11 @@ def same_attributes(then: dict, now: dict) -> bool:
     return then.keys() == now.keys() and all(same(x, now[name]) for name, x in then.items())
 
 
+def _of_any_history(aval: Any, stride: Any, requires_grad: bool, node: Any, *rest: Any) -> tuple:
+    """What `meta` says, whatever the history is, as long as there is one or there is none."""
+    return aval, stride, requires_grad, None if node is None else "another tensor's", *rest
+
+
 class Arguments:
     """What the leaves of a call's arguments have to be.
 
@@ -151,7 +149,7 @@ class Arguments:
             if leaves[i].__class__ is not kind:
                 return None
         try:
-            if list(map(meta_of_any if self.varies else meta, tensors)) != self.metas:
+            if self._metas_of(tensors) != self.metas:
                 return None
         except AttributeError:
             return None  # something else stands where a tensor has to be
@@ -172,9 +170,13 @@ class Arguments:
         return tensors
 
     def let_vary(self) -> None:
-        """Let the histories of the tensors be others at each call: what records leads to the present ones."""
+        """Let the histories of the tensors be others at each call: what is made leads to the present ones."""
         self.varies = True
-        self.metas = [(*m[:3], m[3] is None, *m[4:]) for m in self.metas]
+        self.metas = [_of_any_history(*m) for m in self.metas]
+
+    def _metas_of(self, tensors: list) -> list[tuple]:
+        found = list(map(meta, tensors))
+        return list(starmap(_of_any_history, found)) if self.varies else found
 
     def _views_match(self, tensors: list) -> bool:
         if [t._view is not None for t in tensors] != self.views:
@@ -196,7 +198,7 @@ class Arguments:
             if type(x) is not kind:
                 found.append(f"argument {i} was a {kind.__name__} and is a {type(x).__name__}")
             elif expected is not None:
-                for name, old, new in zip(_META_NAMES, expected, (meta_of_any if self.varies else meta)(x)):
+                for name, old, new in zip(_META_NAMES, expected, *self._metas_of([x])):
                     if old is not new and old != new:
                         found.append(f"{name} of argument {i} was {old!r} and is {new!r}")
             elif (i, kind) not in self.tracked:

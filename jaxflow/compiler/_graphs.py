@@ -1,4 +1,4 @@
-"""The graph that a call leaves to be walked, made anew around the Values of another call.
+"""The graph that a captured call leaves to be walked, and how another call makes one like it.
 
 NOTE [A backward after the call]
     ``loss = compiled(x)``, then ``loss.backward()``: a program that ends with such a call would have to
@@ -14,23 +14,22 @@ NOTE [A backward after the call]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
 from jaxflow._dispatch.generator import Position
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
-from jaxflow._dispatch.history import Guarded, own_edge
+from jaxflow._dispatch.history import Guarded
 from jaxflow._dispatch.saving import Packed
 from jaxflow._dispatch.tracked import Tracked
+from jaxflow.autograd.function_node import BackwardCFunction
 
 from ._journal import UNKNOWN
+from ._nodes import Nodes
 from ._template import Unwalked
 
 if TYPE_CHECKING:
-    from ._call import Call
     from ._specialise import Builder
     from ._template import Recipes
 
@@ -39,29 +38,46 @@ _NUMBERS = (bool, int, float, complex, type(None))
 
 
 class Graph:
-    """The nodes of a captured call that are still to be walked, and then how to make such nodes.
+    """The nodes of a captured call that are still to be walked.
 
     ``number`` collects them while the results are looked at, ``close`` finds out how each is made.
 
     Attributes:
         found: id of a node -> (it, its number).
-        leaves: the tensors to whose histories the cotangents go that leave the graph: ("tensor", t), or
-            ("argument" or "item", i).
-        cells: whose versions are guarded: ("fresh", number of a storage), ("place", a place), or ("gone",
-            the cell of a tensor that nobody has any more).
     """
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
         self.found: dict[int, tuple[Node, int]] = {}
-        self.leaves: list[tuple] = []
-        self.cells: list[tuple] = []
-        self.fresh: list[tuple] = []  # number of a storage whose version is guarded, and its cell
-        self.templates: list[tuple] = []
-        self._leaf_numbers: dict[Any, int] = {}
+        self.nodes = Nodes()
+        self._leaf_numbers: dict[tuple, int] = {}
         self._cell_numbers: dict[int, int] = {}
 
-    # ----------------------------------------------------------------------------------- the capture
+    def varies(self, node: Node) -> bool:
+        """Whether the history that begins at a node of the call has to be another one at each call.
+
+        It is the same where a backward inside the call has freed it, so that another one is refused, and it
+        comes to no argument: NOTE [Freed graphs].
+        """
+        builder = self.builder
+        given = [*builder.arguments, *(item.tensor for item in builder.items)]
+        owned = {id(t) for t in given} | {id(builder.was(t)._grad_fn) for t in given}
+        refused, seen, stack = False, set(), [node]
+        while stack:
+            n = stack.pop()
+            if id(n) in seen:
+                continue
+            seen.add(id(n))
+            if not self._is_made(n):
+                if id(n._variable if n.__class__ is AccumulateGrad else n) in owned:
+                    return True
+                continue
+            if _is_freed(n):
+                refused = True
+            elif n._is_python or any(isinstance(x, (Value, Tensor)) for x in n._inputs):
+                return True
+            stack += [edge[0] for edge in n._edges if edge is not None]
+        return not refused
 
     def number(self, node: Node) -> int:
         """The number of a node that the call made, which is noted with all that it leads to. Unwalked."""
@@ -77,19 +93,22 @@ class Graph:
     def _is_made(self, node: Node) -> bool:
         return node.__class__ is not AccumulateGrad and node._sequence >= self.builder.journal.began
 
-    def close(self, recipes: Recipes, new_slot: dict[int, int]) -> None:
-        """Find out how each node is made. ``new_slot``: the slots of leaves that are read. Unwalked."""
+    def close(self, recipes: Recipes, new_slot: dict[int, int]) -> Nodes | None:
+        """How to make the nodes; None if there are none. Unwalked.
+
+        ``recipes`` know of all tensors that the call makes, ``new_slot`` has the slots of leaves it reads.
+        """
+        if not self.found:
+            return None
         self.recipes, self.new_slot = recipes, new_slot
         self.storages = {id(s.version): at for at, s in enumerate(recipes.storages)}
         self.known = {id(s.version): s for s, *_ in self.builder.journal.storages.values()}
         drawn = self.builder.capture.seeds()
         self.drawn = {id(x): at for at, x in self.builder.program.drawn if at in drawn}
+        # In the order in which they were made: edges lead back.
         for node, number in sorted(self.found.values(), key=lambda found: found[0]._sequence):
-            self.templates.append((number, *self._template(node)))
-        self.count = len(self.found)
-        # What is needed from here on keeps none of the captured call's Values.
-        del self.builder, self.recipes, self.known, self.drawn, self.new_slot, self.storages
-        self.found, self._leaf_numbers, self._cell_numbers = {}, {}, {}
+            self.nodes.templates.append((number, *self._template(node)))
+        return self.nodes
 
     def _template(self, node: Node) -> tuple:
         values, numbers, inputs = [], [], None
@@ -115,10 +134,9 @@ class Graph:
 
     def _slot(self, value: Value) -> int:
         slot = self.builder.program.reference(value)
-        slot = self.new_slot.get(slot, slot)
-        if slot is None or (slot < 0 and slot not in self.new_slot.values()):
+        if slot is None or (slot < 0 and slot not in self.new_slot):
             raise Unwalked(f"{LATER}, which keeps a number {UNKNOWN}")
-        return slot
+        return slot if slot >= 0 else self.new_slot[slot]
 
     def _edge(self, edge: tuple | None) -> Any:
         """None, the number of a leaf, or (number of a node, which of its outputs)."""
@@ -130,8 +148,8 @@ class Graph:
         leaf = self._leaf(node._variable if node.__class__ is AccumulateGrad else self._owner(node, output))
         key = leaf[0], id(leaf[1]) if leaf[0] == "tensor" else leaf[1]
         if key not in self._leaf_numbers:
-            self._leaf_numbers[key] = len(self.leaves)
-            self.leaves.append(leaf)
+            self._leaf_numbers[key] = len(self.nodes.leaves)
+            self.nodes.leaves.append(leaf)
         return self._leaf_numbers[key]
 
     def _owner(self, node: Node, output: int) -> Tensor:
@@ -151,7 +169,8 @@ class Graph:
         if id(t) in recipes.items:
             recipes.used.add(("item", recipes.items[id(t)]))
             return "item", recipes.items[id(t)]
-        if id(t) in recipes.reach.tensors and id(t) not in recipes.dropped:
+        unguarded = id(t) in recipes.dropped or id(t) in self.builder.grown
+        if id(t) in recipes.reach.tensors and not unguarded:
             return "tensor", t
         raise Unwalked(f"{LATER}, for a leaf {UNKNOWN}")
 
@@ -173,7 +192,7 @@ class Graph:
         base, node = guard.base(), None
         if guard.node is not None:
             node = self.number(guard.node) if id(guard.node) in self.found else guard.node
-        if base is None or self.recipes.is_born(base) and id(base) not in self.recipes.tensor_numbers:
+        if base is None or (self.recipes.is_born(base) and id(base) not in self.recipes.tensor_numbers):
             return None, node, guard.number, guard.origin
         return self._leaf(base), node, guard.number, guard.origin
 
@@ -190,80 +209,24 @@ class Graph:
         else:
             source = "gone", [*cell]
         if id(cell) not in self._cell_numbers:
-            self._cell_numbers[id(cell)] = len(self.cells)
-            self.cells.append(source)
+            self._cell_numbers[id(cell)] = len(self.nodes.cells)
+            self.nodes.cells.append(source)
             if source[0] == "fresh":
-                self.fresh.append((source[1], [*cell]))
+                self.nodes.fresh.append((source[1], [*cell]))
         return self._cell_numbers[id(cell)], since
-
-    # ----------------------------------------------------------------------------------- another call
-
-    def load(self, at: dict[int, int]) -> None:
-        """Let templates say where a Value stands among those of a call: ``at`` says it of slots."""
-        self.templates = [
-            (number, kind, plan, inputs, [(i, at[slot]) for i, slot in values], *rest)
-            for number, kind, plan, inputs, values, *rest in self.templates
-        ]
-
-    def begin(self, call: Call) -> list[tuple]:
-        """The cells whose versions nodes guard, and the version from which each counts."""
-        call.cells = {number: [*cell] for number, cell in self.fresh}
-        found = []
-        for kind, x in self.cells:
-            if kind == "fresh":
-                found.append((call.cells[x], 0))
-            elif kind == "gone":
-                found.append((x, 0))
-            else:
-                cell = call.place(x).version
-                found.append((cell, cell[0]))
-        return found
-
-    def make(self, call: Call, values: Sequence[Value], integers: list, cells: list[tuple]) -> None:
-        """Make the nodes of a call; ``values`` are all of its Values, ``cells`` what `begin` returned."""
-        nodes: list = [None] * self.count
-        call.nodes = nodes
-        leaves = [own_edge(_present(call, kind, x)) for kind, x in self.leaves]
-        for number, kind, plan, inputs, kept, numbers, edges, needs, guards in self.templates:
-            if inputs is not None:
-                inputs = inputs[:]
-                for i, k in kept:
-                    inputs[i] = values[k]
-                for i, vector, k in numbers:
-                    inputs[i] = call.entries[k] if vector is None else integers[k]
-            edges = [None if e is None else leaves[e] if e.__class__ is int else (nodes[e[0]], e[1])
-                     for e in edges]
-            if guards is not None:
-                guards = guards[0](
-                    (cells[at][0], cells[at][1] + version, aval, known if i is None else edges[i],
-                     None if special is None else self._guarded(call, *special))
-                    for at, version, aval, known, i, special in guards[1]
-                )
-            nodes[number] = kind(plan, inputs, edges, needs, guards)
-
-    @staticmethod
-    def _guarded(call: Call, base: tuple | None, node: Any, number: int, origin: str) -> Guarded:
-        guard = Guarded.__new__(Guarded)
-        guard.base = _nobody if base is None else ref(_present(call, *base))
-        guard.node = call.nodes[node] if node.__class__ is int else node
-        guard.number, guard.origin = number, origin
-        return guard
-
-
-
-def _nobody() -> None:
-    """What a reference to a tensor says that is gone."""
-
-
-def _present(call: Call, kind: str, x: Any) -> Tensor:
-    """The tensor at this call whose history the graph leads to."""
-    return x if kind == "tensor" else (call.arguments if kind == "argument" else call.items)[x]
 
 
 def hooks_on(n: Node) -> list:
     """The hooks on a node, and what retains its gradients."""
     on_outputs = {at: list(hooks) for at, hooks in (n._tensor_hooks or {}).items() if hooks}
     return [on_outputs, *(list(hooks or ()) for hooks in (n._pre_hooks, n._post_hooks, n._retained))]
+
+
+def _is_freed(n: Node) -> bool:
+    """Whether to walk a node is refused, and nothing is on it that belongs to the call."""
+    if isinstance(n, BackwardCFunction):  # there may be what the user has put on it
+        return n._freed and not any(isinstance(x, (Value, Tensor)) for x in vars(n).values())
+    return not n._is_python and n._inputs is None
 
 
 def _check_own(n: Node) -> None:

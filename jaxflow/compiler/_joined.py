@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import repeat
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +14,12 @@ from jaxflow._dispatch.doubt import Question
 from jaxflow._dispatch.run import run
 from jaxflow._dispatch.steps import VECTOR, Step, inputs, parse
 from jaxflow._dispatch.undo import grads_rows, writes_rows
+from jaxflow._dispatch.watch import Asked
 
 from ._picks import pick
 
 if TYPE_CHECKING:
     from ._specialisation import Specialisation
-
-_closed_of = attrgetter("closed")
 
 
 class Recorded:
@@ -31,10 +29,7 @@ class Recorded:
     """
 
     donated: tuple = ()
-    spares: tuple = ()
     entrance = None
-    watched = False
-    calls_host = True
 
     def __init__(self, trace: Sequence, leaves: int, results: int) -> None:
         self.trace, self.kept, self.outputs = trace, range(leaves), range(results)
@@ -74,8 +69,9 @@ class Joined:
         for plan, take, step in spec.executable.steps:
             every += run(plan, inputs(step, every.__getitem__, number) if take is None else take(every))
         self.new = every[len(self.values):]
-        if self.new and self.new[-1].producer is not None:
-            self.new[-1].producer[0].program.wanted = True
+        producer = self.new[-1].producer
+        if producer is not None:
+            producer[0].program.wanted = True
         return all(self._ask(q, flag, every) for q, flag in zip(spec.questions, spec.pick_flags(self.new)))
 
     def read(self) -> list | None:
@@ -86,26 +82,27 @@ class Joined:
             return None
 
     def _ask(self, q: Question, flag: Value, every: list[Value]) -> bool:
-        """Let the Program answer a question; False if the answer is there and bad."""
+        """Let the Program answer a question; False if the answer is there and bad, or nobody can give it."""
         producer = flag.producer
         if producer is None:
             return not np.asarray(flag.array)[0]
         program, at = producer[0].program, self.spec.at
         asked, victims = ([program.reference(every[at[slot]]) for slot in slots]
                           for slots in (q.asked, q.victims))
+        if any(x.__class__ is not tuple or x[0].program is not program for x in victims):
+            return False  # they are results of a Program that was closed in between
         self.asked.append((program, Question(flag, asked, victims, q.error, q.line)))
         return True
 
     def conditions(self) -> Iterable:
         """The condition that the Programs which were asked will still answer."""
-        programs = [program for program, _ in self.asked]
-        return all_same(map(_closed_of, programs), repeat(False))
+        return all_same(Asked(self.asked).undisturbed(), repeat(True))
 
     def rows(self) -> list[tuple]:
         """The stores that note what is asked, and what is replaced as long as this is pending."""
         storages, old, cells, _, owners, grads = self.replaced
         written = self.spec.pick_written([*self.values, *self.new])
-        found = [(program.questions.append, question) for program, question in self.asked]
+        found = Asked(self.asked).rows()
         if storages:
             found += writes_rows(storages, old, cells, written)
         if owners:

@@ -48,8 +48,8 @@ from jaxflow._dispatch.watching import WATCHERS
 
 from ._call import COMPILED, MISSED, Call
 from ._conditions import Conditions, Found
-from ._graphs import Graph
 from ._joined import Joined
+from ._nodes import Nodes
 from ._outlines import PLAIN, Before
 from ._picks import pick
 from ._reading import Reading
@@ -94,7 +94,8 @@ class Specialisation(Conditions):
     integers: list
     complexes: list
     questions: list
-    graph: Graph | None  # what is walked after the call; then it records, and runs nothing
+    nodes: Nodes | None  # of histories that are each call's own
+    joins: bool  # whether they keep Values: then it records, and runs nothing
     at: dict[int, int]  # slot -> the number of its Value
     reads: list[int]  # slots of the numbers of tensors that the call reads
     patient: bool  # whether it goes on running in vain, for Python may not run at each call
@@ -115,9 +116,10 @@ class Specialisation(Conditions):
         self.device = resolve(self.trace[0].device)[1]
         self._load_leaves(executable)
         self._load_results(executable.outputs)
-        if self.graph is not None:
+        if self.joins:
             executable.load(self.at)
-            self.graph.load(self.at)
+        if self.nodes is not None:
+            self.nodes.load(self.at)
         self.dynamic = [e for e in self.events if e[0] == "numbers"]
         self.about = self.trace, (), ref(self)
         self.known_groups = [None] * len(self.dynamic)
@@ -229,12 +231,12 @@ class Specialisation(Conditions):
         self.read_owners = [self.grad_owners[i] for i in self.from_grads]
         self.simple = self.simple and all(id(owner) in having for owner in self.read_owners)
         self.pick_read = pick([having[id(owner)] for owner in self.read_owners] if self.simple else ())
-        ways = (Reading, Steady) if self.graph is None else ()
+        ways = (Reading, Steady) if self.nodes is None else ()
         self.usual = next((way(self) for way in ways if way.possible(self)), None)
 
     def _vector(self, numbers: list, dtype: Any) -> Any:
         """The numbers as the program takes them."""
-        if self.graph is not None:
+        if self.joins:
             return np.array(numbers, dtype)
         return jax.device_put(np.array(numbers, dtype), self.device) if numbers else None
 
@@ -334,15 +336,16 @@ class Specialisation(Conditions):
         if self.other_places:
             written = [*written, *map(this.place, self.other_places)]
         epochs = list(map(_epoch_of, written))  # before the Values: a write in between is noticed so
-        graph, guarded = self.graph, () if self.graph is None else self.graph.begin(this)
+        nodes, joins = self.nodes, self.joins
+        guarded = () if nodes is None else nodes.begin(this)
         values = self._values(this, *found[:3])
-        if graph is None and any(map(_producer_of, values)):
+        if not joins and any(map(_producer_of, values)):
             _wait_for(values)
         generators = self.generators
         offsets = list(map(_offset_of, generators))
-        run: Any = (Run if graph is None else Joined)(self, values, self.numbers(*found[4:6]))
+        run: Any = (Joined if joins else Run)(self, values, self.numbers(*found[4:6]))
         new: list[Value]
-        if graph is not None:
+        if joins:
             if not run.record():
                 return MISSED
             if self.reads:
@@ -350,7 +353,6 @@ class Specialisation(Conditions):
                 if this.entries is None:
                     return MISSED
             new = run.new
-            graph.make(this, values + new, run.numbers[int], guarded)
         elif self.reads:
             ran = self._read(values, run.numbers, found[3])
             if ran is None:
@@ -361,6 +363,8 @@ class Specialisation(Conditions):
             new = run.new = list(map(Value, self.new_avals, _NONE, zip(repeat(run), self.outputs)))
             run.marks, run.noted = self.doubt(values, self.pick_flags(new))
         every = values + new
+        if nodes is not None:
+            nodes.make(this, every, run.numbers[int] if joins else (), guarded)
         this.fresh = self.pick_fresh(every)
         cells = list(map(_version_of, written))
         if self.viewed:
@@ -371,10 +375,10 @@ class Specialisation(Conditions):
         if self.sinks or self.stored or self.settings or self.flags:
             self.store_rest(this, rows, held)
         result = self.result(this)
-        if graph is not None:
+        if joins:
             rows += run.rows()
         undisturbed = chain(
-            () if graph is None else run.conditions(), all_at_epochs(written, epochs),
+            run.conditions() if joins else (), all_at_epochs(written, epochs),
             with_grads(owners, read), all_equal(map(_offset_of, generators), offsets),
             self.numbers_still(found[3]),
         )
@@ -429,9 +433,9 @@ class Specialisation(Conditions):
 
     def finish(self, started: float) -> None:
         """What follows a run that was handed over."""
-        if not self.executable.calls_host:
+        if not self.joins and not self.executable.calls_host:
             late.called(self.about)
-        if WATCHERS and self.graph is None:
+        if not self.joins and WATCHERS:
             explain.ran(self.executable.entry, COMPILED, time.perf_counter() - started)
         for scheduler in () if self.turns else self.schedules:
             scheduler.step()

@@ -169,10 +169,10 @@ class Builder(Effects):
     def _looked_at(self, t: Tensor) -> bool:
         """Whether the call did more with the history of an argument than record what comes after it."""
         node = self.was(t)._grad_fn
-        return node is not None and (id(t) in self.journal.histories or id(node) in self.walked or any(
+        return id(t) in self.journal.histories or id(node) in self.walked or any(
             other is not t and self.was(other)._grad_fn is node
             and self.was(other)._output_nr == self.was(t)._output_nr for other in self.arguments
-        ))
+        )
 
     def follow(self, spec: Specialisation) -> None:
         """Let the guards expect, of what each call leaves as another thing, what this one has left."""
@@ -210,8 +210,11 @@ class Builder(Effects):
         reads = capture.tape.reads
         needed.update(slot for slot in reads if slot >= 0)
         order = self._order(leaves)
-        donatable = () if graph.found else self._donatable(order, writes, recipes)
-        if reads and graph.found and program.questions:
+        new_slot = {slot: -1 - i for i, slot in enumerate(order)}
+        nodes = graph.close(recipes, new_slot)
+        joins = nodes is not None and nodes.hold
+        donatable = () if joins else self._donatable(order, writes, recipes)
+        if reads and joins and program.questions:
             raise Unwalked(f"{LATER}, and reads a number that may be wrong")
         if reads:  # which decide what is published: nothing is given away before they are known
             kept = sum(capture.leaves[-1 - order[i]].aval.nbytes for i in donatable)
@@ -220,7 +223,6 @@ class Builder(Effects):
                 self.blame(f"it reads numbers of tensors, and overwrites {kept >> 20} MB", lasting=True)
                 raise Unnamed("what was said")
             donatable = ()
-        new_slot = {slot: -1 - i for i, slot in enumerate(order)}
 
         def slot_of(value: Value) -> int:
             if not self._owed(value):
@@ -230,10 +232,8 @@ class Builder(Effects):
                 raise Unnamed("memory of a tensor that it does not read")
             return slot if slot >= 0 else new_slot[slot]
 
-        if graph.found:
-            graph.close(recipes, new_slot)
         spec = Specialisation()
-        spec.graph = graph if graph.templates else None
+        spec.nodes, spec.joins = nodes, joins
         spec.guard = Guard(self.reach.rows)
         spec.leaves = [leaves[slot] for slot in order]
         spec.constants = [
@@ -252,7 +252,7 @@ class Builder(Effects):
         spec.places = list(self.numbers.values())
         spec.looks = [*zip(*((p.get, p.holder, p.at) for p in spec.places))]
         spec.flags, spec.settings = self.flags, self.settings
-        spec.plain_grads = None if graph.templates else self._plain_grads(recipes)
+        spec.plain_grads = None if joins else self._plain_grads(recipes)
         spec.viewed = recipes.used
         self._find_exact(set(leaves), writes, recipes)
         if reads and call_host(step for step in program.trace if step.__class__ is Plan):
@@ -270,7 +270,7 @@ class Builder(Effects):
         spec.patient = capture.fullgraph
         trace = spec.trace = tuple(program.trace)
         spec.leaf_avals = [leaf.aval for leaf in program.leaves]
-        if spec.graph is not None:  # runs like any other, this time
+        if joins:  # it runs like any other, this time
             spec.load(Recorded(trace, len(order), len(program.results)))
             return spec
         program.giving = donatable

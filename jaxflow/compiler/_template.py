@@ -14,7 +14,6 @@ from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
 from jaxflow._core.value import Storage, Untracked, Value
 from jaxflow._dispatch.graph import AccumulateGrad
 from jaxflow._dispatch.tracked import Tracked
-from jaxflow.autograd.function_node import BackwardCFunction
 
 from ._reach import Reach
 from ._rows import SCALARS
@@ -145,7 +144,7 @@ class Recipes:
     def _history(self, t: Tensor) -> Callable:
         """A function of a `Call` and a tensor that gives it the history that ``t`` had."""
         node, number, requires_grad = t._grad_fn, t._output_nr, t._requires_grad
-        if node is None or not is_walked_later(node):
+        if node is None or not self.graph.varies(node):
             if node is not None:
                 self.nodes.append(node)
             return lambda call, made: init_history(made, node, number, requires_grad)
@@ -284,25 +283,6 @@ class _Made:
         if self.number not in call.containers:
             call.containers[self.number] = self.build(call)
         return call.containers[self.number]
-
-
-def _to_be_walked(n: Any) -> bool:
-    if isinstance(n, BackwardCFunction):  # once freed it has what the user put on it
-        return not n._freed or any(isinstance(x, (Value, Tensor)) for x in vars(n).values())
-    return n._is_python or any(isinstance(x, (Value, Tensor)) for x in n._inputs or ())
-
-
-def is_walked_later(node: Any) -> bool:
-    """Whether a graph still holds values: those belong to the call that made them."""
-    seen, stack = set(), [node]
-    while stack:
-        n = stack.pop()
-        if id(n) not in seen:
-            seen.add(id(n))
-            if n.__class__ is not AccumulateGrad and _to_be_walked(n):
-                return True
-            stack += [edge[0] for edge in n._edges if edge is not None]
-    return False
 
 
 class _Gone:

@@ -124,6 +124,78 @@ def test_the_graph_goes_on_in_what_the_argument_comes_from():
     assert [m._compiled.explain()["hits"] for m in wrapped] == [3, 3, 3]
 
 
+def plus_one(x, w):
+    return x + 1  # its node keeps nothing, so nothing in it says which call it belongs to
+
+
+def a_view(x, w):
+    return x.t()[0]
+
+
+def freed_inside(x, w):
+    loss = (x * w).sum()
+    loss.backward()
+    return loss * 2
+
+
+def freed_beside_the_argument(x, w):
+    loss = (w * w).sum() + x.sum()
+    loss.backward()
+    return loss
+
+
+def its_own_graph_twice(x, w):
+    y = x + w
+    return y, y + 1
+
+
+@pytest.mark.parametrize("makes", ["a leaf", "a result"])
+@pytest.mark.parametrize("function", [
+    plus_one, a_view, freed_inside, freed_beside_the_argument, its_own_graph_twice,
+], ids=lambda f: f.__name__)
+def test_gradients_reach_the_argument_of_each_call(executor, function, makes):
+    def run(wrap):
+        w = torch.full((2, 2), 0.5, requires_grad=True)
+        step, found = wrap(function), []
+        for i in range(5):
+            leaf = torch.full((2, 2), 1.0 + i, requires_grad=True)
+            x = leaf if makes == "a leaf" else leaf + 0.5
+            results = step(x, w)
+            for y in results if isinstance(results, tuple) else (results,):
+                found.append(y)
+                # What a backward inside the call has freed is refused, and yet leads to some.
+                for to in (x, leaf, w):
+                    try:
+                        (grad,) = torch.autograd.grad(y.sum(), to, allow_unused=True, retain_graph=True)
+                    except RuntimeError as error:
+                        grad = str(error)[:60]
+                    found.append(grad)
+            found += [leaf.grad, None if w.grad is None else w.grad.clone()]
+            w.grad = None
+        return numbers(found)
+
+    check_same(run(torch.compile), run(lambda f: f))
+
+
+@pytest.mark.usefixtures("deferred")
+def test_a_step_that_returns_its_loss_is_one_program():
+    model = nn.Linear(3, 1)
+    opt = torch.optim.SGD(model.parameters(), 0.1)
+
+    @torch.compile
+    def step(x):
+        opt.zero_grad()
+        loss = (model(x) ** 2).mean()
+        loss.backward()
+        opt.step()
+        return loss / 2
+
+    for _ in range(5):
+        step(torch.ones(2, 3))
+    (entry,) = step.entries.values()
+    assert [s.joins for s in entry.specialisations] == [False, False] and step.explain()["hits"] == 3
+
+
 @pytest.mark.usefixtures("deferred")
 def test_what_is_written_between_the_call_and_the_backward_is_noticed():
     weight = torch.ones(3, requires_grad=True)
