@@ -134,6 +134,39 @@ def compiled_step_beside_clones(seed: int) -> World:
     return compiled_step(seed)
 
 
+LATER = operation("w.loss = w._step(w.x, w.y)", "w.out = w.model(w.x)", "w.seen.mul_(0.5)",
+                  "w.seen.add_(w.out.detach().sum(0))", FORWARD)
+OUTSIDE = (LATER, BACKWARD, STEP, ZERO_GRAD) * 2
+WARM = """
+for _ in range(4):
+    w._step(w.x, w.y).backward()
+    w.opt.step()
+    w.opt.zero_grad()
+"""
+
+
+@scenario(*OUTSIDE, LATER, BACKWARD, ITEM, compiled="_step", warm=WARM)
+def compiled_call_before_backward(seed: int) -> World:
+    """Its graph is walked after the call, which also writes to a tensor."""
+    world = with_optimizer(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), seed)
+    model, seen = world.model, torch.zeros(2)
+    world.seen = seen
+
+    def step(x, y):
+        out = model(x)
+        seen.mul_(0.5).add_(out.detach().sum(0))
+        return ((out - y) ** 2).mean()
+
+    world._step = step
+    return world
+
+
+@scenario(*OUTSIDE, ITEM, compiled="_step")
+def captured_call_before_backward(seed: int) -> World:
+    """Its first calls."""
+    return compiled_call_before_backward(seed)
+
+
 READING = operation("w.loss = w._step(w.x, w.y)", *DROPS, FORWARD, BACKWARD, STEP,
                     "w.log[0] += w.loss.item()")
 

@@ -21,7 +21,7 @@ import jaxflow as torch
 from . import command_line
 from .bench import Verdict
 from .report import Results
-from .stateful_rows import BETWEEN, SETUP, STATEMENTS
+from .stateful_rows import BEGINNINGS, BETWEEN, SETUP, STATEMENTS
 from .surroundings import Hung, executing, in_thread
 
 MODES = ("deferred", "compiled")
@@ -45,7 +45,8 @@ class Source(NamedTuple):
     def smaller(self) -> list[Source]:
         """The programs that lack one call or one row."""
         found = [self._replace(between=self.between[:-1])] if len(self.between) > 1 else []
-        found += [self._replace(body=(*self.body[:i], *self.body[i + 1:])) for i in range(len(self.body))]
+        found += [self._replace(body=(*self.body[:i], *self.body[i + 1:]))
+                  for i in range(1, len(self.body))]
         for k, rows in enumerate(self.between):
             fewer = [(*rows[:i], *rows[i + 1:]) for i in range(len(rows))]
             found += [self._replace(between=(*self.between[:k], less, *self.between[k + 1:]))
@@ -56,7 +57,7 @@ class Source(NamedTuple):
 def drawn(seed: int) -> Source:
     """The program of a seed."""
     draw = random.Random(seed)
-    body = tuple(draw.choice(STATEMENTS) for _ in range(draw.randint(2, 7)))
+    body = draw.choice(BEGINNINGS), *(draw.choice(STATEMENTS) for _ in range(draw.randint(2, 7)))
     # Most calls are like the one before: only then is anything served by what was compiled.
     between = tuple(tuple(draw.choice(BETWEEN) for _ in range(draw.choice((0, 0, 0, 1, 2))))
                     for _ in range(CALLS))
@@ -83,7 +84,8 @@ def performed(source: Source, compiled: bool) -> Trace:
     body = "\n".join(_indented(row, " " * 8) for row in source.body)
     exec(compile(setup.replace("{body}", body), "<program>", "exec"), space)
     p = space["p"] = space["Program"]()
-    space.update(q=[], last=None, x=torch.full((2, 3), 0.25, dtype=torch.float64), n=1.0)
+    space.update(q=[], last=None, renewed=False, walked=False)
+    space.update(x=torch.full((2, 3), 0.25, dtype=torch.float64), n=1.0)
     step = torch.compile(p.step) if compiled else p.step
     calls, errors = [], []
     for rows in source.between:
@@ -94,15 +96,19 @@ def performed(source: Source, compiled: bool) -> Trace:
             except RuntimeError as error:
                 facts["between"] = str(error)[:60]
         result = None
+        if space["renewed"]:
+            space["x"] = space["x"].detach().clone().requires_grad_()
         try:
             result = step(space["x"], space["n"])
             describe("result", result, facts)
         except Exception as error:
             facts["raised"] = type(error).__name__
             errors.append(f"call {len(calls)} raised {type(error).__name__}: {error}"[:200])
+        if space["walked"] and isinstance(result, torch.Tensor) and result.requires_grad:
+            walk(result, facts)
         for name, x in vars(p).items():
             describe(name, x, facts)
-        for name in ("q", "RATE", "CALLS", "MEMORY"):
+        for name in ("x", "q", "RATE", "CALLS", "MEMORY"):
             describe(name, space[name], facts)
         facts["rng"] = np.asarray(torch.get_rng_state().tolist())
         facts["grad mode"] = torch.is_grad_enabled()
@@ -112,6 +118,14 @@ def performed(source: Source, compiled: bool) -> Trace:
         result = names = None
         calls.append(facts)
     return Trace(calls, errors, step.explain()["python"] if compiled else [])
+
+
+def walk(result: torch.Tensor, facts: dict[str, Any]) -> None:
+    """Write down how a backward from a result goes; what it does shows in the leaves."""
+    try:
+        result.sum().backward()
+    except RuntimeError as error:
+        facts["walked"] = str(error)[:60]
 
 
 def aliases(names: dict[str, Any]) -> list[list[str]]:

@@ -70,10 +70,12 @@ class Program:
 
     def step(self, x, n):
         global RATE, MEMORY
-        y = torch.tanh(x)
 {body}
         return y
 '''
+
+# How a step begins. The history of a sum keeps nothing that says which call it belongs to.
+BEGINNINGS = ("y = torch.tanh(x)", "y = torch.tanh(x)", "y = torch.tanh(x)", "y = x + 0.5")
 
 # One statement is as likely as another. Lines of a row that follow the first are indented as in Python.
 STATEMENTS = (
@@ -267,6 +269,10 @@ STATEMENTS = (
     "y[:, :1].mul_(0.5)",
     "v = y[0]\ny.mul_(0.75)\ny = y + v",
     "if y.requires_grad:\n    return y[:1]",
+    "y = x + n",  # whose history keeps nothing of the call
+    "if x.requires_grad:\n    return x[1] * 0.5",
+    "if x.requires_grad:\n    (x * self.w).sum().backward()",
+    "if x.requires_grad:\n    y = (x * self.w).sum()\n    y.backward()\n    return y * 0.5",
     "self.h = y if self.h is None else self.h * 0.5 + y * self.w",
     "if self.h is not None and self.h.requires_grad:\n    self.h.sum().backward()\n    self.h = None",
     "if x.grad_fn is not None:\n    y = y * len(x.grad_fn.name()) * 0.125",
@@ -303,7 +309,8 @@ STATEMENTS = (
 )
 
 # What happens between two calls, to ``p``; ``q`` keeps what is held. ``x`` and ``n`` are the next call's, and
-# ``last`` is the result of the one before, if that requires grad.
+# ``last`` is the result of the one before, if that requires grad. While ``renewed``, ``x`` is another leaf at
+# each call; while ``walked``, a backward() comes after each.
 BETWEEN = (
     "p.flag = not p.flag",
     "p.bad = True",
@@ -374,7 +381,6 @@ BETWEEN = (
     "torch.manual_seed(3)",
     "torch.rand(2)",
     "if last is not None:\n    last.sum().backward()",
-    "if last is not None:\n    last.sum().backward()",
     "if last is not None:\n    last.sum().backward(retain_graph=True)",
     "if last is not None:\n    last.pow(2).sum().backward()\n    p.opt.step()",
     "if last is not None:\n    q.append(torch.autograd.grad(last.pow(2).sum(), p.w, create_graph=True,"
@@ -383,6 +389,8 @@ BETWEEN = (
     "if last is not None:\n    p.a.mul_(0.5)\n    last.sum().backward()",
     "with torch.no_grad():\n    p.w.mul_(0.5)\nif last is not None:\n    last.sum().backward()",
     "x = torch.full((2, 3), 0.5, dtype=torch.float64, requires_grad=True)",
+    *["renewed = not renewed"] * 4,
+    *["walked = not walked"] * 3,
     "x = p.w * torch.ones(2, 1, dtype=torch.float64)",
     "x = torch.exp(p.w) + p.a",
     "x = (p.w * p.a).chunk(1)[0]",
