@@ -61,12 +61,17 @@ def _program(torch, requires_grad: bool) -> Callable[[], float]:
     return _repeated(body, found)
 
 
-def _step(torch, optimizer: str, compiled: bool = False, reads: bool = False) -> Callable[[], float]:
-    """Five steps of a perceptron of 64, 32 and 10 units, batches of 64; ``reads``: losses are added up."""
+def _step(torch, optimizer: str, compiled: str = "", reads: bool = False) -> Callable[[], float]:
+    """Five steps of a perceptron of 64, 32 and 10 units, batches of 64; ``reads``: losses are added up.
+
+    ``compiled``: "step" or "model".
+    """
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10))
     options = {"lr": 0.01, "momentum": 0.9} if optimizer == "SGD" else {}
     update = getattr(torch.optim, optimizer)(model.parameters(), **options)
+    if compiled == "model":
+        model = torch.compile(model)
     x, y, found = torch.randn(64, 64), torch.randint(0, 10, (64,)), []
 
     def step():
@@ -79,7 +84,7 @@ def _step(torch, optimizer: str, compiled: bool = False, reads: bool = False) ->
         return loss
 
     total = [0.0]
-    call = torch.compile(step) if compiled else step
+    call = torch.compile(step) if compiled == "step" else step
 
     def body() -> None:
         for _ in range(5):
@@ -97,8 +102,9 @@ CASES: dict[str, Callable] = {
     "program-grad": lambda torch: _program(torch, True),
     "step-sgd": lambda torch: _step(torch, "SGD"),
     "step-adamw": lambda torch: _step(torch, "AdamW"),
-    "step-compiled": lambda torch: _step(torch, "SGD", compiled=True),
-    "step-compiled-reads": lambda torch: _step(torch, "SGD", compiled=True, reads=True),
+    "step-compiled": lambda torch: _step(torch, "SGD", compiled="step"),
+    "step-compiled-reads": lambda torch: _step(torch, "SGD", compiled="step", reads=True),
+    "step-compiled-model": lambda torch: _step(torch, "SGD", compiled="model"),
 }
 
 

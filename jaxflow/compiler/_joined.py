@@ -16,6 +16,8 @@ from jaxflow._dispatch.steps import VECTOR, Step, inputs, parse
 from jaxflow._dispatch.undo import grads_rows, writes_rows
 from jaxflow._dispatch.watch import Asked
 
+from ._call import MISSED, Call
+from ._conditions import Found
 from ._picks import pick
 
 if TYPE_CHECKING:
@@ -53,8 +55,12 @@ class Joined:
 
     def __init__(self, spec: Specialisation, values: list[Value], numbers: Sequence) -> None:
         self.spec, self.values = spec, values
-        floats, integers, complexes = ([] if x is None else np.asarray(x).tolist() for x in numbers)
-        self.numbers = {float: floats, int: integers, complex: complexes}
+        floats, integers, _ = numbers
+        self.numbers: dict[type, list] = {
+            float: spec.floats if floats is spec.float_array else floats.tolist(),
+            int: spec.integers if integers is spec.integer_array else integers.tolist(),
+            complex: spec.complexes,
+        }
         self.new: list[Value] = []
         self.replaced: tuple = ((), (), (), (), (), ())
         self.asked: list[tuple] = []
@@ -114,3 +120,35 @@ class Joined:
 
     def give_up(self) -> None:
         """Nothing: nobody refers to its Values."""
+
+
+class Joining:
+    """The quick call of a `Specialisation` of which nothing but a result and its graph is to be seen.
+
+    A model's forward is mostly one. As with `Reading`, an interrupt has nothing to tear.
+    """
+
+    @staticmethod
+    def possible(spec: Specialisation) -> bool:
+        """Whether it changes nothing at all."""
+        return spec.joins and spec.only_makes()
+
+    def __init__(self, spec: Specialisation) -> None:
+        """There is nothing to prepare."""
+
+    def run(self, spec: Specialisation, found: Found) -> Any:
+        """The quick call, or MISSED where gradients that it reads have to be looked at one by one."""
+        arguments, grads, memory, entries, floats, integers, _ = found
+        if grads is None:
+            return MISSED
+        this = Call(arguments, (), (), entries, len(spec.fresh), len(spec.recipes))
+        guarded = spec.nodes.begin(this)  # before the Values: a write in between is noticed so
+        values = spec.read(arguments, memory)
+        joined = Joined(spec, values, spec.numbers(floats, integers))
+        joined.record()
+        values += joined.new
+        spec.nodes.make(this, values, joined.numbers[int], guarded)
+        this.fresh = spec.pick_fresh(values)
+        for number, recipe in spec.makers:
+            this.made[number] = recipe(this)
+        return spec.result(this)

@@ -32,11 +32,8 @@ class Reading:
     def possible(spec: Specialisation) -> bool:
         """Whether it changes nothing at all."""
         executable = spec.executable
-        changes = (spec.writes, spec.grad_makers, spec.sinks, spec.stored, spec.settings, spec.flags,
-                   spec.generators)
-        return spec.simple and not (
-            any(changes) or spec.questions or spec.schedules
-            or executable.donated or executable.spares or executable.calls_host
+        return spec.only_makes() and spec.nodes is None and not (
+            executable.donated or executable.spares or executable.calls_host
         )
 
     def __init__(self, spec: Specialisation) -> None:

@@ -48,7 +48,7 @@ from jaxflow._dispatch.watching import WATCHERS
 
 from ._call import COMPILED, MISSED, Call
 from ._conditions import Conditions, Found
-from ._joined import Joined
+from ._joined import Joined, Joining
 from ._nodes import Nodes
 from ._outlines import PLAIN, Before
 from ._picks import pick
@@ -231,8 +231,13 @@ class Specialisation(Conditions):
         self.read_owners = [self.grad_owners[i] for i in self.from_grads]
         self.simple = self.simple and all(id(owner) in having for owner in self.read_owners)
         self.pick_read = pick([having[id(owner)] for owner in self.read_owners] if self.simple else ())
-        ways = (Reading, Steady) if self.nodes is None else ()
-        self.usual = next((way(self) for way in ways if way.possible(self)), None)
+        self.usual = next((way(self) for way in (Reading, Steady, Joining) if way.possible(self)), None)
+
+    def only_makes(self) -> bool:
+        """Whether it changes nothing that is there, and its result is all that is new."""
+        changes = (self.writes, self.grad_makers, self.sinks, self.stored, self.settings, self.flags,
+                   self.generators)
+        return self.simple and not (any(changes) or self.questions or self.schedules)
 
     def _vector(self, numbers: list, dtype: Any) -> Any:
         """The numbers as the program takes them."""

@@ -67,7 +67,7 @@ class Steady:
         renewed = [slot for _, slot, *_ in spec.renewed]
         uses = _uses(spec)
         return (
-            spec.simple and not spec.other_places
+            spec.simple and spec.nodes is None and not spec.other_places
             and (bool(renewed) or not spec.grad_makers)
             and all(slot >= 0 and uses[slot] == 1 for slot in renewed)
             and not executable.spares and not executable.watched and not spec.entrance.need
