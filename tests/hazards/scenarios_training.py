@@ -167,6 +167,16 @@ def captured_call_before_backward(seed: int) -> World:
     return compiled_call_before_backward(seed)
 
 
+@scenario(*(operation("w.loss = w._step(w.x, w.y)", FORWARD), BACKWARD, STEP, ZERO_GRAD) * 2, ITEM,
+          compiled="_step", warm=WARM)
+def compiled_model_before_backward(seed: int) -> World:
+    """The same, where it writes nothing."""
+    world = with_optimizer(lambda p: torch.optim.Adam(p, lr=0.01), seed)
+    model = world.model
+    world._step = lambda x, y: ((model(x) - y) ** 2).mean()
+    return world
+
+
 READING = operation("w.loss = w._step(w.x, w.y)", *DROPS, FORWARD, BACKWARD, STEP,
                     "w.log[0] += w.loss.item()")
 
