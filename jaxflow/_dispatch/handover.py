@@ -7,10 +7,11 @@ NOTE [One hand-over]
     one was gathering the arguments.
 
     This holds where the call is C++ all the way. jax's compiled functions are (``PjitFunction``), once they
-    have met the classes of arguments before: host or device arrays, committed to a device or not. At the
-    first call with others they go through Python, which can be interrupted; then copies are donated, and the
-    arrays themselves are kept until the results are there. Where jax has no such function, arrays are never
-    donated.
+    have met arguments of the same kinds before, host or device arrays, committed to a device or not, under
+    the same settings of jax. At the first call with others they go through Python, which can be interrupted;
+    then copies are donated, and the arrays themselves are kept until the results are there. A function whose
+    first call did not come back goes through Python for ever. So each kind of call has a function of its
+    own, which is kept once it came back. Where jax has no such function, arrays are never donated.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax._src.config import trace_context
 
 from jaxflow._core import flags
 from jaxflow._core.commit import Overtaken, all_equal, commit_results
@@ -39,17 +41,17 @@ class Entrance:
         compiled: jax's.
         device: where it runs.
         need: the bytes that a run takes, where they are many: NOTE [Looked at before the hand-over].
-        direct: its C++ function, once there is one.
-        known: the kinds of arguments with which the call is C++ all the way.
+        known: its C++ functions, by the kinds of arguments with which the call is C++ all the way.
+        free: what to call where nothing is given away.
     """
 
-    __slots__ = ("compiled", "device", "direct", "known", "need")
+    __slots__ = ("compiled", "device", "free", "known", "need")
 
     def __init__(self, compiled: Any, device: Any) -> None:
         self.compiled, self.device = compiled, device
         self.need = fitting.need_of(compiled)
-        self.direct: Any = None
-        self.known: set[tuple] = set()
+        self.free: Callable[..., list] = compiled
+        self.known: dict[tuple, Callable[..., list]] = {}
 
     def run(self, donated: list, kept: list, numbers: Sequence, about: Any, answers: list,
             original: int | None = None) -> None:
@@ -61,45 +63,50 @@ class Entrance:
         """
         if self.need and flags.CHECK_MEMORY:
             fitting.check(self.need, self.device, (donated, kept))
-        kinds = None
-        if donated:
-            kinds = tuple(kinds_of(chain(donated, kept, numbers)))
-            if kinds in self.known:
-                kinds = None
-            else:
-                count = len(donated) if original is None else original
-                donated = [*map(copied, donated[:count]), *donated[count:]]
-        hand_over(self.direct or self.compiled, (donated, kept, *numbers), about, answers)
-        if self.direct is None:
-            self._find_direct()
-        if kinds is not None and self.direct is not None:
-            self.known.add(kinds)
+        if not donated:
+            hand_over(self.free, ([], kept, *numbers), about, answers)
+            self._find_free()
+            return
+        kinds = kinds_of(donated, kept, numbers)
+        function = self.known.get(kinds)
+        if function is not None:
+            hand_over(function, (donated, kept, *numbers), about, answers)
+            return
+        count = len(donated) if original is None else original
+        donated = [*map(copied, donated[:count]), *donated[count:]]
+        function = self._made()
+        hand_over(function or self.compiled, (donated, kept, *numbers), about, answers)
+        if function is not None:
+            self.known[kinds] = function
 
-    def knows(self, donated: Sequence, kept: Sequence, numbers: Sequence) -> bool:
-        """Whether ``direct`` takes arguments of these kinds in C++ all the way."""
-        return self.direct is not None and tuple(kinds_of(chain(donated, kept, numbers))) in self.known
+    def direct(self, donated: Sequence, kept: Sequence, numbers: Sequence) -> Callable[..., list] | None:
+        """What takes arguments of these kinds in C++ all the way, if that is known."""
+        return self.known.get(kinds_of(donated, kept, numbers))
 
-    def _find_direct(self) -> None:
-        function = getattr(self.compiled, "_call", None)  # jax makes it at the first call
-        if function.__class__.__name__ == "PjitFunction":
-            self.direct = function
+    def _made(self) -> Callable[..., list] | None:
+        """A C++ function that has not been called yet; None where jax has none."""
+        function = self.compiled._executable.create_cpp_call(self.compiled._params)
+        return function if function.__class__.__name__ == "PjitFunction" else None
+
+    def _find_free(self) -> None:
+        if self.free is self.compiled:
+            self.free = self._made() or self.compiled
 
     def results(self, kept: list, numbers: Sequence) -> list:
         """The arrays that come back, where nothing is given away."""
         if self.need and flags.CHECK_MEMORY:
             fitting.check(self.need, self.device, kept)
-        results = (self.direct or self.compiled)([], kept, *numbers)
-        if self.direct is None:
-            self._find_direct()
+        results = self.free([], kept, *numbers)
+        self._find_free()
         return results
 
 
-def kinds_of(arrays: Iterable) -> Iterable:
-    """What decides the way into a call, of each array: whether it is committed.
+def kinds_of(donated: Iterable, kept: Iterable, numbers: Iterable) -> tuple:
+    """What decides the way into a call: jax's settings, and of each array whether it is committed.
 
     None where it is on the host, or not there.
     """
-    return map(_committed, arrays, _NAME, _MISSING)
+    return trace_context(), *map(_committed, chain(donated, kept, numbers), _NAME, _MISSING)
 
 
 def hand_over(function: Callable[..., list], arguments: tuple, about: Any, answers: list) -> None:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import getweakrefcount
 
 import jax
+from jax._src.config import trace_context
 
 from jaxflow._core.commit import (
     NUMBERS,
@@ -74,8 +75,8 @@ class Steady:
         )
 
     def __init__(self, spec: Specialisation) -> None:
-        # Of the arguments of a call that went this way: whether each array is committed, classes of numbers.
-        self.kinds: tuple[list, list] | None = None
+        # Of a call that went this way, what decides it (see `handover.kinds_of`), and the function for it.
+        self.way: tuple = None, None
         outputs, leaf_at, uses = spec.outputs, spec.leaf_at, _uses(spec)
         count, old = len(leaf_at), len(leaf_at) + len(spec.renewed)
         donated = {spec.leaves[i]: leaf_at[i] for i in spec.executable.donated}
@@ -136,15 +137,17 @@ class Steady:
         offsets = list(map(_offset_of, generators)) if generators else []
         numbers = spec.numbers(floats, integers)
         try:
-            kinds = list(map(_committed_of, arrays)), list(map(type, numbers))
+            kinds = trace_context(), list(map(_committed_of, arrays)), list(map(type, numbers))
         except AttributeError:  # one is on the host, or pending
             return MISSED
         given = spec.pick_donated(values)
         donated, kept = list(spec.pick_donated(arrays)), list(spec.pick_kept(arrays))
-        if kinds != self.kinds:
-            if not spec.entrance.knows(donated, kept, numbers):
+        known, direct = self.way
+        if kinds != known:
+            direct = spec.entrance.direct(donated, kept, numbers)
+            if direct is None:
                 return MISSED
-            self.kinds = kinds
+            self.way = kinds, direct
         del arrays
         old: list = []
         if self.sole:
@@ -197,7 +200,7 @@ class Steady:
         try:
             commit_results(
                 undisturbed, referred_in_sum(given, donated, self.referred),
-                map(results.extend, starmap(spec.entrance.direct, ((donated, kept, *numbers),))),
+                map(results.extend, starmap(direct, ((donated, kept, *numbers),))),
                 map(setattr, targets, repeat("array"), results),
                 map(setattr, targets, repeat("doubt"), marks),
                 stores(self.others, "value", self.pick_others(every)) if self.others else (),
