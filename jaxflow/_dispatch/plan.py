@@ -49,6 +49,7 @@ class Plan:
         keeps: the results that the backward takes after the inputs, see NOTE [What backward keeps].
         twice: whether its gradient has a gradient; None where its jaxpr tells.
         batched: its plans for batched inputs, see NOTE [Batched values].
+        computed: its plans where inputs that are numbers here are tensors, by their positions; None for most.
         arity: how many cotangents a node of it gets: its results up to the last that may require grad.
         held_results: of several results those that PyTorch's node holds.
         quick: what runs it at once, if that needs nothing around it; None until `at_once` found out.
@@ -62,10 +63,11 @@ class Plan:
             than the rest of recording it does.
     """
 
-    __slots__ = ("arity", "arrays", "backs", "batched", "device", "diff_outputs", "differentiable", "faces",
-                 "fn", "grad_name", "held_results", "holds", "host", "jaxpr", "jitted", "keeps", "kinds",
-                 "line", "make_fn", "member", "name", "node", "origin", "out_avals", "preserve", "quick",
-                 "recomputes", "rent", "returns", "saves", "single", "twice", "untraced", "view", "vjps")
+    __slots__ = ("arity", "arrays", "backs", "batched", "computed", "device", "diff_outputs",
+                 "differentiable", "faces", "fn", "grad_name", "held_results", "holds", "host", "jaxpr",
+                 "jitted", "keeps", "kinds", "line", "make_fn", "member", "name", "node", "origin",
+                 "out_avals", "preserve", "quick", "recomputes", "rent", "returns", "saves", "single",
+                 "twice", "untraced", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable | None, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", holds: tuple[int, ...] | None = None,
@@ -102,6 +104,7 @@ class Plan:
         self.twice = twice
         self.vjps: dict = {}
         self.batched: dict | None = None
+        self.computed: dict[tuple, Plan] | None = None
         self.arity = max((i + 1 for i, d in enumerate(self.diff_outputs) if d), default=1)
         self.held_results: tuple[int, ...] = ()
         self.keeps: tuple[int, ...] = ()
@@ -121,7 +124,7 @@ class Plan:
             setattr(new, name, getattr(self, name))
         new.kinds, new.out_avals, new.make_fn, new.origin = kinds, out_avals, fn, origin
         new.vjps, new.line = {}, user_line()
-        new.batched = new.view = new.member = new.backs = new.untraced = None
+        new.batched = new.computed = new.view = new.member = new.backs = new.untraced = None
         budget.charge(budget.PLAN, 1)
         return new
 

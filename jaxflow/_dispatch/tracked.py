@@ -9,8 +9,8 @@ NOTE [Tracked numbers]
     ``__class__``. After the capture it is an ordinary number in disguise.
 
     A number may also be one that the recorded program computes (``loss.item()``). It is *late*, as is what
-    follows from it: there once the program has run. So no operation can take it, and what Python decided by
-    it is asked then.
+    follows from it: there once the program has run. What Python decided by it is asked then. An operation
+    takes it as a result of the program, NOTE [Computed numbers].
 """
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ class Tape:
     An operand is the number of an entry, or of a constant, inverted. ``uses`` says which numbers of the
     Program are entries: (kind, position among those of that kind, entry). ``reads`` are the slots of its
     results that are numbers here, ``late`` the entries that follow from these; ``on_need`` is called where
-    the value of one is needed.
+    the value of one is needed. ``values`` are those of all entries in the capture.
     """
 
     def __init__(self, count: int) -> None:
         self.count = count
         self.steps: list[tuple] = []
+        self.values: list[Any] = []
         self.guards: list[tuple] = []
         self.constants: list[Any] = []
         self.kinds: dict[int, type] = {}  # of the entries that operations take, or that are returned
@@ -58,6 +59,7 @@ class Tape:
 
     def start(self, values: list) -> list[Tracked]:
         """The numbers to hand to the function."""
+        self.values = list(values)
         return [Tracked(self, i, x) for i, x in enumerate(values)]
 
     def close(self) -> None:
@@ -102,6 +104,7 @@ class Tape:
         if not self.late.isdisjoint(operands):
             self.late.add(self.count + len(self.steps))
         self.steps.append((fn, *operands))
+        self.values.append(value)
         return Tracked(self, self.count + len(self.steps) - 1, value)
 
     def need(self, fn: Callable, given: tuple, outcome: Any) -> Any:
@@ -118,6 +121,11 @@ class Tape:
             if guard not in self.guards:
                 self.guards.append(guard)
         return outcome
+
+    def waits(self, more: set[int]) -> bool:
+        """Whether late numbers have to be known: Python decides by them, returns them, or stores ``more``."""
+        return any(not self.late.isdisjoint(found) for found in (
+            self.kinds, more, *(operands for _, operands, _ in self.guards)))
 
     def keep(self, x: Tracked) -> int:
         """The entry of a number that is to be found anew at each call."""

@@ -94,6 +94,8 @@ class Capture:
             the recording there, SHOW gives it as it is and goes on, FOLLOW gives a tracked one.
         read_line: where SHOW did that.
         shown: slot -> the number, of those that were asked for.
+        read_values: entry of the tape -> the Value it was read from, and
+        computed: entry -> a Value that is that number, NOTE [Computed numbers].
         keeps_numbers: whether a tracked number stands where it cannot be followed.
     """
 
@@ -101,6 +103,8 @@ class Capture:
         self.reads = reads
         self.read_line: str | None = None
         self.shown: dict[int, Any] = {}
+        self.read_values: dict[int, Value] = {}
+        self.computed: dict[int, Value] = {}
         self.keeps_numbers = False
         tape.on_need = self._needed
         self.tape = tape
@@ -185,6 +189,7 @@ class Capture:
     def end(self) -> None:
         """Take note of nothing any more."""
         self.leave()
+        self.read_values, self.computed = {}, {}
         self.journal.end()
         self.draws.end()
 
@@ -252,6 +257,7 @@ class Capture:
             self.read_line = self.read_line or explain.user_line()
             return number
         followed = self.tape.read(slot, number)
+        self.read_values[followed.at] = value
         return bool(followed) if type(number) is bool else followed
 
     def _shown(self, slot: int) -> Any:

@@ -119,6 +119,8 @@ class Graph:
                     values.append((i, self._slot(x)))
                     inputs[i] = None
                 elif type(x) is Tracked:
+                    if x.at in x.tape.late:
+                        raise Unwalked(f"{LATER}, which keeps a number that is read from a tensor")
                     numbers.append((i, None, self.builder.capture.tape.keep(x)))
                 elif type(x) is Position:
                     if id(x) in self.drawn:

@@ -24,6 +24,8 @@ from jaxflow._dispatch.program import LEAST, MOST, BatchedLeaf, ForeignLeaf, Pro
 from jaxflow._dispatch.tape import Layout
 from jaxflow._dispatch.tracked import Tracked
 
+from ._computed import with_computed
+
 _trace_of = attrgetter("trace")
 _BOUNDARIES = (explain.STEP, explain.OPTIMIZER, explain.MODULE, explain.BOUND, explain.ASKED)
 
@@ -65,6 +67,8 @@ class Recorder(Program):
 
     def record(self, plan: Plan, inputs: list) -> list[Value] | None:
         """As `Program.record`."""
+        if self.capture is not None:
+            plan, inputs = with_computed(self.capture, plan, inputs)
         with self.lock:
             while not self.closed:
                 trace, results = self.trace, self.results

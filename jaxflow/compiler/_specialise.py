@@ -207,7 +207,8 @@ class Builder(Effects):
         needed = {v.producer[1] for v in (*(s.value for s in recipes.storages), *(w[1] for w in writes)) if
                   self._owed(v) and v.producer[1] >= 0}
         needed |= {q.flag.producer[1] for q in program.questions}
-        reads = capture.tape.reads
+        tape = capture.tape
+        reads = tape.reads if tape.waits({stored.entry for stored in self.stored}) else []
         needed.update(slot for slot in reads if slot >= 0)
         order = self._order(leaves)
         new_slot = {slot: -1 - i for i, slot in enumerate(order)}

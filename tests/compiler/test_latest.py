@@ -136,15 +136,15 @@ def test_what_a_finalizer_changes_beside_the_program_is_noticed(deferred):
     for _ in range(6):
         step(x)
     (spec,) = [s for e in step.entries.values() for s in e.specialisations if s.hits > 1]
-    direct = spec.entrance.direct
+    kinds, direct = spec.usual.way
 
     def disturbed(*arguments):
         model.bias.requires_grad_(False)
         return direct(*arguments)
 
-    spec.entrance.direct = disturbed
+    spec.usual.way = kinds, disturbed
     step(x)
-    spec.entrance.direct = direct
+    spec.usual.way = kinds, direct
     before, hits = model.bias.tolist(), spec.hits
     step(x)
     assert spec.hits == hits and model.bias.tolist() == before and model.bias.grad is None

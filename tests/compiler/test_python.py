@@ -116,8 +116,8 @@ def all_numbers_of_a_tensor(compiler):
 
 
 @effect(r"a number of a tensor is needed at .*test_python.py:\d+")
-def an_item_of_an_argument(compiler):
-    f = compiler(lambda x: x * x[0].item())
+def a_whole_number_of_an_argument(compiler):
+    f = compiler(lambda x: x * int(x[0].item()))
     return called(f)
 
 

@@ -318,8 +318,8 @@ def test_many_numbers_end_a_recording(deferred):
         assert step.explain()["hits"] == (3 if count == 4 else 0), count
 
 
-def test_a_whole_graph_takes_no_number_into_an_operation():
-    step = torch.compile(lambda x: x * x.sum().item(), fullgraph=True)
+def test_a_whole_graph_needs_no_number_in_python():
+    step = torch.compile(lambda x: x * round(x.sum().item()), fullgraph=True)
     with pytest.raises(torch.compiler.Unsupported, match="a number of a tensor is needed at .*to go on"):
         step(torch.ones(2))
 

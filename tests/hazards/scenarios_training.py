@@ -208,6 +208,33 @@ def captured_step_that_reads(seed: int) -> World:
     return compiled_step_that_reads(seed)
 
 
+SCALING = operation("w.loss = w._step(w.x, w.y)", *DROPS, FORWARD,
+                    "(w.loss / (1.0 + w.loss.item())).backward()", STEP)
+
+
+@scenario(SCALING, SCALING, SCALING, compiled="_step", warm="[w._step(w.x, w.y) for _ in range(5)]")
+def compiled_step_that_scales(seed: int) -> World:
+    """It divides its loss by a number that is read from it, which the program computes."""
+    world = with_optimizer(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), seed)
+    model, opt = world.model, world.opt
+
+    def step(x, y):
+        opt.zero_grad()
+        loss = ((model(x) - y) ** 2).mean()
+        (loss / (1.0 + loss.item())).backward()
+        opt.step()
+        return loss.detach()
+
+    world._step = step
+    return world
+
+
+@scenario(SCALING, SCALING, SCALING, compiled="_step", warm="w._step(w.x, w.y)")
+def captured_step_that_scales(seed: int) -> World:
+    """The calls before that."""
+    return compiled_step_that_scales(seed)
+
+
 WINDOW = operation("w.loss = w._step(w.x, w.y)", *DROPS, FORWARD, BACKWARD, STEP,
                    "w.latest.append((w.loss.detach(), 0.5))", "w.latest[:] = w.latest[-2:]")
 

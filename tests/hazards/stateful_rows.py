@@ -304,6 +304,8 @@ STATEMENTS = (
     "self.most = max(getattr(self, 'most', 0.0), y.detach().sum().item())",
     "self.table['second'] = (self.w.detach() * y.detach()).mean().item()",
     "y = y * y.max().item()",
+    "y = y / (1.0 + y.detach().norm().item())",
+    "self.a.mul_(0.5 - abs(self.w.detach()[0, 1]).item() / 4).add_(y.detach().mean().item(), alpha=0.25)",
     "if self.flag:\n    return y, y.argmax().item()",
     "if torch.rand(1).item() > 0.5:\n    self.flag = not self.flag",
 )
