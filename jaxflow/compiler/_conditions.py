@@ -72,6 +72,7 @@ class Conditions:
         self.items = [_look(item.row, item.key) for item in items]
         self.twice = _together(items)
         self.item_metas = [was(item.tensor).as_item for item in items]
+        self.items_like = [item.like for item in items]
         self.tensors = tensors
         before = list(map(was, tensors))
         self.tensor_metas = list(map(outlines.tensor, before))
@@ -200,15 +201,23 @@ class Conditions:
         return all(isinstance(t, Tensor) for t in now) and list(map(outlines.dropped, now)) == self.outlines
 
     def _items_fit(self, tensors: list) -> bool:
-        """Whether attributes that are replaced hold tensors like those then, on memory of their own."""
+        """Whether attributes that are replaced hold tensors like those then.
+
+        Each is another one. Those that had memory in common have it now, which is nobody else's.
+        """
         memory = {id(t._storage) for t in tensors}
-        for t, expected in zip(starmap(call, self.items), self.item_metas):
+        there: list[Tensor] = []
+        for t, expected, like in zip(starmap(call, self.items), self.item_metas, self.items_like):
             if not isinstance(t, Tensor) or outlines.item(t) != expected:
                 return False
             at = id(t._storage)
-            if at in self.arguments.fixed or at in memory:
+            if like < len(there):
+                if t._storage is not there[like]._storage or any(map(is_, there, repeat(t))):
+                    return False
+            elif at in self.arguments.fixed or at in memory:
                 return False
             memory.add(at)
+            there.append(t)
         return True
 
     def _numbers_fit(self, which: range) -> bool:

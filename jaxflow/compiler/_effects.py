@@ -301,16 +301,12 @@ class Effects:
             return True
         if old.__dict__ or any(old._storage is a._storage for a in self.arguments):
             return False
-        self.items.append(Item(row, key, old, self._alone(old)))
+        self.items.append(Item(row, key, old))
         return True
 
     def _places(self, x: Any) -> int:
         """In how many places something was before the call."""
         return sum(y is x for row in self.reach.rows for y in row.held)
-
-    def _alone(self, old: Tensor) -> bool:
-        others = (t for t, _ in self.reach.tensors.values() if t is not old)
-        return not any(t._storage is old._storage for t in others)
 
     def _kept_container(self, row: Row, key: Any, old: Any, new: Any) -> bool:
         """Whether a container made in the call took the place of another: NOTE [Containers made anew]."""

@@ -98,15 +98,16 @@ def same(a: Any, b: Any) -> bool:
 class Item:
     """An attribute that holds another tensor after each call: where it is, and the tensor now.
 
-    ``alone`` says whether no other tensor that was found has its memory. ``also`` are more such attributes
-    that hold the same tensor, each (row, key).
+    ``also`` are more such attributes that hold the same tensor, each (row, key). ``like`` is the number of
+    the first item whose tensor has the same memory: its own for most.
     """
 
-    __slots__ = ("alone", "also", "key", "row", "tensor")
+    __slots__ = ("also", "key", "like", "row", "tensor")
 
-    def __init__(self, row: Row, key: Any, tensor: Tensor, alone: bool) -> None:
-        self.row, self.key, self.tensor, self.alone = row, key, tensor, alone
+    def __init__(self, row: Row, key: Any, tensor: Tensor) -> None:
+        self.row, self.key, self.tensor = row, key, tensor
         self.also: list[tuple] = []
+        self.like = 0
 
 
 def shorten(x: Any) -> str:

@@ -85,6 +85,11 @@ class Builder(Effects):
         read = self._read()
         changed = {id(s) for s in self._changed()}
         candidates, self.items = self.items, []
+        leaving = {id(item.tensor) for item in candidates}
+        # Who finds a tensor in a list that only gets longer reads what is there by then.
+        staying = {id(t._storage) for t, _ in self.reach.tensors.values()
+                   if id(t) not in leaving and id(t) not in self.grown}
+        first: dict[int, int] = {}  # id of a storage -> the number of the first item on it
         for item in candidates:
             t, old = item.tensor, self.was(item.tensor)
             s = old._storage
@@ -92,17 +97,20 @@ class Builder(Effects):
             unread = slot is not None and slot not in read and id(s) not in changed
             if unread and old._grad is None and id(t) not in self.carried:
                 self.dropped.append(item)
-            elif not item.alone or id(old._grad_fn) in self.walked or not _replaceable(old) or (
+            elif id(s) in staying or id(old._grad_fn) in self.walked or not _replaceable(old) or (
                 old._grad_fn is not None and id(t) in self.journal.histories
             ):
                 raise Unnamed(f"another tensor in {item.row.describe(item.key)}, having read the old one")
             else:
-                self.places[id(s)] = ("item", len(self.items))
+                item.like = first.setdefault(id(s), len(self.items))
+                self.places[id(s)] = ("item", item.like)
                 self.items.append(item)
-            if item.alone:
-                del self.fixed[id(s)]
-                if item in self.dropped:
-                    del self.places[id(s)]
+        for item in candidates:
+            at = id(self.was(item.tensor)._storage)
+            if at not in staying:
+                self.fixed.pop(at, None)
+                if at not in first:
+                    self.places.pop(at, None)
 
     def _find_exact(self, leaves: set, writes: list[tuple], recipes: Recipes) -> None:
         """Views among the arguments whose base is used by itself: there it counts which part they are."""
@@ -200,19 +208,21 @@ class Builder(Effects):
         self.watcher.forget()
         let_go(recipes.nodes, lambda t: not self.journal.is_born(t) or id(t) in recipes.tensor_numbers)
         self._survivors(recipes)
-        self._kept_numbers(recipes)
         seeds, drawn = capture.seeds(), capture.draws.moved()
         if capture.reasons:
             raise Unnamed("what was said")
         needed = {v.producer[1] for v in (*(s.value for s in recipes.storages), *(w[1] for w in writes)) if
                   self._owed(v) and v.producer[1] >= 0}
         needed |= {q.flag.producer[1] for q in program.questions}
-        tape = capture.tape
-        reads = tape.reads if tape.waits({stored.entry for stored in self.stored}) else []
-        needed.update(slot for slot in reads if slot >= 0)
         order = self._order(leaves)
         new_slot = {slot: -1 - i for i, slot in enumerate(order)}
         nodes = graph.close(recipes, new_slot)
+        self._kept_numbers(recipes)
+        if capture.reasons:
+            raise Unnamed("what was said")
+        tape = capture.tape
+        reads = tape.reads if tape.waits({stored.entry for stored in self.stored}) else []
+        needed.update(slot for slot in reads if slot >= 0)
         joins = nodes is not None and nodes.hold
         donatable = () if joins else self._donatable(order, writes, recipes)
         if reads and joins and program.questions:

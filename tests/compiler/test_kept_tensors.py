@@ -55,6 +55,44 @@ def states_in_a_list(compiler):
     return [f(x) for x in inputs(6, 2)], states
 
 
+@program(6)
+def places_that_share_memory(compiler):
+    held = types.SimpleNamespace(state=torch.zeros(2), latest=None, pair=(torch.zeros(2), torch.ones(2)))
+
+    @compiler
+    def f(x):
+        found = held.state * 0.5 + held.pair[0] + x
+        held.state, held.latest = found.detach(), [found.detach(), 1.0]
+        held.pair = found.detach(), held.pair[0]
+        held.state.mul_(0.5)  # which all three show
+        return found
+
+    found = [f(x) for x in inputs(8, 2)]
+    return found, held.state, held.latest, held.pair
+
+
+@program(10)
+def places_that_share_memory_no_more(compiler):
+    held = types.SimpleNamespace(a=torch.zeros(2), b=torch.ones(2))
+
+    @compiler
+    def f(x):
+        old = held.a + held.b
+        held.a.mul_(2)
+        held.a = held.b = None
+        held.a, held.b = x.detach(), x.detach()
+        return old
+
+    found = []
+    for i, x in enumerate(inputs(14, 2)):
+        if i in (7, 8):
+            held.b = held.b.clone()
+        if i == 10:
+            held.b = held.a
+        found.append(f(x.clone()))
+    return found, held.a, held.b
+
+
 @program(5)
 def a_hidden_state_and_a_loss_without_history(compiler):
     cell, held = nn.RNNCell(2, 2), types.SimpleNamespace(h=torch.zeros(3, 2), loss=None)
