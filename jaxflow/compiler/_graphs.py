@@ -113,21 +113,21 @@ class Graph:
     def _template(self, node: Node) -> tuple:
         values, numbers, inputs = [], [], None
         if node._inputs is not None:
-            inputs = list(node._inputs)
+            inputs, plain = list(node._inputs), list(node._inputs)
             for i, x in enumerate(inputs):
                 if type(x) is Value:
                     values.append((i, self._slot(x)))
                     inputs[i] = None
                 elif type(x) is Tracked:
-                    if x.at in x.tape.late:
-                        raise Unwalked(f"{LATER}, which keeps a number that is read from a tensor")
                     numbers.append((i, None, self.builder.capture.tape.keep(x)))
+                    inputs[i], plain[i] = None, x.value
                 elif type(x) is Position:
                     if id(x) in self.drawn:
                         numbers.append((i, int, self.drawn[id(x)]))
                     inputs[i] = int(x)
                 elif type(x) not in _NUMBERS:
                     raise Unwalked(f"{LATER}, which keeps a {type(x).__name__}")
+            node._inputs = plain  # the node of the captured call keeps what the call began with
         edges = [self._edge(edge) for edge in node._edges]
         guards = node._guards
         if guards is not None:

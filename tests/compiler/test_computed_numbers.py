@@ -161,12 +161,24 @@ def test_python_says_where_it_divides_by_zero(mode, request):
     assert step.explain()["hits"] == 4
 
 
-def test_a_backward_after_the_call_is_left_to_python(deferred):
-    w = torch.tensor([1.0, 2.0], requires_grad=True)
-    step = torch.compile(lambda x: (w * x * w.max().item()).sum())
-    for k in range(6):
-        w.grad = None
-        step(torch.full((2,), float(k))).backward()
-        assert w.grad.tolist() == [2.0 * k, 2.0 * k]
-        with torch.no_grad():
-            w[1] = 2.0
+@pytest.mark.parametrize("mode", ["deferred", "compiled"])
+def test_a_backward_after_the_call_takes_the_number_of_its_own_call(mode, request):
+    request.getfixturevalue(mode)
+
+    def gradients(compiler):
+        w = torch.tensor([1.0, 2.0], requires_grad=True)
+        step, found = compiler(lambda x: (w * x * w.max().item() / (x.sum().item() + 1)).sum()), []
+        for k in range(8):
+            w.grad = None
+            first, second = step(torch.full((2,), float(k))), step(torch.full((2,), k + 0.5))
+            second.backward()
+            found.append(w.grad.tolist())
+            first.backward()
+            found.append(w.grad.tolist())
+            with torch.no_grad():
+                w[1] += 1.0
+        return found, step
+
+    found, step = gradients(torch.compile)
+    np.testing.assert_allclose(found, gradients(lambda f: f)[0], rtol=1e-6)
+    assert step.explain()["hits"] == 14, step.explain()

@@ -329,3 +329,25 @@ def test_what_belongs_to_one_call_is_left_to_python(function):
     found, step = run(torch.compile)
     check_same(found, expected)
     assert step.explain()["hits"] == 0
+
+
+@pytest.mark.parametrize("mode", ["deferred", "compiled"])
+def test_a_number_among_the_arguments_is_that_of_its_own_call(mode, request):
+    request.getfixturevalue(mode)
+
+    def gradients(compiler):
+        w = torch.tensor([1.0, 2.0], requires_grad=True)
+        step, found = compiler(lambda x, n: (w * x * n / (n + 1)).sum()), []
+        for k in range(8):
+            w.grad = None
+            first, second = step(torch.full((2,), float(k)), k + 0.5), step(torch.ones(2), k + 1.0)
+            second.backward()
+            found.append(w.grad.tolist())
+            first.backward()
+            found.append(w.grad.tolist())
+        return found, step
+
+    found, step = gradients(torch.compile)
+    expected, _ = gradients(lambda f: f)
+    assert sum(found, []) == pytest.approx(sum(expected, []))
+    assert step.explain()["hits"] == 14, step.explain()
