@@ -83,6 +83,66 @@ def test_right_values_leave_no_doubt():
     assert z._storage.value.doubt is None
 
 
+_DIVIDED = {
+    "floor_divide": lambda x, y: x // y,
+    "remainder": lambda x, y: x % y,
+    "fmod": torch.fmod,
+    "div_floor": lambda x, y: torch.div(x, y, rounding_mode="floor"),
+    "div_trunc": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+    "of_a_number": lambda x, y: 5 // y,
+    "number_mod": lambda x, y: 5 % y,
+    "out": lambda x, y: torch.fmod(x, y, out=torch.empty_like(x)),
+    "by_bool": lambda x, y: x // y.bool(),
+    "of_bool": lambda x, y: x.bool() % y,
+    "in_place": lambda x, y: x.floor_divide_(y),
+    "in_place_operator": lambda x, y: x.__imod__(y),
+    "in_place_rounded": lambda x, y: x.div_(y, rounding_mode="trunc"),
+}
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.int64], ids=str)
+@pytest.mark.parametrize("divide", _DIVIDED.values(), ids=_DIVIDED)
+def test_integers_are_not_divided_by_zero(divide, dtype):
+    x, y = torch.tensor([7, 9, 3], dtype=dtype), torch.tensor([2, 0, 1], dtype=dtype)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        divide(x, y).tolist()
+    assert x.tolist() == [7, 9, 3] and x._version == 0
+    for run in (
+        lambda: divide(x.clone(), y + 0),
+        lambda: torch.compile(lambda a, b: divide(a + 0, b + 0))(x, y),
+        lambda: torch.vmap(lambda a, b: divide(a + 0, b))(x, y),
+    ):
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            run().tolist()
+    divide(x.clone(), y + 1).tolist()
+    divide(x.float(), y.float() + 1).tolist()
+    assert divide(x[:0], y[:0]).tolist() == []
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("divide", [
+    lambda x: x // 0, lambda x: x % 0, lambda x: x.fmod(0), lambda x: x.div(0, rounding_mode="floor"),
+    lambda x: x // False, lambda x: x.fmod_(np.int64(0)), lambda x: x.__ifloordiv__(0),
+])
+def test_integers_are_not_divided_by_the_number_zero(divide):
+    x = torch.tensor([7, -7])
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        divide(x)
+    assert x.tolist() == [7, -7] and x._version == 0
+    assert divide(torch.empty(0, dtype=torch.int64)).tolist() == []
+    assert (x[:0] // torch.tensor([0])).tolist() == []
+    assert str((x // 0.0).tolist()) == "[inf, -inf]"
+
+
+def test_a_late_division_by_zero_spoils_what_it_wrote_to():
+    x, y = torch.tensor([7, 9]), torch.tensor([7, 9])
+    x //= owed(1, 0)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        x.tolist()
+    assert (y // owed(1, 2)).tolist() == [7, 4]
+
+
 @pytest.mark.usefixtures("compiled")
 def test_a_training_step_stays_one_program_without_sync_points():
     codes = torch.tensor(np.arange(1000) % 7)

@@ -35,6 +35,13 @@ def _z(T, data):
         _z(T, [2.0]), T.ones(1)),
     bce_target=lambda T, x, v: T.nn.functional.binary_cross_entropy(
         T.ones(1) / 2, _z(T, [float("nan")])),
+    floor_divide=lambda T, x, v: T.tensor([7, 9]) // _z(T, [1, 0]),
+    remainder=lambda T, x, v: 5 % _z(T, [1, 0]),
+    fmod=lambda T, x, v: T.tensor([[True], [False]]).fmod(_z(T, [1, 0])),
+    div=lambda T, x, v: T.div(T.tensor(3), _z(T, 0), rounding_mode="trunc"),
+    divided_by_a_number=lambda T, x, v: _z(T, [1, 0]) // 0,
+    divided_by_bool=lambda T, x, v: _z(T, [1, 0]) % (_z(T, [1, 0]) > 2),
+    divided_in_place=lambda T, x, v: _z(T, [1, 0]).floor_divide_(_z(T, 0)),
 )
 def out_of_range(T, call):
     x, v = leaf(T, 2, 3), leaf(T, 5)

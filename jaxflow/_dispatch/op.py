@@ -154,6 +154,7 @@ class Op:
         "fn",
         "grad_name",
         "guard",
+        "guarded",
         "keeps",
         "layout",
         "method_name",
@@ -219,6 +220,7 @@ def op(
     columns: tuple[int, ...] | Callable[..., tuple[int, ...]] = (),
     check: Callable[..., None] | None = None,
     guard: Callable[..., None] | None = None,
+    guarded: Callable[..., bool] | None = None,
     numbers: str = "",
     out: Out | str | tuple[Out, ...] | None = None,
     apart: bool = False,
@@ -262,6 +264,8 @@ def op(
             out of range) that the body, which sees shapes alone, cannot. ``watch.within`` asks for a
             range, now or when the values are computed; ``watch.known(tensor)`` is its NumPy array, or
             None while a Program owes it.
+        guarded: whether there is anything to ask, where that depends on the static arguments: a function of
+            them.
         numbers: which tensor parameters may be Python numbers instead (not all at once), or ``"all"``.
             Ops without public forms take numbers anywhere.
         out: what is asked of a tensor given as ``out=``: an :class:`Out` (of several results, one each where
@@ -306,6 +310,7 @@ def op(
             columns=columns,
             check=check,
             guard=guard,
+            guarded=guarded,
             numbers=frozenset(numbers.split()),
             out=Out(out) if isinstance(out, str) else out,
             apart=apart,

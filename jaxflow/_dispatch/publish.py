@@ -30,9 +30,10 @@ from .watch import guarded
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic)
 
 
-def _runner(op: Op, run: Callable) -> Callable:
-    """``run``, under the op's guard if it has one."""
-    return run if op.guard is None else functools.partial(guarded, run)
+def _runner(op: Op, run: Callable, static: tuple | None = None) -> Callable:
+    """``run``, under the op's guard if it has one; ``static`` where it always gets these arguments."""
+    idle = static is not None and op.guarded is not None and not op.guarded(*static)
+    return run if op.guard is None or idle else functools.partial(guarded, run)
 
 
 @functools.cache
@@ -41,12 +42,13 @@ def function_of(op: Op) -> Callable:
     bind, run = Binder(op), _runner(op, apply)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
     follows = getattr(op.out, "follows", False)
+    run_quick = _runner(op, apply, quick_static)
 
     def call(*args, **kwargs):
         out = None
         try:
             if not kwargs and len(args) == quick:
-                return run(op, args + quick_dynamic, quick_static)
+                return run_quick(op, args + quick_dynamic, quick_static)
             out = kwargs.pop("out", None)
             if out is None:
                 return run(op, *bind(args, kwargs))
@@ -80,10 +82,11 @@ def inplace_of(op: Op) -> Callable:
     """The ``name_`` form of an op."""
     bind, run = Binder(op), _runner(op, apply_inplace)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
+    run_quick = _runner(op, apply_inplace, quick_static)
 
     def call(*args, **kwargs):
         if not kwargs and len(args) == quick:
-            return run(op, args + quick_dynamic, quick_static)
+            return run_quick(op, args + quick_dynamic, quick_static)
         return run(op, *bind(args, kwargs))
 
     return _dress(call, op, op.method_name + "_")
@@ -103,26 +106,23 @@ def _dress(call: Callable, op: Op, name: str) -> Callable:
 def _operator(op: Op, name: str) -> Callable:
     bind = Binder(op)
     tail, static = bind.quick_dynamic, bind.quick_static
+    in_place = name.startswith("__i") and name != "__invert__"
+    run = _runner(op, apply_inplace if in_place else apply, static)
     if bind.quick == 1:
         def call(self):
-            return apply(op, (self, *tail), static)
+            return run(op, (self, *tail), static)
     elif name.startswith("__r") and name not in ("__rshift__", "__round__", f"__{op.name}__"):
         def call(self, other):
             if isinstance(other, _OPERANDS):
                 if not isinstance(self, Tensor):  # called by its name, not by Python
                     raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply "
                                     f"to a '{type(self).__name__}' object")
-                return apply(op, (other, self, *tail), static)
-            return NotImplemented
-    elif name.startswith("__i") and name != "__invert__":
-        def call(self, other):
-            if isinstance(other, _OPERANDS):
-                return apply_inplace(op, (self, other, *tail), static)
+                return run(op, (other, self, *tail), static)
             return NotImplemented
     else:
         def call(self, other):
             if isinstance(other, _OPERANDS):
-                return apply(op, (self, other, *tail), static)
+                return run(op, (self, other, *tail), static)
             return NotImplemented
     return _dress(call, op, name)
 

@@ -43,6 +43,7 @@ class Watch:
                error: Callable[[Any, int], Exception], spared: int | None = None) -> None:
         """Every element of each tensor must lie in its bounds (both included) or be ``spared``.
 
+        Where the first bound is the larger, nothing may lie between the two.
         ``error(value, k)`` is what to raise for a wrong value of the ``k``-th tensor; where several are
         wrong, for the first position in the shape they broadcast to. Raises it if the values are there.
         """
@@ -74,6 +75,8 @@ class Watch:
 
 def guarded(run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
     """``run(op, dynamic, static)`` under the op's guard."""
+    if op.guarded is not None and not op.guarded(*static):
+        return run(op, dynamic, static)
     watch = Watch()
     op.guard(watch, dynamic, static)
     return run_under(watch, run, op, dynamic, static)

@@ -81,6 +81,29 @@ def mul(input, other, /):
     return input & other if is_bool(input) else input * other
 
 
+def _by_zero(watch, dynamic, static):
+    """A guard: in integers nothing is divided by zero. Only PyTorch's kernels for the CPU refuse that."""
+    input, other = dynamic[:2]
+    if max(_operand_category(input), _operand_category(other)) != INTEGER:
+        return
+    avals = [x._aval for x in dynamic[:2] if hasattr(x, "_aval")]
+    if not avals or avals[0].device.type != "cpu" or not all(aval.numel for aval in avals):
+        return
+    if hasattr(other, "_aval"):
+        watch.within((other,), ((1, -1),), lambda value, _: RuntimeError("ZeroDivisionError"))
+    elif not other:
+        raise RuntimeError("ZeroDivisionError")
+
+
+def _operand_category(x) -> int:
+    aval = getattr(x, "_aval", None)
+    if aval is not None:
+        return aval.dtype.category
+    if isinstance(x, (bool, np.bool_)):
+        return BOOL
+    return INTEGER if isinstance(x, (int, np.integer)) else COMPLEX
+
+
 def _div_kind(rounding_mode):
     # A rounded quotient of halves is rounded to a half before it is rounded to an integer.
     return {None: "int_to_float", "trunc": "no_opmath"}.get(rounding_mode, "default")
@@ -95,7 +118,8 @@ def _div_saves(kinds, rounding_mode):
 
 
 @op(promote=_div_kind, operators="__truediv__ __itruediv__", aliases=("divide",),
-    grad_name=_div_name, numbers="all", saves=_div_saves)
+    grad_name=_div_name, numbers="all", saves=_div_saves, guard=_by_zero,
+    guarded=lambda rounding_mode: rounding_mode is not None)
 def div(input, other, /, *, rounding_mode=None):
     """The quotient, broadcast; ``rounding_mode`` may be ``"trunc"`` or ``"floor"``.
 
@@ -142,7 +166,7 @@ def _floor_quotient(a, b):
 
 
 @op(promote="default", operators="__floordiv__ __rfloordiv__ __ifloordiv__", differentiable=False,
-    numbers="all")
+    numbers="all", guard=_by_zero)
 def floor_divide(input, other, /):
     """The quotient rounded down, broadcast."""
     return _floor_quotient(input, other)
@@ -155,7 +179,7 @@ def _float_remainder(a, b):
 
 
 @op(promote="default", operators="__mod__ __rmod__ __imod__",
-    grad_name=numbered("Remainder", 0, 1), numbers="input other")
+    grad_name=numbered("Remainder", 0, 1), numbers="input other", guard=_by_zero)
 def remainder(input, other, /):
     """What division rounded down leaves: the result has the sign of ``other``."""
     refuse("remainder_cpu", input, BOOL, COMPLEX)
@@ -170,7 +194,7 @@ def _float_fmod(a, b):
     return jax.lax.rem(a, b)
 
 
-@op(promote="default", grad_name=numbered("Fmod", 0, 1), numbers="other")
+@op(promote="default", grad_name=numbered("Fmod", 0, 1), numbers="other", guard=_by_zero)
 def fmod(input, other, /):
     """What division rounded towards zero leaves: the result has the sign of ``input``."""
     refuse("fmod_cpu", input, BOOL, COMPLEX)
