@@ -12,6 +12,8 @@ from functools import partial
 
 import numpy as np
 
+from jaxflow._core.cast import float_to_integer_numpy
+
 from .numbers import (
     BFLOAT16,
     BOOL,
@@ -329,6 +331,11 @@ def _is_finite(site):
 @rule("convert_element_type", compact=True)
 def _convert_element_type(site):
     return converter(site.ins[0].dtype, site.dtype) or SAME
+
+
+@rule("float_to_integer", compact=True)
+def _float_to_integer(site):
+    return partial(float_to_integer_numpy, target=site.dtype)
 
 
 @rule("real", compact=True)

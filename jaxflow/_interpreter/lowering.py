@@ -36,6 +36,9 @@ CALLS = {
     "remat": "jaxpr", "remat2": "jaxpr", "checkpoint": "jaxpr", "composite": "jaxpr",
     "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "custom_vmap_call": "call",
 }
+#: Functions whose calls have a rule of their own, in the table under their name, and how many arguments they
+#: take: where jax has differentiated one, its call takes more, and is inlined.
+NAMED = {"float_to_integer": 1}
 #: Primitives that BLAS computes, and the size of an operand up to which it uses one thread for them anyway.
 PRODUCTS, ONE_THREAD = frozenset(("dot_general", "conv_general_dilated")), 4096
 #: The most elements of a constant that is computed while lowering.
@@ -129,6 +132,8 @@ class Builder:
     def equation(self, eqn, ins: list[Ref]) -> list[Ref]:
         """Append one equation; its results."""
         name = eqn.primitive.name
+        if name in ("jit", "pjit") and NAMED.get(eqn.params["name"]) == len(ins):
+            name = eqn.params["name"]
         if name in CALLS:
             inner = eqn.params[CALLS[name]]
             if hasattr(inner, "jaxpr"):
@@ -159,7 +164,7 @@ class Builder:
             ins = [self.spread(ref) for ref in ins]
             function = through_xla(eqn.primitive, eqn.params, in_avals, avals)
             self.fallbacks.append(name)
-        several = eqn.primitive.multiple_results
+        several = name not in NAMED and eqn.primitive.multiple_results
         if eqn.effects:  # a callback's
             numbers = tuple([r.number for r in ins]), tuple([r.number for r in outs])
             self.steps.append(Step(function, *numbers, several, effect=True))

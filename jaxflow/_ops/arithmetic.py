@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
 from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, op
 
@@ -462,4 +463,4 @@ def masked_fill(input, mask: Mask, /, value: Scalar):
             "value cannot be converted to type "
             f"{_CPP_NAMES[dtypes.from_numpy_dtype(input.dtype)]} without overflow"
         )
-    return jnp.where(mask, value.astype(input.dtype), input)
+    return jnp.where(mask, cast(value, input.dtype), input)

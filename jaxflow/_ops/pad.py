@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
+from jaxflow._core.cast import cast
 from jaxflow._dispatch.op import Scalar, op
 
 _NUMBER = {1: "1D", 2: "2D", 3: "3D"}
@@ -36,7 +37,7 @@ def constant_pad_nd(input, /, pad, value: Scalar = 0):
     for size, (before, after) in zip(input.shape, pairs):
         if size + min(before, 0) + min(after, 0) < 0:
             raise RuntimeError("narrow(): length must be non-negative.")
-    fill = jnp.asarray(value).astype(input.dtype)
+    fill = cast(jnp.asarray(value), input.dtype)
     return jax.lax.pad(input, fill, [(before, after, 0) for before, after in pairs])
 
 

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.cast import cast
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op
 
@@ -282,7 +283,7 @@ def scatter_value(input, /, dim, index: Tensor, value: Scalar):
     axis, x, at, _ = _prepare("scatter", input, dim, index, None)
     if axis is None:
         return input
-    return replace(x, at, value.astype(x.dtype)).reshape(input.shape)
+    return replace(x, at, cast(value, x.dtype)).reshape(input.shape)
 
 
 _OLD_REDUCTIONS = {"add": "sum", "multiply": "prod"}
@@ -303,7 +304,7 @@ def scatter_reduce_value(input, /, dim, index: Tensor, value: Scalar, *, reduce)
     axis, x, at, _ = _prepare("scatter", input, dim, index, None)
     if axis is None:
         return input
-    source = jnp.broadcast_to(value.astype(x.dtype), at[0].shape)
+    source = jnp.broadcast_to(cast(value, x.dtype), at[0].shape)
     return reduce_into(x, at, source, _OLD_REDUCTIONS[reduce], True).reshape(input.shape)
 
 
@@ -443,7 +444,7 @@ def index_fill(input, /, dim, index: Tensor, value: Scalar):
     named = jnp.zeros((x.shape[axis],), bool).at[index].set(True)
     shape = [1] * x.ndim
     shape[axis] = -1
-    return jnp.where(named.reshape(shape), value.astype(x.dtype), x).reshape(input.shape)
+    return jnp.where(named.reshape(shape), cast(value, x.dtype), x).reshape(input.shape)
 
 
 @op(**_FORMS, guard=_IN_VECTOR, saves=("input", "index", "source", "result"))
