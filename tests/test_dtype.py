@@ -232,3 +232,38 @@ def test_a_number_is_written_with_all_its_digits(mode):
         whole = jaxflow.zeros(2, dtype=jaxflow.int64)
         whole[0] = 2**53 + 1
         assert whole.fill_(2.0**24 + 1).tolist() == [2**24 + 1] * 2
+
+
+_GIVEN = {
+    "tensor": lambda x, d: jaxflow.tensor([1, 0], dtype=d),
+    "as_tensor": lambda x, d: jaxflow.as_tensor(x, dtype=d),
+    "asarray": lambda x, d: jaxflow.asarray([1, 0], dtype=d), "to": lambda x, d: x.to(d),
+    "to_by_name": lambda x, d: x.to(dtype=d), "to_device": lambda x, d: x.to("cpu", d),
+    "zeros": lambda x, d: jaxflow.zeros(2, dtype=d),
+    "full_like": lambda x, d: jaxflow.full_like(x, 1, dtype=d),
+    "new_ones": lambda x, d: x.new_ones(2, dtype=d), "sum": lambda x, d: x.sum(dtype=d),
+    "view": lambda x, d: x.double()[:1].repeat(2).view(d),
+    "view_by_name": lambda x, d: x.double().repeat(2).view(dtype=d),
+    "frombuffer": lambda x, d: jaxflow.frombuffer(bytearray(16), dtype=d),
+    "promote_types": lambda x, d: jaxflow.empty(0, dtype=jaxflow.promote_types(d, jaxflow.bool)),
+}
+
+
+@pytest.mark.parametrize("call", _GIVEN.values(), ids=_GIVEN)
+def test_number_types_of_python_are_dtypes(call):
+    x = jaxflow.tensor([1.0, 0.0])
+    for given, dtype in ((bool, jaxflow.bool), (int, jaxflow.int64), (float, jaxflow.float64),
+                         (complex, jaxflow.complex128)):
+        assert call(x, given).dtype is dtype
+        assert repr(call(x, given)) == repr(call(x, dtype))
+
+
+def test_other_places_of_dtypes_take_number_types_of_python():
+    x = jaxflow.tensor([1.0, 0.0])
+    assert x.mean(dtype=float).dtype is x.softmax(0, dtype=float).dtype is jaxflow.float64
+    assert jaxflow.linalg.vector_norm(x, dtype=float).dtype is jaxflow.float64
+    assert jaxflow.nn.Linear(2, 2).to(float).weight.dtype is jaxflow.float64
+    assert jaxflow.finfo(float).bits == jaxflow.iinfo(int).bits == 64
+    assert jaxflow.can_cast(int, float) and not jaxflow.can_cast(float, int)
+    with pytest.raises(ValueError, match="invalid type: 'int'"):
+        x.type(int)

@@ -41,6 +41,7 @@ def frombuffer(
         ValueError: for what is no buffer, or one that does not hold these elements.
         TypeError: for a missing ``dtype``, or one that is none.
     """
+    dtype = dtypes.given_dtype(dtype)
     if not isinstance(dtype, dtypes.dtype):
         if dtype is None:
             raise TypeError('frombuffer() missing 1 required positional arguments: "dtype"')
@@ -110,7 +111,7 @@ def asarray(
             )
         source = obj
     else:
-        source = _imported(obj, dtype, copy)
+        source = _imported(obj, dtypes.given_dtype(dtype), copy)
     t = source.to(device=device, dtype=dtype)
     if copy is False and t is not source:
         raise ValueError(

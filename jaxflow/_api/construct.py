@@ -20,6 +20,7 @@ from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import met
 
 from .nested import from_nested, numpy_dtype
+from .storage import elements_of, is_storage
 
 
 def from_array(array: Any, *, shared: bool = False) -> Tensor:
@@ -97,6 +98,7 @@ def copied(source: Tensor, dtype: Any, device: Any, name: str) -> Tensor:
 
 
 def _host_array(data: Any, dtype: Any) -> np.ndarray:
+    dtype = dtypes.given_dtype(dtype)
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
         numpy_dtype(array)
@@ -104,6 +106,8 @@ def _host_array(data: Any, dtype: Any) -> np.ndarray:
             dtype = dtypes.float64
     elif isinstance(data, jax.Array):
         array = np.asarray(data)
+    elif is_storage(data):
+        return elements_of(data, dtype)
     else:
         array, dtype = from_nested(data, dtype)
         _check_range(array, dtype)

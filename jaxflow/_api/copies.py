@@ -42,7 +42,6 @@ from jaxflow._dispatch.writes import write
 from jaxflow._ops.views import capacity
 
 from . import views
-from .forms import PYTHON_DTYPES
 from .legacy_types import tensortype
 from .views import ints
 
@@ -187,7 +186,7 @@ def _moved(t: Tensor, device: devices.device) -> Tensor:
 
 def convert(t: Tensor, dtype: Any, device: Any, copy: bool, wanted_format: Any) -> Tensor:
     """``t`` as ``dtype`` on ``device``: itself if it is that already, unless ``copy``."""
-    out = t
+    out, dtype = t, dtypes.given_dtype(dtype)
     if device is not None:
         where = devices.resolve(device)[0]
         if where is not t._aval.device:
@@ -219,10 +218,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     for a in args:
         if isinstance(a, Tensor):
             other = a
-        elif isinstance(a, dtypes.dtype):
+        elif isinstance(dtypes.given_dtype(a), dtypes.dtype):
             dtype = a
-        elif a in PYTHON_DTYPES:
-            dtype = PYTHON_DTYPES[a]
         elif isinstance(a, bool):
             flags.append(a)
         elif isinstance(a, memory_format):
@@ -283,6 +280,8 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False):
         raise ValueError(f"invalid type: '{dtype}'")
     if isinstance(dtype, tensortype):
         return convert(self, dtype.dtype, dtype._place, False, preserve_format)
+    if dtype in dtypes.PYTHON_DTYPES:
+        raise ValueError(f"invalid type: '{dtype.__name__}'")
     return convert(self, dtype, None, False, preserve_format)
 
 

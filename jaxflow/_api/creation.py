@@ -28,7 +28,7 @@ from jaxflow._dispatch.op import OPS, Out
 from jaxflow._dispatch.outputs import write_out
 
 from .construct import copied, finished, put, tensor
-from .forms import PYTHON_DTYPES, invalid_combination
+from .forms import invalid_combination
 
 
 def dtype_of(dtype: Any, name: str, default: dtypes.dtype | None = None) -> dtypes.dtype:
@@ -37,7 +37,7 @@ def dtype_of(dtype: Any, name: str, default: dtypes.dtype | None = None) -> dtyp
         return dtypes.get_default_dtype() if default is None else default
     if type(dtype) is dtypes.dtype:
         return dtype
-    found = PYTHON_DTYPES.get(dtype) if isinstance(dtype, type) else None
+    found = dtypes.PYTHON_DTYPES.get(dtype) if isinstance(dtype, type) else None
     if found is None:
         raise TypeError(
             f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}"

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.op import Op, Out
 from jaxflow._dispatch.outputs import write_out
 
-#: Python's number types are welcome where a dtype is asked for.
-PYTHON_DTYPES = {
-    float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128
-}
 
 def required_dim(name: str, dim: int | None, axis: int | None) -> int:
     """``dim`` or its NumPy name ``axis``, whichever was given; TypeError for neither."""

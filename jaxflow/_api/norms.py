@@ -51,6 +51,7 @@ def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = Fals
         raise TypeError(
             f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}"
         )
+    dtype = dtypes.given_dtype(dtype)
     _check_dtypes("linalg.vector_norm", x._aval.dtype, dtype)
     if dim is None and keepdim:
         dim = tuple(range(x._aval.ndim))
@@ -95,7 +96,7 @@ def matrix_norm(input: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: b
         out: where to put the result.
     """
     name = "linalg.matrix_norm"
-    have = input._aval.dtype
+    have, dtype = input._aval.dtype, dtypes.given_dtype(dtype)
     _check_dtypes(name, have, None)
     if input._aval.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")

@@ -190,6 +190,18 @@ def _typed_storage(self: Tensor) -> TypedStorage:
     return TypedStorage(self)
 
 
+def elements_of(storage: _Storage, dtype: dtypes.dtype | None) -> np.ndarray:
+    """A storage's bytes as elements of ``dtype``; a typed one has no others than its own."""
+    kind = getattr(storage, "dtype", None)
+    if kind is not None and dtype not in (None, kind):
+        raise RuntimeError(
+            f"Expected a Storage of type {dtype.scalar_name} or an UntypedStorage, but got {kind.scalar_name}"
+        )
+    found = dtype or kind or dtypes.int64
+    data = physical_bytes(storage._tensor)
+    return data[: len(data) // found.itemsize * found.itemsize].view(found.np).copy()
+
+
 @composite("function")
 def is_storage(obj: Any, /) -> bool:
     """Whether an object is a storage."""

@@ -75,10 +75,14 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tens
     """
     if not shape:
         shape = (size if dtype is None else dtype,)
+    if len(shape) == 1:
+        shape = (dtypes.given_dtype(shape[0]),)
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
+        # Other bytes, or the same: PyTorch has no derivative for either.
+        memory = self.detach() if self.requires_grad else self
         if shape[0] is self._aval.dtype:
-            return apply_view("alias", self)
-        return apply_view("view_dtype", self, (shape[0],))
+            return apply_view("alias", memory)
+        return apply_view("view_dtype", memory, (shape[0],))
     return apply_view("view", self, (ints(shape),))
 
 

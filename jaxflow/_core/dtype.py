@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -141,6 +143,17 @@ def from_numpy_dtype(np_dtype) -> dtype:
         "types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
         "uint64, uint32, uint16, uint8, and bool."
     )
+
+
+#: Python's number types are welcome where a dtype is asked for.
+PYTHON_DTYPES = {
+    builtins.float: float64, builtins.int: int64, builtins.bool: bool, builtins.complex: complex128
+}
+
+
+def given_dtype(x: Any) -> Any:
+    """A ``dtype=`` argument: one of Python's number types as a dtype, anything else as it is."""
+    return PYTHON_DTYPES.get(x, x) if x.__class__ is type else x
 
 
 _default = float32

@@ -13,7 +13,7 @@ import functools
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype
+from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype, given_dtype
 
 TENSOR, ZERODIM, SCALAR = "tensor", "zerodim", "scalar"
 
@@ -47,6 +47,7 @@ def scalar_dtype(value) -> dtype:
 
 def promote_types(type1, type2) -> dtype:
     """Return the smallest dtype that both dtypes convert to; RuntimeError if they do not mix."""
+    type1, type2 = given_dtype(type1), given_dtype(type2)
     _check_dtype("promote_types", "type1", 1, type1)
     _check_dtype("promote_types", "type2", 2, type2)
     return _promote(type1, type2)
@@ -54,6 +55,7 @@ def promote_types(type1, type2) -> dtype:
 
 def can_cast(from_, to) -> bool:
     """Say whether ``from_`` converts to ``to`` without leaving its category downwards."""
+    from_, to = given_dtype(from_), given_dtype(to)
     _check_dtype("can_cast", "from_", 1, from_)
     _check_dtype("can_cast", "to", 2, to)
     if from_.category <= to.category:

@@ -7,7 +7,7 @@ import math
 import ml_dtypes
 import numpy as np
 
-from jaxflow._core.dtype import INTEGER, dtype, float8_e5m2fnuz, get_default_dtype
+from jaxflow._core.dtype import INTEGER, dtype, float8_e5m2fnuz, get_default_dtype, given_dtype
 
 # PyTorch's answer for this type is half the distance from 1 to the next number.
 _EPS = {float8_e5m2fnuz: 0.125}
@@ -109,7 +109,7 @@ def _argument(function, args, kwargs, default=None):
         if default is None or kwargs:
             raise TypeError(f'{function}() missing 1 required positional arguments: "type"')
         return default()
-    value = args[0] if args else kwargs["type"]
+    value = given_dtype(args[0] if args else kwargs["type"])
     if type(value) is not dtype:
         raise TypeError(
             f"{function}(): argument 'type' (position 1) must be torch.dtype, "

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxflow._core.dtype import given_dtype
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
 
@@ -38,6 +39,8 @@ def freeze(x: Any) -> Any:
             raise TypeError(f"expected a number, but got a tensor of shape {x._aval.shape}")
         value: Value = value_of(x)
         return value.host().item()
+    if type(x) is type:
+        return given_dtype(x)
     return x.plain() if type(x) is Tracked else x
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import jaxflow
 from jaxflow import Tensor
+from jaxflow._core.dtype import given_dtype
 from jaxflow.nn.modules._tree import Tree
 
 _TO_FORMS = """
@@ -136,7 +137,10 @@ _COMPLEX = (
 
 def _parse_to(args: tuple, kwargs: dict) -> tuple:
     """Device, dtype, non_blocking and memory format asked for by the arguments of ``to``."""
+    args = (given_dtype(args[0]), *args[1:]) if args else args
     options = dict(kwargs)
+    if "dtype" in options:
+        options["dtype"] = given_dtype(options["dtype"])
     memory_format = options.pop("memory_format", None)
     if (args and isinstance(args[0], Tensor)) or "tensor" in options:
         names = ("tensor", "non_blocking", "copy")
