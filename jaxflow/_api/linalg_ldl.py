@@ -7,11 +7,9 @@ from typing import Any
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.history import edge_of, set_history
-from jaxflow._dispatch.not_derived import NotDerived
+from jaxflow._dispatch.not_derived import without_derivative
 from jaxflow._dispatch.op import EXACT, OPS
 from jaxflow._dispatch.publish import return_type
-from jaxflow._dispatch.state import state
 
 from .forms import expect_tensor, given_out
 from .linalg_faults import checked
@@ -22,17 +20,9 @@ _LDL_FACTOR_EX = return_type("linalg_ldl_factor_ex", ("LD", "pivots", "info"))
 _ZERO = "The diagonal element {} of D is zero, so it cannot be used to solve a system."
 
 
-def _without_derivative(what: str, result: Tensor, *operands: Tensor) -> Tensor:
-    """``result``, whose backward says that there is no derivative, if an operand requires grad."""
-    if state.grad and any(t._requires_grad for t in operands):
-        edges = tuple(edge_of(t) if t._requires_grad else None for t in operands)
-        set_history(result, NotDerived(what, edges, result._aval), 0)
-    return result
-
-
 def _factor(A: Tensor, hermitian: bool) -> tuple[Tensor, Tensor, Tensor]:
     LD, pivots, info = apply(OPS["_linalg_ldl_factor_ex"], (A,), (bool(hermitian),))
-    return _without_derivative("aten::linalg_ldl_factor_ex", LD, A), pivots, info
+    return without_derivative(LD, "aten::linalg_ldl_factor_ex", A), pivots, info
 
 
 @composite("function", namespace="linalg")
@@ -73,5 +63,5 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
     for at, (letter, x) in enumerate((("LD", LD), ("pivots", pivots), ("B", B)), 1):
         expect_tensor("linalg_ldl_solve", letter, x, at)
     X = apply(OPS["linalg_ldl_solve"], (LD, pivots, B), (bool(hermitian),))
-    _without_derivative("aten::linalg_ldl_solve", X, LD, B)
+    without_derivative(X, "aten::linalg_ldl_solve", LD, B)
     return given_out("linalg_ldl_solve", out, X, rule=EXACT)

@@ -12,6 +12,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.not_derived import named, without_derivative
 from jaxflow._dispatch.op import OPS
 
 from .construct import put
@@ -80,6 +81,13 @@ def _grouped(input: Tensor, dim: int | None, ordered: bool):
     return order[starts], inverse, np.diff(np.append(starts, count))
 
 
+#: What PyTorch calls these where it says that they have no derivative, and their nodes.
+_NODES = {
+    "unique": ("_unique2", "Unique2Backward0"), "unique_dim": ("unique_dim", "UniqueDimBackward0"),
+    "unique_consecutive": ("unique_consecutive", "UniqueConsecutiveBackward0"),
+}
+
+
 def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: bool,
               return_counts: bool):
     if dim is not None:
@@ -91,7 +99,8 @@ def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: boo
         inverse = inverse.reshape(input._aval.shape)
     else:
         values = input.detach().index_select(dim, put(first, where))
-    results = [values]
+    what, node = _NODES["unique_consecutive" if not ordered else "unique" if dim is None else "unique_dim"]
+    results = [without_derivative(values, what, input, node=named(node))]
     if return_inverse:
         results.append(put(inverse.astype(np.int64), where))
     if return_counts:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
+from jaxflow._core.tensor import Tensor
+
 from .graph import Node
+from .history import edge_of, set_history
+from .state import state
 
 
 class NotDerived(Node):
@@ -35,6 +42,31 @@ class NotDerived(Node):
 
     def _run(self, cotangents: list, keep: bool) -> list:
         raise RuntimeError(f"derivative for {self._what} is not implemented")
+
+
+@functools.cache
+def named(name: str) -> Callable:
+    """Such nodes that PyTorch has a name for."""
+
+    class Named(NotDerived):
+        __slots__ = ()
+
+        def name(self) -> str:
+            return name
+
+        def _run(self, cotangents: list, keep: bool) -> list:
+            raise NotImplementedError(f"the derivative for '{self._what}' is not implemented.")
+
+    Named.__name__ = Named.__qualname__ = name
+    return Named
+
+
+def without_derivative(result: Tensor, what: str, *operands: Tensor, node: Callable | None = None) -> Tensor:
+    """``result``, whose backward says that there is no derivative, if an operand requires grad."""
+    if state.grad and any(t._requires_grad for t in operands):
+        edges = tuple(edge_of(t) if t._requires_grad else None for t in operands)
+        set_history(result, (node or NotDerived)(what, edges, result._aval), 0)
+    return result
 
 
 NotDerived.__name__ = NotDerived.__qualname__ = "NotImplemented"

@@ -179,7 +179,7 @@ def _float_remainder(a, b):
     return jnp.where((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
 
 
-@op(promote="default", operators="__mod__ __rmod__ __imod__",
+@op(promote="no_opmath", operators="__mod__ __rmod__ __imod__",
     grad_name=numbered("Remainder", 0, 1), numbers="input other", guard=_by_zero)
 def remainder(input, other, /):
     """What division rounded down leaves: the result has the sign of ``other``."""
@@ -195,7 +195,7 @@ def _float_fmod(a, b):
     return jax.lax.rem(a, b)
 
 
-@op(promote="default", grad_name=numbered("Fmod", 0, 1), numbers="other", guard=_by_zero)
+@op(promote="no_opmath", grad_name=numbered("Fmod", 0, 1), numbers="other", guard=_by_zero)
 def fmod(input, other, /):
     """What division rounded towards zero leaves: the result has the sign of ``input``."""
     refuse("fmod_cpu", input, BOOL, COMPLEX)
@@ -302,16 +302,33 @@ def _extremum(name, fn, x, y):
     return fn(x, y)
 
 
+def _share(below, tied):
+    """What an operand passes on: nothing where it is ``below`` the other, half where ``tied``; nan all."""
+    return jnp.where(below, 0, jnp.where(tied, 0.5, 1))
+
+
+@with_partials(lambda out, x, y: _share(x < y, x == y).astype(x.dtype),
+               lambda out, x, y: _share(x > y, x == y).astype(x.dtype))
+def _larger(x, y):
+    return jnp.maximum(x, y)
+
+
+@with_partials(lambda out, x, y: _share(x > y, x == y).astype(x.dtype),
+               lambda out, x, y: _share(x < y, x == y).astype(x.dtype))
+def _smaller(x, y):
+    return jnp.minimum(x, y)
+
+
 @op(promote="default", variants="function method out")
 def maximum(input, other, /):
     """The larger of two elements, nan if one is nan; tied elements share the gradient."""
-    return _extremum("maximum", jnp.maximum, input, other)
+    return _extremum("maximum", _larger if is_float(input) else jnp.maximum, input, other)
 
 
 @op(promote="default", variants="function method out")
 def minimum(input, other, /):
     """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
-    return _extremum("minimum", jnp.minimum, input, other)
+    return _extremum("minimum", _smaller if is_float(input) else jnp.minimum, input, other)
 
 
 @op(promote="default", variants="function method out")
@@ -353,12 +370,25 @@ def clamp(input, min=None, max=None, /):
     return _at_most(_at_least(input, min), max)
 
 
+# A nan is within no bounds: it passes no gradient on.
+@with_partials(lambda out, x, bound: (x >= bound).astype(x.dtype),
+               lambda out, x, bound: (x < bound).astype(x.dtype))
+def _raised(x, bound):
+    return jnp.where((x < bound) | jnp.isnan(bound), bound, x)
+
+
+@with_partials(lambda out, x, bound: (x <= bound).astype(x.dtype),
+               lambda out, x, bound: (x > bound).astype(x.dtype))
+def _lowered(x, bound):
+    return jnp.where((x > bound) | jnp.isnan(bound), bound, x)
+
+
 def _at_least(x, bound):
-    return x if bound is None else jnp.where((x < bound) | jnp.isnan(bound), bound, x)
+    return x if bound is None else _raised(x, bound)
 
 
 def _at_most(x, bound):
-    return x if bound is None else jnp.where((x > bound) | jnp.isnan(bound), bound, x)
+    return x if bound is None else _lowered(x, bound)
 
 
 @op(promote="default", grad_name=numbered("ClampMin", 0, 1), numbers="min")

@@ -320,6 +320,14 @@ def _check_channels(input, weight, channels, given) -> None:
         )
 
 
+def _check_outputs(weight, groups):
+    if weight.shape[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
+            f"got weight of size {list(weight.shape)} instead"
+        )
+
+
 def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1):
     """Convolution of ``(N, C, ...)`` with ``(O, C / groups, ...)``; one ``(before, after)`` pair a
     dimension in ``padding``.
@@ -333,11 +341,7 @@ def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=()
             f"{list(input.shape)} instead"
         )
     out_channels = weight.shape[0]
-    if out_channels < groups:
-        raise RuntimeError(
-            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
-            f"got weight of size {list(weight.shape)} instead"
-        )
+    _check_outputs(weight, groups)
     if out_channels % groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
@@ -348,6 +352,9 @@ def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=()
     _check_kernel(input, weight, padding, dilation)
     _check_same_dtype(input, weight, bias)
     refuse("slow_conv2d_cpu", input, BOOL)
+    if not input.shape[1]:  # PyTorch's result then has no channels either
+        sizes = _out_sizes(input, weight, stride, padding, dilation)
+        return jnp.zeros((input.shape[0], 0, *sizes), input.dtype)
     x, w, dtype = _to_accumulate(input, weight)
     return _biased(conv(x, w, stride, padding, dilation, groups), bias, dtype)
 
@@ -385,6 +392,7 @@ def convolution_transposed(
     input, weight, bias=None, /, stride=(), padding=(), output_padding=(), groups=1, dilation=()
 ):
     """Transposed convolution of ``(N, C, ...)`` with ``(C, O / groups, ...)``."""
+    _check_outputs(weight, groups)
     _check_channels(input, weight, weight.shape[0], "transposed=1")
     _check_bias(weight, bias, weight.shape[1] * groups, "transposed=1, ")
     _check_same_dtype(input, weight, bias)

@@ -86,12 +86,30 @@ def min_dim(input, /, dim, keepdim=False):
     return along(_argmin_along, input, dim, keepdim)
 
 
+@jax.custom_jvp
+def _shared(x, value):
+    """``value``, whose derivative is shared by all elements of ``x`` that equal it, nan among them."""
+    return value
+
+
+@_shared.defjvp
+def _shared_jvp(primals, tangents):
+    x, value = primals
+    same = (x == value) | (jnp.isnan(x) & jnp.isnan(value))
+    count = jnp.sum(same).astype(x.dtype)
+    return value, jnp.sum(jnp.where(same, tangents[0], 0)) / count
+
+
+def _shared_by_all(select, x):
+    return _shared(x, select(jax.lax.stop_gradient(x))) if is_float(x) else select(x)
+
+
 @op(name="max_all", variants="", saves="both", grad_name="MaxBackward1")
 def max_all(input, /):
     """The largest element, nan if there is one."""
     refuse("max_all", input, COMPLEX)
     _need_elements("max", input, None)
-    return jnp.max(input)
+    return _shared_by_all(jnp.max, input)
 
 
 @op(name="min_all", variants="", saves="both", grad_name="MinBackward1")
@@ -99,7 +117,7 @@ def min_all(input, /):
     """The smallest element, nan if there is one."""
     refuse("min_all", input, COMPLEX)
     _need_elements("min", input, None)
-    return jnp.min(input)
+    return _shared_by_all(jnp.min, input)
 
 
 @op(saves="both", out=_SAME)
@@ -189,20 +207,6 @@ def _nanmedian_index(x, axis):
     # Nan sorts last, so the middle of the others is found by counting them.
     count = jnp.sum(~jnp.isnan(x), axis, keepdims=True, dtype=np.int64)
     return _ranked(x, axis, jnp.maximum(count - 1, 0) // 2)
-
-
-@jax.custom_jvp
-def _shared(x, value):
-    """``value``, whose derivative is shared by all elements of ``x`` that equal it."""
-    return value
-
-
-@_shared.defjvp
-def _shared_jvp(primals, tangents):
-    x, value = primals
-    same = (x == value) | (jnp.isnan(x) & jnp.isnan(value))
-    count = jnp.sum(same).astype(x.dtype)
-    return value, jnp.sum(jnp.where(same, tangents[0], 0)) / count
 
 
 def _middle(select, input):

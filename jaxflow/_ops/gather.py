@@ -127,6 +127,8 @@ def flat_range(watch, dynamic, static):
     if index is None or index.numel == 0 or index.dtype.np != np.int64:
         return
     size = dynamic[0]._aval.numel
+    if not size:
+        return  # the body's to refuse
     watch.within(dynamic[1:2], ((-size, size - 1),), lambda value, _: IndexError(
         f"out of range: tried to access index {value} on a tensor of {size} elements."
     ))
@@ -139,6 +141,10 @@ def take(input, index, /):
     """Elements by their position in the flattened ``input``; negative ones count from the end."""
     if index.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {scalar_name(index)}")
+    if input.size == 0:
+        if index.size:
+            raise IndexError("take(): tried to take from an empty tensor")
+        return jnp.zeros(index.shape, input.dtype)
     flat = input.reshape(-1)
     at = jnp.where(index < 0, index + input.size, index)
     return jnp.take(flat, at, mode="fill")

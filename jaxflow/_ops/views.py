@@ -544,6 +544,14 @@ def imag(g: Geometry) -> Step:
     )
 
 
+def _need_neighbours(g: Geometry, dtype: dtypes.dtype) -> None:
+    if g.stride[-1] != 1:
+        raise RuntimeError(
+            f"self.stride(-1) must be 1 to view {g.dtype.scalar_name} as {dtype.scalar_name} (different "
+            f"element sizes), but got {g.stride[-1]}"
+        )
+
+
 @view
 def view_dtype(g: Geometry, dtype: dtypes.dtype) -> Step:
     """The same bytes read as another dtype; the last dimension grows or shrinks with the item size."""
@@ -554,13 +562,9 @@ def view_dtype(g: Geometry, dtype: dtypes.dtype) -> Step:
             f"self.dim() cannot be 0 to view {g.dtype.scalar_name} as {dtype.scalar_name} (different "
             "element sizes)"
         )
-    if old != new and stride[-1] != 1:
-        raise RuntimeError(
-            f"self.stride(-1) must be 1 to view {g.dtype.scalar_name} as {dtype.scalar_name} (different "
-            f"element sizes), but got {stride[-1]}"
-        )
     offset = g.offset
     if old > new:
+        _need_neighbours(g, dtype)
         ratio = old // new
         size = (*size[:-1], size[-1] * ratio)
         stride = (*(s * ratio for s in stride[:-1]), 1)
@@ -572,6 +576,14 @@ def view_dtype(g: Geometry, dtype: dtypes.dtype) -> Step:
                 f"self.size(-1) must be divisible by {ratio} to view {g.dtype.scalar_name} as "
                 f"{dtype.scalar_name} (different element sizes), but got {size[-1]}"
             )
+        _need_neighbours(g, dtype)
+        for what, number in [("storage_offset()", offset),
+                             *((f"stride({d})", s) for d, s in enumerate(stride[:-1]))]:
+            if number % ratio:
+                raise RuntimeError(
+                    f"self.{what} must be divisible by {ratio} to view {g.dtype.scalar_name} as "
+                    f"{dtype.scalar_name} (different element sizes), but got {number}"
+                )
         size = (*size[:-1], size[-1] // ratio)
         stride = (*(s // ratio for s in stride[:-1]), 1)
         offset //= ratio
@@ -597,15 +609,22 @@ def _bitcast(x, to):
     if jnp.issubdtype(x.dtype, np.complexfloating):
         x = jnp.stack([x.real, x.imag], -1)
         if jnp.issubdtype(to, np.complexfloating):
-            return jax.lax.complex(x[..., 0], x[..., 1]).astype(to)
+            x = _same_bits(x, np.dtype(f"float{np.dtype(to).itemsize * 4}"))
+            return jax.lax.complex(x[..., 0], x[..., 1])
         if np.dtype(to).itemsize == 2 * x.dtype.itemsize:
-            return jax.lax.bitcast_convert_type(x, to)
+            return _same_bits(x, to)
     if jnp.issubdtype(to, np.complexfloating):
         part = np.dtype(f"float{np.dtype(to).itemsize * 4}")
         if x.dtype.itemsize < part.itemsize:  # the items of both parts lie in one row
             x = x.reshape(*x.shape[:-1], 2, x.shape[-1] // 2)
-        x = jax.lax.bitcast_convert_type(x, part)
+        x = _same_bits(x, part)
         return jax.lax.complex(x[..., 0], x[..., 1])
     if to == np.bool_:
-        return jax.lax.bitcast_convert_type(x, np.uint8) != 0
-    return jax.lax.bitcast_convert_type(x, to)
+        return _same_bits(x, np.uint8) != 0
+    return _same_bits(x, to)
+
+
+def _same_bits(x, to):
+    out = jax.lax.bitcast_convert_type(x, to)
+    # Two of these in a row, of different item sizes, XLA would merge to one, and then refuse its shape.
+    return jax.lax.optimization_barrier(out) if out.dtype.itemsize != x.dtype.itemsize else out

@@ -1,0 +1,152 @@
+"""Values and gradients at the edges: nan among what is selected, nothing to compute from, bytes seen anew."""
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+from jaxflow.nn import functional as F
+
+NAN = float("nan")
+
+
+def gradient(call, data, dtype=torch.float32):
+    x = torch.tensor(data, dtype=dtype, requires_grad=True)
+    call(x).sum().backward()
+    return x.grad.tolist()
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("name", ["max", "min", "median"])
+def test_the_gradient_of_a_nan_goes_to_the_nans(name):
+    select = getattr(torch, name)
+    assert gradient(select, [1.0, NAN, 3.0]) == [0, 1, 0]
+    assert gradient(select, [NAN, 2.0, NAN]) == [0.5, 0, 0.5]
+    assert gradient(select, [[1.0, NAN], [NAN, 2.0]], torch.float16) == [[0, 0.5], [0.5, 0]]
+    assert gradient(lambda x: select(x, 0)[0], [1.0, NAN, NAN]) == [0, 1, 0]
+    assert gradient(select, [2.0, 2.0]) == [0.5, 0.5] or name == "median"
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("op, wins", [(torch.maximum, [0, 1]), (torch.minimum, [1, 0])])
+def test_a_nan_passes_a_gradient_through_the_larger_of_two(op, wins):
+    other = torch.tensor([NAN, 1.0, NAN, 4.0, 1.0])
+    assert gradient(lambda x: op(x, other), [1.0, NAN, NAN, 3.0, 2.0]) == [1, 1, 1, *wins]
+    assert gradient(lambda x: op(torch.tensor([3.0, NAN]), x), [3.0, 3.0]) == [0.5, 1]
+
+
+@pytest.mark.usefixtures("executor")
+def test_a_nan_passes_no_gradient_through_clamp():
+    data = [1.0, NAN, 3.0, 0.0]
+    assert gradient(lambda x: x.clamp(0, 2), data) == [1, 0, 0, 1]
+    assert gradient(lambda x: x.clamp_min(1), data) == [1, 0, 1, 0]
+    assert gradient(lambda x: torch.tensor([1.0, NAN, 3.0, 0.0]).clamp(max=x), [1.0] * 4) == [0, 0, 1, 0]
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_no_channels_go_into_a_convolution_and_none_come_out(dims):
+    conv, size = getattr(F, f"conv{dims}d"), (4,) * dims
+    x = torch.ones(2, 0, *size, requires_grad=True)
+    w = torch.ones(3, 0, *(2,) * dims, requires_grad=True)
+    b = torch.ones(3, requires_grad=True)
+    out = conv(x, w, b)
+    assert out.shape == (2, 0, *(3,) * dims)
+    out.sum().backward()
+    assert x.grad.shape == x.shape and w.grad.shape == w.shape and b.grad.tolist() == [0, 0, 0]
+    with pytest.raises(RuntimeError, match="expected weight to be at least 1 at dimension 0"):
+        getattr(F, f"conv_transpose{dims}d")(x, torch.ones(0, 3, *(2,) * dims))
+
+
+@pytest.mark.usefixtures("executor")
+def test_take_from_nothing():
+    nowhere = torch.empty(0, 2, dtype=torch.int64)
+    assert torch.take(torch.ones(2, 0), nowhere).shape == (0, 2)
+    assert gradient(lambda x: torch.take(x, nowhere), [1.0, 2.0]) == [0, 0]
+    with pytest.raises(IndexError, match="tried to take from an empty tensor"):
+        torch.take(torch.ones(0), torch.tensor([0]))
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_a_number_divides_halves_as_a_half(dtype):
+    x = torch.tensor([5.0, 7.3, -7.3, 100.0], dtype=dtype)
+    number = torch.full((4,), 2.3, dtype=dtype)
+    assert torch.fmod(x, 2.3).tolist() == torch.fmod(x, number).tolist()
+    assert (x % 2.3).tolist() == (x % number).tolist()
+    assert (17.3 % x).tolist() == (torch.full((4,), 17.3, dtype=dtype) % x).tolist()
+    if dtype is torch.float16:
+        assert torch.fmod(x, 2.3).tolist() == [0.3984375, 0.3984375, -0.3984375, 1.06640625]
+
+
+# ------------------------------------------------------------------------------- bytes as other numbers
+
+_PAIRS = [(torch.complex128, torch.complex64), (torch.complex64, torch.complex128),
+          (torch.float32, torch.float64), (torch.float64, torch.float16),
+          (torch.complex64, torch.int64), (torch.int64, torch.complex64)]
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("source, target", _PAIRS, ids=str)
+def test_bytes_of_a_part_are_seen_and_written_as_another_dtype(source, target):
+    base = (torch.arange(1, 9).reshape(2, 4).to(source) * 1)
+    plain = base.numpy().copy()
+    for part in (lambda t: t, lambda t: t[1:], lambda t: t[:, 2:]):
+        seen = np.ascontiguousarray(part(plain)).view(target.np)
+        view = part(base).view(target)
+        assert view.shape == seen.shape
+        assert view.contiguous().view(torch.uint8).tolist() == seen.view(np.uint8).tolist()
+    base[1:].view(target)[0, 0] = 3
+    plain[1:].view(target.np)[0, 0] = 3
+    assert base.tolist() == plain.tolist()
+
+
+@pytest.mark.usefixtures("executor")
+def test_bytes_that_do_not_lie_so_are_refused():
+    with pytest.raises(RuntimeError, match=r"self.storage_offset\(\) must be divisible by 4 to view"):
+        torch.arange(16, dtype=torch.uint8)[3:11].view(torch.int32)
+    with pytest.raises(RuntimeError, match=r"self.stride\(0\) must be divisible by 2 to view"):
+        torch.arange(20.0).view(4, 5)[:, :4].view(torch.float64)
+    assert torch.arange(16, dtype=torch.uint8)[4:12].view(torch.int32).tolist() == [117835012, 185207048]
+
+
+@pytest.mark.usefixtures("executor")
+def test_other_bytes_have_no_gradient():
+    x = torch.ones(4, requires_grad=True)
+    for target in (torch.float32, torch.float64, torch.int32, torch.complex64):
+        view = x.view(target)
+        assert not view.requires_grad and view.data_ptr() == x.data_ptr()
+        view.fill_(0)
+        assert not view.requires_grad
+    assert x.tolist() == [0, 0, 0, 0] and x.requires_grad and x._version == 4
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("call, what, node", [
+    (torch.unique, "_unique2", "Unique2Backward0"),
+    (lambda x: torch.unique(x, return_counts=True)[0], "_unique2", "Unique2Backward0"),
+    (lambda x: x.unique(dim=0), "unique_dim", "UniqueDimBackward0"),
+    (torch.unique_consecutive, "unique_consecutive", "UniqueConsecutiveBackward0"),
+    (lambda x: torch.unique_consecutive(x, dim=0), "unique_consecutive", "UniqueConsecutiveBackward0"),
+])
+def test_distinct_elements_have_a_history_without_a_derivative(call, what, node):
+    x = torch.tensor([1.0, 2.0, 2.0], requires_grad=True)
+    found = call(x)
+    assert found.tolist() == [1, 2] and found.requires_grad and found.grad_fn.name() == node
+    assert type(found.grad_fn).__name__ == node
+    with pytest.raises(NotImplementedError, match=f"the derivative for '{what}' is not implemented."):
+        found.sum().backward()
+    assert not call(x.detach()).requires_grad
+
+
+@pytest.mark.usefixtures("executor")
+def test_a_tensor_of_a_storage_has_its_bytes():
+    storage = torch.tensor([1.0, 2.0]).untyped_storage()
+    for make in (torch.tensor, torch.as_tensor):
+        assert make(storage, dtype=torch.float32).tolist() == [1, 2]
+        assert make(storage, dtype=torch.int32).tolist() == [1065353216, 1073741824]
+        assert make(storage).tolist() == [4611686019492741120]
+        assert make(storage, dtype=torch.uint8).tolist() == [0, 0, 128, 63, 0, 0, 0, 64]
+    typed = torch.tensor([1.0, 2.0])._typed_storage()
+    assert torch.tensor(typed).tolist() == torch.tensor(typed, dtype=torch.float32).tolist() == [1, 2]
+    with pytest.raises(RuntimeError, match="Storage of type Long or an UntypedStorage, but got Float"):
+        torch.tensor(typed, dtype=torch.int64)
