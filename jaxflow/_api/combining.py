@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
@@ -16,6 +17,7 @@ from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.op import OPS
 
 from .construct import put
+from .creation import filled
 from .forms import given_out
 
 
@@ -71,7 +73,10 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 @composite("function")
 def block_diag(*tensors: Any) -> Tensor:
     """A matrix with the given matrices (vectors as rows) along its diagonal, and 0 elsewhere."""
-    return apply(OPS["block_diag"], _listed(tensors))
+    tensors = _listed(tensors)
+    if not tensors:
+        return filled((1, 0), 0, dtypes.get_default_dtype(), devices.get_default_device())
+    return apply(OPS["block_diag"], tensors)
 
 
 def _need_vector(t: Tensor) -> None:

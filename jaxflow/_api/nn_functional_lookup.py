@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
@@ -107,6 +110,12 @@ def embedding_bag(
         NotImplementedError: for factors with another mode.
         IndexError: when an integer is no row.
     """
+    if weight._aval.dtype is dtypes.int64 and input._aval.dtype.is_floating_point:
+        warnings.warn(
+            "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, "
+            "...)` is deprecated, and should now be `embedding_bag(input, weight, ...)`.", stacklevel=2,
+        )
+        input, weight = weight, input
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if per_sample_weights is not None:

@@ -22,6 +22,7 @@ from jaxflow._dispatch import forward
 from jaxflow._dispatch.batch import Batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
+from jaxflow._dispatch.state import state
 
 from .construct import from_numpy
 from .copies import NO_DATA
@@ -230,7 +231,7 @@ def numpy(self, *, force: bool = False) -> np.ndarray:
         TypeError: for a dtype NumPy does not have, or a tensor on an accelerator.
     """
     _history(self)
-    if self._requires_grad and not force:
+    if self._requires_grad and not force and state.grad:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )

@@ -10,6 +10,7 @@ import numpy as np
 from jaxflow._core.dtype import given_dtype
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
+from jaxflow._core.warning import warn_once
 
 from .door import Foreign, value_of
 from .generator import Generator, default_generator, drawing
@@ -44,6 +45,11 @@ def freeze(x: Any) -> Any:
     return x.plain() if type(x) is Tracked else x
 
 
+#: Ops that PyTorch still takes with their factors before the tensors that they belong to.
+_NUMBERS_FIRST = frozenset((
+    "add", "sub", "addcmul", "addcdiv", "addmm", "addmv", "addr", "addbmm", "baddbmm"))
+
+
 class Binder:
     """Sorts the arguments of one op's public calls into dynamic and static ones."""
 
@@ -74,12 +80,25 @@ class Binder:
         self.quick_dynamic = tuple(self.defaults[i] for i in self.dynamic if i >= lead)
         self.quick_static = tuple(freeze(self.defaults[i]) for i in self.static)
 
+    def _in_order(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """``addmm(beta, x, alpha, a, b)`` as ``addmm(x, a, b, beta=beta, alpha=alpha)``, else as is."""
+        tensors = tuple(a for a in args if isinstance(a, Tensor))
+        numbers = [a for a in args if isinstance(a, (bool, int, float, complex))]
+        names = [p.name for p in self.op.params if p.kind == SCALAR]
+        if len(tensors) != len(self.positional) or len(numbers) > len(names) or (
+                len(tensors) + len(numbers) != len(args) or not isinstance(args[-1], Tensor)):
+            return args, kwargs
+        warn_once(f"This overload of {self.op.name} is deprecated: give {' and '.join(names)} by name")
+        return tensors, {**dict(zip(names, numbers)), **kwargs}
+
     def __call__(self, args: tuple, kwargs: dict) -> tuple[tuple, tuple]:
         """``(dynamic, static)`` for the door; ``out`` was taken out of ``kwargs`` before."""
         op, params = self.op, self.op.params
         values = list(self.defaults)
         generator = kwargs.pop("generator", None) if op.random else None
         args = self._gather_spread(args)
+        if len(args) > len(self.positional) and op.name in _NUMBERS_FIRST:
+            args, kwargs = self._in_order(args, kwargs)
         if len(args) > len(self.positional):
             raise TypeError(
                 f"{op.name}() takes {len(self.positional)} positional arguments but {len(args)} were "

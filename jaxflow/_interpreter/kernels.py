@@ -88,7 +88,7 @@ def _alike(call: Call) -> bool:
 def _cat(call):
     if not _alike(call):
         return None
-    axis = call.static["dim"]
+    axis = call.static["dim"] % len(call.outs[0].shape)  # of empty vectors it may be any
     return lambda *arrays: [np.concatenate(arrays, axis)]
 
 

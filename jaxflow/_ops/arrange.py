@@ -50,7 +50,7 @@ def repeat_interleave_int(input, /, repeats, dim=None):
 def roll(input, /, shifts, dims=()):
     """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``."""
     shifts = (shifts,) if isinstance(shifts, int) else shifts
-    dims = (dims,) if isinstance(dims, int) else dims
+    dims = (dims,) if isinstance(dims, int) else () if dims is None else dims
     if not shifts:
         raise RuntimeError("`shifts` required")
     if len(shifts) != len(dims):

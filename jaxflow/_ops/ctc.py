@@ -104,7 +104,8 @@ def _ctc_loss(log_probs, targets, input_lengths, target_lengths, /, *, blank, lo
     labels = targets if targets.ndim == 2 else _in_rows(targets, target_lengths, longest)
     labels = jnp.clip(_with_blanks(labels, blank), 0, classes - 1)
     # May the blank before be left out: not between equal labels.
-    skips = jnp.pad(labels[:, 2:] != labels[:, :-2], ((0, 0), (2, 0))) & (labels != blank)
+    differs = labels[:, 2:] != labels[:, :-2]
+    skips = jnp.pad(differs, ((0, 0), (min(2, labels.shape[1]), 0))) & (labels != blank)
 
     running = jax.lax.iota(np.int32, steps)[:, None] < input_lengths
     # Rows of one class of one sample, so that a label takes (and its gradient adds to) a whole row.

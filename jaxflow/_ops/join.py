@@ -37,8 +37,7 @@ def concatenate(tensors, dim):
             )
     counted = [(i, t) for i, t in enumerate(tensors) if t.shape != (0,)]
     if not counted:
-        wrap_dim(dim, 1)
-        return tensors[0]
+        return tensors[0]  # PyTorch looks at no dimension then
     first = counted[0][1]
     axis = wrap_dim(dim, first.ndim)
     for i, t in counted[1:]:

@@ -242,8 +242,13 @@ def _set_data(self, new: Tensor) -> None:
         show(self, new)
 
 
+def _delete_data(self) -> None:
+    raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
+
 Tensor.data = property(
-    _get_data, _set_data, doc="The same storage without autograd history and with its own version."
+    _get_data, _set_data, _delete_data,
+    doc="The same storage without autograd history and with its own version.",
 )
 
 
