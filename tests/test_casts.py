@@ -103,3 +103,21 @@ def test_what_is_converted_lets_gradients_pass_beside_it():
     (x * x.to(torch.uint8)).sum().backward()
     assert x.grad.tolist() == [1, 44]
     assert torch.func.jvp(lambda t: t * t.int(), (x.detach(),), (torch.ones(2),))[1].tolist() == [1, 300]
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("write", [
+    lambda v, d: torch.full((2,), v, dtype=d), lambda v, d: torch.full_like(torch.ones(2), v, dtype=d),
+    lambda v, d: torch.ones(2).new_full((2,), v, dtype=d), lambda v, d: torch.zeros(2, dtype=d).fill_(v),
+    lambda v, d: torch.scalar_tensor(v, dtype=d).repeat(2),
+])
+def test_a_number_that_does_not_fit_is_refused(write):
+    for value, dtype in ((300, torch.uint8), (300.0, torch.uint8), (-2.0, torch.uint8), (-300, torch.uint8),
+                         (NAN, torch.int32), (2**31, torch.int32), (1e30, torch.int64), (1e9, torch.float16),
+                         (1e300, torch.float32), (1 + 1j, torch.float32)):
+        with pytest.raises(RuntimeError, match="value cannot be converted to type .* without overflow"):
+            write(value, dtype)
+    assert write(-2, torch.uint8).tolist() == [254, 254]
+    assert write(2.7, torch.int32).tolist() == [2, 2]
+    assert write(-INF, torch.float16).tolist() == [-INF, -INF]
+    assert write(300, torch.bool).tolist() == [True, True]

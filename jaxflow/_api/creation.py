@@ -19,6 +19,7 @@ from jaxflow._core.layout import (
     preserve_format,
     strided,
 )
+from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -101,8 +102,13 @@ def _finish(t: Tensor, out: Tensor | None, requires_grad: bool, name: str, rule:
     return finished(t, requires_grad, name)
 
 
+_NUMBERS = (int, float, complex)
+
+
 def filled(size: tuple, value: Any, dtype: dtypes.dtype, device: devices.device) -> Tensor:
-    """A contiguous tensor of one number."""
+    """A contiguous tensor of one number, which the dtype must be able to hold."""
+    if value.__class__ in _NUMBERS and value:
+        check_fits(value, dtype)
     return apply(OPS["_full"], (value,), (size, dtype, device))
 
 

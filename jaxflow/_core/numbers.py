@@ -1,5 +1,6 @@
 """Python numbers on their way into tensors of a dtype."""
 
+import functools
 import math
 from typing import Any
 
@@ -21,8 +22,8 @@ def check_fits(value: Any, target: dtype) -> None:
     """Refuse a number that ``target`` cannot hold. Raises RuntimeError.
 
     Fractions are dropped without complaint and bool takes anything; an imaginary part, a number out
-    of range, or (for integers) an infinity or nan is refused. An unsigned type takes negatives as
-    far as its range goes.
+    of range, or (for integers) an infinity or nan is refused. An unsigned type takes negative integers
+    as far as its range goes.
     """
     if target.name == "bool" or target.is_complex:
         return
@@ -35,13 +36,14 @@ def check_fits(value: Any, target: dtype) -> None:
         fits = not math.isfinite(value) or abs(value) <= _largest(target)
     elif fits:
         limits = np.iinfo(target.np)
-        lowest = limits.min if target.is_signed else -limits.max
+        lowest = limits.min if target.is_signed or isinstance(value, float) else -limits.max
         fits = math.isfinite(value) and lowest <= value <= limits.max
     if not fits:
         name = _C_NAMES.get(target.name, f"{target.name}_t")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
+@functools.cache
 def _largest(target: dtype) -> float:
     import ml_dtypes
 
