@@ -173,7 +173,7 @@ def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha:
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha *`` the outer product of two vectors."""
 def adjoint(input: Tensor) -> Tensor:
-    """The conjugates of the last two dimensions exchanged; of real numbers a view."""
+    """The conjugates of the last two dimensions exchanged; a view."""
 def affine_grid_generator(theta: Tensor, size: _Any, align_corners: _Any) -> Tensor:
     """The places where affine maps send the elements of an output; see `nn.functional.affine_grid`."""
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -371,7 +371,7 @@ def concat(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = No
 def concatenate(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along ``dim``; all other extents must agree."""
 def conj(input: Tensor) -> Tensor:
-    """The complex conjugate of each element; a real tensor itself."""
+    """The complex conjugate of each element, a view; a real tensor itself."""
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate of each element, computed at once; a real tensor itself."""
 def conj_physical_(input: Tensor) -> Tensor:
@@ -695,7 +695,7 @@ def is_autocast_enabled(device_type: _Any = None) -> _bool:
 def is_complex(input: _Any) -> _bool:
     """Whether the dtype is complex."""
 def is_conj(input: Tensor) -> _bool:
-    """Always False: conjugation is never put off here."""
+    """Whether the tensor shows its memory conjugated: see ``conj``."""
 def is_deterministic_algorithms_warn_only_enabled() -> _bool:
     """Whether only a warning was asked for."""
 def is_distributed(input: Tensor) -> _bool:
@@ -705,7 +705,7 @@ def is_floating_point(input: _Any) -> _bool:
 def is_inference(input: Tensor) -> _bool:
     """Whether the tensor was made in inference mode, and so may take no part in autograd."""
 def is_neg(input: Tensor) -> _bool:
-    """Always False: negation is never put off here."""
+    """Whether the tensor shows its memory negated, as the imaginary part of a conjugate does."""
 def is_nonzero(input: _Any) -> _bool:
     """Whether the one element is not zero. Raises RuntimeError for another number of elements."""
 def is_same_size(input: Tensor, other: Tensor) -> _bool:
@@ -1075,9 +1075,9 @@ def reshape(input: Tensor, *shape: _int) -> Tensor:
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: _Any = ...) -> Tensor:
     """Change the shape of ``input`` to that of another tensor; see `Tensor.resize_`."""
 def resolve_conj(input: Tensor) -> Tensor:
-    """The tensor itself: conjugation is never put off here."""
+    """A copy that holds the conjugates themselves; a tensor that is no conjugate view itself."""
 def resolve_neg(input: Tensor) -> Tensor:
-    """The tensor itself: negation is never put off here."""
+    """A copy that holds the negatives themselves; a tensor that is no negative view itself."""
 def result_type(*args: _Any, **kwargs: _Any) -> _Any:
     """Return the dtype of arithmetic on two tensors or Python numbers; TypeError for others."""
 def rms_norm(input: Tensor, normalized_shape: _Any, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:

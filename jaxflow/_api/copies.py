@@ -42,6 +42,7 @@ from jaxflow._dispatch.writes import write
 from jaxflow._ops.views import capacity
 
 from . import views
+from .conjugates import as_marked, is_conj, is_neg
 from .legacy_types import tensortype
 from .views import ints
 
@@ -140,7 +141,7 @@ def set_(self: Tensor, source: Tensor | None = None, storage_offset: int = 0, si
     rows = [_written(version_cell(self))]
     if recorded:
         rows += history_rows(self, NotDerived("set_", edges, source._aval), 0)
-    show(self, source, *rows)
+    show(self, as_marked(source, is_conj(self), is_neg(self)), *rows)
     return self
 
 

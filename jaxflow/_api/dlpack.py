@@ -22,6 +22,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.history import refreshed
 from jaxflow._dispatch.viewing import alias
 
+from .conjugates import is_conj
 from .construct import from_array, imported
 
 
@@ -83,6 +84,7 @@ def dlpack(
     """
     if refreshed(self)._requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    _refuse_conjugate(self)
     if stream is not None and type(stream) is not int:
         raise TypeError("stream must be ``int`` or ``none``")
     device = self.__dlpack_device__()
@@ -94,6 +96,12 @@ def dlpack(
             "move it there with Tensor.to() first"
         )
     return _capsule(self, copy)
+
+
+def _refuse_conjugate(t: Tensor) -> None:
+    """Refuse what DLPack has no word for. BufferError."""
+    if is_conj(t):
+        raise BufferError("Can't export tensors with the conjugate bit set")
 
 
 def _capsule(t: Tensor, copy: bool | None) -> Any:
@@ -136,6 +144,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     if isinstance(ext_tensor, Tensor):
         if refreshed(ext_tensor)._requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        _refuse_conjugate(ext_tensor)
         shared = ext_tensor.clone() if copy else alias(ext_tensor, own_version=True)
         return shared if device is None else shared.to(device=device)
     if isinstance(ext_tensor, jax.Array):

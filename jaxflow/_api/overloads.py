@@ -185,7 +185,7 @@ def mvlgamma_(self: Tensor, p: int) -> Tensor:
     return apply_inplace(OPS["mvlgamma"], (self,), (p,))
 
 
-# --------------------------------------------------------------------------------- where, conjugates
+# --------------------------------------------------------------------------------- where, magnitudes
 
 
 @composite("function")
@@ -208,44 +208,6 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
 @composite("method", name="_where_method", method_name="where")
 def _where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     return where(condition, self, other)
-
-
-@composite()
-def conj(input: Tensor) -> Tensor:
-    """The complex conjugate of each element; a real tensor itself."""
-    return apply(OPS["conj_physical"], (input,)) if input._aval.dtype.is_complex else input
-
-
-@composite()
-def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The complex conjugate of each element, computed at once; a real tensor itself."""
-    if out is None and not input._aval.dtype.is_complex:
-        return input
-    return given_out("conj_physical", out, apply(OPS["conj_physical"], (input,)), (input,))
-
-
-@composite()
-def resolve_conj(input: Tensor) -> Tensor:
-    """The tensor itself: conjugation is never put off here."""
-    return input
-
-
-@composite()
-def resolve_neg(input: Tensor) -> Tensor:
-    """The tensor itself: negation is never put off here."""
-    return input
-
-
-@composite()
-def is_conj(input: Tensor) -> bool:
-    """Always False: conjugation is never put off here."""
-    return False
-
-
-@composite()
-def is_neg(input: Tensor) -> bool:
-    """Always False: negation is never put off here."""
-    return False
 
 
 @composite(operators="__pos__")

@@ -10,23 +10,28 @@ from jaxflow._core.geometry import is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.door import strides_of, value_of
 
+from .conjugates import as_marked, is_conj, is_neg
 from .construct import put
 
 
 def _reduce_ex(self: Tensor, protocol: Any) -> tuple:
     """Values, device and attributes: what comes back is a leaf with a storage of its own."""
-    array = value_of(self).host()
+    memory = as_marked(self.detach(), False, False)
+    array = value_of(memory).host()
     state = (array, str(self.device), self.requires_grad, self.__dict__ or None)
     dense = is_non_overlapping_and_dense(self._aval.shape, strides_of(self))
-    return _rebuild, (type(self), *state, self._stride if dense else None)
+    marks = (is_conj(self), is_neg(self))
+    return _rebuild, (type(self), *state, self._stride if dense else None, marks)
 
 
 def _rebuild(
     cls: type, array: np.ndarray, device: str, requires_grad: bool, attributes: dict | None,
-    stride: tuple[int, ...] | None = None,
+    stride: tuple[int, ...] | None = None, marks: tuple[bool, bool] = (False, False),
 ) -> Tensor:
     tensor = put(array, device)
     tensor._stride = stride
+    if any(marks):
+        tensor = as_marked(tensor, *marks).detach()
     if cls is not Tensor:
         tensor = Tensor._make_subclass(cls, tensor)
     tensor.requires_grad_(requires_grad)

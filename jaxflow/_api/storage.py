@@ -19,6 +19,8 @@ from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of
 
+from .conjugates import as_marked
+
 
 def _physical(tensor: Tensor) -> tuple[tuple, tuple, int]:
     """Shape and strides of the whole storage, and how many elements it spans."""
@@ -51,7 +53,7 @@ class _Storage:
     """What both kinds of storages tell."""
 
     def __init__(self, tensor: Tensor) -> None:
-        self._tensor = tensor.detach()
+        self._tensor = as_marked(tensor.detach(), False, False).detach()
 
     @property
     def device(self) -> devices.device:

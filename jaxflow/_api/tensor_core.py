@@ -23,7 +23,9 @@ from jaxflow._dispatch.batch import Batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.views import is_marked
 
+from .conjugates import is_conj, is_neg
 from .construct import from_numpy
 from .copies import NO_DATA
 
@@ -184,10 +186,11 @@ def is_nonzero(input) -> bool:
 
 @composite("method")
 def is_set_to(self, tensor) -> bool:
-    """Whether both show the same storage in the same layout."""
+    """Whether both show the same storage in the same layout, neither conjugated nor negated."""
     return (self._storage is tensor._storage and self._aval is tensor._aval
             and strides_of(self) == strides_of(tensor)
-            and plan_of(self).offset == plan_of(tensor).offset)
+            and plan_of(self).offset == plan_of(tensor).offset
+            and not (is_marked(self) or is_marked(tensor)))
 
 
 @composite("method")
@@ -227,7 +230,8 @@ def numpy(self, *, force: bool = False) -> np.ndarray:
     XLA arrays are immutable: the result shares memory and is read-only; copy it to write.
 
     Raises:
-        RuntimeError: when the tensor requires grad (use ``detach()`` or ``force=True``).
+        RuntimeError: when the tensor requires grad (use ``detach()`` or ``force=True``), or is a conjugate or
+            a negative view (use ``resolve_conj()``, ``resolve_neg()`` or ``force=True``).
         TypeError: for a dtype NumPy does not have, or a tensor on an accelerator.
     """
     _history(self)
@@ -240,11 +244,23 @@ def numpy(self, *, force: bool = False) -> np.ndarray:
             f"can't convert {self._aval.device} device type tensor to numpy. Use Tensor.cpu() to copy "
             "the tensor to host memory first."
         )
+    if self._view is not None and not force:
+        _check_resolved(self)
     if self._aval.dtype is dtypes.bfloat16 or self._aval.dtype.itemsize == 1 and (
         self._aval.dtype.is_floating_point
     ):
         raise TypeError(f"Got unsupported ScalarType {self._aval.dtype.scalar_name}")
     return host(self)
+
+
+def _check_resolved(t: Tensor) -> None:
+    """Refuse to show as a NumPy array what no strides can show. RuntimeError."""
+    for name, kind, marked in (("conj", "conjugate", is_conj(t)), ("neg", "negative", is_neg(t))):
+        if marked:
+            raise RuntimeError(
+                f"Can't call numpy() on Tensor that has {kind} bit set. Use tensor.resolve_{name}().numpy() "
+                "instead."
+            )
 
 
 def _array(self, dtype=None, copy=None):
@@ -448,13 +464,14 @@ def _deepcopy(self, memo: dict):
             "torch.nn.utils.weight_norm usage, see "
             "https://github.com/pytorch/pytorch/pull/103001"
         )
-    value, plan = value_of(self), plan_of(self)
+    source = self.detach().clone() if is_marked(self) else self
+    value, plan = value_of(source), plan_of(source)
     new = make(value, type(self))
-    storage = _copied_storage(self._storage, memo)
+    storage = _copied_storage(source._storage, memo)
     view = None if plan.identity else ViewInfo(plan, None, None, [0])
-    if view is not None and storage.value is self._storage.value:  # it shows what was read just now
+    if view is not None and storage.value is source._storage.value:  # it shows what was read just now
         view.value, view.epoch = value, storage.epoch
-    init_storage(new, storage, self._stride, view)
+    init_storage(new, storage, source._stride, view)
     init_requires_grad(new, self._requires_grad)
     memo[id(self)] = new
     if self._grad is not None:

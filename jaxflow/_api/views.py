@@ -17,6 +17,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, plan_of
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.viewing import apply_view
+from jaxflow._dispatch.views import is_marked
 from jaxflow._ops import pieces
 
 from .forms import given_out, invalid_combination, required_dim
@@ -80,7 +81,7 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tens
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
         # Other bytes, or the same: PyTorch has no derivative for either.
         memory = self.detach() if self.requires_grad else self
-        if shape[0] is self._aval.dtype:
+        if shape[0] is self._aval.dtype and not is_marked(self):
             return apply_view("alias", memory)
         return apply_view("view_dtype", memory, (shape[0],))
     return apply_view("view", self, (ints(shape),))
@@ -414,12 +415,12 @@ def _matrix_transposed(self: Tensor) -> Tensor:
 
 def _adjoint(self: Tensor) -> Tensor:
     transposed = apply_view("transpose", self, (-2, -1))
-    return apply(OPS["conj_physical"], (transposed,)) if self._aval.dtype.is_complex else transposed
+    return apply_view("conj", transposed) if self._aval.dtype.is_complex else transposed
 
 
 @composite()
 def adjoint(input: Tensor) -> Tensor:
-    """The conjugates of the last two dimensions exchanged; of real numbers a view."""
+    """The conjugates of the last two dimensions exchanged; a view."""
     if input._aval.ndim == 0:
         warn_once("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
         return input.conj()
@@ -450,7 +451,7 @@ def _matrix_adjoint(self: Tensor) -> Tensor:
 
 Tensor.T = read_only("T", _transposed, "All dimensions reversed; a view.")
 Tensor.mT = read_only("mT", _matrix_transposed, "The last two dimensions exchanged; a view.")
-Tensor.H = read_only("H", _matrix_adjoint, "The conjugate of a matrix, transposed.")
-Tensor.mH = read_only("mH", _batch_adjoint, "The conjugates of the last two dimensions exchanged.")
+Tensor.H = read_only("H", _matrix_adjoint, "The conjugate of a matrix, transposed; a view.")
+Tensor.mH = read_only("mH", _batch_adjoint, "The conjugates of the last two dimensions exchanged; a view.")
 Tensor.real = property(real, lambda self, value: real(self).copy_(value), doc=real.__doc__)
 Tensor.imag = property(imag, lambda self, value: imag(self).copy_(value), doc=imag.__doc__)

@@ -218,7 +218,7 @@ class Tensor:
     def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Any = 1, alpha: _Any = 1) -> Tensor:
         """In-place `addr`; ``self`` has the shape of the outer product already."""
     def adjoint(self) -> Tensor:
-        """The conjugates of the last two dimensions exchanged; of real numbers a view."""
+        """The conjugates of the last two dimensions exchanged; a view."""
     def all(self, dim: _Any = None, keepdim: _bool = False) -> Tensor:
         """Whether every element is nonzero; bool, but uint8 for uint8."""
     def allclose(self, other: Tensor, rtol: _float = ..., atol: _float = ..., equal_nan: _bool = False) -> _bool:
@@ -392,7 +392,7 @@ class Tensor:
     def col_indices(self) -> Tensor:
         """RuntimeError: only tensors of sparse row compressed layout have this."""
     def conj(self) -> Tensor:
-        """The complex conjugate of each element; a real tensor itself."""
+        """The complex conjugate of each element, a view; a real tensor itself."""
     def conj_physical(self) -> Tensor:
         """The complex conjugate of each element, computed at once; a real tensor itself."""
     def conj_physical_(self) -> Tensor:
@@ -696,7 +696,7 @@ class Tensor:
     def is_complex(self) -> _bool:
         """Whether the dtype is complex."""
     def is_conj(self) -> _bool:
-        """Always False: conjugation is never put off here."""
+        """Whether the tensor shows its memory conjugated: see ``conj``."""
     def is_contiguous(self, memory_format: _Any = ...) -> _bool:
         """Whether the elements lie in row-major order without gaps (or in ``memory_format``)."""
     @property
@@ -724,7 +724,7 @@ class Tensor:
     @property
     def is_mtia(self) -> _bool: ...
     def is_neg(self) -> _bool:
-        """Always False: negation is never put off here."""
+        """Whether the tensor shows its memory negated, as the imaginary part of a conjugate does."""
     @property
     def is_nested(self) -> _bool: ...
     def is_nonzero(self) -> _bool:
@@ -736,7 +736,7 @@ class Tensor:
     def is_same_size(self, other: Tensor) -> _bool:
         """Whether two tensors have the same shape."""
     def is_set_to(self, tensor: _Any) -> _bool:
-        """Whether both show the same storage in the same layout."""
+        """Whether both show the same storage in the same layout, neither conjugated nor negated."""
     def is_shared(self) -> _bool:
         """False on the CPU: see `share_memory_`. True on a GPU, as PyTorch has it."""
     def is_signed(self) -> _bool:
@@ -1137,9 +1137,9 @@ class Tensor:
     def resize_as_(self, the_template: Tensor, *, memory_format: _Any = ...) -> Tensor:
         """Change the shape of ``input`` to that of another tensor; see `Tensor.resize_`."""
     def resolve_conj(self) -> Tensor:
-        """The tensor itself: conjugation is never put off here."""
+        """A copy that holds the conjugates themselves; a tensor that is no conjugate view itself."""
     def resolve_neg(self) -> Tensor:
-        """The tensor itself: negation is never put off here."""
+        """A copy that holds the negatives themselves; a tensor that is no negative view itself."""
     def retain_grad(self) -> None:
         """Keep this non-leaf's gradient in ``.grad``. Raises RuntimeError if it requires none."""
     @property

@@ -17,11 +17,12 @@ import weakref
 
 from jaxflow._core import fields
 from jaxflow._core.commit import commit
+from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.tensor import Tensor
 
 from .graph import AccumulateGrad, short_name
 from .state import state
-from .views import piece_of, root_of, view_node
+from .views import piece_of, placed, root_of, view_node
 
 # Why in-place writes through a view, or under it, may be refused.
 NO_GRAD, INFERENCE, MULTI_OUTPUT, FUNCTION = "no_grad", "inference", "multi_output", "function"
@@ -121,10 +122,10 @@ def refresh_history(t: Tensor) -> None:
 def base_plan_of(view):
     """The chain from a view's base to the view, whatever ``t_()`` and its like made of the base since."""
     plan, base = view.base_plan, view.base
-    if plan.base_aval is not base._aval:
+    now = contiguous_strides(base._aval.shape) if base._stride is None else base._stride
+    if plan.base_aval is not base._aval or plan.root.geometry.stride != now:
         above = root_of(base._aval, base._stride) if base._view is None else piece_of(base)
-        g = plan.geometry
-        plan = view.base_plan = above.child("as_strided", (g.size, g.stride, view.plan.offset))
+        plan = view.base_plan = placed(above, view.plan)
     return plan
 
 

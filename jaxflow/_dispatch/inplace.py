@@ -30,6 +30,7 @@ from .history import refreshed, refusal
 from .op import Op
 from .saving import Packed
 from .state import state
+from .views import is_marked
 from .writes import Beside, Draws, write, write_all
 
 
@@ -111,7 +112,7 @@ def _result(op: Op, args: tuple, static: tuple) -> Tensor | Value:
                 requires_grad = True
             if a._storage is storage and a is not target:
                 sharing = [*(sharing or ()), a]
-    uniform = tensors == 1 and op.name in _UNIFORM
+    uniform = tensors == 1 and op.name in _UNIFORM and not is_marked(target)
     if not check_writable(target, requires_grad, args, uniform=uniform):
         args = (_normal(target), *args[1:])
     for a in sharing or ():
@@ -157,9 +158,10 @@ _READS_FREELY = frozenset(
 def check_operand(op: Op, target: Tensor, other: Tensor) -> None:
     """Refuse an operand on the target's storage that a write in steps would change while reading.
 
-    Nothing here is written in steps; PyTorch refuses it, and programs may count on that.
+    Nothing here is written in steps; PyTorch refuses it, and programs may count on that. It copies first what
+    shows its memory conjugated or negated.
     """
-    if op.name in _READS_FREELY:
+    if op.name in _READS_FREELY or is_marked(target) or is_marked(other):
         return
     stepwise = op.promote is not None or op.name == "_copy"
     test = overlaps_partially if stepwise else overlaps
@@ -169,12 +171,12 @@ def check_operand(op: Op, target: Tensor, other: Tensor) -> None:
 
 def check_apart(op: Op, out: Tensor, args: tuple) -> None:
     """Refuse an ``out=`` that shares memory with an operand where PyTorch refuses it. RuntimeError."""
-    if not op.apart and op.promote is None:
+    if not op.apart and op.promote is None or is_marked(out):
         return
     test = overlaps if op.apart else overlaps_partially
     for a in args:
         for t in a if isinstance(a, (list, tuple)) else (a,):
-            if isinstance(t, Tensor) and t._storage is out._storage and (
+            if isinstance(t, Tensor) and t._storage is out._storage and not is_marked(t) and (
                 (op.apart and t is out) or test(layout_of(t), layout_of(out))
             ):
                 raise RuntimeError(PARTIAL_OVERLAP)

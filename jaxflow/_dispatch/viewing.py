@@ -13,7 +13,7 @@ from .door import forward_mode, plan_of, view_value
 from .history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
 from .state import state
 from .traces import MET
-from .views import ViewPlan, joint_plan, piece_of, replayed, root_of, view_node
+from .views import ViewPlan, detached_root, joint_plan, piece_of, replayed, root_of, view_node
 
 
 def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:
@@ -77,7 +77,7 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
         else:
             detached = view.base is None
             base = t if detached else view.base
-            above = root_of(t._aval, t._stride) if detached else view.base_plan
+            above = detached_root(t) if detached else view.base_plan
             if name == "as_strided" and base._view is not None:
                 # It may reach beyond its base: the base has to know where in the storage it lies.
                 above = replayed(above, piece_of(base))

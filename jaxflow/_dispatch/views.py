@@ -19,7 +19,7 @@ import jax
 from jaxflow._core.aval import Aval, alive, aval_of
 from jaxflow._core.geometry import contiguous_strides, has_internal_overlap
 from jaxflow._core.tensor import Tensor
-from jaxflow._ops.views import VIEWS, Geometry, Step, by_position, capacity, repeats_itself
+from jaxflow._ops.views import VIEWS, Geometry, Step, by_position, capacity, marks, repeats_itself
 
 from . import budget
 from .families import flatten, of_family, renewed
@@ -53,9 +53,10 @@ class ViewPlan:
         self.aval = aval_of(step.size, dtype, base.device)
         self.stride = None if step.stride == contiguous_strides(step.size) else step.stride
         self.offset = step.offset
-        here = (step.size, step.stride, step.offset, dtype)
+        marked = marks(parent.geometry, step) if parent else (step.conj, step.neg)
+        here = (step.size, step.stride, step.offset, dtype, *marked)
         self.geometry = Geometry(*here, *(
-            root.geometry[4:] if root else (step.size, step.stride, dtype, step.offset, room)
+            root.geometry[6:] if root else (step.size, step.stride, dtype, step.offset, room, *marked)
         ))
         self.overlaps = has_internal_overlap(step.size, step.stride)
         # After a write the view shows exactly what was written, unless windows share elements.
@@ -195,7 +196,7 @@ class ViewPlan:
             keys.append(plan.key)
             plan = plan.parent
         base = root.aval
-        if root.geometry.room is not None or not keys:
+        if root.geometry.room is not None or root.geometry.conj or root.geometry.neg or not keys:
             return plain()
         keys = tuple(reversed(keys))
         layout = () if root.stride is None else root.stride
@@ -276,6 +277,8 @@ GRAD_NAMES = {
 _READ_NAMES = {
     "view_as_real": "ViewAsRealBackward0",
     "view_as_complex": "ViewAsComplexBackward0",
+    "conj": "ConjBackward0",
+    "neg_view": "NegViewBackward0",
 }
 
 
@@ -287,20 +290,46 @@ def root_of(aval: Aval, stride: tuple[int, ...] | None) -> ViewPlan:
     """The identity view of a base of this aval and layout."""
     found = aval.roots.get(stride)
     if found is None:
-        full = contiguous_strides(aval.shape) if stride is None else stride
-        step = Step(aval.shape, full, 0, lambda x: x, lambda x, new: new)
-        found = aval.roots.setdefault(stride, ViewPlan(None, None, step, ("alias", ()), aval))
+        found = _root(aval, stride, stride, False, False)
     return found
+
+
+def detached_root(t: Tensor) -> ViewPlan:
+    """The identity view of a detached view, which may show its memory conjugated or negated."""
+    g, stride = t._view.plan.geometry, t._stride
+    if not (g.conj or g.neg):
+        return root_of(t._aval, stride)
+    key = (stride, g.conj, g.neg)
+    return t._aval.roots.get(key) or _root(t._aval, key, stride, g.conj, g.neg)
+
+
+def is_marked(t: Tensor) -> bool:
+    """Whether a tensor shows its memory conjugated or negated."""
+    if t._view is None:
+        return False
+    shown = t._view.plan.geometry
+    return shown.conj or shown.neg
+
+
+def _root(aval: Aval, key, stride: tuple[int, ...] | None, conj: bool, neg: bool) -> ViewPlan:
+    full = contiguous_strides(aval.shape) if stride is None else stride
+    step = _whole(aval.shape, full, 0, conj, neg)
+    return aval.roots.setdefault(key, ViewPlan(None, None, step, ("alias", ()), aval))
+
+
+def _whole(size: tuple, stride: tuple, offset: int, conj: bool, neg: bool) -> Step:
+    return Step(size, stride, offset, lambda x: x, lambda x, new: new, conj=conj, neg=neg)
 
 
 def piece_of(t: Tensor) -> ViewPlan:
     """The identity view of a detached view, as the piece of its storage that it is."""
-    plan, root = t._view.plan, root_of(t._aval, t._stride)
+    plan, root = t._view.plan, detached_root(t)
     room = capacity(plan.geometry)
     key = ("piece", plan.offset, room)
     found = root.children.get(key) or root.again(key)
     if found is None:
-        step = Step(plan.aval.shape, plan.geometry.stride, plan.offset, lambda x: x, lambda x, new: new)
+        g = plan.geometry
+        step = _whole(g.size, g.stride, g.offset, g.conj, g.neg)
         if len(root.children) >= _MAX_CHILDREN:
             root.children.clear()
         found = root.children.setdefault(
@@ -312,6 +341,32 @@ def piece_of(t: Tensor) -> ViewPlan:
 def replayed(plan: ViewPlan, root: ViewPlan) -> ViewPlan:
     """The steps of ``plan`` taken from ``root``."""
     return root if plan.parent is None else replayed(plan.parent, root).child(*plan.key)
+
+
+def placed(root: ViewPlan, view: ViewPlan) -> ViewPlan:
+    """The plan that shows of ``root`` the part of its memory that ``view`` does, as that shows it."""
+    size, stride, offset, dtype = view.geometry[:4]
+    have, plan = root.aval.dtype, root
+    last = view.name if view.name in ("conj", "neg_view") else None  # PyTorch repeats this op itself
+    shown = view.geometry if last is None else view.parent.geometry
+    layout = (size, stride, offset)
+    if dtype.is_complex and dtype.to_real() is have:
+        pairs = (*size, 2), (*(2 * s for s in stride), 1), 2 * offset
+        plan, layout = root.child("as_strided", pairs).child("view_as_complex", ()), None
+    elif have.is_complex and have.to_real() is dtype:
+        plan = root.child("real", ())
+    elif have is not dtype:
+        raise RuntimeError(
+            f"the history of a view as {dtype} of a tensor of {have} cannot follow a change of the tensor's "
+            "shape or strides in place; change them before the view is made"
+        )
+    if plan.geometry.conj is not shown.conj:
+        plan = plan.child("conj", ())
+    if plan.geometry.neg is not shown.neg:
+        plan = plan.child("neg_view", ())
+    if layout is not None:
+        plan = plan.child("as_strided", layout)
+    return plan if last is None else plan.child(last, ())
 
 
 def _bound(step: Step) -> Callable:

@@ -9,6 +9,12 @@ NOTE [Geometry is bookkeeping]
     Arrays are always stored in logical order. Strides and offsets are carried along so that ``view``,
     ``stride()``, ``is_contiguous()`` and ``as_strided`` behave as in PyTorch; only ``as_strided`` reads
     them, to find where an element would lie in memory.
+
+NOTE [Conjugation and negation put off]
+    ``conj()`` of a complex tensor is a view, and so is the imaginary part of one. Steps read what their
+    parent *shows* and so never ask about it; what is marked (``Geometry.conj`` and ``neg``) says what
+    programs see, and what stands between the elements in memory and those shown where a layout is read by
+    position.
 """
 
 from __future__ import annotations
@@ -30,24 +36,30 @@ class Geometry(NamedTuple):
     """Size, strides, storage offset and dtype of a view's parent, and of its root.
 
     The root is all of a storage, unless ``room`` says that it is a piece of one with so many elements.
+    What is shown is memory conjugated where ``conj`` is set and negated where ``neg`` is; a root that is a
+    detached view shows its memory so too.
     """
 
     size: tuple[int, ...]
     stride: tuple[int, ...]
     offset: int
     dtype: dtypes.dtype
+    conj: bool
+    neg: bool
     root_size: tuple[int, ...]
     root_stride: tuple[int, ...]
     root_dtype: dtypes.dtype
     root_offset: int = 0
     room: int | None = None
+    root_conj: bool = False
+    root_neg: bool = False
 
 
 def contiguous(x) -> Geometry:
     """The geometry of an array that is all of a storage."""
     stride = geometry.contiguous_strides(x.shape)
     dtype = dtypes.from_numpy_dtype(x.dtype)
-    return Geometry(x.shape, stride, 0, dtype, x.shape, stride, dtype)
+    return Geometry(x.shape, stride, 0, dtype, False, False, x.shape, stride, dtype)
 
 
 class Step(NamedTuple):
@@ -62,6 +74,8 @@ class Step(NamedTuple):
     from_root: tuple[Callable, Callable] | None = None  # read and write on the root array instead
     numbers: tuple[int, ...] = ()  # dynamic arguments of read and write; see NOTE [Where a view starts]
     structure: tuple = ()  # what decides read and write otherwise; by default name and arguments
+    conj: bool | None = None  # how memory is shown, None for as the parent shows it
+    neg: bool | None = None
 
 
 VIEWS: dict[str, Callable] = {}
@@ -423,22 +437,35 @@ def as_strided(
 def by_position(g: Geometry, step: Step) -> tuple[Callable, Callable]:
     """Read and write a strided view on its root's array, by where the elements lie in memory."""
     size, stride, offset = step.size, step.stride, step.offset
+    shown = marks(g, step)
 
     def to_memory(root):
         root_at = _positions(g.root_size, g.root_stride, g.root_offset)
         flat = jnp.zeros(root.size if g.room is None else g.room, root.dtype)
+        root = _marked(root, g.root_conj, g.root_neg)
         flat = flat.at[root_at.reshape(-1)].set(root.reshape(-1), unique_indices=g.room is None)
         return _memory_as(flat, g.dtype), root_at
 
     def read(root):
-        return to_memory(root)[0][_positions(size, stride, offset)]
+        return _marked(to_memory(root)[0][_positions(size, stride, offset)], *shown)
 
     def write(root, new, *_):
         memory, root_at = to_memory(root)
-        memory = memory.at[_positions(size, stride, offset)].set(new)
-        return _memory_as(memory, g.root_dtype)[root_at]
+        memory = memory.at[_positions(size, stride, offset)].set(_marked(new, *shown))
+        return _marked(_memory_as(memory, g.root_dtype)[root_at], g.root_conj, g.root_neg)
 
     return read, write
+
+
+def marks(g: Geometry, step: Step) -> tuple[bool, bool]:
+    """Whether what a step shows is conjugated, and whether it is negated."""
+    return g.conj if step.conj is None else step.conj, g.neg if step.neg is None else step.neg
+
+
+def _marked(x, conj: bool, neg: bool):
+    """Memory as it is shown; or what is shown as it lies in memory, for both are their own inverses."""
+    x = jnp.conj(x) if conj else x
+    return -x if neg else x
 
 
 def capacity(g: Geometry) -> int:
@@ -490,6 +517,11 @@ def view_as_real(g: Geometry) -> Step:
     """A complex tensor as pairs of reals along a new last dimension."""
     if not g.dtype.is_complex:
         raise RuntimeError("view_as_real is only supported for complex tensors")
+    if g.conj:
+        raise RuntimeError(
+            "view_as_real doesn't work on unresolved conjugated tensors: pairs in memory cannot show it. Use "
+            "self.resolve_conj(), which is a copy."
+        )
     return Step(
         (*g.size, 2), (*(2 * s for s in g.stride), 1), 2 * g.offset,
         lambda x: jnp.stack([x.real, x.imag], -1),
@@ -531,7 +563,7 @@ def real(g: Geometry) -> Step:
     """The real parts of a complex tensor."""
     return Step(
         g.size, tuple(2 * s for s in g.stride), 2 * g.offset,
-        lambda x: x.real, lambda x, new: jax.lax.complex(new, x.imag), g.dtype.to_real(),
+        lambda x: x.real, lambda x, new: jax.lax.complex(new, x.imag), g.dtype.to_real(), conj=False,
     )
 
 
@@ -541,6 +573,7 @@ def imag(g: Geometry) -> Step:
     return Step(
         g.size, tuple(2 * s for s in g.stride), 2 * g.offset + 1,
         lambda x: x.imag, lambda x, new: jax.lax.complex(x.real, new), g.dtype.to_real(),
+        conj=False, neg=g.neg is not g.conj,
     )
 
 
@@ -553,8 +586,25 @@ def _need_neighbours(g: Geometry, dtype: dtypes.dtype) -> None:
 
 
 @view
+def conj(g: Geometry) -> Step:
+    """The complex conjugates; see NOTE [Conjugation and negation put off]."""
+    return Step(g.size, g.stride, g.offset, jnp.conj, lambda x, new: jnp.conj(new), conj=not g.conj)
+
+
+@view
+def neg_view(g: Geometry) -> Step:
+    """The negatives."""
+    return Step(g.size, g.stride, g.offset, jnp.negative, lambda x, new: -new, neg=not g.neg)
+
+
+@view
 def view_dtype(g: Geometry, dtype: dtypes.dtype) -> Step:
     """The same bytes read as another dtype; the last dimension grows or shrinks with the item size."""
+    if g.conj or g.neg:
+        what = "conjugate view tensors" if g.conj else "tensors with negative bit set"
+        raise RuntimeError(
+            f"torch.Tensor.view is not supported for {what} when converting to a different dtype."
+        )
     old, new = g.dtype.itemsize, dtype.itemsize
     size, stride = g.size, g.stride
     if old != new and not size:

@@ -134,6 +134,8 @@ def _reduce_data(t: Any, requires_grad: bool) -> tuple:
         name = "_rebuild_meta_tensor_no_storage"
         return GlobalName("torch._utils", name), (dtype, size, stride, requires_grad)
     args = (StorageRef(t, dtype), t.storage_offset(), size, stride, requires_grad, OrderedDict())
+    marked = {name: True for name, so in (("neg", t.is_neg()), ("conj", t.is_conj())) if so}
+    marks = (marked,) if marked else ()
     if dtype.name in STORAGE_CLASSES:
-        return GlobalName("torch._utils", "_rebuild_tensor_v2"), args
-    return GlobalName("torch._utils", "_rebuild_tensor_v3"), (*args, dtype)
+        return GlobalName("torch._utils", "_rebuild_tensor_v2"), (*args, *marks)
+    return GlobalName("torch._utils", "_rebuild_tensor_v3"), (*args, dtype, *marks)

@@ -6,6 +6,7 @@ import collections
 from typing import Any
 
 import jaxflow
+from jaxflow._api.conjugates import as_marked
 from jaxflow._core import layout as layouts
 from jaxflow.nn import Parameter
 
@@ -23,12 +24,14 @@ def _rebuild_tensor_v3(
     dtype: Any,
     metadata: Any = None,
 ) -> Any:
-    if metadata:
-        raise RuntimeError(
-            f"the checkpoint holds a tensor marked {sorted(metadata)}, which no jaxflow tensor can "
-            "be; save tensor.resolve_conj().resolve_neg() in its place"
-        )
     tensor = storage.tensor(dtype, storage_offset, size, stride)
+    if metadata:
+        unknown = sorted({*metadata} - {"conj", "neg"})
+        if unknown:
+            raise RuntimeError(
+                f"the checkpoint holds a tensor marked {unknown}, which no jaxflow tensor can be"
+            )
+        tensor = as_marked(tensor, metadata.get("conj", False), metadata.get("neg", False)).detach()
     return tensor.requires_grad_() if requires_grad else tensor
 
 

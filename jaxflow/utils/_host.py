@@ -12,6 +12,7 @@ from jaxflow._core.dtype import from_numpy_dtype
 from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value, host_array
+from jaxflow._dispatch.views import is_marked
 
 
 def from_host(array: np.ndarray, dtype: DType | None = None) -> Tensor:
@@ -31,7 +32,7 @@ def known_on_host(t: Tensor) -> np.ndarray | None:
     if t._view is None:
         return base
     shown = t._view.plan.geometry
-    if shown.dtype is not value.aval.dtype or (
+    if shown.dtype is not value.aval.dtype or is_marked(t) or (
         tuple(shown.root_stride) != contiguous_strides(value.aval.shape)
     ):
         return None
