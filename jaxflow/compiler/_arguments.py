@@ -21,6 +21,15 @@ _META_NAMES = ("shape, dtype or device", "strides", "requires_grad", "grad_fn", 
                "class")
 _attributes_of = attrgetter("__dict__")
 
+
+def _view_outline(t: Tensor) -> tuple[bool, bool] | None:
+    """None of a tensor that is no view; else whether it shows its memory conjugated, and negated."""
+    if t._view is None:
+        return None
+    shown = t._view.plan.geometry
+    return shown.conj, shown.neg
+
+
 #: Classes of what is never taken apart.
 LEAVES = frozenset((Tensor, *SCALARS))
 
@@ -118,7 +127,7 @@ class Arguments:
         self.metas = [meta(t) for t in tensors]
         self.attributes = [dict(t.__dict__) for t in tensors]
         self.bare = not any(self.attributes)
-        self.views = [t._view is not None for t in tensors]
+        self.views = list(map(_view_outline, tensors))
         self.plans = [None if t._view is None else t._view.plan for t in tensors]
         self.plain = not any(self.views)
         self.exact: list[int] = []  # views that must be the very same part of their base
@@ -179,7 +188,7 @@ class Arguments:
         return list(starmap(_of_any_history, found)) if self.varies else found
 
     def _views_match(self, tensors: list) -> bool:
-        if [t._view is not None for t in tensors] != self.views:
+        if list(map(_view_outline, tensors)) != self.views:
             return False
         return all(tensors[i]._view.plan is self.plans[i] for i in self.exact)
 
@@ -207,5 +216,5 @@ class Arguments:
                     found.append(f"argument {i} was {shorten(old)} and is {shorten(x)}")
         if not found and not self._attributed([leaves[i] for i in self.at]):
             found.append("attributes of an argument are others")
-        return found or ["which arguments are views, or share memory, changed"]
+        return found or ["which arguments are views, are conjugated or negated, or share memory, changed"]
 

@@ -160,6 +160,14 @@ def which_part_of_its_base_a_written_view_is(compiler):
     return [*[f(data[i]) for i in range(4)], data]
 
 
+@case((_arguments, "_view_outline", lambda t: t._view is not None))
+def whether_a_view_is_a_conjugate(compiler):
+    data = torch.tensor([1 + 2j, 3j])
+    f = compiler(lambda x: x * 2 if x.is_conj() else x * 3)
+    g = compiler(lambda x: x + x.conj().imag.is_neg())
+    return [run(x) for x in (data.conj(), data.conj(), data[:], data._neg_view()) for run in (f, g)]
+
+
 @case((_specialisation.Specialisation, "_grads_fit", lambda self, tensors: True))
 def whether_there_is_a_grad(compiler):
     weight = torch.ones(2, requires_grad=True)
