@@ -17,6 +17,15 @@ ROOTS = {
     "plain": lambda T: T.tensor(NUMBERS),
 }
 
+# The same of complex numbers, for the views that conjugate.
+COMPLEX_ROOTS = {f"complex {name}": lambda T, name=name: _complex(T, name) for name in ROOTS}
+
+
+def _complex(T, root):
+    t = T.tensor([[1 + 2j, 2 - 1j, 3j], [4.0, 5 - 2j, 6 + 1j]], requires_grad=root != "plain")
+    return t * 1 if root == "result" else t
+
+
 VIEWS = {
     "itself": lambda t: t,
     "select": lambda t: t[0],
@@ -34,6 +43,30 @@ VIEWS = {
     "detach": lambda t: t.detach(),
     "of_detach": lambda t: t.detach()[1:],
     "data": lambda t: t.data,
+}
+
+# Views that show their memory conjugated or negated, and views of these.
+COMPLEX_VIEWS = {
+    "conj": lambda t: t.conj(),
+    "mH": lambda t: t.mH,
+    "adjoint": lambda t: t.adjoint(),
+    "conj_twice": lambda t: t.conj().conj(),
+    "negative": lambda t: t._neg_view(),
+    "real_of_conj": lambda t: t.conj().real,
+    "imag_of_conj": lambda t: t.conj().imag,
+    "imag_of_negative": lambda t: t._neg_view().imag,
+    "part_of_negative": lambda t: t._neg_view()[1],
+    "part_of_mH": lambda t: t.mH[1:],
+    "conj_of_part": lambda t: t[0].conj(),
+    "expand_of_conj": lambda t: t.conj().expand(2, 2, 3),
+    "as_strided_of_conj": lambda t: t.conj().as_strided((2, 2), (1, 2)),
+    "as_strided_of_imag": lambda t: t.conj().imag.as_strided((2, 3), (6, 2), 1),
+    "unbind_of_conj": lambda t: t.conj().unbind()[1],
+    "conj_of_split": lambda t: t.split(1, 1)[2].conj(),
+    "detach_of_conj": lambda t: t.conj().detach(),
+    "conj_of_detach": lambda t: t.detach().conj(),
+    "imag_of_detached_conj": lambda t: t.conj().detach().imag,
+    "data_of_conj": lambda t: t.conj().data,
 }
 
 # What a custom function's forward returns of its argument; the first of several results is looked at.
@@ -84,6 +117,8 @@ def _function(T, forward):
 def _seen(T, view, t):
     if view in VIEWS:
         return VIEWS[view](t)
+    if view in COMPLEX_VIEWS:
+        return COMPLEX_VIEWS[view](t)
     made = _function(T, FORWARDS[view]).apply(t)
     return made[0] if isinstance(made, tuple) else made
 
@@ -118,6 +153,10 @@ WRITES = {
     "nothing": lambda T, t, w: None,
 }
 
+# Those of real tensors alone. PyTorch's gradient of a complex fill with a real number is an error of its own,
+# and so is that of a view which conjugates a base that was given another shape in place.
+REAL_WRITES = ("relu", "set", "fill_w", "transpose")
+
 
 def function_rows(write):
     """All rows of one kind of write about custom functions."""
@@ -135,6 +174,15 @@ def rows(write):
     targets = ("root",) if write == "set" else ("view", "root")
     for row in itertools.product(ROOTS, VIEWS, MODES, MODES, MODES, (write,), targets):
         if not _oddly_counted(row, "detach", "data"):
+            yield row
+
+
+def complex_rows(write):
+    """All rows of one kind of write about views that conjugate and negate."""
+    detached = [name for name in COMPLEX_VIEWS if "detach" in name or "data" in name]
+    targets = ("view", "root")
+    for row in itertools.product(COMPLEX_ROOTS, COMPLEX_VIEWS, MODES, MODES, MODES, (write,), targets):
+        if not _oddly_counted(row, *detached):
             yield row
 
 
@@ -158,7 +206,7 @@ def outcome(T, row):
         warnings.simplefilter("ignore")
         w = T.tensor([0.5]).requires_grad_()
         with MODES[root_mode](T):
-            base = ROOTS[root](T)
+            base = (ROOTS.get(root) or COMPLEX_ROOTS[root])(T)
         try:
             with MODES[view_mode](T):
                 seen = _seen(T, view, INPUTS[given[0]](base) if given else base)
@@ -176,11 +224,11 @@ def outcome(T, row):
             return told
         for name, t in (("base", base), ("view", seen)):
             tell(name, lambda t=t: _facts(t, base, seen))
-            tell(f"{name} values", lambda t=t: t.tolist())
+            tell(f"{name} values", lambda t=t: _numbers(t, root))
             tell(f"{name} version", lambda t=t: t._version)
             tell(f"{name} grad_fn", lambda t=t: None if t.grad_fn is None else t.grad_fn.name())
         for name, t in (("view", seen), ("base", base)):
-            tell(f"gradients of {name}", lambda t=t: _gradients(T, t, base, w))
+            tell(f"gradients of {name}", lambda t=t: _gradients(T, t, base, w, root))
     return told
 
 
@@ -194,10 +242,23 @@ def _facts(t, base, seen):
     held = t._base
     whose = None if held is None else "base" if held is base else "view" if held is seen else "other"
     return (t.requires_grad, t.output_nr, t._is_view(), whose, t.is_inference(), tuple(t.shape),
-            t.stride(), t.storage_offset())
+            t.stride(), t.storage_offset(), t.is_conj(), t.is_neg())
 
 
-def _gradients(T, t, base, w):
+def _gradients(T, t, base, w, root):
     loss = (t * t).sum()
+    loss = loss.real if loss.is_complex() else loss
     found = T.autograd.grad(loss, (w, base), retain_graph=True, allow_unused=True)
-    return [None if g is None else g.flatten().tolist() for g in found]
+    return [None if g is None else _numbers(g.flatten(), root) for g in found]
+
+
+def _numbers(t, root):
+    """The elements; of complex numbers not whether a zero is negative, and without asking for a history.
+
+    To read a conjugate PyTorch makes a copy, which is an operation that it may refuse.
+    """
+    return _unsigned(t.data.tolist()) if root in COMPLEX_ROOTS else t.tolist()
+
+
+def _unsigned(x):
+    return [_unsigned(y) for y in x] if isinstance(x, list) else x + 0

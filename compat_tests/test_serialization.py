@@ -472,6 +472,24 @@ def test_formats_that_are_not_read():
     sparse = saved(torch, torch.eye(2).to_sparse())
     with pytest.raises(RuntimeError, match="sparse tensors; save tensor.to_dense"):
         jaxflow.load(sparse)
-    conj = saved(torch, torch.ones(2, dtype=torch.complex64).conj())
-    with pytest.raises(RuntimeError, match="resolve_conj"):
-        jaxflow.load(conj)
+
+
+@pytest.mark.parametrize("wrote, reads", [(torch, jaxflow), (jaxflow, torch)])
+@pytest.mark.parametrize("view", [
+    lambda x: x.conj(), lambda x: x.mH[0], lambda x: x.conj().imag, lambda x: x.conj()._neg_view(),
+    lambda x: x.real._neg_view(),
+])
+def test_conjugates_and_negatives_are_read_as_such(wrote, reads, view, executor):
+    def about(t):
+        return t.tolist(), t.is_conj(), t.is_neg(), tuple(t.stride()), t._is_view()
+
+    t = view(wrote.tensor([[1 + 2j, 3 - 1j], [0.5j, -2 + 1j]]))
+    loaded = reads.load(saved(wrote, t))
+    assert about(loaded) == about(t.detach())
+
+
+def test_a_conjugate_shares_memory_when_it_is_read(executor):
+    x = torch.tensor([1 + 2j, 3 - 1j])
+    whole, conjugate = jaxflow.load(saved(torch, [x, x.conj()]))
+    conjugate[0] = 5j
+    assert whole.tolist() == [-5j, 3 - 1j]

@@ -34,6 +34,11 @@ def test_views(write, executor):
     _check(matrix.rows(write), STRIDE)
 
 
+@pytest.mark.parametrize("write", [w for w in matrix.WRITES if w not in matrix.REAL_WRITES])
+def test_views_that_conjugate(write, executor):
+    _check(matrix.complex_rows(write), STRIDE)
+
+
 @pytest.mark.parametrize("write", [w for w in matrix.WRITES if w != "set"])
 def test_what_custom_functions_return(write, executor):
     _check(matrix.function_rows(write), 3 * STRIDE)
