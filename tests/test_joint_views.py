@@ -56,3 +56,17 @@ def test_rows_of_one_shape_share_the_plan_of_their_pieces():
     row = x[0]
     others = row.chunk(3), row.split([2, 4]), row.unbind(), x.chunk(2)
     assert len({plans[0], *(pieces[0].grad_fn._plan for pieces in others)}) == 5
+
+
+@pytest.mark.parametrize("view", [lambda t: t.split(1)[0], lambda t: t.unbind()[0], lambda t: t[:1]])
+@pytest.mark.parametrize("mode", [torch.enable_grad, torch.no_grad, torch.inference_mode])
+def test_what_is_seen_of_a_view_made_in_inference_mode_is_refused_for_that(view, mode, executor):
+    x = torch.ones(2, 2, requires_grad=True) * 1
+    with torch.inference_mode():
+        made = x[:]
+    with mode():
+        seen = view(made)
+    with torch.no_grad():
+        x.tanh_()
+    with pytest.raises(RuntimeError, match="created in inference mode"):
+        seen.grad_fn  # noqa: B018

@@ -82,9 +82,12 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
                 # It may reach beyond its base: the base has to know where in the storage it lies.
                 above = replayed(above, piece_of(base))
             base_plan = above.child(name, static)
-        info = ViewInfo(plan, base, base_plan, view.version, origin or view.origin)
+        # What a view of a view made in inference mode is refused for is that mode, however it is made.
+        origin = INFERENCE if view.origin == INFERENCE else origin or view.origin
+        info = ViewInfo(plan, base, base_plan, view.version, origin)
     if not state.grad:
-        info.origin = INFERENCE if state.inference else NO_GRAD
+        if info.origin != INFERENCE:
+            info.origin = INFERENCE if state.inference else NO_GRAD
         info.seen_version = -1 - info.version[0]  # NOTE [Provisional versions]: it records nothing
     out = make_view(t._storage, plan.aval, plan.stride, info)
     if MET:
