@@ -22,6 +22,7 @@ class Facts:
     stride: tuple
     offset: int
     contiguous: bool
+    marks: tuple
     version: int
     requires_grad: bool
     leaf: bool
@@ -48,7 +49,7 @@ def fresh_space(T):
 
 def values(t):
     """The tensor as a NumPy array of its own."""
-    return np.array(t.detach().numpy())
+    return np.array(t.detach().numpy(force=True))
 
 
 def run(program, T, values=values):
@@ -121,6 +122,7 @@ def facts(t, pool, looks, values):
         stride=tuple(t.stride()),
         offset=t.storage_offset(),
         contiguous=t.is_contiguous(),
+        marks=(t.is_conj(), t.is_neg()),
         version=t._version,
         requires_grad=t.requires_grad,
         leaf=t.is_leaf,

@@ -2,6 +2,8 @@
 
 import math
 
+import torch
+
 from .program import Instruction
 
 WRITERS = {}
@@ -161,6 +163,14 @@ def complex_parts(d, name, t):
         return d.choice((f"T.view_as_real({name})", f"{name}.real", f"{name}.imag"))
     fits = t.dim() and t.shape[-1] == 2 and t.dtype.is_floating_point
     return f"T.view_as_complex({name})" if fits else f"{name}.real"
+
+
+@writer
+def put_off(d, name, t):
+    if t.is_complex():
+        ways = [".conj()", ".conj().imag", "._neg_view()", *[".mH"] * (t.dim() > 1)]
+        return name + d.choice(ways)
+    return None if t.dtype is torch.bool else f"{name}._neg_view()"
 
 
 @writer
