@@ -5,6 +5,12 @@ NOTE [Where a view starts]
     starts are not part of a plan but dynamic inputs of it (``ViewPlan.numbers``), so a loop over rows or
     batches records the same program every time.
 
+NOTE [Written where it lies]
+    Where memory repeats itself (``expand``, overlapping ``as_strided``) a write cannot go through the views
+    in between: it goes straight to the positions in memory. Those are constants of its plan, which is the
+    same for all views of that geometry, however many of them and of their numbers lead there. So such a plan
+    takes no numbers, and that of a view of another dtype above it, which writes by it, is of those positions.
+
 The plans form a trie. The root is a base of some aval and strides; each child is one more view op with
 static arguments. So making a view of a known kind is one dict look-up, and reading or writing through
 any chain is one operation however long the chain is.
@@ -36,11 +42,15 @@ class ViewPlan:
         read: Plan from the base's array to the view's.
         write: Plan from the base's array and a new array for the view to the new base.
         step: Plan from the parent view's array to this one's; its vjp is the node of the view op.
+        numbers: what ``read`` takes beside the base's array: NOTE [Where a view starts].
+        write_numbers: what ``write`` takes beside the arrays: these, or none.
+        placed: the geometry of the positions that a write goes to; None where it goes through the views:
+            NOTE [Written where it lies].
     """
 
     __slots__ = ("_read", "_step", "_write", "aval", "children", "exact", "geometry", "identity",
-                 "key", "name", "numbers", "offset", "older", "overlaps", "parent", "repeats", "root",
-                 "step_fns", "stride", "structure")
+                 "key", "name", "numbers", "offset", "older", "overlaps", "parent", "placed", "repeats",
+                 "root", "step_fns", "stride", "structure", "write_numbers")
 
     def __init__(self, root, parent, step: Step, key: tuple, base: Aval, room: int | None = None) -> None:
         name = key[0]
@@ -66,12 +76,15 @@ class ViewPlan:
         )
         self.identity = parent is None or (name == "alias" and parent.identity)
         if parent is None:
-            self.structure, self.numbers = (), ()
+            self.structure = self.numbers = self.write_numbers = ()
+            self.placed = None
         else:
             self.structure = (*parent.structure, step.structure or key)
             self.numbers = parent.numbers + step.numbers
             if step.from_root is not None and step.from_root[0] is not None:
                 self.structure, self.numbers = (step.structure,), ()
+            self.placed = parent.placed if step.from_root is None else self.geometry
+            self.write_numbers = self.numbers if step.from_root is None else ()
         self.children: dict = {}
         self.older: dict = {}  # of the generation before: NOTE [What is kept]
         budget.charge(budget.PLAN, 1)
@@ -112,8 +125,8 @@ class ViewPlan:
     def _place(self, kind: str) -> tuple:
         """Where its Plan of a kind is kept. See NOTE [Where a view starts]: numbers are no part of it."""
         root, key = self.root, self.structure
-        if kind == "write" and self.step_fns.from_root is not None:
-            key = self.geometry
+        if kind == "write" and self.placed is not None:  # NOTE [Written where it lies]
+            key = self.placed if self.placed is self.geometry else (key, self.placed)
         elif kind == "step":
             key = (self.parent.aval, self.structure[-1])
         return (root.aval, root.geometry, kind, key)
@@ -128,15 +141,15 @@ class ViewPlan:
         return lambda x, *at: read(before(x, *at[:k]), *at[k:])
 
     def writer(self) -> Callable:
-        """The pure function from the base's array and the view's new array to the new base."""
+        """The pure function from the arrays of base and view, and ``write_numbers``, to the new base."""
         if self.parent is None:
             return lambda x, new: new
         if self.step_fns.from_root is not None:
             return self.step_fns.from_root[1]
         before, above, write = self.parent.reader(), self.parent.writer(), self.step_fns.write
-        k = len(self.parent.numbers)
+        k, n = len(self.parent.numbers), len(self.parent.write_numbers)
         return lambda x, new, *at: above(
-            x, write(before(x, *at[:k]), new, *at[k:]), *at[:k]
+            x, write(before(x, *at[:k]), new, *at[k:]), *at[:n]
         )
 
     @property
@@ -149,9 +162,9 @@ class ViewPlan:
 
     @property
     def write(self) -> Plan:
-        """Plan of writing the view into its base; takes ``numbers`` last."""
+        """Plan of writing the view into its base; takes ``write_numbers`` last."""
         if self._write is None:
-            self._write = self._shared("write", self.writer, [self.base_aval, self.aval], self.numbers,
+            self._write = self._shared("write", self.writer, [self.base_aval, self.aval], self.write_numbers,
                                        "CopySlices")
         return self._write
 

@@ -189,7 +189,7 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
         old = storage.value
         plan = view.plan
         base = old if written is None else written.get(id(storage), old)
-        whole = new if plan.identity else run(plan.write, [base, new, *plan.numbers])[0]
+        whole = new if plan.identity else run(plan.write, [base, new, *plan.write_numbers])[0]
         rows = [(setattr, storage, "value", whole), (setattr, storage, "epoch", epoch + 1)]
         if written is not None:
             written[id(storage)] = whole
@@ -233,7 +233,7 @@ def _add_history(rows: list[tuple], t: Tensor, result: Tensor, cell: list, versi
         base = view.base
         edges = [edge_of(base) if base._requires_grad else None, edge_of(result)]
         plan = base_plan_of(view)
-        node = view_node(plan.write, plan.numbers, edges)
+        node = view_node(plan.write, plan.write_numbers, edges)
         rows += history_rows(base, node, 0)
         rows.append((setattr, view, "written", version))
     rows.append((_set, cell, slice(1, None), (node.name(),)))  # errors about saved tensors say who wrote last

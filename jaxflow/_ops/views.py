@@ -449,7 +449,7 @@ def by_position(g: Geometry, step: Step) -> tuple[Callable, Callable]:
     def read(root):
         return _marked(to_memory(root)[0][_positions(size, stride, offset)], *shown)
 
-    def write(root, new, *_):
+    def write(root, new):
         memory, root_at = to_memory(root)
         memory = memory.at[_positions(size, stride, offset)].set(_marked(new, *shown))
         return _marked(_memory_as(memory, g.root_dtype)[root_at], g.root_conj, g.root_neg)
