@@ -18,6 +18,7 @@ import jax
 from jaxflow._core.device import placed
 
 from . import budget, options, room
+from .counted import check_inputs
 from .plan import Plan, struct_of
 
 _compiled = budget.Table("operations by themselves", budget.PROGRAM)
@@ -31,6 +32,7 @@ def run_alone(plan: Plan, arguments: Sequence) -> tuple:
     try:
         return (getattr(compiled, "_call", None) or compiled)(*arguments)
     except (TypeError, ValueError):  # arrays that lie elsewhere than on the one device it was compiled for
+        check_inputs(plan, arguments)
         with placed(plan.device):
             return plan.jitted(*arguments)
 

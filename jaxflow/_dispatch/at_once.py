@@ -30,6 +30,7 @@ from jaxflow._core.value import Value, owned
 
 from . import explain, policy
 from .batch import Batched
+from .counted import check_inputs
 from .doubt import doubt_of
 from .host import host_of
 from .plan import NUMBER_DTYPES, Plan
@@ -117,6 +118,8 @@ def interpret(plan: Plan, inputs: list) -> list[Value] | None:
             if kind is int and not LEAST <= x <= MOST:
                 raise OverflowError("int too big to convert")
             arrays.append(NUMBER_DTYPES[kind](x))
+    if len(arrays) != len(plan.kinds):
+        check_inputs(plan, inputs)
     found = _SILENT.copy().run(quick, *arrays) if plan.quick is quick else quick(*arrays)
     if len(found) == 1:
         return [Value(plan.out_avals[0], owned(found[0]))]

@@ -33,17 +33,19 @@ class Known:
         sightings: what the policy notes of it, by the set of results that was needed.
         schedules: how to interpret it, by the same.
         counted: what `places` said last, and of which results.
+        takes: the floats, integers and complex numbers its plans take: NOTE [Counted where it is closed].
         used: when it was last met, in programs.
         generation: and in which generation.
     """
 
-    __slots__ = ("counted", "executables", "generation", "schedules", "sightings", "used")
+    __slots__ = ("counted", "executables", "generation", "schedules", "sightings", "takes", "used")
 
     def __init__(self) -> None:
         self.executables: list[Executable] = []
         self.sightings: dict[tuple[int, ...], Sightings] = {}
         self.schedules: dict[tuple[int, ...], Schedule] = {}
         self.counted: tuple[tuple[int, ...], Mapping[Aval, int]] = (), {}
+        self.takes: tuple[int, int, int] | None = None
         self.used = self.generation = 0
 
     def places(self, trace: tuple, alive: tuple[int, ...]) -> Mapping[Aval, int]:

@@ -41,6 +41,7 @@ from jaxflow._core.value import SMALL, Value
 
 from . import explain, late, library, policy, spares
 from .batch import Batched
+from .counted import check_program
 from .doubt import Question, doubt_of
 from .executable import Executable, Signature
 from .handover import HandedOver
@@ -243,6 +244,7 @@ class Program:
         started = time.perf_counter()
         trace = layout.trace
         entry = library.known(trace)
+        check_program(entry, layout, self.entries)
         doubt = doubt_of(questions, layout.leaves, trace)
         count_mentions(self.undo, layout.slots, layout.uses)
         layout.slots = {}  # from here on only the entries, the list and what is to be undone refer to leaves

@@ -29,6 +29,7 @@ from jaxflow._core.value import Storage, Value, host_array, owned
 
 from . import explain, policy
 from .alone import run_alone
+from .counted import Miscounted, check_inputs
 from .fitting import check, need_alone
 from .host import host_of
 from .memory_errors import OutOfMemoryError, as_memory_error
@@ -70,16 +71,21 @@ class Given(RuntimeError):
 
 def recover(program: Program, layout: Layout, alive: tuple[int, ...], error: Exception) -> None:
     """Compute what can be computed of a program that failed with ``error``; raise the first failure."""
-    steps = parse(layout.trace)
+    miscounted = isinstance(error, Miscounted)  # then there is no operation whose inputs are known
+    steps = [] if miscounted else parse(layout.trace)
     wanted: set[int] = set()
-    env, lost = {}, {}
+    env: dict[int, Any] = {}
+    lost: dict[int, Lost] = {}
     while not program.finished:  # a finalizer may need a number, and recover meanwhile
         undo = list(program.undo)
         needed = {layout.slot_of(source) for source in sources_of(undo)
                   if source.__class__ is tuple and source[0].program is program}.union(alive)
         if not needed <= wanted:
             wanted |= needed
-            env, lost = _run_alone(program, layout, steps, wanted)
+            if miscounted:
+                lost = dict.fromkeys(range(len(layout.results)), Lost(error.plan, error, None))
+            else:
+                env, lost = _run_alone(program, layout, steps, wanted)
         slots = tuple(slot for slot in alive if slot in env)
         about, arrays = (slots, None), [env[slot] for slot in slots]
         try:
@@ -100,7 +106,8 @@ def recover(program: Program, layout: Layout, alive: tuple[int, ...], error: Exc
     seen = {id(lost[slot]) for slot in alive if slot in lost}
     first = next((failure for failure in lost.values() if id(failure) in seen), None)
     if first is not None:
-        where = (f"{first.where()}, in a program of {len(steps)} operations"
+        count = sum(x.__class__ is Plan for x in layout.trace)
+        where = (f"{first.where()}, in a program of {count} operations"
                  + ("" if first.line else "; set JAXFLOW_DEBUG=1 to see the line of this call"))
         if isinstance(first.error, Given):  # no operation failed alone: the reason is that of the run
             error.add_note(f"{first.error}, and is needed by {where}")
@@ -200,6 +207,7 @@ def _refuse_given(layout: Layout, slots: Iterable[int]) -> None:
 
 def _alone(plan: Plan, arguments: list) -> list:
     """The results of one operation."""
+    check_inputs(plan, arguments)
     need = need_alone(plan.out_avals)
     if need:
         check(need, plan.device)

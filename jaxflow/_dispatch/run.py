@@ -20,6 +20,7 @@ from . import explain, plans, policy
 from .alone import run_alone
 from .at_once import interpret, opened
 from .batch import Batched, run_batched
+from .counted import check_inputs
 from .memory_errors import as_memory_error
 from .plan import Plan
 from .program import BatchedLeaf, ForeignLeaf, TracerLeaf
@@ -94,6 +95,7 @@ def _run_now(plan: Plan, inputs: list) -> list[Value]:
         if isinstance(a, jax.core.Tracer):
             traced = True
     if traced:
+        check_inputs(plan, inputs)
         try:
             outs = plan.fn(*arrays)
         except jax.errors.UnexpectedTracerError as error:

@@ -15,6 +15,7 @@ from jaxflow._core.commit import Overtaken, all_equal, all_same, commit_results
 from jaxflow._core.value import SMALL, Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.batch import Batched
+from jaxflow._dispatch.counted import Miscounted, check_inputs, taken
 from jaxflow._dispatch.doubt import Question
 from jaxflow._dispatch.executable import Signature
 from jaxflow._dispatch.generator import Position
@@ -225,6 +226,10 @@ class _Operation:
                 raise BatchedLeaf
             else:
                 self._number(x)
+        check_inputs(plan, inputs)
+        takes = taken((plan,))
+        if (len(self.floats), len(self.integers), len(self.complexes)) != takes:
+            raise Miscounted(plan, "was given numbers of other kinds")
 
     def _leaf(self, value: Value) -> int:
         """The slot of a leaf that was first met in the call."""
