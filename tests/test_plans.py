@@ -109,7 +109,7 @@ def test_a_size_equals_its_hint_only_while_the_guard_is_written_down():
         n = scope.symbol(7)
         assert n == 7
         assert (n, 3) == (7, 3)
-        assert hash(n) != hash(7)
+    assert hash(n) != hash(7)
     assert n != 7
     assert (n, 3) != (7, 3)
     assert n == n  # noqa: PLR0124
@@ -117,7 +117,8 @@ def test_a_size_equals_its_hint_only_while_the_guard_is_written_down():
         _ = n < 8
     other = Scope()
     with other:
-        assert hash(other.symbol(7)) != hash(n)
+        m = other.symbol(7)
+    assert hash(m) != hash(n)
 
 
 # ----- what a size decides ------------------------------------------------------------------------

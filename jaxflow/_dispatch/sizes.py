@@ -10,7 +10,8 @@ NOTE [Symbolic sizes]
     the number is no symbol. Four things make this sound and must stay so:
 
     - A size is no ``int``: C code that is given one cannot read its hint behind our back.
-    - Its hash is that of the expression, and names are used once: no cache (jax keeps traces of inner
+    - Its hash is that of the expression, only caches of traces are given it (NOTE [No size in a body's
+      tables]), and names are used once: no cache (jax keeps traces of inner
       functions by avals) mistakes a size for its hint, or for a size of another family, whose guards would
       be lost. Guards belong to the `Scope` of the symbols, so a cached inner trace has left its guards there.
     - Some of those caches (in C++) ask ``==`` of entries whose hashes differ, and which entries those are
@@ -36,7 +37,7 @@ import jax
 import numpy as np
 from jax.extend.core import Primitive
 
-from .lookups import asking
+from .lookups import asking, looking
 
 _serials = itertools.count()
 
@@ -116,7 +117,7 @@ class Size:
 
     def __hash__(self) -> int:
         if self.scope.thread is not None:
-            self.scope.hashed = asking()
+            self.scope.hashed = looking()
         return self._hash
 
     def __reduce__(self):

@@ -56,7 +56,7 @@ def fill_diagonal(input, /, wrap, fill_value: Scalar = 0):
     """``input`` with a number on its main diagonal; ``wrap`` goes on below in a tall matrix."""
     if input.ndim < 2:
         raise RuntimeError("dimensions must larger than 1")
-    if input.ndim > 2 and len(set(input.shape)) > 1:
+    if input.ndim > 2 and any(n != input.shape[0] for n in input.shape):
         raise RuntimeError("all dimensions of input must be of equal length")
     step = sum(contiguous_strides(input.shape))
     if wrap and input.ndim == 2:

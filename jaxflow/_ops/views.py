@@ -309,7 +309,7 @@ def squeeze_dim(g: Geometry, dim: int) -> Step:
 def squeeze_dims(g: Geometry, dims: tuple[int, ...]) -> Step:
     """Without those of the dimensions ``dims`` whose size is 1."""
     n = len(g.size)
-    wanted = {wrap_dim(d, n) for d in dims}
+    wanted = [wrap_dim(d, n) for d in dims]
     keep = [d for d in range(n) if not (d in wanted and g.size[d] == 1)]
     return _reshaped(g, tuple(g.size[d] for d in keep), tuple(g.stride[d] for d in keep))
 
