@@ -1,51 +1,91 @@
-"""Run random programs by the thousand: ``python -m compat_tests.fuzz --help``."""
+"""Random programs over all operators, on torch and on jaxflow.
+
+    python -m compat_tests.fuzz --seed 0 --count 1000                  # interpreted, a thousand of them
+    python -m compat_tests.fuzz --mode mixed --count 10000 --ledger    # as `make fuzz`, noted and resumed
+    python -m compat_tests.fuzz --program 17 --mode compiled           # show and run one
+    python -m compat_tests.fuzz --kinds values,grad,dtype,shape        # only what is wrong without a word
+"""
 
 import argparse
 import collections
 import sys
 import time
+import warnings
 
-import jax
+from compat_tests import setting  # noqa: F401  before jaxflow is imported
 
-import jaxflow
+from . import ledger
+from .compare import KINDS
+from .program import text
+from .runner import MODES, found_by, mode_of
 
-from .runner import check
+#: So many programs are done before the ledger is written again.
+CHUNK = 50
 
 
 def main():
     """Returns the exit code: 1 if the libraries disagreed on any program."""
-    parser = argparse.ArgumentParser(prog="python -m compat_tests.fuzz", description=__doc__)
-    parser.add_argument("--programs", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=0, help="seed of the first program")
-    parser.add_argument("--executor", choices=("deferred", "eager"), default="deferred")
-    parser.add_argument("--stop-after", type=int, default=10, help="findings to show in full")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
-    options = parser.parse_args()
-    jax.config.update("jax_numpy_dtype_promotion", "strict")
+    options = _options()
+    warnings.simplefilter("ignore")
+    if options.program is not None:
+        return _show(options.program, options)
+    first, now = options.seed, ledger.commit()
+    skipped = ledger.done(now, options.mode, first) if options.ledger else 0
+    causes = collections.defaultdict(list)
     started = time.perf_counter()
-    kinds = collections.Counter()
-    shown = done = 0
-    for seed in range(options.seed, options.seed + options.programs):
-        finding = check(seed, jaxflow, options.executor, shrink=shown < options.stop_after)
+    done = noted = wrong = before = 0
+    for seed in range(first + skipped, first + options.count):
+        found = found_by(seed, options.mode, shrink=not options.quick, kinds=options.kinds)
         done += 1
-        if finding:
-            kinds[finding.difference.kind] += 1
-            if shown < options.stop_after:
-                shown += 1
-                print(f"\n{finding}", flush=True)
-        spent = time.perf_counter() - started
-        progress = f"{done}/{options.programs} programs, {kinds.total()} disagree, {spent:.0f} s"
-        if sys.stderr.isatty():
-            print(f"\r{progress}", end="", file=sys.stderr, flush=True)
-        elif done % 100 == 0:
-            print(progress, file=sys.stderr, flush=True)
-        if spent > options.seconds:
-            break
-    print(
-        f"seeds {options.seed} to {options.seed + done - 1}, {options.executor}: "
-        f"{done} programs, {kinds.total()} disagree {dict(kinds) or ''}"
-    )
-    return 1 if kinds else 0
+        if found:
+            wrong += 1
+            causes[found.cause].append(seed)
+            if len(causes[found.cause]) <= options.show:
+                sys.stdout.write(f"\n{found}\n")
+                sys.stdout.flush()
+        if done - noted == CHUNK or seed == first + options.count - 1:
+            sys.stderr.write(f"{done} programs, {wrong} wrong, {time.perf_counter() - started:.0f} s\n")
+            if options.ledger:
+                ledger.noted(now, options.mode, first, done - noted, wrong - before)
+            noted, before = done, wrong
+    for cause, seeds in sorted(causes.items(), key=_harm):
+        sys.stdout.write(f"{len(seeds):5} {cause}: {' '.join(map(str, seeds[:8]))}\n")
+    last = first + options.count - 1
+    sys.stdout.write(f"seeds {first + skipped} to {last}, {options.mode}: {done} programs, {wrong} wrong\n")
+    return 1 if wrong else 0
+
+
+def _harm(item):
+    """The most harmful kind first, then what was found most often."""
+    cause, seeds = item
+    return KINDS.index(cause.split()[0]), -len(seeds)
+
+
+def _options():
+    parser = argparse.ArgumentParser(prog="python -m compat_tests.fuzz", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first program")
+    parser.add_argument("--count", type=int, default=300, help="how many programs, one seed after the other")
+    parser.add_argument("--mode", choices=(*MODES, "mixed"), default="interpreter")
+    parser.add_argument("--program", type=int, metavar="SEED", help="show the program of a seed, and run it")
+    parser.add_argument("--kinds", type=lambda s: s.split(","), default=KINDS, help=", ".join(KINDS))
+    parser.add_argument("--show", type=int, default=1, help="findings of each cause to show in full")
+    parser.add_argument("--quick", action="store_true", help="shrink nothing")
+    parser.add_argument("--ledger", action="store_true",
+                        help=f"note the run in {ledger.PATH.name}, and go on with it")
+    options = parser.parse_args()
+    if unknown := set(options.kinds) - set(KINDS):
+        parser.error(f"no such kinds: {', '.join(sorted(unknown))}")
+    return options
+
+
+def _show(seed, options):
+    _, draw = MODES[mode_of(seed, options.mode)]
+    program, rounds = draw(seed)
+    sys.stdout.write(f"sizes {rounds}\n{text(program, sizes=rounds[0])}\n\n")
+    found = found_by(seed, options.mode, shrink=not options.quick, kinds=options.kinds)
+    sys.stdout.write(f"{found or 'alike'}\n")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

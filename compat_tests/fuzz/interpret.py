@@ -6,9 +6,14 @@ import re
 import warnings
 from typing import Any
 
-import numpy as np
+import torch
 
-from . import functions
+from compat_tests.ops.arguments import to_torch
+
+from . import functions, make, samples
+
+#: The base of a view, where no name of the program holds it.
+UNNAMED = "a tensor no longer named"
 
 compiled = functools.lru_cache(maxsize=100_000)(lambda code: compile(code, "<program>", "exec"))
 
@@ -31,6 +36,7 @@ class Facts:
     has_grad: bool
     values: Any = None
     grad: Any = None
+    memory: tuple = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,21 +50,23 @@ class Entry:
 
 def fresh_space(T):
     """What names a program starts with."""
-    return {"T": T, "functions": functions}
+    return {"T": T, "functions": functions, "make": make, "samples": samples}
 
 
 def values(t):
-    """The tensor as a NumPy array of its own."""
-    return np.array(t.detach().numpy(force=True))
+    """The tensor's numbers, as a plain tensor of torch."""
+    if isinstance(t, torch.Tensor):
+        return t.detach().resolve_conj().resolve_neg().clone()
+    return to_torch(t)
 
 
-def run(program, T, values=values):
+def run(program, T, values=values, sizes=()):
     """Execute ``program`` on the module ``T`` and return its log, a list of `Entry`.
 
     Statements about names that do not exist (a failed statement made none) are left out. ``values`` says
-    what is taken down of a tensor's numbers.
+    what is taken down of a tensor's numbers, ``sizes`` what the names of sizes stand for.
     """
-    space = fresh_space(T)
+    space = {**fresh_space(T), **dict(sizes)}
     return [entry for entry, _ in steps(program, space, values)]
 
 
@@ -95,19 +103,31 @@ def tensors(space):
     return {name: t for name, t in space.items() if isinstance(t, space["T"].Tensor)}
 
 
-def observe(space, looks, values):
+def numbers(space):
+    """What a program has read from tensors: name to number or list."""
+    return {name: x for name, x in space.items() if name[0] == "s" and name[1:].isdigit()}
+
+
+def observe(space, looks, values=values):
     """Facts of every tensor in the pool, with values where ``looks``.
 
     Where even a look at ``grad_fn`` is refused (a view that lost its history), that is the fact.
     """
     pool = tensors(space)
     seen = {}
+    homes = {}
     for name, t in pool.items():
         try:
+            if t.numel():
+                homes.setdefault(t.untyped_storage().data_ptr(), []).append(name)
             seen[name] = facts(t, pool, looks, values)
         except Exception as error:
             seen[name] = described(error)
-    return seen
+    for names in homes.values():
+        for name in names:
+            if len(names) > 1 and isinstance(seen[name], Facts):
+                seen[name] = dataclasses.replace(seen[name], memory=tuple(names))
+    return seen | numbers(space)
 
 
 def facts(t, pool, looks, values):
@@ -127,7 +147,7 @@ def facts(t, pool, looks, values):
         requires_grad=t.requires_grad,
         leaf=t.is_leaf,
         grad_fn=None if t.grad_fn is None else t.grad_fn.name(),
-        base=None if base is None else (names or ["a tensor no longer named"])[0],
+        base=None if base is None else (names or [UNNAMED])[0],
         has_grad=grad is not None,
         values=values(t) if looks else None,
         grad=values(grad) if looks and grad is not None else None,

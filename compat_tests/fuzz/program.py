@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-NAME = re.compile(r"\bt\d+\b")
+NAME = re.compile(r"\b[ts]\d+\b")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,11 +25,14 @@ class Instruction:
         return set(NAME.findall(self.code)) - set(self.makes)
 
 
-def text(program, library="torch"):
+def text(program, library="torch", sizes=()):
     """The program as Python that runs by itself and prints every tensor it still holds."""
     lines = [f"import {library} as T", ""]
-    if any("functions." in i.code for i in program):
-        lines[1:1] = ["from compat_tests.fuzz import functions"]
+    helpers = [name for name in ("functions", "make", "samples")
+               if any(f"{name}." in i.code for i in program)]
+    if helpers:
+        lines[1:1] = [f"from compat_tests.fuzz import {', '.join(helpers)}"]
+    lines += [f"{name} = {size}" for name, size in dict(sizes).items()]
     lines += [i.code for i in program]
     lines += [
         "",

@@ -1,17 +1,85 @@
-"""Running one seed on both libraries, and shrinking what it finds."""
+"""Running the program of a seed on both libraries, and shrinking what it finds."""
 
 import dataclasses
 import functools
+import re
 
 import torch
 
 from compat_tests.exact import Twins
 
-from .compare import first_difference
+from . import machine, programs, whole
+from .compare import KINDS, first_difference
 from .generate import generate
 from .interpret import run
 from .minimise import minimise
 from .program import text
+
+#: Mode to how it is run and how its programs are drawn.
+MODES = dict.fromkeys(machine.MODES, (machine.first_wrong, programs.drawn))
+MODES |= dict.fromkeys(whole.MODES, (whole.first_wrong, programs.drawn_pure))
+MODES["views"] = (lambda program, rounds, _, kinds: machine.first_wrong(program, rounds, "eager", kinds),
+                  lambda seed: (generate(seed), [{}]))
+
+#: Of twenty seeds that are run in mixed modes, one each; the others are interpreted. Two go through XLA.
+_OF_TWENTY = ("compiled", "compile", "vmap", "eager", "at_once", "views")
+
+
+def mode_of(seed, mode):
+    """The mode that a seed is run in."""
+    if mode != "mixed":
+        return mode
+    return _OF_TWENTY[seed % 20] if seed % 20 < len(_OF_TWENTY) else "interpreter"
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What a seed's program does wrong in a mode: the shortest program found, its sizes, the difference."""
+
+    seed: int
+    mode: str
+    program: list
+    rounds: list
+    wrong: object
+
+    @property
+    def cause(self):
+        """What is different after a call of what, in a word each: findings of one cause mostly share it."""
+        called = re.findall(r"\.?(\w+)\(", self.wrong.difference.code.partition("make.new")[0])
+        return f"{self.wrong.kind} {called[-1] if called else self.wrong.difference.code[:40]}"
+
+    def __str__(self):
+        return (f"--- seed {self.seed}, {self.mode} ---\n{self.wrong}\n\nsizes {self.rounds}\n"
+                f"{text(self.program, sizes=self.rounds[0])}\n")
+
+
+def found_by(seed, mode="interpreter", *, shrink=True, kinds=KINDS):
+    """Run the program of ``seed`` over all operators; what is wrong, as `Found`, or None."""
+    mode = mode_of(seed, mode)
+    first_wrong, draw = MODES[mode]
+    program, rounds = draw(seed)
+    wrong = first_wrong(program, rounds, mode, kinds)
+    if wrong is None:
+        return None
+    if shrink:
+        program, rounds, wrong = _shrunk(program, rounds, wrong,
+                                         lambda *smaller: first_wrong(*smaller, mode, kinds))
+    return Found(seed, mode, program, rounds, wrong)
+
+
+def _shrunk(program, rounds, wrong, check):
+    """Fewer lines and rounds that show a difference of the same kind after the same line."""
+    def same(part, sizes):
+        found = check(part, sizes)
+        return (found is not None and found.kind == wrong.kind
+                and found.difference.code == wrong.difference.code)
+
+    for fewer in ([wrong.sizes], [rounds[0], wrong.sizes], rounds[: wrong.round + 1]):
+        if len(fewer) < len(rounds) and same(program, fewer):
+            rounds = fewer
+            break
+    program = minimise(program, lambda part: same(part, rounds))
+    return program, rounds, check(program, rounds)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,4 +126,4 @@ def compare(program, library, executor):
 def _exact(program):
     """torch's log with its numbers in double precision."""
     with Twins() as twins:
-        return run(program, torch, lambda t: twins.value(t).numpy())
+        return run(program, torch, twins.value)

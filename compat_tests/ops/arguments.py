@@ -21,7 +21,7 @@ class Converter:
     """Converts arguments; those converted by the same one share memory where their originals do."""
 
     def __init__(self):
-        self.tensors, self.storages = {}, {}
+        self.tensors, self.storages, self.kept = {}, {}, []
 
     def convert(self, x):
         """``x`` as jaxflow's."""
@@ -52,6 +52,7 @@ class Converter:
             raise TypeError(f"a sample of layout {x.layout}")
         if x.device.type != "cpu":
             raise TypeError(f"a sample on the device {x.device}")
+        self.kept.append(leaf)  # or another's memory could get the address, which is a storage's name here
         storage = leaf.untyped_storage()
         alone = leaf.is_contiguous() and leaf.numel() * leaf.element_size() == storage.nbytes()
         home = (storage.data_ptr(), leaf.dtype)

@@ -1,0 +1,70 @@
+"""The ledger of runs: which programs of which commit were run, and how many of them went wrong."""
+
+import csv
+import dataclasses
+import pathlib
+import subprocess
+
+PATH = pathlib.Path(__file__).parent / "ledger.csv"
+
+
+@dataclasses.dataclass
+class Row:
+    """One run: ``count`` programs from the seed ``first`` on, at a commit, in a mode."""
+
+    commit: str
+    mode: str
+    first: int
+    count: int
+    wrong: int
+
+
+NAMES = [field.name for field in dataclasses.fields(Row)]
+
+
+def commit():
+    """The commit that is run, with a plus where files differ from it."""
+    here = pathlib.Path(__file__).parent
+
+    def git(*words):
+        run = subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True, check=True)
+        return run.stdout
+
+    changed = [line for line in git("status", "--porcelain", "--untracked-files=no").splitlines()
+               if not line.endswith(PATH.name)]
+    return git("rev-parse", "--short=12", "HEAD").strip() + ("+" if changed else "")
+
+
+def read(path=PATH):
+    """The rows there are."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return [Row(r["commit"], r["mode"], *(int(r[n]) for n in ("first", "count", "wrong")))
+                for r in csv.DictReader(file)]
+
+
+def write(rows, path=PATH):
+    """Write all rows anew."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, NAMES, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(map(dataclasses.asdict, rows))
+
+
+def noted(now, mode, first, count, wrong, path=PATH):
+    """Note that ``count`` more programs of a run were done; where the run has a row, it grows."""
+    rows = read(path)
+    for row in rows:
+        if (row.commit, row.mode, row.first) == (now, mode, first):
+            row.count += count
+            row.wrong += wrong
+            break
+    else:
+        rows.append(Row(now, mode, first, count, wrong))
+    write(rows, path)
+
+
+def done(now, mode, first, path=PATH):
+    """How many programs of a run are done."""
+    return sum(row.count for row in read(path) if (row.commit, row.mode, row.first) == (now, mode, first))

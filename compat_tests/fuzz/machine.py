@@ -1,0 +1,160 @@
+"""Running a program in a mode, and telling what is wrong from what rounding makes of a discontinuity.
+
+NOTE [Line by line]
+    Two right results differ in their last bits, and ``floor`` or an index makes a whole number of that. So
+    where the values of two runs differ, the program is run on both libraries line by line: after each line
+    torch's numbers are made those of jaxflow, so that the next line begins with the same ones on both, and
+    is judged alone. A line that differs then is wrong. Where none does, the first run has to be what the
+    lines gave one by one: numbers that nobody looked at in between are no others for it.
+"""
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import functools
+import warnings
+
+import torch
+
+import jaxflow
+from compat_tests.exact import Twins
+from jaxflow._core import flags
+
+from .compare import KINDS, first_difference
+from .draw import overlaps_itself
+from .interpret import Facts, fresh_space, run, steps, tensors
+from .program import Instruction
+
+#: ``interpreter`` and ``compiled`` record in a thread of their own, which no program before has made
+#: cautious; ``at_once`` goes on in that of the programs before, which has mostly stopped recording: NOTE [Run
+#: at once].
+MODES = ("interpreter", "compiled", "eager", "at_once")
+
+
+@contextlib.contextmanager
+def running(mode):
+    """The executor of a mode: programs interpreted (as long as that pays), compiled, or no programs."""
+    interpret, flags.INTERPRET = flags.INTERPRET, mode in ("interpreter", "at_once")
+    try:
+        with jaxflow.execution("eager" if mode == "eager" else "deferred"):
+            yield
+    finally:
+        flags.INTERPRET = interpret
+
+
+@dataclasses.dataclass(frozen=True)
+class Wrong:
+    """A difference: in which round of sizes, what, and whether it shows when lines are run one by one."""
+
+    round: int
+    sizes: dict
+    difference: object
+    how: str
+
+    @property
+    def kind(self):
+        """What is different, in a word."""
+        return self.difference.kind
+
+    def __str__(self):
+        return f"with {self.sizes} ({self.how}), {self.difference}"
+
+
+def first_wrong(program, rounds, mode, kinds=KINDS):
+    """The first thing that jaxflow does otherwise than torch, as `Wrong`; None if there is none.
+
+    ``kinds`` are the kinds of facts that are compared, of `compare.KINDS`.
+    """
+    found = _all_rounds(program, rounds, mode)
+    for k, sizes in enumerate(rounds):
+        expected = run(program, torch, sizes=sizes)
+        exact = functools.cache(lambda sizes=sizes: _exact(program, sizes))
+        difference = first_difference(expected, found[k], exact, kinds)
+        if difference is None:
+            continue
+        if difference.kind not in ("values", "grad", "access", "error"):
+            return Wrong(k, sizes, difference, "as it runs")
+        alone, log = line_by_line(program, sizes, mode, kinds)
+        if alone is not None:
+            return Wrong(k, sizes, alone, "line by line")
+        if (unread := first_difference(log, found[k], kinds=kinds)) is not None:
+            return Wrong(k, sizes, unread, "other than line by line")
+    return None
+
+
+def _all_rounds(program, rounds, mode):
+    """jaxflow's logs: all rounds before any is compared, so that what one left behind is there for others."""
+    def logs():
+        with running(mode):
+            return [run(program, jaxflow, sizes=sizes) for sizes in rounds]
+
+    if mode not in ("interpreter", "compiled"):
+        return logs()
+    with concurrent.futures.ThreadPoolExecutor(1) as fresh:
+        return fresh.submit(logs).result()
+
+
+def _exact(program, sizes):
+    with Twins() as twins:
+        return run(program, torch, twins.value, sizes)
+
+
+def line_by_line(program, sizes, mode, kinds=KINDS):
+    """The first `Difference` of a line run from the same numbers, and jaxflow's log as far as it went."""
+    log = []
+    spaces = [{**fresh_space(T), **sizes} for T in (jaxflow, torch, torch)]
+    twins = Twins()
+    for instruction in program:
+        if not instruction.uses <= spaces[0].keys():
+            continue
+        looking = Instruction(instruction.code, instruction.makes, True, instruction.fatal)
+        with running(mode):
+            ((ours, _),) = steps([looking], spaces[0])
+        ((theirs, _),) = steps([looking], spaces[1])
+        with twins:
+            ((exact, _),) = steps([looking], spaces[2], twins.value)
+        difference = first_difference([theirs], [ours], lambda exact=exact: [exact], kinds)
+        shown = ours if instruction.looks else _unseen(ours)
+        log.append(shown)
+        if difference is not None:
+            return difference, log
+        if ours.error and instruction.fatal:
+            break
+        _rebase(ours, theirs, spaces[0], spaces[1])
+        with twins:
+            _rebase(ours, None, spaces[0], spaces[2])
+    return None, log
+
+
+def _unseen(entry):
+    facts = {n: dataclasses.replace(f, values=None, grad=None) if isinstance(f, Facts) else f
+             for n, f in entry.facts.items()}
+    return dataclasses.replace(entry, facts=facts)
+
+
+def _rebase(ours, theirs, space, other):
+    """Give torch's tensors the numbers of jaxflow's, without a trace."""
+    pool = tensors(other)
+    for name, fact in ours.facts.items():
+        if not isinstance(fact, Facts):
+            if name in other and isinstance(fact, (float, complex, list)):
+                other[name] = space[name]
+            continue
+        for numbers, field, t in ((fact.values, "values", pool[name]),
+                                  (fact.grad, "grad", pool[name].grad if fact.grad is not None else None)):
+            if t is None or numbers is None or not (numbers.is_floating_point() or numbers.is_complex()):
+                continue
+            if theirs is not None and isinstance(theirs.facts[name], Facts):
+                if torch.allclose(getattr(theirs.facts[name], field), numbers, 0, 0, equal_nan=True):
+                    continue
+            _overwrite(t, numbers)
+
+
+def _overwrite(t, numbers):
+    for dim, (size, stride) in enumerate(zip(t.shape, t.stride(), strict=True)):
+        if size > 1 and not stride:
+            t, numbers = t.detach().narrow(dim, 0, 1), numbers.narrow(dim, 0, 1)
+    if overlaps_itself(t) or t.is_conj() or t.is_neg():
+        return
+    with torch.inference_mode(t.is_inference()), warnings.catch_warnings():
+        (t if t.is_inference() else t.data).copy_(numbers)

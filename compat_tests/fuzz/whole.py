@@ -1,0 +1,121 @@
+"""Programs as one function: through ``compile`` and ``vmap``."""
+
+import warnings
+
+import torch
+
+import jaxflow
+
+from . import functions, make, samples
+from .compare import KINDS, first_difference
+from .interpret import Entry, described, execute, fresh_space, observe
+from .machine import Wrong, running
+from .program import NAME, Instruction
+
+MODES = ("compile", "vmap")
+#: What is compared of what ``vmap`` gives.
+OF_BATCHES = ("values", "dtype", "shape", "error")
+#: Examples that ``vmap`` maps over.
+BATCH = 3
+
+
+def split(program, sizes):
+    """The program's inputs and its body: lines that make tensors first, then those that torch takes."""
+    space = {**fresh_space(torch), **sizes}
+    inputs, body = [], []
+    for instruction in program:
+        if not instruction.uses <= space.keys() or instruction.code == "pass":
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if execute(instruction, space) is not None:
+                continue
+        leading = not body and instruction.code.split(" = ", 1)[-1].startswith("make.new(")
+        (inputs if leading else body).append(instruction)
+    return inputs, body
+
+
+def source(inputs, body):
+    """The text of the function, and the names that it takes and returns."""
+    taken = [name for i in inputs for name in i.makes]
+    made = list(dict.fromkeys(name for i in body for name in i.makes))
+    gone = {name for i in body if i.code.startswith("del ") for name in NAME.findall(i.code)}
+    kept = [name for name in made if name not in gone]
+    lines = [f"def body({', '.join([*taken, 'n', 'm', 'k'])}):", *(f"    {i.code}" for i in body),
+             f"    return {{{', '.join(f'{name!r}: {name}' for name in kept)}}}"]
+    return "\n".join(lines), taken
+
+
+def performed(T, program, rounds, way):
+    """A log of one entry for each round."""
+    inputs, body = split(program, rounds[0])
+    code, taken = source(inputs, body)
+    space = {"T": T, "functions": functions, "make": make, "samples": samples, "__name__": "program"}
+    exec(compile(code, "<body>", "exec"), space)
+    call = space["body"]
+    if way == "compile" and T is jaxflow:
+        call = T.compile(call)
+    log = []
+    for sizes in rounds:
+        mine = {**fresh_space(T), **sizes}
+        for instruction in inputs:
+            execute(_batched(instruction) if way == "vmap" else instruction, mine)
+        log.append(_called(T, call, mine, taken, sizes, way))
+    return log
+
+
+def _batched(instruction):
+    code = instruction.code.replace("make.new(T, (", f"make.new(T, ({BATCH}, ").replace(", grad=True", "")
+    return Instruction(code, instruction.makes)
+
+
+def _called(T, call, mine, taken, sizes, way):
+    error = None
+    arguments = [mine[name] for name in taken]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if way == "vmap":
+                mine |= T.vmap(lambda *given: _tensors(T, call(*given, *sizes.values())))(*arguments)
+            else:
+                mine |= call(*arguments, *sizes.values())
+        except Exception as e:
+            error = described(e)
+    return Entry("the body", error, observe(mine, True))
+
+
+def _tensors(T, found):
+    return {name: x for name, x in found.items() if isinstance(x, T.Tensor)}
+
+
+def first_wrong(program, rounds, way, kinds=KINDS):
+    """The first thing that the function does otherwise on jaxflow, as `Wrong`."""
+    if way == "vmap":
+        kinds = tuple(kind for kind in kinds if kind in OF_BATCHES)
+    inputs, _ = split(program, rounds[0])
+    if not inputs:
+        return None
+    expected = performed(torch, program, rounds, way)
+    with running("compiled" if way == "compile" else "interpreter"):
+        found = performed(jaxflow, program, rounds, way)
+    for k, (theirs, ours, sizes) in enumerate(zip(expected, found, rounds, strict=True)):
+        if way == "vmap" and theirs.error:
+            continue  # which operations have no rule for a batch is told in words of each library
+        difference = first_difference([theirs], [ours], kinds=kinds)
+        if difference is not None and not _unstable(difference, program, k, rounds, way):
+            return Wrong(k, sizes, difference, way)
+    return None
+
+
+def _unstable(difference, program, k, rounds, way):
+    """Whether torch's own result is another for inputs that are off in their last bits."""
+    if difference.kind not in ("values", "grad", "access", "error"):
+        return False
+    plain = performed(torch, program, rounds, way)[k]
+    for seed in range(3):
+        with make.jittered(seed):
+            moved = performed(torch, program, rounds, way)[k]
+        found = first_difference([plain], [moved], kinds=(difference.kind,))
+        if found is not None and found.where == difference.where:
+            return True
+    return False
