@@ -6,7 +6,7 @@ import functools
 import torch
 
 from .arguments import argument, writable
-from .operators import REQUIRED, table
+from .operators import REQUIRED, present, table
 from .program import Instruction
 
 TRIES = 6
@@ -26,6 +26,8 @@ def operator(d):
     path = d.choice(d.choice(names().values()))
     forms = table()[path]
     refused = None
+    if not present(path):
+        return None
     for _ in range(TRIES):
         call = _drawn(d, path, d.choice(forms))
         if call is None:

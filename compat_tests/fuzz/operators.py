@@ -1,4 +1,4 @@
-"""PyTorch's operators as its own schemas declare them: every public form of a call that jaxflow has too.
+"""PyTorch's operators as its own schemas declare them: every public form of a call.
 
 A row is a path (``special.xlogy``, ``Tensor.add_``) with the forms of its call: names, types and defaults of
 the parameters. Nothing is listed by hand but what is left out, in ``left_out.txt``, each with its reason.
@@ -94,14 +94,23 @@ def _form(schema):
 
 
 def _paths(name):
-    places = [(name, torch, jaxflow, ""), (name, torch.Tensor, jaxflow.Tensor, "Tensor."),
-              (name, torch.nn.functional, jaxflow.nn.functional, "nn.functional.")]
+    places = [(name, torch, ""), (name, torch.Tensor, "Tensor."),
+              (name, torch.nn.functional, "nn.functional.")]
     for prefix, module in _NAMESPACES:
         if name.startswith(prefix):
-            places.append((name.removeprefix(prefix), getattr(torch, module), getattr(jaxflow, module),
-                           module + "."))
-    for short, theirs, ours, prefix in places:
+            places.append((name.removeprefix(prefix), getattr(torch, module), module + "."))
+    for short, theirs, prefix in places:
         found = getattr(theirs, short, None)
         # What is written in Python has a signature of its own: samples call it.
-        if callable(found) and not isinstance(found, (types.FunctionType, type)) and hasattr(ours, short):
+        if callable(found) and not isinstance(found, (types.FunctionType, type)):
             yield prefix + short
+
+
+@functools.cache
+def present(path):
+    """Whether jaxflow has a name; the table has all, so that a new one changes no other program."""
+    try:
+        functools.reduce(getattr, path.split("."), jaxflow)
+    except AttributeError:
+        return False
+    return True

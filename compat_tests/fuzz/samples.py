@@ -40,8 +40,11 @@ def _usable(key):
     rec = records.record(key)
     if rec.name in _OPEN or records.is_random(key) or not records.dtypes(key):
         return False
-    if _APART & set(re.split(r"[._]", rec.name)):
-        return False
+    return not _APART & set(re.split(r"[._]", rec.name))
+
+
+@functools.cache
+def _present(key):
     try:
         records.resolve(key)
     except AttributeError:
@@ -85,7 +88,7 @@ def sampled(d):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = _sample(key, dtype, number := d.between(0, MOST - 1))
-    if found is None or found.output_process_fn_grad.__code__.co_code != _ITSELF:
+    if found is None or not _present(key) or found.output_process_fn_grad.__code__.co_code != _ITSELF:
         return None
     text = f"samples.called(T, {key!r}, {dtype!r}, {number}, {layout!r})"
     fine, result = d.tried(text)
