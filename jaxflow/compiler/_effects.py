@@ -360,6 +360,8 @@ class Effects:
 
     def _unguarded(self) -> None:
         names = self.watcher.names.union(*(c.co_freevars for c in self.watcher.codes))
+        if "data_ptr" in names:
+            self.blame("it asks where memory lies, by data_ptr()")
         for name, shown, x in self.reach.opaque:
             if not name or name in names or self.reach.everything:
                 where = line_of(name, self.watcher.codes) if name else None

@@ -113,12 +113,16 @@ class Builder(Effects):
                     self.places.pop(at, None)
 
     def _find_exact(self, leaves: set, writes: list[tuple], recipes: Recipes) -> None:
-        """Views among the arguments whose base is used by itself: there it counts which part they are."""
+        """Views among the arguments of which it counts which part of their base they are.
+
+        It does where the base is used by itself, or where the call asks for it.
+        """
         used = {self.places.get(id(s)) for s, slot in self.capture.held.values() if slot in leaves}
         used |= {w[0] for w in writes} | recipes.used
+        asked = "storage_offset" in self.watcher.names
         self.exact = [
-            i for i, t in enumerate(t for t in self.arguments)
-            if t._view is not None and self.places.get(id(t._storage)) in used
+            i for i, t in enumerate(self.arguments)
+            if t._view is not None and (asked or self.places.get(id(t._storage)) in used)
         ]
 
     def place_of(self, s: Storage) -> tuple:

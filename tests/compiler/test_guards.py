@@ -570,3 +570,15 @@ def test_names_of_a_function_among_the_builtins_are_followed(deferred, monkeypat
     out = [f(ONES) for _ in range(3)]
     settings.scaling = 3.0
     assert [x.tolist() for x in (*out, f(ONES))] == [[2.0, 2.0]] * 3 + [[3.0, 3.0]]
+
+
+def test_where_in_its_storage_an_argument_starts(deferred):
+    x = torch.arange(10.0)
+    offset = torch.compile(lambda t: (t.storage_offset(), t + 1))
+    assert [offset(x[i : i + 2])[0] for i in (1, 1, 1, 2, 2, 1, 3)] == [1, 1, 1, 2, 2, 1, 3]
+    assert offset.explain()["hits"] == 4
+    address = torch.compile(lambda t: (t.data_ptr(), t + 1))
+    for i in (1, 1, 1, 2):
+        t = x[i : i + 2]
+        assert address(t)[0] == t.data_ptr()
+    assert address.explain()["python"] == ["it asks where memory lies, by data_ptr()"]
