@@ -150,3 +150,28 @@ def test_a_tensor_of_a_storage_has_its_bytes():
     assert torch.tensor(typed).tolist() == torch.tensor(typed, dtype=torch.float32).tolist() == [1, 2]
     with pytest.raises(RuntimeError, match="Storage of type Long or an UntypedStorage, but got Float"):
         torch.tensor(typed, dtype=torch.int64)
+
+
+@pytest.fixture(params=["eager", "deferred", "compiled"])
+def everywhere(request):
+    """Run the test eagerly, by the interpreter and compiled."""
+    if request.param == "compiled":
+        request.getfixturevalue("compiled")
+    with torch.execution("eager" if request.param == "eager" else "deferred"):
+        yield
+
+
+@pytest.mark.usefixtures("everywhere")
+def test_high_powers_of_integers_wrap():
+    x = torch.tensor([3, 2, 7])
+    assert (x ** torch.tensor([64, 64, 100])).tolist() == [8733086111712066817, 0, 3728452490685454945]
+    assert (x ** 100).tolist() == [-2984622845537545263, 0, 3728452490685454945]
+    assert (3 ** torch.tensor(100)).item() == -2984622845537545263
+    assert (x ** torch.tensor(2**62 + 1)).tolist() == [3, 0, 7]
+    byte, signed = (torch.tensor([3, -7 if dtype is torch.int8 else 7, 1, 0], dtype=dtype)
+                    for dtype in (torch.uint8, torch.int8))
+    assert (byte ** 200).tolist() == [161, 193, 1, 0]
+    assert (signed ** torch.tensor([100, 127, 99, 0], dtype=torch.int8)).tolist() == [-47, 73, 1, 1]
+    inverse = torch.tensor([-1, -1, 1, 2, 0]) ** torch.tensor([-65, -66, -70, -1, -1])
+    assert inverse.tolist() == [-1, 1, 1, 0, 0]
+    assert torch.func.vmap(torch.pow)(x, torch.tensor([64, 0, 3])).tolist() == [8733086111712066817, 1, 343]

@@ -220,9 +220,25 @@ def _power(base, exponent):
     return jnp.power(base, exponent)
 
 
+def _by_squares(base, exponent):
+    """An integer to a power that is not negative, modulo two to the number of bits; any other gives 1.
+
+    The loop ends after the last bit of the largest exponent; ``jnp.power`` takes only six bits of each.
+    """
+    def further(state):
+        return jnp.any(state[1] > 0)
+
+    def step(state):
+        product, left, square = state
+        product = jnp.where((left & 1) == 1, product * square, product)
+        return product, left >> 1, square * square
+
+    return jax.lax.while_loop(further, step, (jnp.ones_like(base), jnp.maximum(exponent, 0), base))[0]
+
+
 def _integer_power(base, exponent):
     refuse("pow", base, BOOL)
-    raised = jnp.power(base, jnp.maximum(exponent, 0))
+    raised = _by_squares(base, exponent)
     if not jnp.issubdtype(exponent.dtype, np.signedinteger):
         return raised
     # One over an integer is 0 in integers, unless the integer is 1 or -1.
