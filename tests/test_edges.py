@@ -175,3 +175,51 @@ def test_high_powers_of_integers_wrap():
     inverse = torch.tensor([-1, -1, 1, 2, 0]) ** torch.tensor([-65, -66, -70, -1, -1])
     assert inverse.tolist() == [-1, 1, 1, 0, 0]
     assert torch.func.vmap(torch.pow)(x, torch.tensor([64, 0, 3])).tolist() == [8733086111712066817, 1, 343]
+
+
+@pytest.mark.usefixtures("everywhere")
+def test_trapezoids_of_integers_add_up_in_int64():
+    y = torch.tensor([255, 1, 2, 128], dtype=torch.uint8)
+    assert torch.trapezoid(y).item() == 322.5 and torch.trapezoid(y, dx=300).item() == 96750
+    assert torch.trapezoid(y, y).item() == 127.5  # products of bytes are bytes
+    assert torch.trapezoid(y, y.float()).item() == 8191.5
+    assert torch.cumulative_trapezoid(y, dx=-2).tolist() == [0, -3, -133]
+    assert torch.cumulative_trapezoid(y, y).tolist() == [0, 1.5, 127.5]
+    assert gradient(lambda x: torch.trapezoid(x, dx=2), [1.0, 4.0, 9.0]) == [1, 2, 1]
+    assert gradient(lambda x: torch.cumulative_trapezoid(x, x), [1.0, 4.0, 9.0]) == [-2, 4, 9]
+
+
+def test_trapezoids_refuse_what_pytorch_refuses():
+    ones, truth = torch.ones(2, 3), torch.tensor([True, False])
+    for call, error, message in (
+        (lambda: torch.trapezoid(torch.tensor(1.0)), IndexError, "specified as -1 but tensor has no"),
+        (lambda: torch.cumulative_trapezoid(torch.tensor(1.0)), IndexError, "cannot be applied to a 0-dim"),
+        (lambda: torch.trapezoid(ones, dim=2), IndexError, "Dimension out of range"),
+        (lambda: torch.trapezoid(ones, torch.ones(2)), RuntimeError, "one `x` value for each sample point"),
+        (lambda: torch.trapezoid(ones, dx=2j), RuntimeError, "only support dx as a real number"),
+        (lambda: torch.trapezoid(truth), RuntimeError, "received a bool input for `y`"),
+        (lambda: torch.cumulative_trapezoid(truth, truth), RuntimeError, "a bool input for `x` or `y`"),
+    ):
+        with pytest.raises(error, match=message):
+            call()
+    assert torch.cumulative_trapezoid(torch.ones(2, 0)).shape == (2, 0)
+    assert torch.trapezoid(torch.ones(2, 3, 4), torch.ones(3, 1), dim=1).shape == (2, 4)
+
+
+@pytest.mark.usefixtures("everywhere")
+def test_the_upper_bound_of_hardtanh_wins():
+    x = torch.tensor([1.0, 200.0, 2.0, NAN])
+    assert F.hardtanh_(x, 100, 2.0)[:3].tolist() == [2, 2, 2] and x[3].isnan()
+    assert gradient(lambda x: F.hardtanh_(x * 1, 100, 2.0), [1.0, 200.0]) == [0, 0]
+
+
+@pytest.mark.usefixtures("everywhere")
+def test_the_derivative_of_entr():
+    found = gradient(torch.special.entr, [-1.0, 0.0, 1.0])
+    assert np.isnan(found[0]) and found[1:] == [float("inf"), -1]
+
+
+@pytest.mark.usefixtures("everywhere")
+def test_no_elements_have_no_variance():
+    assert torch.zeros(0).var(correction=-1).isnan() and torch.zeros(0, 2).std(0, correction=-2).isnan().all()
+    assert torch.std_mean(torch.zeros(0), correction=-1)[0].isnan()

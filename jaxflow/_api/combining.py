@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -159,33 +160,69 @@ def _linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1,
 # ---------------------------------------------------------------------------------------- integrals
 
 
-def _trapezoids(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
-    """The area between each pair of neighbouring samples along ``dim``."""
-    count = y.shape[dim]
-    pairs = y.narrow(dim, 1, count - 1) + y.narrow(dim, 0, count - 1)
-    if x is None:
-        return pairs * dx / 2.0
-    if x.dim() == 1 and y.dim() > 1:
+def _refuse_samples(name: str, y: Tensor, x: Tensor | None, dx: Any) -> None:
+    if x is not None:
+        if y._aval.dtype is dtypes.bool or x._aval.dtype is dtypes.bool:
+            raise RuntimeError(f"{name}: received a bool input for `x` or `y`, but bool is not supported")
+    elif y._aval.dtype is dtypes.bool:
+        raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
+    elif isinstance(dx, (bool, complex)):
+        raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
+
+
+def _ends(y: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """All samples along ``dim`` but the last, and all but the first."""
+    count = max(y.shape[dim] - 1, 0)
+    return y.narrow(dim, 0, count), y.narrow(dim, min(1, y.shape[dim]), count)
+
+
+def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
+    """How far apart the samples are, in a shape that goes with theirs."""
+    if x.dim() == 1:
+        if x.numel() != y.shape[dim]:
+            raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
         shape = [1] * y.dim()
         shape[dim] = x.numel()
-        x = x.reshape(shape)
-    widths = x.diff(dim=dim if x.dim() == y.dim() else -1)
-    return pairs * widths / 2.0
+        x = x.view(shape)
+    elif x.dim() < y.dim():
+        x = x.view([1] * (y.dim() - x.dim()) + list(x.shape))
+    left, right = _ends(x, dim)
+    return right - left
+
+
+def _areas(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
+    """Twice the area between each pair of neighbouring samples at ``x``."""
+    left, right = _ends(y, dim)
+    return (left + right) * _widths(name, y, x, dim)
 
 
 @composite("function", aliases=("trapz",))
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1,
               axis: int | None = None) -> Tensor:
     """The integral of samples along ``dim`` by the trapezoidal rule, at ``x`` or ``dx`` apart."""
-    dim = (dim if axis is None else axis) % y.dim()
+    dim = dim if axis is None else axis
+    if y.dim() == 0:
+        shown = dim if x is None else wrap_dim(dim, 0)
+        raise IndexError(f"Dimension specified as {shown} but tensor has no dimensions")
+    dim = wrap_dim(dim, y.dim())
     if y.shape[dim] == 0:
-        return y.new_zeros(y.sum(dim).shape)
-    return _trapezoids(y, x, dx, dim).sum(dim)
+        return y.new_zeros(y.shape[:dim] + y.shape[dim + 1:])
+    _refuse_samples("trapezoid", y, x, dx)
+    if x is None:
+        # Between equal steps every sample counts in full, but the first and the last by half.
+        return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * dx
+    return _areas("trapezoid", y, x, dim).sum(dim) / 2.0
 
 
 @composite("function")
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1,
                          dim: int = -1, axis: int | None = None) -> Tensor:
     """The integrals up to each sample along ``dim`` by the trapezoidal rule."""
-    dim = (dim if axis is None else axis) % y.dim()
-    return _trapezoids(y, x, dx, dim).cumsum(dim)
+    dim = wrap_dim(dim if axis is None else axis, y.dim())
+    _refuse_samples("cumulative_trapezoid", y, x, dx)
+    if y.dim() == 0:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if x is None:
+        left, right = _ends(y, dim)
+        return ((left + right) * (dx / 2.0)).cumsum(dim)
+    return _areas("cumulative_trapezoid", y, x, dim).cumsum(dim) / 2.0

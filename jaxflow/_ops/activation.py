@@ -33,7 +33,8 @@ def _clip_open(x, low, high):
 def hardtanh(input, /, min_val: Scalar = -1.0, max_val: Scalar = 1.0):
     """Each element limited to ``[min_val, max_val]``; the derivative at the edges is 0."""
     refuse("hardtanh_cpu", input, BOOL, COMPLEX)
-    return _clip_open(input, _like(min_val, input), _like(max_val, input))
+    low, high = _like(min_val, input), _like(max_val, input)
+    return _clip_open(input, jnp.minimum(low, high), high)  # the upper bound wins over a lower one above it
 
 
 @op(**_PLAIN, grad_name="HardtanhBackward0")

@@ -197,7 +197,7 @@ def _moments(name, input, dim, correction, keepdim):
     away = x - centre
     squares = away.real**2 + away.imag**2 if is_complex(x) else away * away
     total = jnp.sum(squares, dims, keepdims=keepdim)
-    free = max(0, count - (1 if correction is None else correction))
+    free = max(0, count - (1 if correction is None else correction)) if count else 0
     variance = _over(total, free)
     return variance, centre.reshape(variance.shape)
 

@@ -206,6 +206,7 @@ def mvlgamma(input, /, p):
     return total + 0.25 * p * (p - 1) * math.log(math.pi)
 
 
+@with_partials(lambda out, x: jnp.where(x == 0, jnp.inf, -jnp.log(x) - 1))
 def _entr(x):
     safe = jnp.where(x > 0, x, 1)
     value = jnp.where(x == 0, 0, -jnp.inf)
