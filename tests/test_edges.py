@@ -223,3 +223,31 @@ def test_the_derivative_of_entr():
 def test_no_elements_have_no_variance():
     assert torch.zeros(0).var(correction=-1).isnan() and torch.zeros(0, 2).std(0, correction=-2).isnan().all()
     assert torch.std_mean(torch.zeros(0), correction=-1)[0].isnan()
+
+
+@pytest.mark.usefixtures("everywhere")
+def test_complex_powers_at_zero_and_beside_the_branch_cut():
+    below = torch.complex(torch.tensor([-0.5, 4.0]), torch.tensor([-0.0, -0.0]))
+    half = torch.tensor([0.5 + 0j, 0.5 + 0j])
+    for root in (below ** 0.5, below ** (0.5 + 0j), below.sqrt()):
+        np.testing.assert_allclose(root.numpy(), [-0.5**0.5 * 1j, 2], rtol=1e-6)
+        assert np.signbit(root.imag.numpy()).all()
+    np.testing.assert_allclose((below ** half).numpy(), [-0.5**0.5 * 1j, 2], rtol=1e-6)
+    np.testing.assert_allclose(below.rsqrt().numpy(), [2**0.5 * 1j, 0.5], rtol=1e-6)
+    zero = torch.zeros(3, dtype=torch.complex64)
+    exponents = torch.tensor([0.5 + 1j, 2 + 0j, 0j])
+    for found in (zero ** exponents, 0 ** exponents, torch.tensor(0) ** exponents):
+        assert found[:2].tolist() == [0, 0] and found[2].isnan()
+    assert (zero ** 0).tolist() == (zero ** 0j).tolist() == [1, 1, 1]
+    assert torch.isinf((zero ** torch.tensor(-1 + 0j)).real).all()
+
+
+@pytest.mark.usefixtures("everywhere")
+def test_derivatives_of_complex_powers():
+    x = torch.tensor([1j, -2 + 1j], requires_grad=True)
+    y = torch.tensor([1j, -1.5 + 2j], requires_grad=True)
+    found = torch.autograd.grad((x ** y).abs().sum(), (x, y), create_graph=True)
+    np.testing.assert_allclose(found[0].detach().numpy()[0], 0.2078796, atol=1e-5)
+    np.testing.assert_allclose(found[1].detach().numpy(), [-0.3265365j, 0.0011305 - 0.0037659j], atol=1e-4)
+    twice = torch.autograd.grad(found[0].abs().sum() + found[1].abs().sum(), (x, y))
+    np.testing.assert_allclose(twice[0].numpy()[0], 0.3265365 - 0.2078796j, atol=1e-5)

@@ -39,6 +39,8 @@ def _power(input: Any, exponent: Any, run) -> Tensor:
             input._aval.dtype.category >= dtypes.FLOATING or exponent.__class__ is int
         ):
             return run(_POW_FIXED, (input,), (exponent, exponent.__class__))
+        if exponent.__class__ is complex and exponent in FIXED_EXPONENTS and input._aval.dtype.is_complex:
+            return run(_POW_FIXED, (input,), (exponent, complex))
     return run(_POW, (input, exponent), ())
 
 

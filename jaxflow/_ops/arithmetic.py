@@ -11,6 +11,7 @@ from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
 from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, op
 
+from ._complex import complex_power, inverse_root, square_root
 from ._support import (
     category,
     divide,
@@ -207,7 +208,8 @@ def fmod(input, other, /):
 
 def _d_base(out, base, exponent):
     # x ** 0 has derivative 0 everywhere, at x = 0 too, where jax's formula gives nan.
-    return jnp.where(exponent == 0, 0, exponent * jnp.power(base, exponent - 1))
+    power = _power if is_complex(base) else jnp.power
+    return jnp.where(exponent == 0, 0, exponent * power(base, exponent - 1))
 
 
 def _d_exponent(out, base, exponent):
@@ -217,7 +219,7 @@ def _d_exponent(out, base, exponent):
 
 @with_partials(_d_base, _d_exponent)
 def _power(base, exponent):
-    return jnp.power(base, exponent)
+    return complex_power(base, exponent) if is_complex(base) else jnp.power(base, exponent)
 
 
 def _by_squares(base, exponent):
@@ -287,11 +289,11 @@ def _power_of_two(exponent):
 
 _FIXED_POWERS = {
     0: jnp.ones_like,
-    0.5: jnp.sqrt,
+    0.5: square_root,
     1: lambda x: x,
     2: lambda x: x * x,
     3: lambda x: x * x * x,
-    -0.5: jax.lax.rsqrt,
+    -0.5: inverse_root,
     -1: lambda x: 1 / x,
     -2: lambda x: 1 / (x * x),
 }

@@ -13,6 +13,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._dispatch.op import FOUND, Out, Scalar, op
 
+from ._complex import inverse_root, square_root
 from ._support import is_bool, is_complex, is_float, is_integral, refuse, with_partials
 
 
@@ -45,8 +46,8 @@ _FLOAT_ROWS = (
     ("asinh", jnp.arcsinh, "input", None, "arcsinh", "The inverse hyperbolic sine."),
     ("acosh", jnp.arccosh, "input", None, "arccosh", "The inverse hyperbolic cosine."),
     ("atanh", jnp.arctanh, "input", None, "arctanh", "The inverse hyperbolic tangent."),
-    ("sqrt", jnp.sqrt, "result", None, "", "The square root of each element."),
-    ("rsqrt", jax.lax.rsqrt, "result", None, "", "One over the square root of each element."),
+    ("sqrt", square_root, "result", None, "", "The square root of each element."),
+    ("rsqrt", inverse_root, "result", None, "", "One over the square root of each element."),
     ("reciprocal", _reciprocal, "result", None, "", "One over each element."),
 )
 
