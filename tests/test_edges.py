@@ -251,3 +251,41 @@ def test_derivatives_of_complex_powers():
     np.testing.assert_allclose(found[1].detach().numpy(), [-0.3265365j, 0.0011305 - 0.0037659j], atol=1e-4)
     twice = torch.autograd.grad(found[0].abs().sum() + found[1].abs().sum(), (x, y))
     np.testing.assert_allclose(twice[0].numpy()[0], 0.3265365 - 0.2078796j, atol=1e-5)
+
+
+@pytest.mark.usefixtures("executor")
+def test_numbers_that_do_not_fit_are_refused():
+    mask, first = torch.tensor([True, False]), torch.tensor([0])
+    bytes_, singles = torch.ones(2, dtype=torch.uint8), torch.ones(2)
+    refused = "value cannot be converted to type {} without overflow"
+    for call in (
+        lambda x, value: x.masked_fill(mask, value),
+        lambda x, value: x.clone().masked_fill_(mask, value=value),
+        lambda x, value: x.scatter(0, first, value),
+        lambda x, value: x.clone().scatter_(0, first, value, reduce="add"),
+        lambda x, value: x.index_fill(0, first, value),
+        lambda x, value: x.expand(2, 2).clone().fill_diagonal_(value),
+    ):
+        for value in (-0.5, 300, -256, NAN):
+            with pytest.raises(RuntimeError, match=refused.format("uint8_t")):
+                call(bytes_, value)
+        with pytest.raises(RuntimeError, match=refused.format("float")):
+            call(singles, 1e300)
+        assert call(bytes_, 254.5).dtype is torch.uint8 and call(singles, float("inf")).dtype is torch.float32
+    assert bytes_.masked_fill(mask, -1).tolist() == [255, 1]
+    assert bytes_.scatter(0, torch.zeros(0, dtype=torch.int64), 300).tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="Converting complex Scalar to non-complex type"):
+        bytes_.index_fill(0, first, 2j)
+
+
+@pytest.mark.usefixtures("executor")
+def test_bounds_that_do_not_fit_are_refused():
+    x = torch.ones(2, dtype=torch.uint8)
+    for call in (x.clamp, x.clamp_min, x.clamp_max, lambda value: x.clamp(0, value)):
+        with pytest.raises(RuntimeError, match="value cannot be converted to type uint8_t without overflow"):
+            call(300)
+        with pytest.raises(RuntimeError, match="value cannot be converted to type float without overflow"):
+            call(1e300)
+    assert x.clamp(300, 2.5).tolist() == [2.5, 2.5] and x.clamp(-1, 7).dtype is torch.uint8
+    with pytest.raises(RuntimeError, match="value cannot be converted to type c10::Half without overflow"):
+        x.half().clamp(1e6)

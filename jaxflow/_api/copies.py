@@ -117,6 +117,7 @@ def zero_(input: Tensor) -> Tensor:
 @composite("method")
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Write a number on the main diagonal; with ``wrap`` a tall matrix has several."""
+    check_fits(fill_value, self._aval.dtype)
     return apply_inplace(OPS["_fill_diagonal"], (self, fill_value), (bool(wrap),))
 
 

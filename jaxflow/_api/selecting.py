@@ -13,6 +13,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
+from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
@@ -103,6 +104,8 @@ def _scatter(run, input: Tensor, dim: int, index: Tensor, src: Any, reduce: str 
         index._aval.ndim == 0)) else "value"
     if isinstance(src, Tensor) and kind == "value" and src._aval.ndim == 0:
         src = src.to(input._aval.dtype)
+    if kind == "value" and not isinstance(src, Tensor) and index._aval.numel:
+        check_fits(src, input._aval.dtype)
     args = (input, index, src)
     if reduce is None:
         op = OPS["scatter_" + kind]

@@ -12,6 +12,7 @@ from jax.custom_derivatives import SymbolicZero
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
+from jaxflow._core.numbers import check_fits
 
 _HALF = (np.dtype(np.float16), dtypes.bfloat16.np)
 
@@ -55,6 +56,30 @@ def refuse(kernel: str, x, *categories: int) -> None:
     """Raise PyTorch's "not implemented for" error if the dtype of ``x`` is of these categories."""
     if category(x) in categories:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(x)}'")
+
+
+_REALS = (int, float)
+
+
+def number_fits(watch, dynamic, static) -> None:
+    """A guard: the dtype of the first operand can hold the last operand, if that is a Python number."""
+    value = dynamic[-1]
+    if value and (value.__class__ in _REALS or value.__class__ is complex):
+        check_fits(value, dynamic[0]._aval.dtype)
+
+
+def bounds_fit(watch, dynamic, static) -> None:
+    """A guard: the dtype of the result can hold the bounds that are Python numbers."""
+    numbers = [x for x in dynamic[1:] if x.__class__ in _REALS]
+    if not numbers:
+        return
+    target = dynamic[0]._aval.dtype
+    if target.category < dtypes.FLOATING and float in map(type, numbers):
+        target = dtypes.get_default_dtype()
+    elif target is dtypes.bool:
+        target = dtypes.int64
+    for number in numbers:
+        check_fits(number, target)
 
 
 # -------------------------------------------------------------------------------------- dimensions

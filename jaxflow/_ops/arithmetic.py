@@ -13,12 +13,14 @@ from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, op
 
 from ._complex import complex_power, inverse_root, square_root
 from ._support import (
+    bounds_fit,
     category,
     divide,
     is_bool,
     is_complex,
     is_float,
     is_integral,
+    number_fits,
     numbered,
     refuse,
     wide,
@@ -370,7 +372,7 @@ _CLAMP_OUT = Out(FOUND.text, refuses=lambda have, want, operands: (
     have is not want and not any(hasattr(bound, "_aval") for bound in operands[1:])))
 
 
-@op(promote="default", aliases=("clip",), grad_name=_clamp_name, numbers="min max",
+@op(promote="default", aliases=("clip",), grad_name=_clamp_name, numbers="min max", guard=bounds_fit,
     out=_CLAMP_OUT)
 def clamp(input, min=None, max=None, /):
     """Each element limited to ``[min, max]``, each a number, a tensor or None.
@@ -409,14 +411,14 @@ def _at_most(x, bound):
     return x if bound is None else _lowered(x, bound)
 
 
-@op(promote="default", grad_name=numbered("ClampMin", 0, 1), numbers="min")
+@op(promote="default", grad_name=numbered("ClampMin", 0, 1), numbers="min", guard=bounds_fit)
 def clamp_min(input, min, /):
     """Each element, but at least ``min``."""
     refuse("maximum_cpu", input, COMPLEX)
     return input | min if is_bool(input) else _at_least(input, min)
 
 
-@op(promote="default", grad_name=numbered("ClampMax", 0, 1), numbers="max")
+@op(promote="default", grad_name=numbered("ClampMax", 0, 1), numbers="max", guard=bounds_fit)
 def clamp_max(input, max, /):
     """Each element, but at most ``max``."""
     refuse("minimum_cpu", input, COMPLEX)
@@ -489,7 +491,7 @@ def where(condition: Mask, input, other, /):
     return jnp.where(condition, input, other)
 
 
-@op(promote="no_opmath", saves="input", grad_name=numbered("MaskedFill", 0, 1))
+@op(promote="no_opmath", saves="input", grad_name=numbered("MaskedFill", 0, 1), guard=number_fits)
 def masked_fill(input, mask: Mask, /, value: Scalar):
     """``input`` with ``value`` (a number or a 0-d tensor) where ``mask`` holds.
 

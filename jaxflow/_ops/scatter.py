@@ -19,7 +19,7 @@ from jaxflow._core.cast import cast
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op
 
-from ._support import at_least_1d, is_bool, is_complex, is_float, scalar_name, wrap_dim
+from ._support import at_least_1d, is_bool, is_complex, is_float, number_fits, scalar_name, wrap_dim
 from .gather import OUT_OF_BOUNDS, fit_index, flat_range, in_range, lines_misfit, need_index_dtype
 
 
@@ -421,8 +421,16 @@ def _fill_name(numbers, dim):
     return "IndexFillBackward0" if numbers[-1] else "IndexFillBackward1"
 
 
-@op(variants="function method inplace out", grad_name=_fill_name,
-    guard=in_range(IndexError, OUT_OF_BOUNDS))
+_named_in_range = in_range(IndexError, OUT_OF_BOUNDS)
+
+
+def _may_fill(watch, dynamic, static):
+    if dynamic[-1].__class__ is not complex:  # which the op refuses in words of its own
+        number_fits(watch, dynamic, static)
+    _named_in_range(watch, dynamic, static)
+
+
+@op(variants="function method inplace out", grad_name=_fill_name, guard=_may_fill)
 def index_fill(input, /, dim, index: Tensor, value: Scalar):
     """``input`` with one number written to the slices that ``index`` names."""
     axis = wrap_dim(dim, input.ndim)
