@@ -289,3 +289,30 @@ def test_bounds_that_do_not_fit_are_refused():
     assert x.clamp(300, 2.5).tolist() == [2.5, 2.5] and x.clamp(-1, 7).dtype is torch.uint8
     with pytest.raises(RuntimeError, match="value cannot be converted to type c10::Half without overflow"):
         x.half().clamp(1e6)
+
+
+@pytest.mark.usefixtures("everywhere")
+def test_the_value_of_addcmul_is_converted():
+    ones, whole = torch.ones(2), torch.tensor([2, 3])
+    assert torch.addcmul(ones, ones, ones, value=False).tolist() == [1, 1]
+    assert torch.addcdiv(ones, ones, ones, value=True).tolist() == [2, 2]
+    assert torch.addcmul(whole, whole, whole, value=2.5).tolist() == [10, 21]
+    with pytest.raises(RuntimeError, match="value cannot be converted to type float without overflow"):
+        torch.addcmul(ones, ones, ones, value=2j)
+    with pytest.raises(NotImplementedError, match="\"addcmul_cpu_out\" not implemented for 'Bool'"):
+        torch.addcmul(*[torch.tensor([True])] * 3)
+
+
+def test_unique_refuses_dimensions_that_there_are_not_and_complex_numbers():
+    with pytest.raises(IndexError, match=r"expected to be in range of \[-1, 0\], but got 3"):
+        torch.tensor([1, 1]).unique(dim=3)
+    with pytest.raises(IndexError, match="Dimension specified as 0 but tensor has no dimensions"):
+        torch.tensor(1).unique_consecutive(dim=0)
+    with pytest.raises(NotImplementedError, match="\"unique\" not implemented for 'ComplexFloat'"):
+        torch.tensor([1j]).unique()
+    with pytest.raises(NotImplementedError, match="\"unique_dim\" not implemented for 'ComplexFloat'"):
+        torch.tensor([1j]).unique(dim=0)
+
+
+def test_the_node_of_deg2rad():
+    assert torch.deg2rad(torch.ones(1, requires_grad=True)).grad_fn.name() == "Deg2RadBackward0"

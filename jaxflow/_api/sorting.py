@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
@@ -91,7 +92,10 @@ _NODES = {
 def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: bool,
               return_counts: bool):
     if dim is not None:
-        dim = dim % max(input.dim(), 1)
+        dim = wrap_dim(dim, input.dim(), wrap_scalar=False)
+    if input._aval.dtype.is_complex:
+        kernel = "unique" if dim is None else "unique_dim"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input._aval.dtype.scalar_name}'")
     first, inverse, counts = _grouped(input, dim, ordered)
     where = input._aval.device
     if dim is None:

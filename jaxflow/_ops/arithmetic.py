@@ -9,6 +9,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
+from jaxflow._core.numbers import check_fits
 from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, op
 
 from ._complex import complex_power, inverse_root, square_root
@@ -454,10 +455,18 @@ def lerp(input, end, weight, /):
     return jnp.where(jnp.abs(weight) < 0.5, input + weight * step, end - step * (1 - weight))
 
 
+def _times_value(x, value):
+    """``value * x`` in the dtype of ``x``, into which a fraction or a bool is converted."""
+    if is_complex(value) and not is_complex(x):
+        check_fits(1j, dtypes.from_numpy_dtype(x.dtype))
+    return x if type(value) is int and value == 1 else x * cast(jnp.asarray(value), x.dtype)
+
+
 @op(promote="default")
 def addcmul(input, tensor1, tensor2, /, *, value: Scalar = 1):
     """``input + value * tensor1 * tensor2``."""
-    return input + _scaled(tensor1, value) * tensor2
+    refuse("addcmul_cpu_out", input, BOOL)
+    return input + _times_value(tensor1, value) * tensor2
 
 
 def _no_integer_quotient(input, tensor1, tensor2):
@@ -475,7 +484,7 @@ def _no_integer_quotient(input, tensor1, tensor2):
 @op(promote="default", check=_no_integer_quotient)
 def addcdiv(input, tensor1, tensor2, /, *, value: Scalar = 1):
     """``input + value * tensor1 / tensor2``; ``tensor1`` and ``tensor2`` must not both be integer."""
-    return input + _scaled(tensor1, value) / tensor2
+    return input + _times_value(tensor1, value) / tensor2
 
 
 @op(promote="default", variants="", out="Expected out type to be {result} but got {out}")

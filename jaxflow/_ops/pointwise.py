@@ -218,7 +218,7 @@ def conj_physical(input, /):
     return jnp.conj(input)
 
 
-@op(promote="int_to_float", saves="none")
+@op(promote="int_to_float", saves="none", grad_name="Deg2RadBackward0")
 def deg2rad(input, /):
     """Degrees as radians; refuses complex numbers."""
     if is_complex(input):
