@@ -6,7 +6,7 @@ import pytest
 import jaxflow as torch
 from jaxflow.nn import functional as F
 
-NAN = float("nan")
+NAN, INF = float("nan"), float("inf")
 
 
 def gradient(call, data, dtype=torch.float32):
@@ -316,3 +316,15 @@ def test_unique_refuses_dimensions_that_there_are_not_and_complex_numbers():
 
 def test_the_node_of_deg2rad():
     assert torch.deg2rad(torch.ones(1, requires_grad=True)).grad_fn.name() == "Deg2RadBackward0"
+
+
+@pytest.mark.usefixtures("everywhere")
+def test_the_mean_beside_a_variance_is_nan_after_an_infinity():
+    for call in (torch.std_mean, torch.var_mean):
+        assert call(torch.tensor([-INF, 1.0, 2.0]))[1].isnan() and call(torch.tensor([INF, INF]))[1].isnan()
+        assert call(torch.tensor([1.0, INF]))[1].item() == INF  # nothing comes after it
+        spread, mean = call(torch.tensor([[INF, 1.0], [1.0, 2.0]]), 0, keepdim=True)
+        assert spread.isnan().tolist() == mean.isnan().tolist() == [[True, False]] and mean[0, 1] == 1.5
+        mean = call(torch.tensor([complex(INF, 1), 1 + 3j]))[1]
+        assert mean.real.isnan() and mean.imag == 2
+    assert gradient(lambda x: torch.var_mean(x)[1], [1.0, 3.0]) == [0.5, 0.5]

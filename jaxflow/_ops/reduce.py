@@ -193,7 +193,10 @@ def _moments(name, input, dim, correction, keepdim):
     dims = wrap_dims(dim, input.ndim)
     x = wide(input)
     count = math.prod(input.shape[d] for d in dims)
-    centre = _over(jnp.sum(x, dims, keepdims=True), count)
+    total = jnp.sum(x, dims, keepdims=True)
+    # A complex quotient would be nan in both parts where one of them is infinite.
+    centre = (jax.lax.complex(_over(total.real, count), _over(total.imag, count)) if is_complex(x)
+              else _over(total, count))
     away = x - centre
     squares = away.real**2 + away.imag**2 if is_complex(x) else away * away
     total = jnp.sum(squares, dims, keepdims=keepdim)
@@ -206,6 +209,36 @@ def _root(x):
     """The square root whose derivative at 0 is 0: the deviation of a constant has no slope."""
     # jnp.where of empty arrays is its second argument: that one must have the history of ``x``.
     return jnp.where(x != 0, jnp.sqrt(jnp.where(x != 0, x, 1)), 0)
+
+
+def _followed(x, dims):
+    """Over ``dims``, whether an element other than the last one is infinite."""
+    last = np.ones((), bool)
+    for d in dims:
+        at_end = np.arange(x.shape[d]) == x.shape[d] - 1
+        last = last & at_end.reshape([-1 if i == d else 1 for i in range(x.ndim)])
+    return jnp.any(jnp.isinf(x) & ~last, dims, keepdims=True)
+
+
+def _running(mean, part, variance, dims):
+    """The mean beside a variance, which PyTorch carries along: nan once something follows an infinity.
+
+    Where no variance is nan there is no infinity, and nothing to look for.
+    """
+    part = jax.lax.stop_gradient(part)
+    found = jax.lax.cond(
+        jnp.any(jnp.isnan(variance)), lambda x: _followed(x, dims),
+        lambda x: jnp.zeros([1 if d in dims else n for d, n in enumerate(x.shape)], bool), part)
+    return jnp.where(found.reshape(mean.shape), jnp.nan, mean)
+
+
+def _with_mean(name, input, dim, correction, keepdim):
+    variance, mean = _moments(name, input, dim, correction, keepdim)
+    dims = wrap_dims(dim, input.ndim)
+    if input.size and is_complex(input):
+        return variance, jax.lax.complex(_running(mean.real, input.real, variance, dims),
+                                         _running(mean.imag, input.imag, variance, dims))
+    return variance, _running(mean, input, variance, dims) if input.size else mean
 
 
 def _real_dtype(input):
@@ -229,14 +262,14 @@ def std(input, /, dim=None, *, correction=None, keepdim=False):
 @op(variants="", grad_name="VarMeanBackward0")
 def var_mean(input, /, dim=None, *, correction=None, keepdim=False):
     """Variance and mean over ``dim``."""
-    variance, centre = _moments("var_mean", input, dim, correction, keepdim)
+    variance, centre = _with_mean("var_mean", input, dim, correction, keepdim)
     return variance.astype(_real_dtype(input)), centre.astype(input.dtype)
 
 
 @op(variants="", grad_name="StdMeanBackward0")
 def std_mean(input, /, dim=None, *, correction=None, keepdim=False):
     """Standard deviation and mean over ``dim``."""
-    variance, centre = _moments("std_mean", input, dim, correction, keepdim)
+    variance, centre = _with_mean("std_mean", input, dim, correction, keepdim)
     return _root(variance).astype(_real_dtype(input)), centre.astype(input.dtype)
 
 
