@@ -196,7 +196,7 @@ def test_cases(sums, times, right, read):
 @TIMES
 def test_random_programs(sums, times, right):
     def log(values):
-        return [Entry("pass", None, {"t": Facts(*["" for _ in range(11)], values=torch.as_tensor(values))})]
+        return [Entry("pass", None, {"t": Facts(*["" for _ in range(12)], values=torch.as_tensor(values))})]
 
     found = first_difference(log(sums.theirs), log(sums.off(torch, times).numpy()),
                              lambda: log(sums.exact))

@@ -182,3 +182,15 @@ def test_a_training_step_on_a_wrong_code_tells_when_the_loss_is_read():
         loss.item()
     with pytest.raises(IndexError, match=LATE):
         model.weight.tolist()
+
+
+@pytest.mark.usefixtures("executor")
+def test_no_index_lies_in_a_dimension_of_no_elements():
+    for call in (
+        lambda at: F.nll_loss(torch.zeros(2, 0), at),
+        lambda at: torch.zeros(3, 0)[:, at],
+        lambda at: torch.zeros(2, 0).gather(1, at[None]),
+    ):
+        for at in torch.tensor([0, 0]), torch.tensor([-1, 0]) + 1:
+            with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
+                call(at).tolist()

@@ -377,12 +377,16 @@ def gathered_strides(g: Gathering, source: Layout, indices: list[Layout]) -> Int
     return preserve_strides(*operands)
 
 
+#: The bounds of what must not be zero. No range of indices is that empty.
+NONZERO = (1, -1)
+
+
 def refuse_outside(arrays: Sequence[np.ndarray], bounds: Sequence[tuple],
                    error: Callable[[Any, int], Exception], spared: int | None = None) -> None:
     """Raise ``error(value, k)`` for the first element of the ``k``-th array outside its two bounds.
 
-    What is first counts in the shape all broadcast to; ``spared`` is never outside. Where the first bound
-    is the larger, what lies between the two is outside.
+    What is first counts in the shape all broadcast to; ``spared`` is never outside. Outside of `NONZERO` is
+    zero alone.
     """
     if len(arrays) == 1 and arrays[0].size:  # the usual case, and nothing wrong
         low, high = bounds[0]
@@ -390,7 +394,7 @@ def refuse_outside(arrays: Sequence[np.ndarray], bounds: Sequence[tuple],
             return
     wrong = []
     for a, (low, high) in zip(arrays, bounds, strict=True):
-        outside = ~((a >= low) & (a <= high)) if low <= high else (a < low) & (a > high)
+        outside = a == 0 if (low, high) == NONZERO else ~((a >= low) & (a <= high))
         wrong.append(outside if spared is None else outside & (a != spared))
     if any(np.any(outside) for outside in wrong):
         spread = np.stack(np.broadcast_arrays(*wrong), -1).reshape(-1)

@@ -43,7 +43,7 @@ class Watch:
                error: Callable[[Any, int], Exception], spared: int | None = None) -> None:
         """Every element of each tensor must lie in its bounds (both included) or be ``spared``.
 
-        Where the first bound is the larger, nothing may lie between the two.
+        Within `NONZERO` is all but zero.
         ``error(value, k)`` is what to raise for a wrong value of the ``k``-th tensor; where several are
         wrong, for the first position in the shape they broadcast to. Raises it if the values are there.
         """

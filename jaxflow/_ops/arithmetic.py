@@ -9,6 +9,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
+from jaxflow._core.indexing import NONZERO
 from jaxflow._core.numbers import check_fits
 from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, op
 
@@ -95,7 +96,7 @@ def _by_zero(watch, dynamic, static):
     if not avals or avals[0].device.type != "cpu" or not all(aval.numel for aval in avals):
         return
     if hasattr(other, "_aval"):
-        watch.within((other,), ((1, -1),), lambda value, _: RuntimeError("ZeroDivisionError"))
+        watch.within((other,), (NONZERO,), lambda value, _: RuntimeError("ZeroDivisionError"))
     elif not other:
         raise RuntimeError("ZeroDivisionError")
 

@@ -13,7 +13,7 @@ import numpy as np
 from jaxflow._core.cast import cast
 from jaxflow._core.dtype import from_numpy_dtype
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._core.indexing import gathering
+from jaxflow._core.indexing import NONZERO, gathering
 from jaxflow._dispatch.op import Scalar, op
 
 from ._support import is_integral
@@ -130,13 +130,13 @@ def masked_write(input, mask, value, /):
 def first_outside(*tensors, bounds, spared=None):
     """Whether an element lies outside its bounds; if so, of which tensor, and its value: three int64.
 
-    The first position counts, in the shape that all broadcast to; ``spared`` is never wrong. Where the first
-    bound is the larger, what lies between the two is wrong. Of values that are no integers 0 is told.
+    The first position counts, in the shape that all broadcast to; ``spared`` is never wrong. Outside of
+    ``NONZERO`` is zero alone. Of values that are no integers 0 is told.
     """
     wrong, values = [], []
     for x, (low, high) in zip(tensors, bounds, strict=True):
         x = x.astype(np.int64) if is_integral(x) else x
-        bad = ~((x >= low) & (x <= high)) if low <= high else (x < low) & (x > high)
+        bad = x == 0 if (low, high) == NONZERO else ~((x >= low) & (x <= high))
         wrong.append(bad if spared is None else bad & (x != spared))
         values.append(x if x.dtype == np.int64 else jnp.zeros(x.shape, np.int64))
     if len(wrong) > 1:

@@ -27,6 +27,8 @@ _READS = {
     "view_as_complex": row(torch.view_as_complex, (3, 2)),
     "real": row(lambda x: x.real, (2,), dtype="complex128"),
     "imag": row(lambda x: x.imag, (2,), dtype="complex128"),
+    "conj": row(torch.conj, (2,), dtype="complex128"),
+    "neg_view": row(torch._neg_view, X),
 }
 
 # PyTorch refuses to write where one element shows twice.
