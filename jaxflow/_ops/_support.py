@@ -64,14 +64,14 @@ _REALS = (int, float)
 def number_fits(watch, dynamic, static) -> None:
     """A guard: the dtype of the first operand can hold the last operand, if that is a Python number."""
     value = dynamic[-1]
-    if value and (value.__class__ in _REALS or value.__class__ is complex):
+    if (value.__class__ in _REALS or value.__class__ is complex) and value:
         check_fits(value, dynamic[0]._aval.dtype)
 
 
 def bounds_fit(watch, dynamic, static) -> None:
     """A guard: the dtype of the result can hold the bounds that are Python numbers."""
     numbers = [x for x in dynamic[1:] if x.__class__ in _REALS]
-    if not numbers:
+    if not numbers or not hasattr(dynamic[0], "_aval"):
         return
     target = dynamic[0]._aval.dtype
     if target.category < dtypes.FLOATING and float in map(type, numbers):

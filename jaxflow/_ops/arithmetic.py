@@ -458,9 +458,11 @@ def lerp(input, end, weight, /):
 
 def _times_value(x, value):
     """``value * x`` in the dtype of ``x``, into which a fraction or a bool is converted."""
+    if type(value) is int and value == 1:  # where none is given
+        return x
     if is_complex(value) and not is_complex(x):
         check_fits(1j, dtypes.from_numpy_dtype(x.dtype))
-    return x if type(value) is int and value == 1 else x * cast(jnp.asarray(value), x.dtype)
+    return x * cast(jnp.asarray(value), x.dtype)
 
 
 @op(promote="default")
