@@ -52,7 +52,9 @@ def test_each_instruction_that_is_listed_can_be_interrupted():
     run()
     counts = profile(run)
     assert len(counts) > 100
-    for code, offset in [*counts][:: len(counts) // 20]:
+    # Where a block is left a lock would stay taken, for all tests that follow.
+    listed = [place for place in counts if window_of(place[0], place_of(*place)) is None]
+    for code, offset in listed[:: len(listed) // 20]:
         assert disturb(run, code, offset, counts[code, offset] - 1) == (True, Interrupt.__name__)
         assert disturb(run, code, offset, counts[code, offset] * 2) == (False, None)
 
