@@ -34,12 +34,13 @@ def with_computed(capture: Capture, plan: Plan, inputs: list) -> tuple[Plan, lis
 
     They are the same where there are none, or where the number itself is needed.
     """
-    late = [i for i, x in enumerate(inputs) if type(x) is Tracked and x.tape.open and x.at in x.tape.late]
-    if not late or not all(_computable(inputs[i].tape, inputs[i].at) for i in late):
+    tape = capture.tape  # a number of another thread's capture is none of this one
+    late = [i for i, x in enumerate(inputs) if type(x) is Tracked and x.tape is tape and x.at in tape.late]
+    if not late or not tape.open or not all(_computable(tape, inputs[i].at) for i in late):
         return plan, inputs
     inputs = list(inputs)
     for i in late:
-        inputs[i] = _computed(capture, inputs[i].tape, inputs[i].at)
+        inputs[i] = _computed(capture, tape, inputs[i].at)
     return _plan_of(plan, tuple(late), [inputs[i].aval for i in late]), inputs
 
 
