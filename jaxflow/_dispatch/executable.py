@@ -55,7 +55,7 @@ class Executable:
         outputs: the same, in the order in which it returns them.
         donated: leaves whose memory the first outputs take over, one each (see the NOTE).
         spares: what the next outputs take the memory of: NOTE [Spare arrays].
-        kept: the other leaves.
+        kept: the other leaves that it reads.
         offered: how many leaves could have been donated.
         wasted: how often more than that could have been.
         watched: whether to `look` at what a run returns before it is delivered.
@@ -84,7 +84,9 @@ class Executable:
         self.spares = tuple(aval for aval, _ in placed_in)
         inherited += [result for _, result in placed_in]
         self.outputs = (*inherited, *(i for i in alive if i not in set(inherited)))
-        self.kept = tuple(i for i in range(len(leaves)) if i not in self.donated_set)
+        # Those that it does not read are no part of it: the next program with this trace may have others.
+        read = {-1 - slot for step in steps for slot in step.slots if slot < 0}
+        self.kept = tuple(sorted(read - self.donated_set))
         self.offered = len(leaves) if self.calls_host else len(donatable)
         self.wasted = 0
         self.floats: tuple = b"", None
