@@ -133,8 +133,12 @@ class Capture:
 
     # ------------------------------------------------------------------------------ before and after
 
-    def begin(self, view_arguments: list[tuple[Tensor, Value]]) -> None:
-        """Give everything that is noted its leaf. What this thread recorded so far must have run."""
+    def begin(self, view_arguments: list[tuple[Tensor, Value]], counters: set[int]) -> None:
+        """Give everything that is noted its leaf. What this thread recorded so far must have run.
+
+        ``counters`` are the ids of storages that have a leaf in common where they have a Value in common:
+        many counters of an optimizer are one Value, and that is part of its program.
+        """
         for s, *_ in self.journal.storages.values():
             if s.value.__class__ is Value and s.value.producer is not None and not is_lost(s.value):
                 s.value.producer[0].program.close(explain.ASKED)  # another thread's; captures wait
@@ -146,10 +150,12 @@ class Capture:
                 if is_known(value):  # else it is lost or traced
                     storages.append(s)
                     values.append(value)
-                    # An optimizer's counters are one Value in many storages: that is part of its program.
-                    if value.aval.ndim or id(value) not in new:
-                        new[id(value)] = self._leaf(value)
-                    self.held[id(s)] = s, new[id(value)].producer[1]
+                    leaf = new.get(id(value)) if id(s) in counters else None
+                    if leaf is None:
+                        leaf = self._leaf(value)
+                        if id(s) in counters:
+                            new[id(value)] = leaf
+                    self.held[id(s)] = s, leaf.producer[1]
             try:
                 commit_parts(
                     all_same(map(_value_of, storages), values),

@@ -139,7 +139,7 @@ class FirstCall:
         marks = self._marks()
         try:
             self.numbers.note()
-            capture.begin(self.views)
+            capture.begin(self.views, self.builder.counters)
             watcher.start()
             self.numbers.track(start[len(self.tracked):])
             del start  # nothing here keeps a tracked number alive

@@ -20,6 +20,7 @@ from jaxflow._dispatch.executable import Executable
 from jaxflow._dispatch.host_calls import call_host
 from jaxflow._dispatch.plan import Plan
 from jaxflow._dispatch.spares import large
+from jaxflow.optim.optimizer import Optimizer
 
 from ._arguments import Arguments
 from ._capture import END, Capture
@@ -50,6 +51,7 @@ class Builder(Effects):
         self.given: frozenset[int] = frozenset()  # ids of lists, dicts and records among the arguments
         self.walked: set[int] = set()  # ids of nodes of histories from before it that a backward came to
         self.places: dict[int, tuple] = {}  # id of a storage -> its place
+        self.counters: set[int] = set()  # ids of the storages of numbers that an optimizer keeps
         self.fixed: dict[int, int] = {}  # id of a captured tensor's storage -> its number
         self.grads: list[Tensor] = []  # whose .grad was there before
         self.exact: list[int] = []  # views among the arguments that must be the very same part
@@ -66,6 +68,11 @@ class Builder(Effects):
 
     def _find_places(self) -> None:
         owners = {id(t): t for t, _ in self.reach.tensors.values()}
+        self.counters = {
+            id(t._storage) for o in self.reach.seen.values() if isinstance(o, Optimizer)
+            for state in list(o.state.values()) if isinstance(state, dict)
+            for t in list(state.values()) if id(t) in owners and not t._aval.ndim
+        }
         for t in owners.values():
             self.fixed.setdefault(id(t._storage), len(self.fixed))
             self.places.setdefault(id(t._storage), ("fixed", t._storage))
@@ -356,7 +363,10 @@ class Builder(Effects):
         for s, slot in self.capture.held.values():
             if id(s) in self.places:
                 owners.setdefault(slot, []).append(s)
-        return [owners[slot] for slot in order if len(owners.get(slot, ())) > 1]
+        shared = [owners[slot] for slot in order if len(owners.get(slot, ())) > 1]
+        if any(self.places[id(s)][0] != "fixed" for storages in shared for s in storages):
+            raise Unnamed("another counter of an optimizer, which was one number with others")
+        return shared
 
     # ----------------------------------------------------------------------------------------- writes
 

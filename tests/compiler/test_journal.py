@@ -88,11 +88,11 @@ def test_a_write_between_the_note_and_the_capture_counts_no_version(executor, mo
     weight, waiting = torch.zeros(2), [True]
     begin = Capture.begin
 
-    def overtaken(self, views):
+    def overtaken(self, *given):
         if waiting:
             waiting.pop()
             beside(lambda: weight.add_(5.0).tolist())
-        begin(self, views)
+        begin(self, *given)
 
     monkeypatch.setattr(Capture, "begin", overtaken)
 
@@ -296,6 +296,53 @@ def test_a_value_shared_by_two_tensors_is_two_places(executor):
         b = b * 0.5 + a * 0.5
         expected.append([b] * 2)
     assert [f(torch.ones(2)).tolist() for _ in range(4)] == expected
+
+
+@pytest.mark.parametrize("other", ["the tensor that is read", "the tensor that is replaced"])
+def test_a_number_shared_with_a_tensor_that_is_replaced_is_two_places(executor, other):
+    """A clone is the same immutable number at first, whatever its number of dimensions."""
+    state = SimpleNamespace(a=torch.zeros(()))
+    state.b = state.a.clone()
+
+    @torch.compile
+    def f(x):
+        if other == "the tensor that is read":
+            state.a = state.a + x.sum()
+        else:
+            state.b = state.b * 2 + x.sum()
+        return state.b * 1.0 + state.a
+
+    found = [f(torch.ones(3)).item() for _ in range(4)]
+    assert found == ([3.0, 6.0, 9.0, 12.0] if other == "the tensor that is read" else [3.0, 9.0, 21.0, 45.0])
+    assert f.explain()["hits"] >= 2
+
+
+def test_a_number_shared_with_an_argument_is_two_places(executor):
+    kept = torch.ones(())
+
+    @torch.compile
+    def f(x):
+        return x * 2 + kept
+
+    given = [kept.clone(), torch.tensor(6.0), torch.tensor(7.0)]
+    assert [f(x).item() for x in given] == [3.0, 13.0, 15.0]
+    assert f.explain()["hits"] == 2
+
+
+def test_a_number_shared_with_a_gradient_is_two_places(executor):
+    kept = torch.ones(())
+    w = torch.tensor(1.0, requires_grad=True)
+    w.grad = kept.clone()
+
+    @torch.compile
+    def f(x):
+        found = w.grad * 1.0 + kept
+        w.grad = None
+        (w * x).sum().backward()
+        return found
+
+    assert [f(torch.full((3,), i)).item() for i in (1.0, 2.0, 3.0, 4.0)] == [2.0, 4.0, 7.0, 10.0]
+    assert f.explain()["hits"] >= 2
 
 
 def test_a_view_from_before_is_read_again(executor):

@@ -55,6 +55,8 @@ class Program:
         torch.manual_seed(7)
         self.a = torch.linspace(-1.0, 1.0, 6, dtype=torch.float64).reshape(2, 3)
         self.b = self.a.clone()
+        self.high = torch.ones((), dtype=torch.float64)
+        self.low = self.high.clone()
         self.h = self.total = self.hidden = None
         self.items, self.numbers, self.history, self.pairs = [], [0.5, 0.25], [], []
         self.table = {"first": torch.ones(2, 3, dtype=torch.float64), "second": 0.5}
@@ -100,6 +102,13 @@ STATEMENTS = (
     "if self.h is not None:\n    self.a, self.b, self.h = self.b, self.h, self.a",
     "if len(self.items) > 1:\n    self.items.append(self.items.pop(0))",
     "self.hidden = (self.a, [self.b, {'k': self.a}])",
+    # tensors of one number, which may be one immutable number in several tensors
+    "self.high = self.low.clone()",
+    "self.low = self.low * 0.5 + y.detach().mean()",
+    "self.low.mul_(0.5)",
+    "y = y + self.high - self.low",
+    "self.high.grad = self.low.clone()",
+    "if self.high.grad is not None:\n    y = y + self.high.grad * 0.5",
     "self.b = self.a.clone()",
     "y = y + self.a - self.b",
     # attributes that appear, vanish, change what they are
@@ -330,6 +339,9 @@ BETWEEN = (
     "if p.h is not None:\n    p.h.note = 0.75",
     "p.b = p.a",
     "p.b = p.a.clone()",
+    "p.high = p.low.clone()",
+    "p.low.add_(0.25)",
+    "x = p.low.expand(2, 3).clone()",
     "p.a = p.a.t().contiguous().t()",
     "q.append(p.a.clone())",
     "q.append(p.a[0])",
