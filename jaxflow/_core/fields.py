@@ -103,12 +103,20 @@ def grad_stores(owners: Iterable[Tensor], grads: Iterable[Tensor | None]) -> Ite
 def rebind(t: Tensor, storage: Storage, aval: Any, stride: Any, view: ViewInfo | None, *more: tuple) -> None:
     """Give ``t`` another storage, and another way to show it, at once; and store the rows ``more``."""
     before = t._storage, t._view, t._grad_fn, t._tangents  # kept until the call is over
-    commit([(setattr, t, "_storage", storage), (setattr, t, "_aval", aval), (setattr, t, "_stride", stride),
-            (setattr, t, "_view", view), *more])
+    commit([*rebind_rows(t, storage, aval, stride, view), *more])
     del before
 
 
+def rebind_rows(t: Tensor, storage: Storage, aval: Any, stride: Any, view: ViewInfo | None) -> list[tuple]:
+    """The stores of `rebind`."""
+    return [(setattr, t, "_storage", storage), (setattr, t, "_aval", aval), (setattr, t, "_stride", stride),
+            (setattr, t, "_view", view)]
+
+
 # -------------------------------------------------------------------------------------- all there is
+
+#: What `rebind` changes of a tensor.
+MEMORY = ("_storage", "_aval", "_stride", "_view")
 
 #: What a call can change of a tensor besides its attributes.
 STATE = ("_storage", "_aval", "_stride", "_view", "_requires_grad", "_grad_fn", "_output_nr", "_grad",

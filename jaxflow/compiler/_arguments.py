@@ -22,12 +22,15 @@ _META_NAMES = ("shape, dtype or device", "strides", "requires_grad", "grad_fn", 
 _attributes_of = attrgetter("__dict__")
 
 
-def _view_outline(t: Tensor) -> tuple[bool, bool] | None:
-    """None of a tensor that is no view; else whether it shows its memory conjugated, and negated."""
+def _view_outline(t: Tensor) -> tuple[bool, bool, bool] | None:
+    """None of a tensor that is no view; else whether it shows its memory conjugated, and negated.
+
+    And whether its writes are counted with those of its base.
+    """
     if t._view is None:
         return None
     shown = t._view.plan.geometry
-    return shown.conj, shown.neg
+    return shown.conj, shown.neg, t._view.version is t._storage.version
 
 
 #: Classes of what is never taken apart.
@@ -216,5 +219,7 @@ class Arguments:
                     found.append(f"argument {i} was {shorten(old)} and is {shorten(x)}")
         if not found and not self._attributed([leaves[i] for i in self.at]):
             found.append("attributes of an argument are others")
-        return found or ["which arguments are views, are conjugated or negated, or share memory, changed"]
+        return found or [
+            "which arguments are views or aliases, are conjugated or negated, or share memory, changed"
+        ]
 

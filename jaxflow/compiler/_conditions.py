@@ -73,13 +73,15 @@ class Conditions:
         self.twice = _together(items)
         self.item_metas = [was(item.tensor).as_item for item in items]
         self.items_like = [item.like for item in items]
-        self.tensors = tensors
         before = list(map(was, tensors))
-        self.tensor_metas = list(map(outlines.tensor, before))
-        constant = [t for t, old in zip(tensors, before) if not old._requires_grad and old._view is None
+        moving = {id(item.tensor) for item in items}  # their memory is another one at each call
+        self.tensors = [t for t in tensors if id(t) not in moving]
+        still = list(map(was, self.tensors))
+        self.tensor_metas = list(map(outlines.tensor, still))
+        constant = [t for t, old in zip(self.tensors, still) if not old._requires_grad and old._view is None
                     and old._grad_fn is None and old._hooks is None]
         constants = set(map(id, constant))
-        others = [t for t in tensors if id(t) not in constants]
+        others = [t for t in self.tensors if id(t) not in constants]
         self.quick = [(ask, ts, list(map(ask, map(was, ts))))
                       for ask, ts in ((outlines.constant, constant), (outlines.tensor, others)) if ts]
         graded = [(t, old) for t, old in zip(tensors, before) if old._requires_grad or old._grad is not None]

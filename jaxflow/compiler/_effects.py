@@ -22,6 +22,7 @@ from ._capture import Capture
 from ._containers import Contents, Tree, containers_of, is_in_itself, is_tree, leaves_of
 from ._journal import UNKNOWN
 from ._numbers import Numbers, Place, Stored, is_store
+from ._other_memory import Itself, given_other_memory
 from ._reach import Reach
 from ._rows import LENGTH, Item, Row, shorten
 from ._watcher import MATCHED, Watcher, line_of, only_appends
@@ -54,6 +55,7 @@ class Effects:
         sinks: (row, key, tensor or container that was stored there, whether each call finds there what the
             one before it has left).
         settings: stores of flags; ``flagged``: their places, (row, key).
+        moved: id -> tensor, of those that get other memory: NOTE [Tensors given other memory].
     """
 
     def __init__(self, capture: Capture, watcher: Watcher, reach: Reach, tensors: list, known: set[int],
@@ -76,6 +78,7 @@ class Effects:
         self.sinks: list[tuple] = []
         self.settings: list[tuple] = []
         self.flagged: list[tuple] = []
+        self.moved: dict[int, Tensor] = {}
 
     def blame(self, reason: str, lasting: bool = False) -> None:
         """Python has to run at each call."""
@@ -83,6 +86,7 @@ class Effects:
 
     def find(self) -> None:
         """Blame what no quick call can repeat, and note the rest."""
+        self._other_memory()
         self._changes()
         self._unguarded()
         self._in_order()
@@ -136,6 +140,19 @@ class Effects:
             self.blame("it changes a container and puts another one in its place")
         unguarded = self.gone | self.grown | self.refilled
         self.reach.rows = [row for row in self.reach.rows if id(row.holder) not in unguarded]
+
+    def _other_memory(self) -> None:
+        """Find the tensors that get other memory, where that can be followed."""
+        given = {id(t._storage) for t in self.arguments}
+        alone = self.capture.undisturbed()
+        for t, was in self.journal.tensors.values():
+            if (
+                id(t) in self.reach.tensors and id(was._storage) not in given
+                and not any(t is a for a in self.arguments)
+                and given_other_memory(t, was, self.journal, alone=alone)
+            ):
+                self.moved[id(t)] = t
+                self.items.append(Item(Itself(t, self.reach.tensors[id(t)][1]), None, t))
 
     def _not_by_itself(self) -> list[tuple]:
         """(row, key) of what is stored that does not show that the call made it: it was there before."""

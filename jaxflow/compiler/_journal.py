@@ -99,6 +99,7 @@ class Journal:
         """What to do with the frame of a function that begins."""
         one = (fields.set_grad, fields.set_history, fields.history_rows, fields.set_requires_grad,
                fields.requires_grad_row, fields.grad_row, fields.set_hooks, fields.rebind,
+               fields.rebind_rows,
                history.set_history, history.history_rows, writes.write, writes.rows_of)
         return {
             Storage.__init__.__code__: lambda frame: self._made(frame.f_locals["self"]),

@@ -88,6 +88,7 @@ class Specialisation(Conditions):
     flags: list[tuple]
     stored: list[Callable[[Any], list[tuple]]]
     settings: list[tuple]
+    moved: list[tuple]  # tensors that get other memory, with what makes the stores
     seeds: dict[int, tuple]
     drawn: list[tuple]
     events: list[tuple]
@@ -179,8 +180,9 @@ class Specialisation(Conditions):
         self.written = [place[1] for place, *_ in writes if place[0] == "fixed"]
         self.other_places = [place for place, *_ in writes if place[0] != "fixed"]
         self.pick_written = pick([at[slot] for _, slot, *_ in writes])
-        self.cells = list(map(_version_of, self.written))
-        self.epochs, self.bumps = [epoch for *_, epoch, _ in writes], [bump for *_, bump in writes]
+        self.aliases = [(k, alias) for k, (*_, alias) in enumerate(writes) if alias is not None]
+        self.cells = self.cells_of(self.written, ())
+        self.epochs, self.bumps = [w[2] for w in writes], [w[3] for w in writes]
         self.pick_fresh = pick([at[slot] for slot in self.fresh])
         self.makers = list(enumerate(self.recipes))
         self.question_from = [(q, outputs.index(q.flag.producer[1])) for q in self.questions]
@@ -236,7 +238,7 @@ class Specialisation(Conditions):
     def only_makes(self) -> bool:
         """Whether it changes nothing that is there, and its result is all that is new."""
         changes = (self.writes, self.grad_makers, self.sinks, self.stored, self.settings, self.flags,
-                   self.generators)
+                   self.moved, self.generators)
         return self.simple and not (any(changes) or self.questions or self.schedules)
 
     def _vector(self, numbers: list, dtype: Any) -> Any:
@@ -371,13 +373,13 @@ class Specialisation(Conditions):
         if nodes is not None:
             nodes.make(this, every, run.numbers[int] if joins else (), guarded)
         this.fresh = self.pick_fresh(every)
-        cells = list(map(_version_of, written))
+        cells = self.cells_of(written, this.arguments)
         if self.viewed:
             this.raise_versions(cells, self.bumps)
         rows, held = [*self.draws(offsets), *more], []
         run.replaced = written, list(map(_value_of, written)), cells, list(map(_first, cells)), (), ()
         grads = self._grads_changed(this, run, every, *found[1:3], rows)
-        if self.sinks or self.stored or self.settings or self.flags:
+        if self.sinks or self.stored or self.settings or self.flags or self.moved:
             self.store_rest(this, rows, held)
         result = self.result(this)
         if joins:
@@ -479,6 +481,14 @@ class Specialisation(Conditions):
             values += self.from_constants
         return values
 
+    def cells_of(self, written: list, arguments: Sequence) -> list:
+        """Where the versions are counted that go up with writes to these storages."""
+        cells = list(map(_version_of, written))
+        for k, alias in self.aliases:
+            if k < len(cells) and (arguments or alias.__class__ is list):
+                cells[k] = alias if alias.__class__ is list else arguments[alias]._view.version
+        return cells
+
     def _old_grads(self, plain: list | None, storages: list) -> tuple[Sequence, Sequence]:
         """Old gradients that go on as the new ones, and their storages: nobody else refers to them."""
         if plain is not None and self.renewed:
@@ -526,6 +536,9 @@ class Specialisation(Conditions):
         for number in self.stored:
             rows += number(this.entries)
         rows += self.settings
+        for t, stores_of in self.moved:
+            held.append((t._storage, t._view))
+            rows += stores_of(this)
         for owner, flag in self.flags:
             t = this.arguments[owner] if owner.__class__ is int else owner
             rows.append(requires_grad_row(t, flag))

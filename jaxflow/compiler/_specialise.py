@@ -12,7 +12,7 @@ import operator
 from collections import Counter
 from typing import Any
 
-from jaxflow._core.fields import STATE, state_of
+from jaxflow._core.fields import MEMORY, STATE, state_of
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch import explain, library
@@ -30,6 +30,7 @@ from ._guard import Guard
 from ._joined import Recorded
 from ._journal import UNKNOWN
 from ._numbers import Numbers
+from ._other_memory import row_of
 from ._outlines import Before
 from ._reach import Reach
 from ._rows import Item
@@ -102,10 +103,13 @@ class Builder(Effects):
             s = old._storage
             _, slot = self.capture.held.get(id(s), (None, None))
             unread = slot is not None and slot not in read and id(s) not in changed
-            if unread and old._grad is None and id(t) not in self.carried:
+            if id(t) in self.moved and id(s) in staying:
+                continue  # it is another one's, too, where it stays
+            if id(t) not in self.moved and unread and old._grad is None and id(t) not in self.carried:
                 self.dropped.append(item)
-            elif id(s) in staying or id(old._grad_fn) in self.walked or not _replaceable(old) or (
-                old._grad_fn is not None and id(t) in self.journal.histories
+            elif id(t) not in self.moved and (
+                id(s) in staying or id(old._grad_fn) in self.walked or not _replaceable(old)
+                or (old._grad_fn is not None and id(t) in self.journal.histories)
             ):
                 raise Unnamed(f"another tensor in {item.row.describe(item.key)}, having read the old one")
             else:
@@ -171,6 +175,7 @@ class Builder(Effects):
             spec.arguments.let_vary()
         items = {id(item.tensor) for item in (*self.items, *self.dropped)}
         used = {id(s) for kind, s in (*spec.leaves, *(w[0] for w in spec.writes)) if kind == "fixed"}
+        items -= self.moved.keys()
         tensors = [t for t, _ in self.reach.tensors.values()
                    if id(t) not in items and (id(t) not in self.grown or id(t._storage) in used)]
         spec.watch_tensors(tensors, self.grads, self.arguments, self.items, self.was)
@@ -212,6 +217,7 @@ class Builder(Effects):
         recipes.stood, recipes.given = self.stood, self.given
         result = recipes.result(self.result)
         grads = self._new_grads(recipes)
+        moved = [(t, row_of(t, recipes)) for t in self.moved.values()]
         sinks = [(row, key, recipes.result(x), follows) for row, key, x, follows in self.sinks]
         self.followed = [(row, key) for row, key, _, follows in self.sinks if follows]
         self.sinks.clear()
@@ -262,7 +268,7 @@ class Builder(Effects):
             None if leaves[slot][0] != "constant" else capture.leaves[-1 - slot] for slot in order
         ]
         spec.shared = self._shared(order)
-        spec.writes = [(place, slot_of(v), epoch, bump) for place, v, epoch, bump in writes]
+        spec.writes = [(place, slot_of(v), *more) for place, v, *more in writes]
         spec.fresh = [slot_of(s.value) for s in recipes.storages]
         spec.recipes, spec.result, spec.grad_makers = recipes.tensors, result, grads
         spec.shares = recipes.shares
@@ -273,7 +279,7 @@ class Builder(Effects):
         spec.stored = [stored.rows(spec.guard) for stored in self.stored]
         spec.places = list(self.numbers.values())
         spec.looks = [*zip(*((p.get, p.holder, p.at) for p in spec.places))]
-        spec.flags, spec.settings = self.flags, self.settings
+        spec.flags, spec.settings, spec.moved = self.flags, self.settings, moved
         spec.plain_grads = None if joins else self._plain_grads(recipes)
         spec.viewed = recipes.used
         self._find_exact(set(leaves), writes, recipes)
@@ -377,15 +383,33 @@ class Builder(Effects):
                 if s.epoch != epoch or (id(s) in held and s.value is not leaves[-1 - held[id(s)][1]])]
 
     def _writes(self) -> list[tuple]:
-        """(place, new value, how much its epoch and its version go up) of each storage that was written."""
-        bumps = {id(cell): (cell, cell[0] - saved[0]) for cell, saved in self.journal.cells.values()
+        """(place, new value, how much its epoch and its version go up, alias) of each storage written.
+
+        ``alias`` is None, or whose version goes up instead of the storage's: the version cell of a captured
+        tensor, or the number of an argument.
+        """
+        bumps = {id(cell): cell[0] - saved[0] for cell, saved in self.journal.cells.values()
                  if cell[0] != saved[0]}
+        aliases = self._aliases(bumps)
         found = []
         for s in self._changed():
-            _, bump = bumps.pop(id(s.version), (None, 0))
-            found.append((self.place_of(s), s.value, s.epoch - self.journal.storages[id(s)][2], bump))
+            at, alias = aliases.get(id(s), (id(s.version), None))
+            bump = bumps.pop(at, 0)
+            found.append((self.place_of(s), s.value, s.epoch - self.journal.storages[id(s)][2], bump, alias))
         if bumps:
-            self.blame("it writes through an alias (detach(), .data) that was made before the call")
+            self.blame("it writes through several tensors that show one memory and count its writes apart")
+        return found
+
+    def _aliases(self, bumps: dict[int, int]) -> dict[int, tuple]:
+        """id of a storage -> (id of a cell among ``bumps``, alias as of `_writes`), for those of aliases."""
+        replaced = {id(item.tensor) for item in (*self.items, *self.dropped)} - self.moved.keys()
+        given = {id(t): i for i, t in enumerate(self.arguments)}
+        found: dict[int, tuple] = {}
+        for t, was in self.journal.tensors.values():
+            cell = was._storage.version if was._view is None else was._view.version
+            known = id(t) in given or (id(t) in self.reach.tensors and id(t) not in replaced)
+            if known and id(cell) in bumps and cell is not was._storage.version:
+                found[id(was._storage)] = id(cell), given.get(id(t), cell)
         return found
 
     def _new_grads(self, recipes: Recipes) -> list[tuple]:
@@ -398,7 +422,7 @@ class Builder(Effects):
             if all(map(operator.is_, now, before)):
                 continue
             for name, old, new in zip(STATE, before, now):
-                if old is new or name == "_output_nr":
+                if old is new or name == "_output_nr" or (name in MEMORY and id(t) in self.moved):
                     continue
                 if name == "_requires_grad" and t._view is None and (
                     id(t) in self.reach.tensors or id(t) in argument

@@ -71,6 +71,7 @@ class Steady:
             spec.simple and spec.nodes is None and not spec.other_places
             and (bool(renewed) or not spec.grad_makers)
             and all(slot >= 0 and uses[slot] == 1 for slot in renewed)
+            and all(alias.__class__ is list for _, alias in spec.aliases)
             and not executable.spares and not executable.watched and not spec.entrance.need
         )
 
@@ -119,7 +120,8 @@ class Steady:
         self.pick_others = pick([at[slot] for _, slot in others])
         self.old_epochs = [epoch for *_, epoch in spec.renewed]
         self.old_versions = [version for _, _, version, _ in spec.renewed]
-        self.more = bool(spec.sinks or spec.stored or spec.settings or spec.flags or spec.shares)
+        self.more = bool(spec.sinks or spec.stored or spec.settings or spec.flags or spec.moved
+                         or spec.shares)
         # What a call is that makes nothing and refers to nothing.
         empty = not (spec.fresh or spec.recipes or spec.viewed or self.more or spec.arguments.types)
         self.empty = Call([], (), (), None, 0, 0) if empty else None

@@ -487,3 +487,21 @@ def test_what_fullgraph_refuses_undoes_no_write_of_another_thread(executor):
             f(torch.ones(2))
         assert mine.tolist() == [0.0] * 2 and theirs.tolist() == [1.0 + later] * 2
         assert drawn.tolist() == stream[1:2] and torch.rand(1).item() == stream[2]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_program_has_no_inputs_that_it_does_not_read(executor, first):
+    """Another function with the same operations may have none of the tensors that this one moves."""
+    def called(moves):
+        state = SimpleNamespace(a=torch.ones(3), c=torch.zeros(2))
+
+        @torch.compile
+        def f(x):
+            if moves:
+                state.a = state.c.clone()
+            return torch.tanh(x) * 0.625
+
+        return [f(torch.zeros(2)).tolist() for _ in range(3)], state.a.tolist()
+
+    for moves in (first, not first):
+        assert called(moves) == ([[0.0, 0.0]] * 3, [0.0, 0.0] if moves else [1.0] * 3)

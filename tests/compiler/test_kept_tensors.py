@@ -686,21 +686,3 @@ def test_containers_that_each_call_replaces(make, hits, deferred):
     check_same(got, numbers(found(lambda f: f)))
     report = functions[0].explain()
     assert report["hits"] == hits, report
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_a_program_has_no_inputs_that_it_does_not_read(executor, first):
-    """Another function with the same operations may have none of the tensors that this one moves."""
-    def called(moves):
-        state = SimpleNamespace(a=torch.ones(3), c=torch.zeros(2))
-
-        @torch.compile
-        def f(x):
-            if moves:
-                state.a = state.c.clone()
-            return torch.tanh(x) * 0.625
-
-        return [f(torch.zeros(2)).tolist() for _ in range(3)], state.a.tolist()
-
-    for moves in (first, not first):
-        assert called(moves) == ([[0.0, 0.0]] * 3, [0.0, 0.0] if moves else [1.0] * 3)

@@ -125,6 +125,11 @@ STATEMENTS = (
     "self.a.t().copy_(y.detach().t())",
     "self.b.data = self.a.data.clone()",
     "self.b.data.add_(0.5)",
+    "self.b.data = (self.b * 0.5 + y).detach()",
+    "self.b.data = self.a.detach()",
+    "self.a.data, self.b.data = self.b.data, self.a.data",
+    "self.w.data = self.w.data * 0.75",
+    "self.b.set_(y.detach() * 0.5)",
     "v = self.b[:, 1]\nself.b.zero_()\ny = y + v.sum()",
     "self.a[1, 2] = 0.75",
     # containers
@@ -297,6 +302,9 @@ STATEMENTS = (
     "y = y + self.target(y.detach())",
     "self.target = copy.deepcopy(self.net)",
     "for p, q in zip(self.target.parameters(), self.net.parameters()):\n    p.data.copy_(q.data)",
+    "for p, q in zip(self.target.parameters(), self.net.parameters()):\n"
+    "    p.data = p.data * 0.75 + q.data * 0.25",
+    "for p in self.net.parameters():\n    if p.grad is not None:\n        p.data = p.data - p.grad * 0.125",
     # random numbers
     "y = y + torch.rand(2, 3, dtype=torch.float64)",
     "y = self.drop(y)",
@@ -339,6 +347,10 @@ BETWEEN = (
     "if p.h is not None:\n    p.h.note = 0.75",
     "p.b = p.a",
     "p.b = p.a.clone()",
+    "p.b.data = p.a.clone()",
+    "p.b.data = p.a",
+    "p.w.data = p.w.data * 0.5",
+    "q.append(p.w.data)",
     "p.high = p.low.clone()",
     "p.low.add_(0.25)",
     "x = p.low.expand(2, 3).clone()",

@@ -1,0 +1,85 @@
+"""Tensors that a call gives other memory: ``p.data = p.data - rate * p.grad``, ``set_``.
+
+NOTE [Tensors given other memory]
+    The tensor stays, and the walk guards which one it is. The memory that it had before is found at the
+    tensor itself at each call, like that of a tensor which another one replaces: it is an item, at a place
+    that holds nothing else. If another tensor that stays has that memory too, it is guarded like any other:
+    then each call is another specialisation's. A leaf of a graph stays one; what has a history is left to
+    Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import getitem, setitem
+from typing import Any
+
+from jaxflow._core.fields import rebind_rows
+from jaxflow._core.tensor import Tensor
+from jaxflow._core.value import Storage, Untracked
+
+from ._journal import Journal
+from ._outlines import Before
+from ._template import Recipes
+
+
+class Itself:
+    """The place of a tensor that stays, in the form of a row."""
+
+    def __init__(self, t: Tensor, shown: str) -> None:
+        self.holder, self.shown, self.varying = (t,), shown, set()
+
+    def access(self, key: Any) -> tuple:
+        """As `Row.access`; nothing is stored in it."""
+        return getitem, setitem, 0
+
+    def describe(self, key: Any) -> str:
+        """How to call it."""
+        return self.shown
+
+
+def given_other_memory(t: Tensor, was: Before, journal: Journal, *, alone: bool) -> bool:
+    """Whether a call gave ``t`` other memory, and each call can do it again; ``alone``: no thread did it."""
+    view, cell = t._view, was._storage.version if was._view is None else was._view.version
+    if t._storage is was._storage or was._grad_fn is not None or t._grad_fn is not None:
+        return False
+    if was._view is not None and was._view.base is not None:
+        return False
+    if view is not None and (view.base is not None or view.version is not cell):
+        return False
+    if isinstance(cell, Untracked) or isinstance(t._storage.version, Untracked):
+        return False
+    return journal.is_born(t._storage) or alone  # else another thread may have done it
+
+
+def row_of(t: Tensor, recipes: Recipes) -> Callable[[Any], list[tuple]]:
+    """A function of a `Call` that gives the stores by which ``t`` gets the memory that it has now."""
+    storage_of = _storage(t._storage, recipes)
+    aval, stride, view = t._aval, t._stride, t._view
+    if view is None:
+        return lambda call: rebind_rows(t, storage_of(call), aval, stride, None)
+    kind, plan, origin = type(view), view.plan, view.origin
+
+    def shown(call: Any) -> list[tuple]:
+        cell = t._storage.version if t._view is None else t._view.version
+        return rebind_rows(t, storage_of(call), aval, stride, kind(plan, None, None, cell, origin))
+
+    return shown
+
+
+def _storage(s: Storage, recipes: Recipes) -> Callable[[Any], Storage]:
+    """A function of a `Call` that gives the storage that ``s`` was in the captured call."""
+    if not recipes.is_born(s):
+        place = recipes.place_of(s)
+        recipes.used.add(place)
+        return lambda call: call.place(place)
+    at, version, epoch = recipes.storage(s), s.version[0], s.epoch
+
+    def fresh(call: Any) -> Storage:
+        storage = call.storages[at]
+        if storage is None:
+            storage = call.storages[at] = Storage(call.fresh[at])
+            storage.version, storage.epoch = call.cells.get(at) or [version], epoch
+        return storage
+
+    return fresh
