@@ -22,15 +22,16 @@ _META_NAMES = ("shape, dtype or device", "strides", "requires_grad", "grad_fn", 
 _attributes_of = attrgetter("__dict__")
 
 
-def _view_outline(t: Tensor) -> tuple[bool, bool, bool] | None:
+def _view_outline(t: Tensor) -> tuple | None:
     """None of a tensor that is no view; else whether it shows its memory conjugated, and negated.
 
-    And whether its writes are counted with those of its base.
+    And whether its writes are counted with those of its base, and what is asked of that.
     """
     if t._view is None:
         return None
-    shown = t._view.plan.geometry
-    return shown.conj, shown.neg, t._view.version is t._storage.version
+    shown, base = t._view.plan.geometry, t._view.base
+    return (shown.conj, shown.neg, t._view.version is t._storage.version,
+            None if base is None else (base._requires_grad, base._grad_fn is None))
 
 
 #: Classes of what is never taken apart.

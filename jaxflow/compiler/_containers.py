@@ -13,6 +13,7 @@ NOTE [Containers made anew]
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from operator import getitem, setitem
 from typing import Any
@@ -21,7 +22,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.tracked import Tracked
 
 from ._arguments import flatten, parts_of
-from ._rows import SCALARS, Row, same
+from ._rows import SCALARS, Row, listed, same
 
 
 def is_tree(x: Any) -> bool:
@@ -56,13 +57,15 @@ def containers_of(x: Any) -> Iterator[Any]:
 
 
 class Contents:
-    """All that stands in a list, as one place: ``row`` is the list's own."""
+    """All that stands in a list or deque, as one place: ``row`` is the list's own."""
 
     def __init__(self, row: Row) -> None:
         self.row, self.holder, self.varying = row, row.holder, set()
 
     def access(self, key: Any) -> tuple:
         """As `Row.access`: a list of the same things is read, or stored."""
+        if type(self.holder) is deque:
+            return listed, (deque.clear, deque.extend), None
         return getitem, setitem, slice(None)
 
     def describe(self, key: Any) -> str:
@@ -74,7 +77,7 @@ def _at(row: Row | Contents, key: Any) -> Any:
     get, _, at = row.access(key)
     try:
         return get(row.holder, at)
-    except (LookupError, ValueError):  # an entry that is gone, a variable without a value
+    except (LookupError, ValueError, AttributeError):  # an entry that is gone, a variable without a value
         return None
 
 

@@ -10,7 +10,7 @@ import enum
 import functools
 import operator
 import types
-from collections import Counter
+from collections import Counter, deque
 from typing import Any
 
 from jaxflow._core.commit import END
@@ -99,6 +99,7 @@ class Effects:
         for row in self.reach.rows:
             found = row.changes(everything=True)
             longer = any(key is LENGTH for key, *_ in found)
+            longer |= bool(found) and type(row.holder) is deque
             if longer and self._grew(row):
                 continue
             if (longer or any(self._moved(new) for *_, new in found)) and self._has_contents(row):
@@ -254,7 +255,7 @@ class Effects:
         """Whether all that stands in a list can be made anew."""
         x = row.holder
         return (
-            type(x) is list and is_tree(row.held) and is_tree(x)
+            type(x) in (list, deque) and is_tree(row.held) and is_tree(list(x))
             and not any(place.row is row for place in self.numbers.values())
             and sum(other.holder is x for other in self.reach.rows) == 1 and not self._only_grows(row)
         )
@@ -272,14 +273,15 @@ class Effects:
         return True
 
     def _grew(self, row: Row) -> bool:
-        """Whether a list got more entries, and nothing that ran looks into it: then each call appends.
+        """Whether a list or deque got more entries, and nothing that ran looks into it: each call appends.
 
         What stands in it is not guarded.
         """
         x, before = row.holder, row.held
-        if type(x) is not list or self.reach.everything or not self.reach.names.isdisjoint(_LOOKING):
+        if type(x) not in (list, deque) or self.reach.everything or not self.reach.names.isdisjoint(_LOOKING):
             return False
-        if len(x) <= len(before) or not all(map(operator.is_, x, before)):
+        added = _added(x, before)
+        if not added:
             return False
         places = [(r, key) for r in self.reach.rows for key, y in zip(r.names(), r.held) if y is x]
         codes = self.reach.codes.union(self.watcher.codes)
@@ -293,7 +295,7 @@ class Effects:
         held = [y for z in before for y in (*containers_of(z), *leaves_of(z))]
         self.grown.update(id(y) for y in held if self._places(y) < 2)
         self.grown.add(id(x))
-        self.sinks.append((row, END, tuple(x[len(before):]), False))
+        self.sinks.append((row, END, tuple(added), False))
         return True
 
     def _nameable(self, t: Tensor) -> bool:
@@ -389,6 +391,19 @@ class Effects:
         for x in self.watcher.met.values():
             if id(x) not in known and _has_state(x):
                 self.blame(f"it uses a {type(x).__name__} {UNKNOWN}")
+
+
+def _added(x: Any, before: list) -> list:
+    """What was appended to a list or deque; nothing where that cannot be told."""
+    known = set(map(id, before))
+    now = list(x)
+    count = len(now) - len(before)
+    if type(x) is deque and x.maxlen is not None:  # what was there first may be gone
+        count = next((n for n, y in enumerate(reversed(now)) if id(y) in known), len(now))
+    staying = now[: len(now) - count]
+    if count <= 0 or not all(map(operator.is_, staying, before[len(before) - len(staying):])):
+        return []
+    return now[len(now) - count:]
 
 
 _STATELESS = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType,

@@ -10,11 +10,13 @@ NOTE [Numbers that calls change]
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from operator import is_, setitem
 from types import CellType
 from typing import Any
 
+from jaxflow._core.commit import commit_results, rows_called
 from jaxflow._dispatch.tracked import Tape, Tracked
 
 from ._guard import Guard
@@ -44,7 +46,7 @@ class Place:
         """What is there; None if nothing is."""
         try:
             return self.get(self.holder, self.at)
-        except (LookupError, ValueError):
+        except (LookupError, ValueError, AttributeError):
             return None
 
     def untouched(self) -> bool:
@@ -58,7 +60,7 @@ def is_store(row: Row) -> bool:
     kind = type(row.holder)
     if kind in DICTS:
         return row.lister == row.holder.values or row.lookups() is not None
-    return kind is list or kind is CellType
+    return kind is list or kind is CellType or kind is deque or row.slotted
 
 
 class Numbers:
@@ -79,12 +81,16 @@ class Numbers:
 
     def note(self) -> None:
         """Note what all containers hold."""
-        holders = {id(row.holder): row.holder for row in self.rows}
-        for x in holders.values():
-            if type(x) in DICTS or type(x) is list:
-                self.saved.append((x, x.copy()))
+        holders = {id(row.holder): (row.holder, row) for row in self.rows}
+        for x, row in holders.values():
+            if type(x) in DICTS:
+                self.saved.append((x, dict(x)))
+            elif type(x) is list or type(x) is deque:
+                self.saved.append((x, list(x)))
             elif type(x) is CellType:
                 self.saved.append((x, [*contents_of(x)]))
+            elif row.slotted:
+                self.saved.append((x, dict(entries_of(x))))
 
     def track(self, tracked: list[Tracked]) -> None:
         """Put tracked numbers there."""
@@ -100,11 +106,13 @@ class Numbers:
                     x.cell_contents = before[0]
                 elif contents_of(x):
                     del x.cell_contents
-            elif type(x) is list:
+            elif type(x) is list or type(x) is deque:
                 if len(x) != len(before) or not all(map(is_, x, before)):
-                    x[:] = before
-            else:
+                    commit_results(rows_called([(x.clear,), (x.extend, before)]))
+            elif type(x) in DICTS:
                 _put_back(x, before)
+            else:
+                _put_back_slots(x, before)
 
     def settle(self, tape: Tape, *more: Any) -> None:
         """Leave plain numbers where a call that is not repeated left tracked ones.
@@ -146,6 +154,16 @@ class Stored:
                     (setitem, guard.flat, at, x)]
 
         return stores
+
+
+def _put_back_slots(x: Any, before: dict) -> None:
+    for name, now in entries_of(x):
+        if name not in before:
+            object.__delattr__(x, name)
+        elif now is not before[name]:
+            object.__setattr__(x, name, before[name])
+    for name in before.keys() - dict(entries_of(x)).keys():
+        object.__setattr__(x, name, before[name])
 
 
 def _put_back(x: dict, before: dict) -> None:

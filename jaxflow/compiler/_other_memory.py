@@ -14,7 +14,7 @@ from collections.abc import Callable
 from operator import getitem, setitem
 from typing import Any
 
-from jaxflow._core.fields import rebind_rows
+from jaxflow._core.fields import MEMORY, rebind_rows
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Storage, Untracked
 
@@ -41,7 +41,9 @@ class Itself:
 def given_other_memory(t: Tensor, was: Before, journal: Journal, *, alone: bool) -> bool:
     """Whether a call gave ``t`` other memory, and each call can do it again; ``alone``: no thread did it."""
     view, cell = t._view, was._storage.version if was._view is None else was._view.version
-    if t._storage is was._storage or was._grad_fn is not None or t._grad_fn is not None:
+    if all(getattr(t, name) is getattr(was, name) for name in MEMORY):
+        return False
+    if was._grad_fn is not None or t._grad_fn is not None:
         return False
     if was._view is not None and was._view.base is not None:
         return False

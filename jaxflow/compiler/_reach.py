@@ -17,6 +17,8 @@ import builtins
 import collections
 import enum
 import functools
+import inspect
+import itertools
 import operator
 import os
 import re
@@ -41,7 +43,8 @@ from ._watcher import MATCHED, codes_of, globals_of, is_library, names_of
 
 _FIXED = (*SCALARS, type(...), type(NotImplemented), range, slice, re.Pattern, np.dtype,
           np.generic, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
-          Generator, types.CodeType, types.GenericAlias, types.GetSetDescriptorType, property)
+          Generator, types.CodeType, types.GenericAlias, types.GetSetDescriptorType, property,
+          types.MemberDescriptorType)
 _LISTS = (list, tuple, collections.deque)
 # Where dtypes, devices, layouts, grad modes and arrays come from: they do not change.
 _UNCHANGING = ("jaxflow._core", "jaxflow._dispatch", "jaxflow._ops", "jaxflow.autograd", "jax.", "jaxlib")
@@ -60,6 +63,9 @@ _OF_SCHEDULES = frozenset(("get_last_lr", "last_epoch", "get_lr", "state_dict", 
 
 # More places than this, or more that they hold, are not looked at before each call; Python runs instead.
 MOST_PLACES, MOST_HELD = 20_000, 100_000
+
+# How a class reads and stores what its objects have in a slot.
+_SLOT = types.MemberDescriptorType
 
 # Whose functions refer to no user's state; pytest's are called where it has rewritten an ``assert``.
 _LIBRARIES = ("jaxflow", "jax", "numpy", "torch", "_pytest")
@@ -153,6 +159,8 @@ class Reach:
         if isinstance(x, Tensor):
             self.tensors[id(x)] = (x, shown)
             self._attributes(x, shown, name)
+            if _python_classes(x):
+                self._of_class(x, shown)
             if x._hooks:
                 self.work.append((x._hooks, f"{shown}'s hooks", ""))
         elif isinstance(x, _ELUSIVE) or (
@@ -203,7 +211,7 @@ class Reach:
 
     def _row(self, holder: Any, lister: Callable, names: Callable, shown: str,
              keys: frozenset | None = None, inside: str | None = None, *, named: bool = True,
-             whole: bool = False) -> None:
+             whole: bool = False) -> Row:
         row = Row(holder, lister, names, shown, keys, named=named, whole=holder if whole else None)
         self.rows.append(row)
         self.listed += len(row.held)
@@ -211,6 +219,7 @@ class Reach:
             if x is not MISSING and (keys is None or key in keys) and not isinstance(x, SCALARS):
                 # What is in a container is mentioned wherever the container is.
                 self.work.append((x, row.describe(key), key if inside is None else inside))
+        return row
 
     def _dict(self, x: Any, shown: str, keys: frozenset | None = None, *, named: bool = True) -> None:
         self._row(x, x.values, x.keys, shown, keys, named=named)
@@ -296,11 +305,18 @@ class Reach:
         own = m.__dict__ if plain or self.everything else self.names
         keys = frozenset(k for k in own if k not in _BOOKKEEPING) | _MODULE_KEYS
         self._dict(m.__dict__, shown, keys, named=not plain)
-        self._of_class(m)
+        self._of_class(m, shown)
 
-    def _of_class(self, x: Any) -> None:
+    def _of_class(self, x: Any, shown: str) -> None:
+        """The class of an object, and what it has in slots."""
         self.objects.append(x)
         self.work.append((type(x), type(x).__qualname__, ""))
+        slots = {n for c in _python_classes(x) for n, d in vars(c).items() if isinstance(d, _SLOT)}
+        names = sorted(slots if self.everything else slots & self.names)
+        if names:
+            lister = functools.partial(map, getattr, itertools.repeat(x), names, MISSINGS)
+            row = self._row(x, lister, lambda: names, shown)
+            row.slotted = all(isinstance(inspect.getattr_static(x, n), _SLOT) for n in names)
 
     def _optimizer(self, o: Optimizer, shown: str) -> None:
         if isinstance(o, RuleOptimizer):  # whose own attributes are known
@@ -314,7 +330,7 @@ class Reach:
                 self.seen[id(group)] = group
                 tensors = (k for k, x in group.items() if isinstance(x, Tensor))
                 self._named(group, ("params", *tensors), f"{shown}.param_groups")
-        self._of_class(o)
+        self._of_class(o, shown)
 
     def _attributes(self, x: Any, shown: str, name: str) -> None:
         held = x.__dict__
@@ -325,18 +341,15 @@ class Reach:
 
     def _object(self, x: Any, shown: str, name: str) -> None:
         self._attributes(x, shown, name)
-        self._of_class(x)
+        self._of_class(x, shown)
         if isinstance(x, dict):
             self._dict(x, shown)
         if isinstance(x, (list, tuple)):
             self._row(x, x.__iter__, lambda: range(len(x)), shown)
 
     def _slots(self, x: Any, shown: str, name: str) -> None:
-        slots = {s for c in type(x).__mro__ for s in _as_tuple(c.__dict__.get("__slots__", ()))}
-        if slots and not hasattr(type(x), "__next__"):
-            names = sorted(slots & self.names)
-            self._row(x, lambda: [getattr(x, n, MISSING) for n in names], lambda: names, shown)
-            self._of_class(x)
+        if any("__slots__" in vars(c) for c in _python_classes(x)) and not hasattr(type(x), "__next__"):
+            self._of_class(x, shown)
         elif type(x) is not object:
             self.opaque.append((name, shown, x))
 
@@ -373,8 +386,10 @@ def _of_library(f: Any) -> bool:
     return code is not None and is_library(code)
 
 
-def _as_tuple(x: Any) -> tuple:
-    return (x,) if isinstance(x, str) else tuple(x)
+def _python_classes(x: Any) -> list[type]:
+    """The classes of an object that were made by Python code, the library's left out."""
+    return [c for c in type(x).__mro__ if c.__flags__ & _OF_PYTHON
+            and c.__module__.split(".")[0] not in _LIBRARIES]
 
 
 def _cell(cell: types.CellType) -> tuple:

@@ -9,13 +9,14 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from jaxflow._core.commit import END
 from jaxflow._core.tensor import Tensor
 
 #: What is compared by value.
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
 
 #: What is listed by its values or items.
-DICTS = (dict, collections.OrderedDict, collections.defaultdict, types.MappingProxyType)
+DICTS = (dict, collections.OrderedDict, collections.defaultdict, collections.Counter, types.MappingProxyType)
 
 #: In the place of a key: how many entries there are.
 LENGTH = object()
@@ -32,13 +33,17 @@ class Row:
 
     ``keys`` are those that matter, None for all; ``shown`` says what to call it in explanations. ``named``:
     of a dict, whether its keys may become others; ``varying``: keys of tensors that are guarded by what they
-    are like. ``whole``: a namespace that may get more names, where not all it holds is listed.
+    are like. ``whole``: a namespace that may get more names, where not all it holds is listed. ``slotted``:
+    what it lists are slots of an object.
     """
 
-    __slots__ = ("held", "holder", "keys", "lister", "named", "names", "shown", "size", "varying", "whole")
+    __slots__ = ("held", "holder", "keys", "lister", "named", "names", "shown", "size", "slotted", "varying",
+                 "whole")
 
     def __init__(self, holder: Any, lister: Callable[[], Iterable], names: Callable[[], Iterable], shown: str,
-                 keys: frozenset | None = None, *, named: bool = True, whole: Any = None) -> None:
+                 keys: frozenset | None = None, *, named: bool = True, whole: Any = None,
+                 slotted: bool = False) -> None:
+        self.slotted = slotted
         self.holder, self.lister, self.names, self.shown, self.keys = holder, lister, names, shown, keys
         self.named, self.whole = named, whole
         self.size = 0 if whole is None else len(whole)
@@ -52,9 +57,17 @@ class Row:
         return list(zip(itertools.repeat(self.holder), self.lister.args[1], self.held))
 
     def access(self, key: Any) -> tuple:
-        """How to read and store what a key names: two functions of the holder and a key, and that key."""
+        """How to read and store what a key names: two functions of the holder and a key, and that key.
+
+        In the place of the second there may be several of the holder alone or the holder and a list: a deque
+        is stored whole by ``clear`` and ``extend``.
+        """
         if type(self.holder) is types.CellType:
             return getattr, setattr, "cell_contents"
+        if self.slotted:
+            return object.__getattribute__, object.__setattr__, key
+        if key is END and type(self.holder) is collections.deque:
+            return listed, (collections.deque.extend,), key
         return operator.getitem, operator.setitem, key
 
     def is_cell(self) -> bool:
@@ -93,6 +106,11 @@ def same(a: Any, b: Any) -> bool:
     if a == b:
         return bool(a) or repr(a) == repr(b)  # 0.0 is not -0.0
     return a != a and b != b  # noqa: PLR0124 - both are nan
+
+
+def listed(x: Iterable, key: Any) -> list:
+    """All that stands in a container, whatever the key."""
+    return list(x)
 
 
 class Item:

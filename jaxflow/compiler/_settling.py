@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from operator import is_, setitem
 from types import CellType, FunctionType, ModuleType
@@ -11,7 +11,7 @@ from typing import Any
 from jaxflow._core.commit import commit_results, rows_called
 from jaxflow._dispatch.tracked import settled
 
-DICTS = (dict, OrderedDict, defaultdict)
+DICTS = (dict, OrderedDict, defaultdict, Counter)
 _NOT_MADE = (type(None), type, ModuleType, str, bytes, int, float, complex)
 _OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
@@ -35,7 +35,8 @@ def settle_in(holder: Any) -> None:
         keys = list(map(settled, holder))
         if not all(map(is_, keys, holder)):  # a key cannot be replaced where it stands
             new = keys if type(holder) is set else list(zip(keys, holder.values()))
-            commit_results(rows_called([(holder.clear,), (holder.update, new)]))
+            update = set.update if new is keys else dict.update  # a Counter's own adds
+            commit_results(rows_called([(holder.clear,), (update, holder, new)]))
     put = _put(holder)
     for key, x in entries_of(holder):
         plain = settled(x)

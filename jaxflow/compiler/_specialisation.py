@@ -16,6 +16,7 @@ NOTE [The quick call]
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, repeat, starmap
 from operator import add, attrgetter, call, itemgetter, setitem
@@ -529,7 +530,10 @@ class Specialisation(Conditions):
         for (get, put, at), holder, followed, maker in self.sinks:
             x = maker(this)
             held.append(get(holder, at))
-            rows.append((put, holder, at, x))
+            if put.__class__ is tuple:
+                rows += [(f, holder) if f is deque.clear else (f, holder, x) for f in put]
+            else:
+                rows.append((put, holder, at, x))
             if followed is not None:  # else what Python does next is another thing
                 known, index, position = followed
                 rows += [(setitem, known, index, x), (setitem, self.guard.flat, position, x)]

@@ -123,6 +123,15 @@ class Builder(Effects):
                 if at not in first:
                     self.places.pop(at, None)
 
+    def _owners(self) -> dict[int, Tensor]:
+        """id of a tensor -> a view of it, of those that are found through their views alone."""
+        found = {}
+        for t, was in self.journal.tensors.values():
+            known = id(t) in self.reach.tensors or any(t is a for a in self.arguments)
+            if known and was._view is not None and was._view.base is not None and was._view is t._view:
+                found[id(was._view.base)] = t
+        return found
+
     def _find_exact(self, leaves: set, writes: list[tuple], recipes: Recipes) -> None:
         """Views among the arguments of which it counts which part of their base they are.
 
@@ -215,6 +224,7 @@ class Builder(Effects):
         recipes = Recipes(graph, self.journal.is_born, numbers, items, self.reach, self.place_of)
         recipes.dropped = frozenset(id(item.tensor) for item in self.dropped)
         recipes.stood, recipes.given = self.stood, self.given
+        recipes.owners = self._owners()
         result = recipes.result(self.result)
         grads = self._new_grads(recipes)
         moved = [(t, row_of(t, recipes)) for t in self.moved.values()]

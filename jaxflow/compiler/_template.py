@@ -74,9 +74,13 @@ class Recipes:
             self.used.add(("item", i))
             return lambda call: call.items[i]
         if not self.is_born(t):
-            if id(t) not in self.reach.tensors or id(t) in self.dropped:
+            if id(t) in self.reach.tensors and id(t) not in self.dropped:
+                return lambda call: t
+            owner = self.owners.get(id(t))
+            if owner is None or id(owner) in self.dropped:
                 raise Unnamed("a tensor that it reached in a way that cannot be followed")
-            return lambda call: t
+            view = self.tensor(owner)
+            return lambda call: view(call)._view.base
         number = self.tensor_numbers.get(id(t))
         if number is None:
             maker = self._maker(t)
@@ -192,6 +196,7 @@ class Recipes:
 
         return made_view
 
+    owners: dict[int, Tensor] = {}  # id of a base that the walk did not find -> a view that it did find
     dropped: frozenset[int] = frozenset()  # tensors that the call replaces and does not read
     given: frozenset[int] = frozenset()  # ids of lists, dicts and records among the arguments
     shares = False  # whether a container that it makes stands at several places

@@ -1,14 +1,17 @@
 """Random stateful programs: a class whose step changes all kinds of state, compiled beside plain.
 
-A program is some statements of `stateful_rows`, called a few times with something happening in between. What
-each call returns or raises, and everything that the program holds afterwards, has to be what the same program
-gives without ``compile``. Where something is wrong, statements are left out for as long as it stays wrong.
+A program is some statements of `stateful_rows` and `stateful_wider`, called a few times with something
+happening in between. What each call returns or raises, and everything that the program holds afterwards, has
+to be what the same program gives without ``compile``. Where something is wrong, statements are left out for as
+long as it stays wrong.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import dataclasses
+import enum
 import random
 import textwrap
 import warnings
@@ -18,13 +21,15 @@ import numpy as np
 
 import jaxflow as torch
 
-from . import command_line
+from . import command_line, stateful_rows, stateful_wider
 from .bench import Verdict
 from .report import Results
-from .stateful_rows import BEGINNINGS, BETWEEN, SETUP, STATEMENTS
 from .surroundings import Hung, executing, in_thread
 
 MODES = ("deferred", "compiled")
+STATEMENTS = (*stateful_rows.STATEMENTS, *stateful_wider.STATEMENTS)
+BETWEEN = (*stateful_rows.BETWEEN, *stateful_wider.BETWEEN)
+SETUP = stateful_rows.SETUP.replace("class Program:", stateful_wider.SETUP + "\nclass Program:", 1)
 COUNT = {"deferred": 1000, "compiled": 100}
 CALLS = 7
 RTOL, ATOL = 1e-6, 1e-8  # float64 throughout
@@ -57,7 +62,8 @@ class Source(NamedTuple):
 def drawn(seed: int) -> Source:
     """The program of a seed."""
     draw = random.Random(seed)
-    body = draw.choice(BEGINNINGS), *(draw.choice(STATEMENTS) for _ in range(draw.randint(2, 7)))
+    begin = draw.choice(stateful_rows.BEGINNINGS)
+    body = begin, *(draw.choice(STATEMENTS) for _ in range(draw.randint(2, 7)))
     # Most calls are like the one before: only then is anything served by what was compiled.
     between = tuple(tuple(draw.choice(BETWEEN) for _ in range(draw.choice((0, 0, 0, 1, 2))))
                     for _ in range(CALLS))
@@ -167,14 +173,17 @@ def describe(name: str, x: Any, facts: dict[str, Any]) -> None:
         facts[f"{name}: keys"] = list(x)
         for i, value in enumerate(x.values()):
             describe(f"{name}[{i}]", value, facts)
-    elif isinstance(x, (list, tuple)):
+    elif isinstance(x, (list, tuple, collections.deque)):
         facts[f"{name}: length"] = len(x)
         for i, value in enumerate(x):
             describe(f"{name}[{i}]", value, facts)
     elif isinstance(x, (bool, int, float, str, type(None))):
         facts[name] = x
+    elif isinstance(x, (set, enum.Enum, torch.Generator)) or callable(x):
+        facts[name] = str(sorted(x, key=repr) if isinstance(x, set) else x)[:20]
     else:
-        describe(name, vars(x), facts)
+        held = {k: getattr(x, k) for k in type(x).__slots__} if hasattr(type(x), "__slots__") else vars(x)
+        describe(name, held, facts)
 
 
 def differences(found: list[dict], expected: list[dict]) -> str:

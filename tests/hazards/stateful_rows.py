@@ -69,6 +69,7 @@ class Program:
         self.schedule = torch.optim.lr_scheduler.ExponentialLR(self.opt, 0.7)
         self.drop = torch.nn.Dropout(0.5)
         self.w = torch.full((3,), 0.5, dtype=torch.float64, requires_grad=True)
+        self.o = others()
 
     def step(self, x, n):
         global RATE, MEMORY
