@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 
 import jaxflow as torch
@@ -257,6 +258,37 @@ def compiled_step_with_a_window(seed: int) -> World:
 
     world._step = step
     return world
+
+
+DESCENTS = [f"p = [*w.model.parameters()][{i}]; p.data = p.data - p.grad * 0.125" for i in range(4)]
+DESCENT = operation("w.loss = w._step(w.x, w.y)", *DROPS, FORWARD, BACKWARD, *DESCENTS,
+                    "w.latest.append(w.loss.detach())")
+
+
+@scenario(DESCENT, DESCENT, DESCENT, compiled="_step", warm="[w._step(w.x, w.y) for _ in range(5)]")
+def compiled_step_by_data(seed: int) -> World:
+    """It gives its parameters other memory, and keeps its latest losses in a deque."""
+    world = mlp(seed)
+    model = world.model
+    latest = world.latest = collections.deque(maxlen=2)
+
+    def step(x, y):
+        model.zero_grad()
+        loss = ((model(x) - y) ** 2).mean() + sum(latest) * 0.0
+        loss.backward()
+        for p in model.parameters():
+            p.data = p.data - p.grad * 0.125
+        latest.append(loss.detach())
+        return loss.detach()
+
+    world._step = step
+    return world
+
+
+@scenario(DESCENT, DESCENT, DESCENT, compiled="_step", warm="w._step(w.x, w.y)")
+def captured_step_by_data(seed: int) -> World:
+    """The calls before that."""
+    return compiled_step_by_data(seed)
 
 
 @scenario("w.out = w._predict(w.x)", "w.n = w.out.sum().item()", "w.out = w._predict(w.x)",

@@ -2,8 +2,8 @@
 
 A program is some statements of `stateful_rows` and `stateful_wider`, called a few times with something
 happening in between. What each call returns or raises, and everything that the program holds afterwards, has
-to be what the same program gives without ``compile``. Where something is wrong, statements are left out for as
-long as it stays wrong.
+to be what the same program gives without ``compile``. Where something is wrong, statements are left out for
+as long as it stays wrong.
 """
 
 from __future__ import annotations

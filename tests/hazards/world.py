@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import types
 from typing import Any
 
@@ -55,7 +56,7 @@ def _describe(name: str, value: Any, state: dict[str, Any]) -> None:
             _describe_tensor(f"{name}.{inner}", tensor, state)
     elif isinstance(value, torch.optim.Optimizer):
         _describe_optimizer(name, value, state)
-    elif isinstance(value, (list, tuple)):
+    elif isinstance(value, (list, tuple, collections.deque)):
         state[name + ".length"] = len(value)
         for i, item in enumerate(value):
             _describe(f"{name}.{i}", item, state)
