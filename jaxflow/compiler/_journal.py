@@ -166,6 +166,11 @@ class Journal:
         found = (r() for r in self._born.values())
         return [s for s in found if s.__class__ is Storage]
 
+    def shown(self) -> set[int]:
+        """The ids of the storages that tensors of the call show which are still there."""
+        found = (r() for r in self._born.values())
+        return {id(t._storage) for t in found if isinstance(t, Tensor)}
+
     def end(self) -> None:
         """Take note of nothing any more, and keep nothing alive that the call has made."""
         self.over = True

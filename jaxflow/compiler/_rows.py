@@ -11,6 +11,7 @@ from typing import Any
 
 from jaxflow._core.commit import END
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.tracked import Tracked
 
 #: What is compared by value.
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
@@ -139,6 +140,8 @@ def shorten(x: Any) -> str:
 def _text(x: Any, depth: int = 0) -> str:
     if isinstance(x, Tensor):
         return f"a tensor of shape {list(x._aval.shape)}"
+    if type(x) is Tracked:  # whose own text would count as asked for
+        x = x.value
     if depth > _DEEPEST:
         return "..."
     if type(x) is dict:

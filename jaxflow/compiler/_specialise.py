@@ -91,7 +91,7 @@ class Builder(Effects):
     def _place_items(self) -> None:
         """Tell the attributes whose old tensor is read, which is an input then, from those that drop it."""
         read = self._read()
-        changed = {id(s) for s in self._changed()}
+        changed, shown = {id(s) for s in self._changed()}, self.journal.shown()
         candidates, self.items = self.items, []
         leaving = {id(item.tensor) for item in candidates}
         # Who finds a tensor in a list that only gets longer reads what is there by then.
@@ -102,7 +102,7 @@ class Builder(Effects):
             t, old = item.tensor, self.was(item.tensor)
             s = old._storage
             _, slot = self.capture.held.get(id(s), (None, None))
-            unread = slot is not None and slot not in read and id(s) not in changed
+            unread = slot is not None and slot not in read and id(s) not in changed and id(s) not in shown
             if id(t) in self.moved and id(s) in staying:
                 continue  # it is another one's, too, where it stays
             if id(t) not in self.moved and unread and old._grad is None and id(t) not in self.carried:

@@ -8,6 +8,8 @@ from running import numbers
 
 import jaxflow as torch
 from jaxflow import nn
+from jaxflow._dispatch.tracked import Tape
+from jaxflow.compiler._rows import shorten
 
 
 def networks():
@@ -155,3 +157,27 @@ def test_writes_through_data_are_counted_apart(executor, kind):
     if kind != "captured":
         f(torch.ones(3), base[:])  # whose writes are the base's
         assert base._version == 2 and base.tolist() == [63.0] * 3
+
+
+def test_a_view_of_a_tensor_that_is_replaced_and_not_read(executor):
+    kept = SimpleNamespace(h=torch.zeros(2, 3))
+
+    @torch.compile
+    def f(x):
+        old, kept.h = kept.h, x * 2
+        return old[0]
+
+    found = []
+    for i in range(4):
+        old = kept.h
+        row = f(torch.full((2, 3), float(i)))
+        old.add_(1)
+        found.append(row[0].item())
+    assert found == [1.0, 1.0, 3.0, 5.0] and f.explain()["hits"] == 3
+
+
+def test_to_say_what_changed_asks_for_no_number():
+    """What needs the value of a number that the program computes could not be repeated."""
+    tape = Tape(0)
+    tape.on_need = lambda: pytest.fail("somebody asked for the number")
+    assert shorten({"seen": [tape.read(0, 1.5)]}) == "{'seen': [1.5]}"
