@@ -2,18 +2,16 @@
 
 import jax as _jax
 
+from ._core import disk_cache as _disk_cache
 from ._core import flags as _flags
 from ._core import heap as _heap
+from ._core import wide as _wide
 
 # Before XLA allocates anything: NOTE [Freed pages stay], [An arena for each thread].
 if _flags.KEEP_PAGES and _heap.keep_pages() and not _flags.ASYNC:
     _jax.config.update("jax_cpu_enable_async_dispatch", False)
-_jax.config.update("jax_enable_x64", True)  # PyTorch's default integer is int64
-_cache = _flags.cache_dir()
-if _cache is not None:
-    _jax.config.update("jax_compilation_cache_dir", _cache)
-    _jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-    _jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+_wide.set_up()
+_disk_cache.set_up()
 
 import importlib as _importlib
 import math as _math

@@ -283,10 +283,20 @@ def test_where_the_cache_lies(monkeypatch):
     assert flags.cache_dir() == str(pathlib.Path.home() / ".cache" / "jaxflow" / "xla")
     monkeypatch.setenv("XDG_CACHE_HOME", "/elsewhere")
     assert flags.cache_dir() == "/elsewhere/jaxflow/xla"
+    assert flags.cache_dir("/named/for/jax") == "/named/for/jax"
     monkeypatch.setenv("JAXFLOW_CACHE_DIR", "/here")
-    assert flags.cache_dir() == "/here"
+    assert flags.cache_dir() == flags.cache_dir("/named/for/jax") == "/here"
     monkeypatch.setenv("JAXFLOW_CACHE", "0")
+    assert flags.cache_dir() is flags.cache_dir("/named/for/jax") is None
+
+
+def test_without_a_home_there_is_no_cache(monkeypatch):
+    for name in ("JAXFLOW_CACHE", "JAXFLOW_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os, "getuid", lambda: 123456789)
     assert flags.cache_dir() is None
+    assert flags.cache_dir("/named/for/jax") == "/named/for/jax"
 
 
 def test_every_environment_variable_is_documented():

@@ -8,6 +8,7 @@ JAXFLOW_MAX_OPS          1000                        a Program is closed when it
 JAXFLOW_INTERPRET        1                           0: a Program is compiled where it is first met
 JAXFLOW_CACHE            1                           0: no on-disk cache of compiled programs
 JAXFLOW_CACHE_DIR        the user's cache folder     where that cache lives
+JAXFLOW_CACHE_MB         4096                        how large it may get
 JAXFLOW_KEEP_MB          512                         megabytes (estimated) of plans and programs kept, with 32
                                                      plans for each; NOTE [What is kept]
 JAXFLOW_KEEP_PAGES       1                           0: freed CPU memory goes back to the system at once
@@ -49,12 +50,24 @@ EXPLAIN_AT_EXIT = _flag("JAXFLOW_EXPLAIN")
 DEBUG = _flag("JAXFLOW_DEBUG")
 
 
-def cache_dir() -> str | None:
-    """Folder of the persistent compilation cache, or None when it is switched off."""
+def cache_dir(otherwise: str | None = None) -> str | None:
+    """Folder of the persistent compilation cache: chosen for jaxflow, else `otherwise`, else the usual one.
+
+    None when it is switched off, or where the user has no home.
+    """
     if os.environ.get("JAXFLOW_CACHE", "1") == "0":
         return None
-    chosen = os.environ.get("JAXFLOW_CACHE_DIR")
+    chosen = os.environ.get("JAXFLOW_CACHE_DIR") or otherwise
     if chosen:
         return chosen
-    root = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    try:
+        root = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    except RuntimeError:
+        return None
     return str(pathlib.Path(root) / "jaxflow" / "xla")
+
+
+def cache_mb() -> int | None:
+    """How many megabytes that cache may hold, where that is set."""
+    chosen = os.environ.get("JAXFLOW_CACHE_MB")
+    return int(chosen) if chosen else None
