@@ -12,7 +12,8 @@ import pytest
 
 import jaxflow as torch
 from jaxflow._core import flags
-from jaxflow._dispatch import budget, families, plans
+from jaxflow._dispatch import at_once, budget, families, plans
+from jaxflow._dispatch.state import state
 
 SHAPES = [(4, 4, 4, 1), (1, 4, 4), (4, 1, 4), (4, 4, 1), (4, 5, 1), (6, 5, 1), (2, 3, 5), (3, 3, 3),
           (1, 1, 7)]
@@ -189,3 +190,14 @@ def test_squeezing_nothing_at_first(dims, shape, deferred):
         found = torch.ones(shape).squeeze(d)
         assert list(found.shape) == want
         assert (found + 1).numpy().shape == tuple(want)
+
+
+def test_the_results_of_a_call_to_the_host_grow_too(deferred, monkeypatch):
+    """The shapes that a callback is to give stand among its parameters, as avals."""
+    forget()
+    monkeypatch.setattr(state, "streak", at_once.STREAK)
+    for n in (3, 4, 5, 6, 7):
+        A = torch.eye(n, dtype=torch.float64) * 2 + 1
+        LD, pivots = torch.linalg.ldl_factor(A)
+        b = torch.ones(n, 1, dtype=torch.float64)
+        np.testing.assert_allclose(torch.linalg.ldl_solve(LD, pivots, b), np.full((n, 1), 1 / (n + 2)))

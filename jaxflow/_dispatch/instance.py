@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from jax.core import ShapedArray
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
 
 from .sizes import Scope, Size, size_p
@@ -111,6 +112,8 @@ class _Substitution:
             return self.closed(x)
         if kind is Jaxpr:
             return self.jaxpr(x)
+        if isinstance(x, ShapedArray):  # what a callback gives
+            return self.aval(x)
         if isinstance(x, (tuple, list)):
             items = [self.value(item) for item in x]
             if all(a is b for a, b in zip(items, x, strict=True)):
