@@ -1,12 +1,13 @@
 """Names that programs take from ``torch._C``, where PyTorch keeps what it has written in C++."""
 
 from ._core.device import accelerator, device
+from ._core.linalg_error import _LinAlgError as _LinAlgError
 from ._dispatch.overriding import DisableTorchFunction as DisableTorchFunction
 from ._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ._dispatch.overriding import disabled as _disabled_torch_function_impl
 
-__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_disabled_torch_function_impl",
-           "_get_accelerator", "_get_tracing_state", "_log_api_usage_once"]
+__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_LinAlgError",
+           "_disabled_torch_function_impl", "_get_accelerator", "_get_tracing_state", "_log_api_usage_once"]
 
 
 def _get_tracing_state() -> None:

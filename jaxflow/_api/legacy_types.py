@@ -112,28 +112,35 @@ def as_subclass(self: Tensor, cls: type) -> Tensor:
     return made
 
 
-class tensortype:
-    """A dtype on a type of device, called to make tensors and asked by ``isinstance``."""
+class tensortype(type):
+    """What ``FloatTensor`` and its like are: a dtype on a type of device.
 
-    layout = strided
+    Each is a class, so that annotations may join it with others (``LongTensor | None``), but has no instances
+    of its own: it is called to make tensors, and asked by ``isinstance``.
+    """
 
-    def __init__(self, name: str, dtype: dtypes.dtype, place: str) -> None:
-        self.__name__ = self.__qualname__ = name
-        self.__module__ = "torch" if place == "cpu" else f"torch.{place}"
-        self.dtype, self._place = dtype, place
-        self.is_cuda = place == "cuda"
+    def __new__(cls, name: str, bases: tuple = (), members: dict | None = None, **place: Any) -> tensortype:
+        for base in bases:
+            raise TypeError(f"type '{base._shown}' is not an acceptable base type")
+        return super().__new__(cls, name, bases, members or {})
+
+    def __init__(self, name: str, bases: tuple = (), members: dict | None = None, *,
+                 dtype: dtypes.dtype, place: str) -> None:
+        super().__init__(name, bases, members or {})
+        self.__module__ = "jaxflow" if place == "cpu" else f"jaxflow.{place}"
+        self.layout, self.dtype, self._place, self.is_cuda = strided, dtype, place, place == "cuda"
+
+    @property
+    def _shown(self) -> str:
+        return f"torch.{'' if self._place == 'cpu' else self._place + '.'}{self.__name__}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
         if self.is_cuda and devices.accelerator() != "cuda":
-            raise TypeError(
-                f"type {self.__module__}.{self.__name__} not available. "
-                "Torch not compiled with CUDA enabled."
-            )
+            raise TypeError(f"type {self._shown} not available. Torch not compiled with CUDA enabled.")
         if len(args) == 1 and isinstance(args[0], Tensor):
             if not isinstance(args[0], self):
                 raise TypeError(
-                    f"expected a {self.__module__}.{self.__name__} (got {args[0].type()}): "
-                    "convert the tensor with its method to()"
+                    f"expected a {self._shown} (got {args[0].type()}): convert the tensor with its method to()"
                 )
             return args[0].view_as(args[0])
         return _construct(self.dtype, self._place, args, kwargs)
@@ -146,13 +153,13 @@ class tensortype:
         )
 
     def __repr__(self) -> str:
-        return f"<class '{self.__module__}.{self.__name__}'>"
+        return f"<class '{self._shown}'>"
 
 
 def _types(place: str) -> dict[str, tensortype]:
     words = "Byte Char Short Int Long Half BFloat16 Float Double Bool".split()
     found = {dtype.scalar_name: dtype for dtype in dtypes.ALL.values()}
-    return {f"{w}Tensor": tensortype(f"{w}Tensor", found[w], place) for w in words}
+    return {f"{w}Tensor": tensortype(f"{w}Tensor", dtype=found[w], place=place) for w in words}
 
 
 for _name, _type in _types("cpu").items():

@@ -70,7 +70,8 @@ def _operator(name: str, call) -> None:
     def operator(self, other):
         return call(self, other) if isinstance(other, _OPERANDS) else NotImplemented
 
-    operator.__name__ = operator.__qualname__ = name
+    operator.__name__, operator.__qualname__ = name, f"Tensor.{name}"
+    operator.__module__ = "jaxflow"
     setattr(Tensor, name, operator)
 
 

@@ -121,8 +121,30 @@ class _Storage:
         return found.item() if isinstance(found, np.generic) else found.tolist()
 
 
+def _made(data: Any, dtype: dtypes.dtype, device: Any) -> Tensor:
+    """What a new storage of so many elements, or of these, is the memory of."""
+    from .construct import tensor
+    from .creation import empty
+
+    if isinstance(data, int):
+        if data < 0:
+            raise RuntimeError(f"Storage size is negative: {data}")
+        return empty((data,), dtype=dtype, device=device)
+    if not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
+        raise TypeError(f"a storage is made of a size or a sequence, not of {type(data).__name__}")
+    return tensor(data, dtype=dtype, device=device)
+
+
 class UntypedStorage(_Storage):
-    """A storage as a run of bytes."""
+    """A storage as a run of bytes.
+
+    Args:
+        data: how many bytes it shall have, or what they are; a tensor gives its own storage.
+        device: where; by default on the CPU.
+    """
+
+    def __init__(self, data: Any = 0, *, device: Any = "cpu") -> None:
+        super().__init__(data if isinstance(data, Tensor) else _made(data, dtypes.uint8, device))
 
     def _flat(self) -> np.ndarray:
         return physical_bytes(self._tensor)
@@ -139,7 +161,21 @@ class UntypedStorage(_Storage):
 
 
 class TypedStorage(_Storage):
-    """A storage as a run of elements; PyTorch deprecates it."""
+    """A storage as a run of elements; PyTorch deprecates it.
+
+    Args:
+        data: how many elements it shall have, or what they are; a tensor gives its own storage.
+        dtype: of the elements, by default the default dtype.
+        wrap_storage: an untyped storage to show, instead of ``data``.
+        device: where; by default on the CPU.
+    """
+
+    def __init__(self, data: Any = 0, *, dtype: Any = None, wrap_storage: Any = None,
+                 device: Any = "cpu") -> None:
+        kind = dtype or dtypes.get_default_dtype()
+        if wrap_storage is not None:
+            data = wrap_storage.tensor(kind, 0, (wrap_storage.nbytes() // kind.itemsize,), (1,))
+        super().__init__(data if isinstance(data, Tensor) else _made(data, kind, device))
 
     def _flat(self) -> np.ndarray:
         return physical_bytes(self._tensor).view(self.dtype.np)

@@ -371,6 +371,8 @@ def _to_number(kind, c_name: str = ""):
             number = number.real
         return kind(number)
 
+    convert.__name__ = f"__{kind.__name__}__"
+    convert.__module__, convert.__qualname__ = "jaxflow", f"Tensor.{convert.__name__}"
     return convert
 
 

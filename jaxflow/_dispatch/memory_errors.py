@@ -29,7 +29,7 @@ class OutOfMemoryError(RuntimeError):
     """Raised where memory, of the host or of a device, is not enough."""
 
 
-OutOfMemoryError.__module__ = "torch"
+OutOfMemoryError.__module__ = "jaxflow"  # where it is found
 
 
 def as_memory_error(error: BaseException) -> BaseException:

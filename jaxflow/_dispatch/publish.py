@@ -136,14 +136,26 @@ def _namespace(package: types.ModuleType, path: str) -> types.ModuleType:
     return sys.modules[f"{package.__name__}.{path}"]
 
 
-def _put(where, name: str, thing) -> None:
-    if isinstance(where, type):
-        setattr(where, name, thing)
-        return
+def _put(where: types.ModuleType, name: str, thing) -> None:
     before = where.__dict__.get(name)
     if before is not None and before is not thing and not isinstance(before, types.ModuleType):
         raise ValueError(f"{where.__name__}.{name} is published twice")
     setattr(where, name, thing)
+    at_home(thing, where.__name__, name)
+
+
+def _put_method(name: str, fn: Callable) -> None:
+    setattr(Tensor, name, fn)
+    at_home(fn, _PACKAGE, f"Tensor.{name}")
+
+
+_PACKAGE = __package__.partition(".")[0]
+
+
+def at_home(fn: Callable, module: str, name: str) -> None:
+    """Let a function say where users find it, which is what ``pickle`` writes; its first public place counts."""
+    if isinstance(fn, types.FunctionType) and "._" in fn.__module__:
+        fn.__module__, fn.__qualname__ = module, name
 
 
 def places_of(record: Op | Composite) -> list[tuple[str, str]]:
@@ -188,19 +200,19 @@ def publish(package: types.ModuleType, namespaces: tuple[str, ...]) -> None:
         if c.namespace in namespaces:
             if "method" in c.variants:
                 for name in _methods(c):
-                    setattr(Tensor, name, c.fn)
+                    _put_method(name, c.fn)
             for name in c.operators:
-                setattr(Tensor, name, c.fn)
+                _put_method(name, c.fn)
 
 
 def _publish_methods(op: Op, composed_methods: set) -> None:
     for name in _methods(op):
         if "method" in op.variants and name not in composed_methods:
-            setattr(Tensor, name, function_of(op))
+            _put_method(name, function_of(op))
         if "inplace" in op.variants and not op.namespace and name + "_" not in composed_methods:
-            setattr(Tensor, name + "_", inplace_of(op))
+            _put_method(name + "_", inplace_of(op))
     for name in op.operators:
-        setattr(Tensor, name, _operator(op, name))
+        _put_method(name, _operator(op, name))
 
 
 def return_type(name: str, fields: Sequence[str]) -> Callable:

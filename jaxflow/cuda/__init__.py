@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from jaxflow._api.legacy_storages import CUDA_STORAGES as _CUDA_STORAGES
 from jaxflow._api.legacy_types import CUDA_TYPES as _CUDA_TYPES
 from jaxflow._dispatch.memory_errors import OutOfMemoryError as OutOfMemoryError
 
@@ -34,6 +35,7 @@ from .random import set_rng_state as set_rng_state
 from .random import set_rng_state_all as set_rng_state_all
 
 globals().update(_CUDA_TYPES)
+globals().update(_CUDA_STORAGES)
 
 
 def is_available() -> bool:

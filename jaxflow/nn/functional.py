@@ -5,6 +5,7 @@ Most are operations of their own; what is gathered here is everything declared f
 
 import sys as _sys
 
+from jaxflow._dispatch.publish import at_home as _at_home
 from jaxflow._dispatch.publish import publish as _publish
 
 _publish(_sys.modules["jaxflow"], ("nn.functional",))
@@ -23,3 +24,7 @@ from jaxflow.nn._functional.resize import interpolate as interpolate  # noqa: E4
 from jaxflow.nn._functional.resize import upsample as upsample  # noqa: E402
 from jaxflow.nn._functional.resize import upsample_bilinear as upsample_bilinear  # noqa: E402
 from jaxflow.nn._functional.resize import upsample_nearest as upsample_nearest  # noqa: E402
+
+for _name, _value in list(globals().items()):
+    if not _name.startswith("_"):
+        _at_home(_value, __name__, _name)

@@ -201,6 +201,10 @@ def fill(namespace: str, where: dict[str, Any], source: Any) -> Callable[[str], 
                 names = ARGUMENTS.get(f"{namespace}.{name}" if namespace else name, {})
                 value = other_names(**first_is_x(value) | names)(value)
             where[name] = offered(value, row and row.arguments)
+            if where[name] is value:
+                continue
+        if name in where and isinstance(where[name], (type, types.FunctionType)):
+            where[name].__module__, where[name].__qualname__ = where["__name__"], name
     module_name = f"oneflow.{namespace}" if namespace else "oneflow"
 
     def __getattr__(name: str) -> Any:

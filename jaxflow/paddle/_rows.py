@@ -46,7 +46,8 @@ def rows(namespace: str, text: str, names: dict[str, Any], faced: bool = True) -
         space = {"__name__": __name__, "__builtins__": __builtins__, **names}
         exec(compile(f"def {signature}:\n    return {expression}", f"<paddle.{name}>", "exec"), space)
         fn = space[name]
-        fn.__module__ = "jaxflow.paddle"
+        fn.__module__ = "jaxflow.paddle" + (f".{namespace}" if namespace not in ("", "Tensor") else "")
+        fn.__qualname__ = f"Tensor.{name}" if namespace == "Tensor" else name
         fn.__doc__ = f"``{expression}``, in jaxflow's names."
         made[name] = DIALECT.function(fn) if faced else fn
         ROWS.append(Row(namespace, name, signature, expression, names, made[name]))

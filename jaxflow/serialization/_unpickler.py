@@ -17,6 +17,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+import jaxflow
+
 from ._rebuild import known
 from ._safe import allowed_by_name
 
@@ -188,8 +190,24 @@ def full_unpickler(pickle_module: Any) -> type:
     return Unpickler
 
 
+# Where PyTorch's pickles find functions that it has written in C++: the public place, and what precedes the
+# public name.
+_IN_C = {
+    "torch._C._nn": ("torch.nn.functional", ""),
+    "torch._C._linalg": ("torch.linalg", "linalg_"),
+    "torch._C._special": ("torch.special", "special_"),
+    "torch._C._fft": ("torch.fft", "fft_"),
+}
+_OWNERS_IN_C = {"_VariableFunctionsClass": jaxflow, "TensorBase": jaxflow.Tensor}
+
+
 def _counterpart(module: str, name: str) -> Any:
     """What jaxflow has under PyTorch's name; its own modules may be split differently."""
+    if module == "torch._C" and name in _OWNERS_IN_C:
+        return _OWNERS_IN_C[name]
+    if module in _IN_C:
+        module, prefix = _IN_C[module]
+        name = name.removeprefix(prefix)
     parts = module.split(".")
     for depth in range(len(parts), 0, -1):
         try:

@@ -28,6 +28,18 @@ _HOOK_TABLES = (
 )
 
 
+def _complete(held: dict[str, Any]) -> None:
+    """Give a module's ``__dict__`` the tables it has not."""
+    for table in _TABLES:
+        if table not in held:
+            held[table] = {}
+    for table in _HOOK_TABLES:
+        if table not in held:
+            held[table] = OrderedDict()  # which a RemovableHandle can refer to weakly
+    held.setdefault("_non_persistent_buffers_set", set())
+    held.setdefault("_is_full_backward_hook", None)
+
+
 class Registry:
     """Attribute access of a module, and the ``register_`` methods behind it."""
 
@@ -45,7 +57,8 @@ class Registry:
                     f"{type(self).__name__}.__init__() takes 1 positional argument but "
                     f"{len(args) + 1} were given"
                 )
-        self.__setstate__({"training": True})
+        self.__dict__["training"] = True
+        _complete(self.__dict__)
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
@@ -55,16 +68,8 @@ class Registry:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        held = self.__dict__
-        held.update(state)
-        for table in _TABLES:
-            if table not in held:
-                held[table] = {}
-        for table in _HOOK_TABLES:
-            if table not in held:
-                held[table] = OrderedDict()  # which a RemovableHandle can refer to weakly
-        held.setdefault("_non_persistent_buffers_set", set())
-        held.setdefault("_is_full_backward_hook", None)
+        self.__dict__.update(state)
+        _complete(self.__dict__)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Keep ``tensor`` under ``name``: moved and saved with the module, but not trained.

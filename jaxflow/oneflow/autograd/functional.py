@@ -14,6 +14,7 @@ def _on_faces(derive: _Callable) -> _Callable:
     def call(func: _Callable, *args: _Any, **kwargs: _Any) -> _Any:
         return _DIALECT.face(derive(_DIALECT.hook(func), *args, **kwargs))
 
+    call.__module__ = __name__  # found here, not where what it wraps is
     return call
 
 
