@@ -13,7 +13,7 @@ from jaxflow._dispatch.composite import composite
 from .storage import TypedStorage
 
 
-class _LegacyStorage(type):
+class LegacyStorage(type):
     """What ``FloatStorage`` is: a dtype on a type of device."""
 
     def __init__(self, name: str, bases: tuple = (), members: dict | None = None, *,
@@ -22,7 +22,8 @@ class _LegacyStorage(type):
         self.__module__ = "jaxflow" if place == "cpu" else f"jaxflow.{place}"
         self.dtype, self._place = dtype, place
 
-    def __new__(cls, name: str, bases: tuple = (), members: dict | None = None, **place: Any) -> _LegacyStorage:
+    def __new__(cls, name: str, bases: tuple = (), members: dict | None = None,
+                **place: Any) -> LegacyStorage:
         return super().__new__(cls, name, bases, members or {})
 
     def __call__(self, *args: Any, **kwargs: Any) -> TypedStorage:
@@ -38,10 +39,10 @@ class _LegacyStorage(type):
         return f"<class 'torch.{'' if self._place == 'cpu' else self._place + '.'}{self.__name__}'>"
 
 
-def _classes(place: str) -> dict[str, _LegacyStorage]:
+def _classes(place: str) -> dict[str, LegacyStorage]:
     words = "Byte Char Short Int Long Half BFloat16 Float Double ComplexFloat ComplexDouble Bool".split()
     found = {dtype.scalar_name: dtype for dtype in dtypes.ALL.values()}
-    return {f"{w}Storage": _LegacyStorage(f"{w}Storage", dtype=found[w], place=place) for w in words}
+    return {f"{w}Storage": LegacyStorage(f"{w}Storage", dtype=found[w], place=place) for w in words}
 
 
 for _name, _class in _classes("cpu").items():

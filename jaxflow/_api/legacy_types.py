@@ -140,7 +140,8 @@ class tensortype(type):
         if len(args) == 1 and isinstance(args[0], Tensor):
             if not isinstance(args[0], self):
                 raise TypeError(
-                    f"expected a {self._shown} (got {args[0].type()}): convert the tensor with its method to()"
+                    f"expected a {self._shown} (got {args[0].type()}): "
+                    "convert the tensor with its method to()"
                 )
             return args[0].view_as(args[0])
         return _construct(self.dtype, self._place, args, kwargs)

@@ -153,7 +153,7 @@ _PACKAGE = __package__.partition(".")[0]
 
 
 def at_home(fn: Callable, module: str, name: str) -> None:
-    """Let a function say where users find it, which is what ``pickle`` writes; its first public place counts."""
+    """Let a function say where users find it first, which is what ``pickle`` writes."""
     if isinstance(fn, types.FunctionType) and "._" in fn.__module__:
         fn.__module__, fn.__qualname__ = module, name
 

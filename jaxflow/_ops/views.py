@@ -31,6 +31,8 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
 from jaxflow._core.geometry import wrap_dim
 
+from . import _strided
+
 
 class Geometry(NamedTuple):
     """Size, strides, storage offset and dtype of a view's parent, and of its root.
@@ -419,15 +421,19 @@ def as_strided(
             f"itemsize {item} requiring a storage size of {need * item} are out of bounds for storage "
             f"of size {total * item}"
         )
-    at = _positions(size, stride, offset)
-    parent_at = _positions(g.size, g.stride, g.offset)
+    here = (g.size, g.stride, g.offset)
+
+    def memory(x):
+        if _strided.is_whole(*here, total):
+            return _strided.whole(x, g.stride)
+        return _strided.write(jnp.zeros(total, x.dtype), x, *here)
 
     def read(x):
         # For the gradient: the parent's elements put where they lie in memory, then picked.
-        return jnp.zeros(total, x.dtype).at[parent_at].set(x)[at]
+        return _strided.read(memory(x), size, stride, offset)
 
     def write(x, new):
-        return jnp.zeros(total, x.dtype).at[parent_at].set(x).at[at].set(new)[parent_at]
+        return _strided.read(_strided.write(memory(x), new, size, stride, offset), *here)
 
     size, stride = tuple(size), tuple(stride)
     step = Step(size, stride, offset, read, write, structure=("as_strided", size, stride, offset, g))
@@ -436,23 +442,31 @@ def as_strided(
 
 def by_position(g: Geometry, step: Step) -> tuple[Callable, Callable]:
     """Read and write a strided view on its root's array, by where the elements lie in memory."""
-    size, stride, offset = step.size, step.stride, step.offset
-    shown = marks(g, step)
+    here, shown = (step.size, step.stride, step.offset), marks(g, step)
+    root_here = (g.root_size, g.root_stride, g.root_offset)
+    room = math.prod(g.root_size) if g.room is None else g.room
 
     def to_memory(root):
-        root_at = _positions(g.root_size, g.root_stride, g.root_offset)
-        flat = jnp.zeros(root.size if g.room is None else g.room, root.dtype)
         root = _marked(root, g.root_conj, g.root_neg)
-        flat = flat.at[root_at.reshape(-1)].set(root.reshape(-1), unique_indices=g.room is None)
-        return _memory_as(flat, g.dtype), root_at
+        if _strided.is_whole(*root_here, room):
+            flat = _strided.whole(root, g.root_stride)
+        else:
+            flat = _strided.write(jnp.zeros(room, root.dtype), root, *root_here)
+        return _memory_as(flat, g.dtype)
+
+    def from_memory(memory):
+        flat = _memory_as(memory, g.root_dtype)
+        if _strided.is_whole(*root_here, room):
+            root = _strided.unflattened(flat, g.root_size, g.root_stride)
+        else:
+            root = _strided.read(flat, *root_here)
+        return _marked(root, g.root_conj, g.root_neg)
 
     def read(root):
-        return _marked(to_memory(root)[0][_positions(size, stride, offset)], *shown)
+        return _marked(_strided.read(to_memory(root), *here), *shown)
 
     def write(root, new):
-        memory, root_at = to_memory(root)
-        memory = memory.at[_positions(size, stride, offset)].set(_marked(new, *shown))
-        return _marked(_memory_as(memory, g.root_dtype)[root_at], g.root_conj, g.root_neg)
+        return from_memory(_strided.write(to_memory(root), _marked(new, *shown), *here))
 
     return read, write
 
@@ -501,15 +515,8 @@ def repeats_itself(size: tuple[int, ...], stride: tuple[int, ...]) -> bool:
         return False
     if math.prod(size) > 1 << 20:
         return True
-    at = _positions(size, stride, 0)
+    at = _strided.positions(size, stride, 0)
     return np.unique(at).size < at.size
-
-
-def _positions(size, stride, offset) -> np.ndarray:
-    at = np.asarray(offset)
-    for extent, step in zip(size, stride, strict=True):
-        at = at[..., None] + np.arange(extent) * step
-    return at.reshape(size)
 
 
 @view

@@ -5,6 +5,7 @@ Written so that PyTorch reads it, and so that a storage can be mapped into memor
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import struct
@@ -21,6 +22,8 @@ import numpy as np
 ALIGNMENT = 64
 _LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of name and extra field, at the end of 30 bytes
 _PADDING_ID = struct.pack("<H", 0x4246)
+_PIECE = 1 << 20  # bytes read at once from a compressed record
+_MOST_TEXT = 1024  # bytes of a record that is a word
 _ZIP64_EXTRA = 20  # bytes zipfile adds to the header of a record too long for 32 bits
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same objects give the same file, whenever they are saved
 
@@ -83,6 +86,10 @@ class Reader:
         except (zipfile.BadZipFile, OSError, struct.error) as error:
             raise RuntimeError(CORRUPT.format("failed finding central directory")) from error
         self._records = {info.filename: info for info in self._zip.infolist()}
+        file.seek(0, os.SEEK_END)
+        self._size = file.tell()
+        if sum(info.compress_size for info in self._records.values()) > self._size:
+            raise RuntimeError(CORRUPT.format("its records are longer than the file"))
         first = next(iter(self._records), "")
         self.root = first.partition("/")[0]
         if not self.has("version") and not self.has(".data/version"):
@@ -97,30 +104,61 @@ class Reader:
 
     def text(self, name: str, default: str) -> str:
         """A small record as text."""
-        return self._zip.read(f"{self.root}/{name}").decode().strip() if self.has(name) else default
+        if not self.has(name):
+            return default
+        with self._opened(self._info(name)) as record:
+            return record.read(_MOST_TEXT).decode(errors="replace").strip()
 
     def bytes(self, name: str) -> np.ndarray:
         """A record as bytes at an aligned address, so that XLA can use them where they are."""
         info = self._info(name)
+        if info.compress_type != zipfile.ZIP_STORED:
+            return self._inflated(info)
+        start = self._start(info)
         out = aligned(info.file_size)
-        if info.compress_type == zipfile.ZIP_STORED:
-            self._file.seek(self._offset(info))
-            view, done = memoryview(out), 0
-            while done < len(view):
-                got = self._file.readinto(view[done:])
-                if not got:
-                    raise RuntimeError(CORRUPT.format(f"{info.filename} ends too early"))
-                done += got
-        else:
-            out[:] = np.frombuffer(self._zip.read(info), np.uint8)
+        self._file.seek(start)
+        view, done = memoryview(out), 0
+        while done < len(view):
+            got = self._file.readinto(view[done:])
+            if not got:
+                raise _too_short(info)
+            done += got
         if zlib.crc32(out) != info.CRC:
             raise RuntimeError(CORRUPT.format(f"{info.filename} does not match its checksum"))
         return out
 
     def mapped(self, name: str, memory: mmap.mmap) -> np.ndarray:
-        """A record where it lies in the mapped file; read when it is used, and not checked."""
+        """A record where it lies in the mapped file; read when it is used, and not checked.
+
+        A compressed record lies nowhere in the file, and is read at once.
+        """
         info = self._info(name)
-        return np.frombuffer(memory, np.uint8, info.file_size, self._offset(info))
+        if info.compress_type != zipfile.ZIP_STORED:
+            return self._inflated(info)
+        return np.frombuffer(memory, np.uint8, info.file_size, self._start(info))
+
+    def _inflated(self, info: zipfile.ZipInfo) -> np.ndarray:
+        """A compressed record, in memory that grows with what is there, whatever length it claims."""
+        out = Growing(info.file_size)
+        with self._opened(info) as record:
+            try:
+                while piece := record.read(_PIECE):
+                    out.add(piece)
+            except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
+                raise RuntimeError(CORRUPT.format(f"{info.filename}: {error}")) from error
+        if out.size != info.file_size:
+            raise _too_short(info)
+        return out.finished()
+
+    def _opened(self, info: zipfile.ZipInfo) -> Any:
+        """A stream of a record's content, which checks its checksum at the end."""
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            method = f"compression method {info.compress_type}, and checkpoints are stored or deflated"
+            raise RuntimeError(CORRUPT.format(f"{info.filename} has the {method}"))
+        try:
+            return self._zip.open(info)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            raise RuntimeError(CORRUPT.format(f"{info.filename}: {error}")) from error
 
     def _info(self, name: str) -> zipfile.ZipInfo:
         info = self._records.get(f"{self.root}/{name}")
@@ -131,6 +169,13 @@ class Reader:
             )
         return info
 
+    def _start(self, info: zipfile.ZipInfo) -> int:
+        """Where the data of a stored record begin. RuntimeError where the file does not hold all of them."""
+        start = self._offset(info)
+        if info.file_size != info.compress_size or start + info.file_size > self._size:
+            raise _too_short(info)
+        return start
+
     def _offset(self, info: zipfile.ZipInfo) -> int:
         """Where the data of a record begins: the local header's lengths are its own."""
         self._file.seek(info.header_offset)
@@ -138,6 +183,41 @@ class Reader:
         if header[:4] != b"PK\3\4":
             raise RuntimeError(CORRUPT.format(f"no record at the place of {info.filename}"))
         return info.header_offset + 30 + sum(_LOCAL_HEADER.unpack(header))
+
+
+def _too_short(info: zipfile.ZipInfo) -> RuntimeError:
+    return RuntimeError(CORRUPT.format(f"{info.filename} ends before the {info.file_size} bytes it claims"))
+
+
+class Growing:
+    """Bytes that come piece by piece, in one buffer that is never much larger than what has come.
+
+    Args:
+        most: how many there are to be; more are refused.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.size, self._most = 0, most
+        self._raw = np.empty(min(most, _PIECE) + ALIGNMENT, np.uint8)
+        self._at = -self._raw.ctypes.data % ALIGNMENT
+
+    def add(self, piece: bytes) -> None:
+        """Append some bytes."""
+        end = self.size + len(piece)
+        if end > self._most:
+            raise ValueError(f"there are more than {self._most} bytes")
+        if self._at + end > len(self._raw):
+            room = min(self._most, 2 * end)
+            self._raw.resize(room + ALIGNMENT, refcheck=False)  # large buffers move by pages, not by copying
+        self._raw[self._at + self.size : self._at + end] = np.frombuffer(piece, np.uint8)
+        self.size = end
+
+    def finished(self) -> np.ndarray:
+        """All bytes, at an address that XLA accepts without copying."""
+        start = -self._raw.ctypes.data % ALIGNMENT
+        if start != self._at:
+            ctypes.memmove(self._raw.ctypes.data + start, self._raw.ctypes.data + self._at, self.size)
+        return self._raw[start : start + self.size]
 
 
 def aligned(size: int) -> np.ndarray:

@@ -138,8 +138,9 @@ class _Storages:
                 f"Only persistent_load of storage is allowed, but got {type(pid)}"
             )
         _, kind, key, location, count = pid[:5]
-        if not isinstance(kind, StorageType):
-            raise pickle.UnpicklingError(f"{kind} is no type of storage")
+        kind = StorageType.of(kind)
+        if kind is None or not isinstance(key, str) or not isinstance(count, int) or count < 0:
+            raise pickle.UnpicklingError(f"there is no storage {key!r} of {count!r} elements of {pid[1]}")
         if key not in self._loaded:
             untyped = kind.dtype is None
             nbytes = count if untyped else count * kind.dtype.itemsize

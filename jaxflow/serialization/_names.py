@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jaxflow
+from jaxflow._api.legacy_storages import LegacyStorage
 from jaxflow._core import dtype as dtypes
 
 # Dtypes that had a storage class of their own before storages became untyped.
@@ -43,6 +44,16 @@ class StorageType:
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
+
+    @classmethod
+    def of(cls, kind: Any) -> StorageType | None:
+        """The StorageType that ``kind`` is or that the class ``kind`` stands for; None for all else."""
+        if isinstance(kind, cls):
+            return kind
+        if kind is jaxflow.UntypedStorage:
+            return cls(None)
+        dtype = getattr(kind, "dtype", None) if isinstance(kind, LegacyStorage) else None
+        return None if dtype is None else cls(dtype)
 
 
 def storage_type(name: str) -> StorageType | None:

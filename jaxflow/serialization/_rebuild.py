@@ -93,6 +93,13 @@ def _get_layout(name: str) -> Any:
     return layouts.strided
 
 
+def _bytearray(*args: Any) -> bytearray:
+    # Of bytes, or of text and an encoding, as pickle writes it; a bare length would be memory for nothing.
+    if args and not isinstance(args[0], bytes | str):
+        raise RuntimeError(f"a bytearray in a checkpoint is made of bytes, not of {type(args[0]).__name__}")
+    return bytearray(*args)
+
+
 _FUNCTIONS = {
     "torch._utils._rebuild_tensor": _rebuild_tensor,
     "torch._utils._rebuild_tensor_v2": _rebuild_tensor_v2,
@@ -112,7 +119,7 @@ _PLAIN = {
     "collections.OrderedDict": collections.OrderedDict,
     "collections.Counter": collections.Counter,
     "builtins.set": set,
-    "builtins.bytearray": bytearray,
+    "builtins.bytearray": _bytearray,
     "builtins.complex": complex,
 }
 _UNSUPPORTED = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -13,6 +14,8 @@ from jaxflow._core.device import resolve
 from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.tensor import make
 from jaxflow._core.value import Value
+
+_MOST = (1 << 63) - 1
 
 # ----- Saving -----
 
@@ -61,8 +64,12 @@ class LoadedStorage:
         return self.to("cuda" if device is None else jaxflow.device("cuda", device))
 
     def tensor(self, dtype: Any, offset: int, size: tuple, stride: tuple) -> Any:
-        """The tensor of this geometry on the storage."""
-        size, stride = tuple(size), tuple(stride)
+        """The tensor of this geometry on the storage.
+
+        Raises:
+            RuntimeError: for a geometry that no tensor has, or that reaches beyond the storage.
+        """
+        size, stride = _checked(dtype, offset, size, stride)
         if self._base is None:
             count = self._nbytes // dtype.itemsize
             whole = offset == 0 and _covers(size, stride, count)
@@ -85,6 +92,25 @@ class LoadedStorage:
         if stride != contiguous_strides(size):
             tensor._stride = stride
         return tensor
+
+
+def _checked(dtype: Any, offset: Any, size: Any, stride: Any) -> tuple[tuple, tuple]:
+    """Size and strides as tuples, if a tensor can have them. RuntimeError otherwise.
+
+    Nothing of their size is made here: a file of a few bytes can ask for any.
+    """
+    size, stride = tuple(size), tuple(stride)
+    fits = isinstance(dtype, jaxflow.dtype) and len(size) == len(stride) and all(
+        type(n) is int and 0 <= n <= _MOST for n in (offset, *size, *stride))
+    if not fits:
+        raise RuntimeError(
+            f"the checkpoint holds a tensor that cannot be: of {dtype}, size {list(size)}, strides "
+            f"{list(stride)}, offset {offset}"
+        )
+    if math.prod(size) > _MOST:
+        raise RuntimeError(f"numel: integer multiplication overflow (the checkpoint holds a tensor of size "
+                           f"{list(size)})")
+    return size, stride
 
 
 def _covers(size: tuple, stride: tuple, count: int) -> bool:

@@ -19,6 +19,7 @@ from typing import Any
 
 import jaxflow
 
+from ._names import StorageType
 from ._rebuild import known
 from ._safe import allowed_by_name
 
@@ -139,6 +140,10 @@ class WeightsOnlyUnpickler(pickle._Unpickler):
         for i in range(0, len(items), 2):
             target[items[i]] = items[i + 1]
 
+    def _load_bytearray8(self) -> None:
+        (length,) = struct.unpack("<Q", self.read(8))
+        self.append(bytearray(self.read(length)))  # not so much memory as asked for: as much as there is
+
     for _code, _function in {
         pickle.REDUCE: _load_reduce,
         pickle.NEWOBJ: _load_newobj,
@@ -148,6 +153,7 @@ class WeightsOnlyUnpickler(pickle._Unpickler):
         pickle.ADDITEMS: _load_additems,
         pickle.SETITEM: _load_setitem,
         pickle.SETITEMS: _load_setitems,
+        pickle.BYTEARRAY8: _load_bytearray8,
     }.items():
         dispatch[_code[0]] = _function
     del _code, _function
@@ -181,7 +187,7 @@ def full_unpickler(pickle_module: Any) -> type:
 
         def find_class(self, module: str, name: str) -> Any:
             found, value = known(f"{module}.{name}")
-            if found:
+            if found and not isinstance(value, StorageType):
                 return value
             if module == "torch" or module.startswith("torch."):
                 return _counterpart(module, name)
