@@ -114,6 +114,7 @@ from . import testing as testing
 from . import utils as utils
 from . import version as version
 from . import xpu as xpu
+from ._dispatch import mixing as _mixing  # noqa: F401  (functions as they are by now, and PyTorch's tensors)
 from ._interop import load_jax_params as load_jax_params
 from ._interop import to_jax as to_jax
 from ._interop import wrap_jax as wrap_jax

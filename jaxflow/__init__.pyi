@@ -16,9 +16,31 @@ from jaxflow._dispatch.generator import Generator as _Generator
 _Number = _bool | _int | _float | _complex
 from jaxflow._core.tensor import _aminmax_result as _aminmax_result, _cummax_result as _cummax_result, _cummin_result as _cummin_result, _frexp_result as _frexp_result, _geqrf_result as _geqrf_result, _kthvalue_result as _kthvalue_result, _linalg_eig_result as _linalg_eig_result, _linalg_eigh_result as _linalg_eigh_result, _linalg_qr_result as _linalg_qr_result, _linalg_svd_result as _linalg_svd_result, _max_result as _max_result, _median_result as _median_result, _min_result as _min_result, _mode_result as _mode_result, _nanmedian_result as _nanmedian_result, _sort_result as _sort_result, _topk_result as _topk_result
 
+BFloat16Storage: _Any
+BFloat16Tensor: _Any
+BoolStorage: _Any
+BoolTensor: _Any
+ByteStorage: _Any
+ByteTensor: _Any
+CharStorage: _Any
+CharTensor: _Any
+ComplexDoubleStorage: _Any
+ComplexFloatStorage: _Any
 from jaxflow._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+DoubleStorage: _Any
+DoubleTensor: _Any
+FloatStorage: _Any
+FloatTensor: _Any
 from jaxflow._dispatch.generator import Generator as Generator
+HalfStorage: _Any
+HalfTensor: _Any
+IntStorage: _Any
+IntTensor: _Any
+LongStorage: _Any
+LongTensor: _Any
 class OutOfMemoryError(RuntimeError): ...
+ShortStorage: _Any
+ShortTensor: _Any
 from jaxflow._core.size import Size as Size
 from jaxflow._api.storage import TypedStorage as TypedStorage
 from jaxflow._api.storage import UntypedStorage as UntypedStorage
@@ -83,16 +105,6 @@ from jaxflow.func.vmap import vmap as vmap
 from jaxflow._interop.wrap import wrap_jax as wrap_jax
 from . import xpu as xpu
 
-BFloat16Tensor: _Any
-BoolTensor: _Any
-ByteTensor: _Any
-CharTensor: _Any
-DoubleTensor: _Any
-FloatTensor: _Any
-HalfTensor: _Any
-IntTensor: _Any
-LongTensor: _Any
-ShortTensor: _Any
 bfloat16: _dtype
 bool: _dtype
 cdouble: _dtype

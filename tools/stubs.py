@@ -245,17 +245,21 @@ def namespace(module: types.ModuleType) -> str:
         elif isinstance(x, types.FunctionType) and (hasattr(x, "__op__") or id(x) in derived):
             functions.append(function(name, x, forms=module is jaxflow))
         elif isinstance(x, (type, types.FunctionType)):
-            imports.append(_imported(name, x))
+            imports.append(_imported(name, x, module))
         else:
             values.append(f"{name}: {_value_type(x)}\n")
     return "".join((*imports, "\n", *values, "\n", *functions))
 
 
-def _imported(name: str, x: Any) -> str:
-    home = sys.modules.get(x.__module__)
-    if home is None or getattr(home, x.__name__, None) is not x:
+def _imported(name: str, x: Any, module: types.ModuleType) -> str:
+    """The line for what ``module`` has from elsewhere, whatever place it names as its own."""
+    place = x.__globals__["__name__"] if isinstance(x, types.FunctionType) else x.__module__
+    home = sys.modules.get(place)
+    if isinstance(x, type) and type(x) is not type and "__call__" in vars(type(x)):
+        return f"{name}: _Any\n"  # a class whose call makes something else
+    if home is None or home is module or getattr(home, x.__name__, None) is not x:
         return f"class {name}({x.__base__.__name__}): ...\n" if isinstance(x, type) else f"{name}: _Any\n"
-    return f"from {x.__module__} import {x.__name__} as {name}\n"
+    return f"from {place} import {x.__name__} as {name}\n"
 
 
 def _value_type(x: Any) -> str:

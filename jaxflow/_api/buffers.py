@@ -9,10 +9,11 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.torchs import is_torchs
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 
-from .construct import from_array, from_numpy, put, tensor
+from .construct import from_array, from_numpy, from_torch, put, tensor
 from .dlpack import from_dlpack
 
 
@@ -135,6 +136,8 @@ def _imported(obj: Any, dtype: Any, copy: bool | None) -> Tensor:
     if isinstance(obj, np.ndarray | np.generic):
         what, t = "a NumPy array, which others may write to,", from_numpy
         obj = np.asarray(obj)
+    elif is_torchs(obj):
+        what, t = "a tensor of PyTorch, which others may write to,", from_torch
     elif hasattr(obj, "__dlpack__"):
         what, t = "an array of another framework", from_dlpack
     elif (data := _bytes_of(obj)) is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
+from jaxflow._core import torchs
 from jaxflow._core.aval import aval_of
 from jaxflow._core.cast import cast_numpy
 from jaxflow._core.geometry import is_non_overlapping_and_dense
@@ -64,6 +65,8 @@ def tensor(
     """
     if isinstance(data, Tensor):
         t = copied(data, dtype, device, "torch.tensor")
+    elif torchs.is_torchs(data):
+        t = from_torch(data, device).to(dtype=dtype)
     else:
         t = put(_host_array(data, dtype), device)
     return finished(t, requires_grad, "tensor")
@@ -152,6 +155,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     if isinstance(data, np.ndarray):
         t = from_numpy(data)
         return t.to(device=device, dtype=dtype)
+    if torchs.is_torchs(data):
+        return from_torch(data, device).to(dtype=dtype)
     return tensor(data, dtype=dtype, device=device)
 
 
@@ -170,10 +175,18 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
     return imported(ndarray)
 
 
-def imported(array: np.ndarray) -> Tensor:
-    """A host tensor with a copy of a NumPy array, in its order of memory if that leaves no gaps."""
+def from_torch(data: Any, device: Any = None) -> Tensor:
+    """A tensor with a copy of what a tensor of PyTorch holds; by default on the device where that is."""
+    torchs.look()
+    if device is None and data.device.type == devices.accelerator() == "cuda":
+        device = devices.device("cuda", data.device.index)
+    return imported(torchs.array_of(data), "cpu" if device is None else device)
+
+
+def imported(array: np.ndarray, device: Any = "cpu") -> Tensor:
+    """A tensor with a copy of a NumPy array, in its order of memory if that leaves no gaps."""
     array = _host_array(array, None)
-    t = put(array, "cpu")
+    t = put(array, device)
     if not array.flags.c_contiguous:
         stride = tuple(s // array.itemsize for s in array.strides)
         if is_non_overlapping_and_dense(array.shape, stride):

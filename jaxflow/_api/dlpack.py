@@ -18,12 +18,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.torchs import is_torchs
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.history import refreshed
 from jaxflow._dispatch.viewing import alias
 
 from .conjugates import is_conj
-from .construct import from_array, imported
+from .construct import from_array, from_torch, imported
 
 
 class DLDeviceType(enum.IntEnum):
@@ -155,6 +156,12 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             "from_dlpack(copy=False) can share memory with jax arrays and with tensors only: arrays "
             "of XLA never change, and others may write to theirs. Leave copy out to get a copy"
         )
+    if is_torchs(ext_tensor):
+        if ext_tensor.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if ext_tensor.is_conj():
+            raise BufferError("Can't export tensors with the conjugate bit set")
+        return from_torch(ext_tensor, device)
     source = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor)
     t = _copied(source)
     return t if device is None else t.to(device=device)

@@ -13,6 +13,7 @@ from jaxflow._dispatch.history import set_history
 from jaxflow._dispatch.inplace import apply_inplace, check_writable
 from jaxflow._dispatch.op import EXACT, OPS, Out
 from jaxflow._dispatch.outputs import write_out
+from jaxflow._dispatch.publish import left_to
 from jaxflow._dispatch.state import state
 from jaxflow._ops.matmul import C_NAMES, LINEAR
 
@@ -59,13 +60,13 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
 @composite("", name="__matmul__", operators="__matmul__")
 def matmul_operator(self: Tensor, other: Any) -> Tensor:
     """``self @ other``."""
-    return _product(self, other) if isinstance(other, Tensor) else NotImplemented
+    return _product(self, other) if isinstance(other, Tensor) else left_to(other, "matmul")
 
 
 @composite("", name="__rmatmul__", operators="__rmatmul__")
 def reflected_matmul_operator(self: Tensor, other: Any) -> Tensor:
     """``other @ self``."""
-    return _product(other, self) if isinstance(other, Tensor) else NotImplemented
+    return _product(other, self) if isinstance(other, Tensor) else left_to(other, "matmul")
 
 
 def _linear_out(out: Tensor, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

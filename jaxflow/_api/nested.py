@@ -15,6 +15,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.promotion import promote_types
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.torchs import array_of, is_torchs
 from jaxflow._core.warning import warn_once
 
 # What numbers need no second look.
@@ -59,7 +60,7 @@ def _is_sequence(x: Any) -> bool:
     if isinstance(x, (np.ndarray, jax.Array)):
         return x.ndim > 0
     return not isinstance(x, (Tensor, dict, np.generic)) and (
-        hasattr(x, "__len__") and hasattr(x, "__getitem__")
+        hasattr(x, "__len__") and hasattr(x, "__getitem__") and not is_torchs(x)
     )
 
 
@@ -94,6 +95,8 @@ def _infer(data: Any) -> dtypes.dtype:
         return dtypes.default_complex_dtype()
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if is_torchs(data):
+        return dtypes.from_numpy_dtype(array_of(data).dtype)
     if not _is_sequence(data):
         raise RuntimeError(f"Could not infer dtype of {_type_name(data)}")
     if not len(data):
@@ -113,7 +116,7 @@ def _numbers(data: Any, sizes: list[int], depth: int, target: dtypes.dtype) -> A
     """``data`` as nested lists of Python numbers. Raises where it is not of these sizes."""
     if depth == len(sizes):
         return _number(data, target)
-    if isinstance(data, Tensor):
+    if isinstance(data, Tensor) or is_torchs(data):
         data = data.tolist()
     if not _is_sequence(data):
         raise TypeError("not a sequence")

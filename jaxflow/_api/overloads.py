@@ -12,6 +12,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace, check_writable
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.publish import left_to
 from jaxflow._ops.arithmetic import FIXED_EXPONENTS
 
 from .forms import given_out, invalid_combination
@@ -68,7 +69,7 @@ def _operator(name: str, call) -> None:
     """A binary operator that leaves operands it does not know to the other side."""
 
     def operator(self, other):
-        return call(self, other) if isinstance(other, _OPERANDS) else NotImplemented
+        return call(self, other) if isinstance(other, _OPERANDS) else left_to(other, name)
 
     operator.__name__, operator.__qualname__ = name, f"Tensor.{name}"
     operator.__module__ = "jaxflow"

@@ -9,6 +9,7 @@ import numpy as np
 
 from jaxflow._core.dtype import given_dtype
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
 
@@ -154,6 +155,8 @@ class Binder:
             )
         for i, t in enumerate(tensors):
             if not isinstance(t, Tensor):
+                if is_torchs(t):
+                    raise refusal(self.op.name)
                 raise (Foreign if hasattr(t.__class__, "__torch_function__") else TypeError)(
                     f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}"
                 )

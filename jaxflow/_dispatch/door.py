@@ -17,6 +17,7 @@ from jaxflow._core.fields import init_history
 from jaxflow._core.geometry import contiguous_strides, preserve_strides
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
+from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._core.value import Untracked, Value
 
 from .batch import plain as all_examples
@@ -323,6 +324,8 @@ def _only_numbers(op: Op, args: tuple) -> tuple | None:
                 a = next(kind for kind in _NUMBERS if isinstance(a, kind))(a)
                 changed = True
             else:
+                if is_torchs(a):
+                    raise refusal(op.name)
                 name = op.params[min(i, len(op.params) - 1)].name
                 raise (Foreign if hasattr(a.__class__, "__torch_function__") else TypeError)(
                     f"{op.name}(): argument '{name}' (position {i + 1}) must be Tensor, not "

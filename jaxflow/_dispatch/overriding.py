@@ -18,16 +18,34 @@ from typing import Any
 
 from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.torchs import TAKE_ANYTHING, is_function_of_torch, is_torchs, refusal
 
 from .composite import COMPOSITES
 from .op import OPS
 from .publish import places_of
 
 
-def disabled(func: Callable, types: Sequence[type], args: tuple = (), kwargs: dict | None = None) -> Any:
-    """A ``__torch_function__`` that overrides nothing: its class is taken for a plain tensor."""
-    with DisableTorchFunctionSubclass():
-        return func(*args, **(kwargs or {}))
+class _Disabled:
+    """A ``__torch_function__`` that overrides nothing: its class is taken for a plain tensor.
+
+    No function, which would be bound to the tensor that it is looked up on.
+    """
+
+    def __call__(self, func: Callable, types: Sequence[type], args: tuple = (),
+                 kwargs: dict | None = None) -> Any:
+        if is_function_of_torch(func):
+            raise refusal(_full_name(func))
+        with DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
+
+
+disabled = _Disabled()
+
+
+def _full_name(func: Callable) -> str:
+    """PyTorch's name of one of its functions."""
+    name = getattr(func, "__name__", repr(func))
+    return f"torch.{name}" if name != "__get__" else f"torch.Tensor.{func.__self__.__name__}"
 
 
 class _Overriding(threading.local):
@@ -102,14 +120,21 @@ def overrides(x: Any) -> bool:
     if cls in _PLAIN:
         return False
     own = getattr(cls, "__torch_function__", disabled)
-    return own is not disabled and not isinstance(x, type)
+    return own is not disabled and not isinstance(x, type) and not is_torchs(x)
 
 
-def overriding(arguments: Iterable[Any]) -> list:
-    """One argument of each class that overrides, subclasses before the classes they are made from."""
+def overriding(arguments: Iterable[Any], public: Callable | None = None) -> list:
+    """One argument of each class that overrides, subclasses before the classes they are made from.
+
+    The function ``public``, if it is given, takes no tensors of PyTorch: NOTE [Two kinds of tensors].
+    """
     found: list = []
     for x in arguments:
-        if x.__class__ in _PLAIN or not overrides(x) or any(type(x) is type(f) for f in found):
+        if x.__class__ in _PLAIN:
+            continue
+        if public is not None and is_torchs(x):
+            raise refusal(name_of(public))
+        if not overrides(x) or any(type(x) is type(f) for f in found):
             continue
         place = next((i for i, f in enumerate(found) if isinstance(x, type(f))), len(found))
         found.insert(place, x)
@@ -195,8 +220,10 @@ def methods() -> set:
 def _entry(original: Callable, public: Callable, by_class: bool, operator: bool) -> Callable:
     """What woven code calls, with the arguments as they came."""
 
+    refusing = None if getattr(public, "__name__", "") in TAKE_ANYTHING else public
+
     def enter(args: tuple, kwargs: dict) -> Any:
-        found = overriding(_relevant(args, kwargs)) if _asked.classes else []
+        found = overriding(_relevant(args, kwargs), refusing) if _asked.classes else []
         if not found and not _asked.modes:
             return original(*args, **kwargs)
         if not by_class and not _asked.modes:
@@ -226,12 +253,23 @@ def _code(free: int):
 
 def weave_function(fn: FunctionType, public: Callable, by_class: bool = True, operator: bool = False) -> None:
     """Give ``fn`` code that asks for overrides first."""
-    if fn.__kwdefaults__ and "_woven" in fn.__kwdefaults__:
+    weave_entry(fn, lambda original: _entry(original, public, by_class, operator))
+
+
+def weave_entry(fn: FunctionType, make: Callable[[Callable], Callable], unless_woven: bool = False) -> None:
+    """Give ``fn`` code that calls ``make(original)`` with its arguments, as a tuple and a dict.
+
+    What makes entries for overrides takes the place of any other.
+    """
+    before = (fn.__kwdefaults__ or {}).get("_woven")
+    if before is not None:
+        if not unless_woven and hasattr(before, "original"):
+            fn.__kwdefaults__ = {**fn.__kwdefaults__, "_woven": make(before.original)}
         return
     original = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
     original.__kwdefaults__ = fn.__kwdefaults__
     original.__qualname__ = fn.__qualname__
-    fn.__kwdefaults__ = {**(fn.__kwdefaults__ or {}), "_woven": _entry(original, public, by_class, operator)}
+    fn.__kwdefaults__ = {**(fn.__kwdefaults__ or {}), "_woven": make(original)}
     fn.__code__ = _code(len(fn.__code__.co_freevars))
     fn.__defaults__ = None
     if not hasattr(fn, "__wrapped__"):
@@ -314,6 +352,8 @@ def unwrapped() -> frozenset:
 def _default(cls: type, func: Callable, types: Sequence[type], args: tuple = (),
              kwargs: dict | None = None) -> Any:
     """Call ``func`` as for plain tensors, and make what comes out tensors of this class."""
+    if is_function_of_torch(func):
+        raise refusal(_full_name(func))
     if not all(issubclass(cls, t) for t in types):
         return NotImplemented
     with DisableTorchFunctionSubclass():

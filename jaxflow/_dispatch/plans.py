@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import alive
+from jaxflow._core.torchs import look
 
 from . import budget
 from .families import build
@@ -35,6 +36,7 @@ def missing(op: Op, key: tuple) -> Plan:
     plan = op.older_plans.get(key)
     if plan is None:
         static, into, *kinds = key
+        look()
         plan = build(op, tuple(kinds), static, into)
     plan = op.plans.setdefault(key, plan)
     budget.settle()

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.torchs import is_torchs, look, refusal
 
 from .bind import Binder
 from .composite import COMPOSITES, Composite
@@ -103,6 +104,14 @@ def _dress(call: Callable, op: Op, name: str) -> Callable:
 # ----------------------------------------------------------------------------------------- operators
 
 
+def left_to(other: object, name: str) -> object:
+    """NotImplemented: Python asks an operand that is not ours next. One of PyTorch's would ask us again."""
+    if is_torchs(other):
+        look()
+        raise refusal(name)
+    return NotImplemented
+
+
 def _operator(op: Op, name: str) -> Callable:
     bind = Binder(op)
     tail, static = bind.quick_dynamic, bind.quick_static
@@ -118,12 +127,12 @@ def _operator(op: Op, name: str) -> Callable:
                     raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply "
                                     f"to a '{type(self).__name__}' object")
                 return run(op, (other, self, *tail), static)
-            return NotImplemented
+            return left_to(other, op.name)
     else:
         def call(self, other):
             if isinstance(other, _OPERANDS):
                 return run(op, (self, other, *tail), static)
-            return NotImplemented
+            return left_to(other, op.name)
     return _dress(call, op, name)
 
 

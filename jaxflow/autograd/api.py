@@ -11,6 +11,7 @@ from jaxflow._core.fields import init_history, init_requires_grad
 from jaxflow._core.geometry import empty_like_strides
 from jaxflow._core.modes import Kept
 from jaxflow._core.tensor import Tensor, make
+from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.door import apply
@@ -261,7 +262,10 @@ def _edges(roots: tuple[Tensor, ...], cotangents: list) -> list:
     return found
 
 
-_NO_GRADIENT = "gradients can be either Tensors or None, but got {}"
+def _no_gradient(cotangent: Any) -> TypeError:
+    if is_torchs(cotangent):
+        return refusal("backward")
+    return TypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")
 
 
 def _cotangents(roots: tuple[Tensor, ...], given: tuple) -> list:
@@ -280,7 +284,7 @@ def _cotangents(roots: tuple[Tensor, ...], given: tuple) -> list:
                 )
             found.append(_as_cotangent(out, cotangent))
         else:
-            raise TypeError(_NO_GRADIENT.format(type(cotangent).__name__))
+            raise _no_gradient(cotangent)
     if len(found) != len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(found)} gradients")
     return found
@@ -333,7 +337,7 @@ def _batched(roots, wanted, given, retain_graph, create_graph) -> list:
     for out, cotangent in zip(roots, given):
         _current(out)
         if cotangent is not None and not isinstance(cotangent, Tensor):
-            raise TypeError(_NO_GRADIENT.format(type(cotangent).__name__))
+            raise _no_gradient(cotangent)
         if cotangent is not None:
             row = cotangent[0].shape  # as PyTorch asks for it: without a row this is an IndexError
             if row != out._aval.shape:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jaxflow
 from jaxflow import Tensor
+from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._dispatch.overriding import disabled
 
 
@@ -44,6 +45,8 @@ class Parameter(Tensor, metaclass=_IsMarked):
         # A dialect's face on a tensor is no subclass of the user's: see NOTE [Faces].
         if getattr(type(data), "_stored_as", type(data)) in (Tensor, Parameter):
             return Tensor._make_subclass(cls, data, requires_grad)
+        if is_torchs(data):
+            raise refusal(cls.__name__)
         marked = data.detach().requires_grad_(requires_grad)
         if type(marked) is not type(data):
             raise RuntimeError(
@@ -80,6 +83,8 @@ class Buffer(Tensor, metaclass=_IsMarked):
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Tensor:
         if data is None:
             data = jaxflow.empty(0)
+        if is_torchs(data):
+            raise refusal(cls.__name__)
         marked = data.detach().requires_grad_(data.requires_grad)
         marked.persistent = persistent
         marked._is_buffer = True

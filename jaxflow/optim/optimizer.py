@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 import jaxflow
+from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._dispatch import explain
 from jaxflow.autograd.tensor import zero_grads
 from jaxflow.utils.hooks import RemovableHandle
@@ -230,6 +231,7 @@ class Optimizer:
             else:
                 state[key] = value
         for group, loaded in zip(groups, saved):
+            loaded.update({key: jaxflow.as_tensor(x) for key, x in loaded.items() if is_torchs(x)})
             loaded["params"] = group["params"]
             if "param_names" in group:
                 loaded.setdefault("param_names", group["param_names"])
@@ -266,6 +268,8 @@ class Optimizer:
         params = param_group["params"]
         for param in params:
             if not isinstance(param, jaxflow.Tensor):
+                if is_torchs(param):
+                    raise refusal(type(self).__name__)
                 raise TypeError(
                     "optimizer can only optimize Tensors, but one of the params is "
                     + _typename(param)
@@ -324,6 +328,8 @@ def _unpack_params(group: dict[str, Any]) -> None:
 
 def _fit(param: Any, options: dict[str, Any], value: Any, key: Any = None) -> Any:
     """``value`` with every tensor in it moved to where, and cast to what, ``param`` needs."""
+    if is_torchs(value):
+        value = jaxflow.as_tensor(value)
     if isinstance(value, jaxflow.Tensor):
         if key == "step":  # a count: never rounded to the parameter's dtype
             if options.get("capturable") or options.get("fused"):

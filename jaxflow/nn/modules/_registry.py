@@ -8,6 +8,7 @@ from typing import Any
 
 import jaxflow
 from jaxflow import Tensor
+from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow.nn.modules import _global_hooks
 from jaxflow.nn.parameter import Buffer, Parameter
 
@@ -85,6 +86,8 @@ class Registry:
         """
         self._check_name("buffer", name, "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
+            if is_torchs(tensor):
+                raise refusal("register_buffer")
             raise TypeError(
                 f"cannot assign '{jaxflow.typename(tensor)}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
@@ -107,6 +110,8 @@ class Registry:
         self._check_name("parameter", name, "_parameters")
         if param is not None:
             if not isinstance(param, Parameter):
+                if is_torchs(param):
+                    raise refusal("register_parameter")
                 raise TypeError(
                     f"cannot assign '{jaxflow.typename(param)}' object to parameter '{name}' "
                     "(torch.nn.Parameter or None required)"
@@ -204,6 +209,8 @@ class Registry:
 
     def _check_kind(self, name: str, value: Any, kind: str, expected: str) -> None:
         if value is not None:
+            if is_torchs(value):
+                raise refusal(f"assigning the {kind} {name}")
             raise TypeError(
                 f"cannot assign '{jaxflow.typename(value)}' as {kind} '{name}' ({expected} "
                 "expected)"

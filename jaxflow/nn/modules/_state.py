@@ -9,6 +9,7 @@ from typing import Any
 
 import jaxflow
 from jaxflow import Tensor
+from jaxflow._core.torchs import is_torchs
 from jaxflow.nn.modules._hooks import Hooks
 from jaxflow.nn.modules._tree import Tree
 from jaxflow.nn.parameter import Parameter
@@ -190,6 +191,8 @@ class StateDict(Tree, Hooks):
         self, name: str, target: Tensor, key: str, value: Any, assign: bool
     ) -> str | None:
         """Copy or assign one value; return what went wrong, if anything."""
+        if is_torchs(value):
+            value = jaxflow.as_tensor(value)
         if not isinstance(value, Tensor):
             return (
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import jaxflow
+from jaxflow._core.torchs import is_torchs, refusal
 
 from ..._host import from_host, known_on_host
 
@@ -94,6 +95,8 @@ def collate(batch: Sequence, *, collate_fn_map: dict | None = None) -> Any:
             raise RuntimeError("each element in list of batch should be of equal size")
         items = [together(samples) for samples in zip(*batch)]
         return items if isinstance(elem, tuple) else _rebuilt(elem, items)
+    if is_torchs(elem):
+        raise refusal("default_collate")
     raise TypeError(default_collate_err_msg_format.format(type(elem)))
 
 

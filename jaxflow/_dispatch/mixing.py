@@ -1,0 +1,65 @@
+"""Functions made of others that were given tensors of PyTorch: their errors say what to do.
+
+See NOTE [Two kinds of tensors]. As long as PyTorch is not imported, nothing here runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+from jaxflow._core import torchs
+from jaxflow._core.tensor import Tensor
+
+from .composite import COMPOSITES
+from .overriding import weave_entry
+
+_PACKAGE = __package__.partition(".")[0]
+
+_SPECIAL = ("__getitem__", "__setitem__", "__contains__")
+
+
+def _entry(original: Callable, name: str) -> Callable:
+    def enter(args: tuple, kwargs: dict) -> Any:
+        try:
+            return original(*args, **kwargs)
+        except (AttributeError, TypeError, ValueError, RuntimeError) as error:
+            if "torch.from_dlpack" in str(error) or not torchs.has_torchs((*args, *kwargs.values())):
+                raise
+            raise torchs.refusal(name) from error
+
+    enter.original = original
+    return enter
+
+
+def _functions() -> Iterator[tuple[FunctionType, str]]:
+    """The functions that are no operations themselves, and their names."""
+    for composite in COMPOSITES.values():
+        if isinstance(composite.fn, FunctionType):
+            yield composite.fn, composite.name
+    for name, x in vars(sys.modules[f"{_PACKAGE}.nn.functional"]).items():
+        if isinstance(x, FunctionType) and not hasattr(x, "__op__"):
+            yield x, name
+    for name, x in vars(sys.modules[f"{_PACKAGE}.nn"]).items():
+        forward = vars(x).get("forward") if isinstance(x, type) else None
+        if isinstance(forward, FunctionType):
+            yield forward, f"{name}.forward"
+    for name, x in vars(Tensor).items():
+        if isinstance(x, property):
+            if isinstance(x.fset, FunctionType):
+                yield x.fset, name
+        elif isinstance(x, FunctionType) and not hasattr(x, "__op__") and (
+                name in _SPECIAL or not name.startswith("_")):
+            yield x, name
+
+
+def _explain() -> None:
+    """Let the errors of these functions be looked at."""
+    for fn, name in list(_functions()):
+        if name not in torchs.TAKE_ANYTHING:
+            weave_entry(fn, lambda original, name=name: _entry(original, name), unless_woven=True)
+
+
+torchs.on_met.append(_explain)
