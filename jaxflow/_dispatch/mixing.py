@@ -8,30 +8,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from types import FunctionType
-from typing import Any
 
 from jaxflow._core import torchs
 from jaxflow._core.tensor import Tensor
 
 from .composite import COMPOSITES
-from .overriding import weave_entry
+from .overriding import weave_explanation
 
 _PACKAGE = __package__.partition(".")[0]
 
 _SPECIAL = ("__getitem__", "__setitem__", "__contains__")
 
 
-def _entry(original: Callable, name: str) -> Callable:
-    def enter(args: tuple, kwargs: dict) -> Any:
-        try:
-            return original(*args, **kwargs)
-        except (AttributeError, TypeError, ValueError, RuntimeError) as error:
-            if "torch.from_dlpack" in str(error) or not torchs.has_torchs((*args, *kwargs.values())):
-                raise
+def _explaining(name: str) -> Callable:
+    def explain(error: Exception, args: tuple, kwargs: dict) -> None:
+        if "torch.from_dlpack" not in str(error) and torchs.has_torchs((*args, *kwargs.values())):
             raise torchs.refusal(name) from error
 
-    enter.original = original
-    return enter
+    return explain
 
 
 def _functions() -> Iterator[tuple[FunctionType, str]]:
@@ -59,7 +53,7 @@ def _explain() -> None:
     """Let the errors of these functions be looked at."""
     for fn, name in list(_functions()):
         if name not in torchs.TAKE_ANYTHING:
-            weave_entry(fn, lambda original, name=name: _entry(original, name), unless_woven=True)
+            weave_explanation(fn, _explaining(name))
 
 
 torchs.on_met.append(_explain)

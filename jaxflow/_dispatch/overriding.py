@@ -238,13 +238,13 @@ def _entry(original: Callable, public: Callable, by_class: bool, operator: bool)
 
 
 @functools.cache
-def _code(free: int):
-    """Code of a function with so many free variables, that hands everything to ``_woven``."""
+def _code(free: int, key: str, body: str):
+    """Code of a function with so many free variables, that hands everything to its keyword ``key``."""
     cells = [f"cell{i}" for i in range(free)]
     source = (f"def outer({', '.join(cells)}):\n"
-              "    def call(*args, _woven, **kwargs):\n"
+              f"    def call(*args, {key}, **kwargs):\n"
               f"        if 0: {', '.join(cells) or '()'}\n"
-              "        return _woven(args, kwargs)\n"
+              f"        {body}\n"
               "    return call\n")
     space: dict = {}
     exec(compile(source, __file__, "exec"), space)
@@ -253,24 +253,47 @@ def _code(free: int):
 
 def weave_function(fn: FunctionType, public: Callable, by_class: bool = True, operator: bool = False) -> None:
     """Give ``fn`` code that asks for overrides first."""
-    weave_entry(fn, lambda original: _entry(original, public, by_class, operator))
-
-
-def weave_entry(fn: FunctionType, make: Callable[[Callable], Callable], unless_woven: bool = False) -> None:
-    """Give ``fn`` code that calls ``make(original)`` with its arguments, as a tuple and a dict.
-
-    What makes entries for overrides takes the place of any other.
-    """
-    before = (fn.__kwdefaults__ or {}).get("_woven")
-    if before is not None:
-        if not unless_woven and hasattr(before, "original"):
-            fn.__kwdefaults__ = {**fn.__kwdefaults__, "_woven": make(before.original)}
+    if _calls(fn) == "_woven":
         return
+    original = _set_aside(fn)
+    entry = _entry(original, public, by_class, operator)
+    _replace(fn, original, "_woven", entry, "return _woven(args, kwargs)")
+
+
+def weave_explanation(fn: FunctionType, explain: Callable[[Exception, tuple, dict], None]) -> None:
+    """Let ``explain`` see what errors ``fn`` raises, and with which arguments; it may raise a better one."""
+    if _calls(fn) is not None:
+        return
+    original = _set_aside(fn)
+    original.explain = explain
+    _replace(fn, original, "_explained", original, (
+        "try: return _explained(*args, **kwargs)\n"
+        "        except (AttributeError, TypeError, ValueError, RuntimeError) as error:\n"
+        "            _explained.explain(error, args, kwargs)\n"
+        "            raise"))
+
+
+def _calls(fn: FunctionType) -> str | None:
+    """The keyword that holds what woven code calls; None of a function as it was written."""
+    first = fn.__code__.co_varnames[:1]
+    return first[0] if first in (("_woven",), ("_explained",)) else None
+
+
+def _set_aside(fn: FunctionType) -> FunctionType:
+    """A function that does what ``fn`` did before anything was woven."""
+    if _calls(fn) is not None:
+        return fn.__kwdefaults__[_calls(fn)]
     original = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
     original.__kwdefaults__ = fn.__kwdefaults__
     original.__qualname__ = fn.__qualname__
-    fn.__kwdefaults__ = {**(fn.__kwdefaults__ or {}), "_woven": make(original)}
-    fn.__code__ = _code(len(fn.__code__.co_freevars))
+    return original
+
+
+def _replace(fn: FunctionType, original: FunctionType, key: str, called: Callable, body: str) -> None:
+    """Give ``fn`` a body that calls ``called``, which is its keyword ``key``."""
+    fn.__kwdefaults__ = {**(fn.__kwdefaults__ or {}), key: called}
+    fn.__code__ = _code(len(fn.__code__.co_freevars), key, body)
+    fn.__kwdefaults__ = {**(original.__kwdefaults__ or {}), key: called}
     fn.__defaults__ = None
     if not hasattr(fn, "__wrapped__"):
         fn.__wrapped__ = original  # whose signature it still has
