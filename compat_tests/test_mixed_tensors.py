@@ -200,9 +200,10 @@ def test_whole_modules_with_functions_of_torch_are_read():
         torch.linalg.norm, torch.special.erf, torch.fft.fft, torch.conv2d, torch._C._LinAlgError,
     ]
     file = io.BytesIO()
-    torch.save([layer, functions], file)
+    torch.save([layer, functions, torch.tensor([[1.0, 3.0, 2.0]]).max(1)], file)
     file.seek(0)
-    got, found = jaxflow.load(file, weights_only=False)
+    got, found, named = jaxflow.load(file, weights_only=False)
+    assert type(named) is jaxflow.return_types.max and (named.values.item(), named.indices.item()) == (3, 1)
     assert found == [jaxflow.tanh, F.gelu, F.relu, jaxflow.einsum, jaxflow.Tensor.add, jaxflow.linalg.norm,
                      jaxflow.special.erf, jaxflow.fft.fft, jaxflow.conv2d, jaxflow.linalg.LinAlgError]
     assert type(got) is jaxflow.nn.TransformerEncoderLayer and got.activation is F.gelu

@@ -89,6 +89,7 @@ from . import optim as optim
 from . import overrides as overrides
 from . import profiler as profiler
 from . import random as random
+from . import return_types as return_types
 from jaxflow.serialization._save import save as save
 from . import serialization as serialization
 from jaxflow.autograd.grad_mode import set_grad_enabled as set_grad_enabled

@@ -88,6 +88,22 @@ def test_functions_that_ask_for_overrides_are_found_too():
     assert pickle.loads(pickle.dumps(jaxflow.tanh)) is jaxflow.tanh
 
 
+@pytest.mark.parametrize("results", [
+    lambda x: x.max(0), lambda x: x.sort(), jaxflow.linalg.slogdet, jaxflow.frexp,
+])
+def test_named_results_come_back(results):
+    named = results(jaxflow.tensor([[1.0, 2.0], [4.0, 3.0]]))
+    file = io.BytesIO()
+    jaxflow.save(named, file)
+    file.seek(0)
+    loaded = jaxflow.load(file, weights_only=False)
+    for got in (loaded, pickle.loads(pickle.dumps(named)), copy.deepcopy(named)):
+        assert type(got) is type(named) and got._fields == named._fields
+        assert [t.tolist() for t in got] == [t.tolist() for t in named]
+    assert getattr(jaxflow.return_types, type(named).__name__) is type(named)
+    assert repr(named).startswith(f"torch.return_types.{type(named).__name__}(\n")
+
+
 def test_errors_come_back():
     for error in (jaxflow.OutOfMemoryError("full"), jaxflow.linalg.LinAlgError("singular")):
         got = pickle.loads(pickle.dumps(error))

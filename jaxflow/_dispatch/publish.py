@@ -224,6 +224,10 @@ def _publish_methods(op: Op, composed_methods: set) -> None:
         _put_method(name, _operator(op, name))
 
 
+#: The classes of named results, which ``jaxflow.return_types`` shows.
+RETURN_TYPES: dict[str, type] = {}
+
+
 def return_type(name: str, fields: Sequence[str]) -> Callable:
     """What makes a list of results the named tuple ``torch.return_types.<name>``."""
     base = collections.namedtuple(name, fields)
@@ -238,7 +242,10 @@ def return_type(name: str, fields: Sequence[str]) -> Callable:
     build.fields = tuple(fields)
 
     cls = type(name, (base,), {
-        "__slots__": (), "__module__": "torch.return_types", "__repr__": show,
+        "__slots__": (), "__module__": f"{_PACKAGE}.return_types", "__repr__": show,
         "__doc__": f"The named results of ``{name}``: {', '.join(fields)}.",
     })
+    if name in RETURN_TYPES:
+        raise ValueError(f"the results of {name!r} are named twice")
+    RETURN_TYPES[name] = cls
     return build

@@ -211,6 +211,9 @@ def _counterpart(module: str, name: str) -> Any:
     """What jaxflow has under PyTorch's name; its own modules may be split differently."""
     if module == "torch._C" and name in _OWNERS_IN_C:
         return _OWNERS_IN_C[name]
+    if module == "torch.return_types":
+        cls = getattr(jaxflow.return_types, name)
+        return lambda items, unnamed=None: cls(*items)  # as PyTorch's class takes them apart
     if module in _IN_C:
         module, prefix = _IN_C[module]
         name = name.removeprefix(prefix)

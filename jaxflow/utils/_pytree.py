@@ -353,7 +353,7 @@ def _broadcast_to_and_flatten(tree: Any, treespec: TreeSpec,
 def is_namedtuple_class(cls: type) -> bool:
     """Whether a type is a named tuple's."""
     return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(
-        getattr(cls, "_fields", None), tuple) and cls.__module__ != "torch.return_types"
+        getattr(cls, "_fields", None), tuple) and cls.__module__ != "jaxflow.return_types"
 
 
 def is_namedtuple_instance(obj: object) -> bool:
