@@ -493,3 +493,25 @@ def test_a_conjugate_shares_memory_when_it_is_read(executor):
     whole, conjugate = jaxflow.load(saved(torch, [x, x.conj()]))
     conjugate[0] = 5j
     assert whole.tolist() == [-5j, 3 - 1j]
+
+
+@pytest.mark.parametrize("wrote, reads", [(torch, jaxflow), (jaxflow, torch), (jaxflow, jaxflow)])
+def test_views_of_one_storage_stay_views(wrote, reads):
+    base = wrote.arange(6.0)
+    value = [
+        base[1].expand(1 << 40), base.unfold(0, 3, 1), base.as_strided((2, 2, 2), (1, 0, 2), 1), base[::2],
+        base.view(2, 3).t(), base, base[2:2], base.as_strided((2, 3), (2, 1)), base[4],
+    ]
+    got = reads.load(saved(wrote, value))
+    for a, b in zip(value, got):
+        assert (tuple(a.shape), tuple(a.stride()), a.storage_offset()) == (
+            tuple(b.shape), tuple(b.stride()), b.storage_offset())
+    got[5].mul_(10)
+    got[1][0, 2] = -1
+    got[8].fill_(7)
+    base.mul_(10)
+    value[1][0, 2] = -1
+    value[8].fill_(7)
+    assert [t.tolist() for t in got[1:]] == [t.tolist() for t in value[1:]]
+    assert got[0][:2].tolist() == [10, 10]
+    assert len(saved(reads, got).getvalue()) < 6000
