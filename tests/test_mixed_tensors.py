@@ -161,3 +161,8 @@ def test_functions_made_of_others_explain_where_pytorch_is_imported():
     first, second, third = out.strip().splitlines()
     assert first == str([True] * 13) and second == f"{[True] * 13} Own"
     assert third == "shape '[2, 2]' is invalid for input of size 3"
+
+
+def test_classes_without_a_module_are_no_ones():
+    own = eval('type("Own", (Tensor,), {})', {"Tensor": jaxflow.Tensor})
+    assert (jaxflow.ones(2).as_subclass(own) + 1).tolist() == [2, 2]

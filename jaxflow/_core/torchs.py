@@ -41,7 +41,7 @@ def look() -> None:
 def is_torchs(x: Any) -> bool:
     """Whether ``x`` is a tensor of PyTorch."""
     for cls in type(x).__mro__:
-        if cls.__module__ == "torch" and cls.__name__ == "Tensor":
+        if cls.__name__ == "Tensor" and vars(cls).get("__module__") == "torch":
             return True
     return False
 
