@@ -62,6 +62,7 @@ MIXED = {
     "to a parameter": lambda j, p: p + jaxflow.nn.Parameter(j),
     "its function of a parameter": lambda j, p: torch.sin(jaxflow.nn.Parameter(j)),
     "its parameter": lambda j, p: j + torch.nn.Parameter(p),
+    "save": lambda j, p: jaxflow.save([j, p], io.BytesIO()),
     "collate": lambda j, p: jaxflow.utils.data.default_collate([p, p]),
 }
 

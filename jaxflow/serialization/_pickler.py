@@ -13,6 +13,7 @@ from jaxflow._api.storage import storage_nbytes
 from jaxflow._core.device import device as Device
 from jaxflow._core.dtype import dtype as DType
 from jaxflow._core.layout import layout, memory_format
+from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow.nn import Parameter
 
 from ._names import STORAGE_CLASSES, UNTYPED, GlobalName
@@ -61,6 +62,8 @@ class Pickler(pickle._Pickler):
         if isinstance(obj, Device):
             args = (obj.type,) if obj.index is None else (obj.type, obj.index)
             return GlobalName("torch", "device"), args
+        if is_torchs(obj):
+            raise refusal("save")
         if isinstance(obj, layout):
             return GlobalName("torch.serialization", "_get_layout"), (str(obj),)
         return NotImplemented
