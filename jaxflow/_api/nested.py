@@ -21,6 +21,9 @@ from jaxflow._core.warning import warn_once
 # What numbers need no second look.
 _PLAIN = frozenset((bool, int, float, complex))
 
+# The most dimensions that sequences may have.
+_MOST = 128
+
 
 def from_nested(data: Any, dtype: dtypes.dtype | None) -> tuple[np.ndarray, dtypes.dtype]:
     """The numbers in ``data`` in the widest type of their kind, and the dtype to convert them to.
@@ -70,6 +73,8 @@ def _sizes(data: Any) -> list[int]:
         if isinstance(data, str):
             raise ValueError("too many dimensions 'str'")
         sizes.append(len(data))
+        if len(sizes) > _MOST:  # a list that holds itself has no end
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
         if not len(data):
             break
         data = data[0]
@@ -78,7 +83,7 @@ def _sizes(data: Any) -> list[int]:
     return sizes
 
 
-def _infer(data: Any) -> dtypes.dtype:
+def _infer(data: Any, depth: int = 0) -> dtypes.dtype:
     if isinstance(data, (np.ndarray, np.generic)):
         return numpy_dtype(data)
     if isinstance(data, Tensor):
@@ -104,8 +109,10 @@ def _infer(data: Any) -> dtypes.dtype:
     kinds = set(map(type, data))
     if kinds <= _PLAIN:
         found = [_infer(kind()) for kind in kinds]
+    elif depth > _MOST or any(x is data for x in data):
+        raise TypeError("new(): self-referential lists are incompatible")
     else:
-        found = [_infer(x) for x in data]
+        found = [_infer(x, depth + 1) for x in data]
     result = found[0]
     for other in found[1:]:
         result = promote_types(result, other)

@@ -27,8 +27,7 @@ def unbind(input: Tensor, dim: int = 0, *, axis: int | None = None) -> tuple[Ten
     if n == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     return apply_joint_view(
-        tuple([("select", (dim, i)) for i in range(input._aval.shape[dim])]), input,
-        "UnbindBackward0",
+        [("select", (dim, i)) for i in range(input._aval.shape[dim])], input, "UnbindBackward0",
     )
 
 

@@ -16,13 +16,16 @@ from jaxflow._core.fields import init_requires_grad, init_storage, set_grad
 from jaxflow._core.layout import contiguous_format, preserve_format, strided
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
-from jaxflow._core.value import Storage, Untracked, Value, as_number
+from jaxflow._core.value import SMALL, Storage, Untracked, Value, as_number, owned
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch import forward
 from jaxflow._dispatch.batch import Batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
+from jaxflow._dispatch.overriding import is_woven
+from jaxflow._dispatch.reading import number_on_host, shown_on_host
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.viewing import rows
 from jaxflow._dispatch.views import is_marked
 
 from .conjugates import is_conj, is_neg
@@ -218,6 +221,13 @@ def jax(self):
 
 def host(t: Tensor) -> np.ndarray:
     """The elements as a read-only NumPy array, without copying where the device is the host."""
+    if t._view is not None:
+        base, found = t._storage.value, shown_on_host(t)
+        if found is not None and found.nbytes <= SMALL:
+            return owned(found)
+        if found is not None and base is t._storage.value:
+            base.shared = True
+            return found
     value = value_of(t)
     value.shared = True
     return value.host()
@@ -289,6 +299,10 @@ def item(self):
         )
     if self._aval.device.type == "meta":
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+    if self._view is not None:
+        found = number_on_host(self)
+        if found is not None:
+            return found
     value = value_of(self)
     producer = value.producer if value.__class__ is Value else None
     if producer is not None:
@@ -303,7 +317,9 @@ def tolist(self):
     """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
     if self._aval.device.type == "meta":
         raise NotImplementedError(NO_DATA)
-    array = value_of(self).host()
+    array = None if self._view is None else shown_on_host(self)
+    if array is None:
+        array = value_of(self).host()
     return (array if array.dtype.kind in "biufc" else array.astype(np.float32)).tolist()
 
 
@@ -316,6 +332,10 @@ def _ambiguous(t: Tensor) -> str:
 def _bool(self) -> bool:
     if self._aval.numel != 1:
         raise RuntimeError(_ambiguous(self))
+    if self._view is not None:
+        found = number_on_host(self)
+        if found is not None:
+            return bool(found)
     if value_of(self).__class__ is Batched:
         raise RuntimeError(
             "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We "
@@ -338,8 +358,12 @@ def _len(self) -> int:
 
 
 def _iter(self):
-    if not self.dim():
+    if not self._aval.ndim:
         raise TypeError("iteration over a 0-d tensor")
+    if self.__class__ is Tensor and not is_woven():
+        found = rows(self)
+        if found is not None:
+            return found
     return iter(self.unbind(0))
 
 

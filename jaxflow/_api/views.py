@@ -32,7 +32,7 @@ def ints(args: tuple) -> tuple[int, ...]:
 
 def int_of(a: Any) -> int:
     """An integer argument, also where it is a 0-d tensor or a NumPy number. TypeError for others."""
-    if isinstance(a, (str, float)) or a is None:
+    if isinstance(a, (str, float)) or not hasattr(a, "__index__"):
         raise TypeError(f"expected an int, but got {type(a).__name__}")
     return a.__index__()
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 INT64_MAX = 2**63 - 1
+_MOST_DIMS = 128  # of nested sequences: one that holds itself has no end
 _HEAP_TYPE = 1 << 9  # CPython's flag for classes made by a class statement
 
 
@@ -78,7 +79,7 @@ def _from_numpy(data: np.ndarray) -> np.ndarray:
     return (data.real if data.dtype.kind == "c" else data).astype(np.int64)
 
 
-def _kind(data: Any, tensor_type: type, dtype_name: Callable) -> str | None:
+def _kind(data: Any, tensor_type: type, dtype_name: Callable, depth: int = 0) -> str | None:
     """``"bool"`` or ``"uint8"`` where all items are that, else another word; checks every item."""
     if isinstance(data, tensor_type):
         return dtype_name(data)
@@ -92,7 +93,9 @@ def _kind(data: Any, tensor_type: type, dtype_name: Callable) -> str | None:
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     if not is_sequence(data):
         raise RuntimeError(f"Could not infer dtype of {type_name(data)}")
-    kinds = {_kind(item, tensor_type, dtype_name) for item in data}
+    if depth > _MOST_DIMS or any(item is data for item in data):
+        raise TypeError("new(): self-referential lists are incompatible")
+    kinds = {_kind(item, tensor_type, dtype_name, depth + 1) for item in data}
     return kinds.pop() if len(kinds) == 1 else "mixed"
 
 

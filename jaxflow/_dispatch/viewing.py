@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import jax
 
 from jaxflow._core.fields import init_history, rebind
@@ -26,18 +28,92 @@ def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:
     return out
 
 
-def apply_joint_view(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_name: str) -> tuple:
-    """Several views of ``t`` that are the outputs of one node: ``split``, ``chunk``, ``unbind``."""
-    outs = [_child(name, t, static, MULTI_OUTPUT) for name, static in specs]
+def apply_joint_view(specs: Sequence[tuple[str, tuple]], t: Tensor, grad_name: str) -> tuple:
+    """Several views of ``t`` that are the outputs of one node: ``split``, ``chunk``, ``unbind``.
+
+    They are selections along one dimension, or slices of it.
+    """
+    outs, plans = _children(specs, t)
     if t._requires_grad and state.grad and outs and not is_inference(t):
-        plan = joint_plan(tuple(p for _, p in outs), grad_name)
-        node = view_node(plan, (), [edge_of(t)])
-        for i, (out, _) in enumerate(outs):
+        node = view_node(joint_plan(tuple(plans), grad_name), (), [edge_of(t)])
+        for i, out in enumerate(outs):
             init_history(out, node, i)
     if LEVELS:
-        for (out, _), (name, static) in zip(outs, specs, strict=True):
+        for out, (name, static) in zip(outs, specs, strict=True):
             forward_mode().viewed(out, t, name, static)
-    return tuple(out for out, _ in outs)
+    return tuple(outs)
+
+
+def _children(specs: Sequence[tuple[str, tuple]], t: Tensor) -> tuple[list[Tensor], list[ViewPlan]]:
+    """What `_child` gives for each of many views, with their plans made together: NOTE [Siblings]."""
+    view = t._view
+    if len(specs) <= _FEW or (t._storage.version if view is None else view.version).__class__ is not list:
+        found = [_child(name, t, static, MULTI_OUTPUT) for name, static in specs]
+        return [out for out, _ in found], [plan for _, plan in found]
+    if view is None:
+        plans = above = root_of(t._aval, t._stride).several(specs)
+        base, version, origin = t, t._storage.version, MULTI_OUTPUT
+    else:
+        refreshed(t)
+        plans, base, base_plan = view.plan.several(specs), view.base, view.base_plan
+        if base is not None and base_plan is view.plan:
+            above = plans
+        else:
+            above = (detached_root(t) if base is None else base_plan).several(specs)
+            base = t if base is None else base
+        version, origin = view.version, INFERENCE if view.origin == INFERENCE else MULTI_OUTPUT
+    infos = [ViewInfo(plan, base, base_plan, version, origin) for plan, base_plan in zip(plans, above)]
+    if not state.grad:
+        for info in infos:
+            _unrecorded(info)
+    storage = t._storage
+    outs = [make_view(storage, plan.aval, plan.stride, info) for plan, info in zip(plans, infos)]
+    if MET:
+        for out in outs:
+            _read_traced(out)
+    return outs, plans
+
+
+# So many views are made each by itself.
+_FEW = 8
+
+
+def rows(t: Tensor) -> Iterator[Tensor] | None:
+    """What ``unbind(0)`` gives of ``t`` as it is now, each row made when it is asked for.
+
+    Without a node that has them all as its outputs a row is the same whenever it is made. So a loop over
+    very many of them does not hold them all. None where they have to be made at once.
+    """
+    view, count = t._view, t._aval.shape[0]
+    version = (t._storage if view is None else view).version
+    if count <= _FEW or version.__class__ is not list or LEVELS or MET:
+        return None
+    if view is None:
+        plan = above = root_of(t._aval, t._stride)
+        base, origin = t, MULTI_OUTPUT
+    else:
+        refreshed(t)
+        plan = view.plan
+        base = t if view.base is None else view.base
+        above = detached_root(t) if view.base is None else view.base_plan
+        origin = INFERENCE if view.origin == INFERENCE else MULTI_OUTPUT
+    if state.grad and (t._requires_grad or base._requires_grad):
+        return None
+    if not state.grad and origin != INFERENCE:
+        origin = INFERENCE if state.inference else NO_GRAD
+    plan, first = plan.child("select", (0, 0)), above.child("select", (0, 0))
+    if not (plan.has_siblings() and first.has_siblings()):
+        return None
+    storage, seen = t._storage, -1 - version[0]
+
+    def row(i: int) -> Tensor:
+        key = ("select", (0, i))
+        own = plan.sibling(key, i)
+        info = ViewInfo(own, base, own if first is plan else first.sibling(key, i), version, origin)
+        info.seen_version = seen  # NOTE [Provisional versions]: as it would be if it had been made then
+        return make_view(storage, own.aval, own.stride, info)
+
+    return map(row, range(count))
 
 
 def apply_unsafe_views(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_name: str) -> tuple:
@@ -86,13 +162,18 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
         origin = INFERENCE if view.origin == INFERENCE else origin or view.origin
         info = ViewInfo(plan, base, base_plan, view.version, origin)
     if not state.grad:
-        if info.origin != INFERENCE:
-            info.origin = INFERENCE if state.inference else NO_GRAD
-        info.seen_version = -1 - info.version[0]  # NOTE [Provisional versions]: it records nothing
+        _unrecorded(info)
     out = make_view(t._storage, plan.aval, plan.stride, info)
     if MET:
         _read_traced(out)
     return out, plan
+
+
+def _unrecorded(info: ViewInfo) -> None:
+    """Note that a view is made where nothing is recorded."""
+    if info.origin != INFERENCE:
+        info.origin = INFERENCE if state.inference else NO_GRAD
+    info.seen_version = -1 - info.version[0]  # NOTE [Provisional versions]
 
 
 class Counted(Untracked):

@@ -11,6 +11,11 @@ NOTE [Written where it lies]
     same for all views of that geometry, however many of them and of their numbers lead there. So such a plan
     takes no numbers, and that of a view of another dtype above it, which writes by it, is of those positions.
 
+NOTE [Siblings]
+    The rows of a tensor are views that differ in one number. There may be very many of them, so the plan of
+    each is a copy of the first one's with other numbers, and what is seldom asked for (its geometry, its
+    step) is made of the first one's when somebody asks. `several` makes them all and keeps none.
+
 The plans form a trie. The root is a base of some aval and strides; each child is one more view op with
 static arguments. So making a view of a known kind is one dict look-up, and reading or writing through
 any chain is one operation however long the chain is.
@@ -18,7 +23,7 @@ any chain is one operation however long the chain is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 
@@ -46,11 +51,13 @@ class ViewPlan:
         write_numbers: what ``write`` takes beside the arrays: these, or none.
         placed: the geometry of the positions that a write goes to; None where it goes through the views:
             NOTE [Written where it lies].
+        first: of a plan made by `sibling` the one it was made of.
+        selects: by dimension a selection along it, of which others are made.
     """
 
-    __slots__ = ("_read", "_step", "_write", "aval", "children", "exact", "geometry", "identity",
+    __slots__ = ("_read", "_step", "_write", "aval", "children", "exact", "first", "geometry", "identity",
                  "key", "name", "numbers", "offset", "older", "overlaps", "parent", "placed", "repeats",
-                 "root", "step_fns", "stride", "structure", "write_numbers")
+                 "root", "selects", "step_fns", "stride", "structure", "write_numbers")
 
     def __init__(self, root, parent, step: Step, key: tuple, base: Aval, room: int | None = None) -> None:
         name = key[0]
@@ -85,6 +92,8 @@ class ViewPlan:
                 self.structure, self.numbers = (step.structure,), ()
             self.placed = parent.placed if step.from_root is None else self.geometry
             self.write_numbers = self.numbers if step.from_root is None else ()
+        self.first: ViewPlan | None = None
+        self.selects: dict[int, ViewPlan] = {}
         self.children: dict = {}
         self.older: dict = {}  # of the generation before: NOTE [What is kept]
         budget.charge(budget.PLAN, 1)
@@ -99,6 +108,12 @@ class ViewPlan:
         """The plan of one more view op on this view. Raises what PyTorch raises for bad arguments."""
         key = (name, static)
         found = self.children.get(key) or self.again(key)
+        if found is None and name == "select":
+            first = self.selects.get(static[0])
+            if first is not None and 0 <= static[1] < self.aval.shape[static[0]]:
+                if len(self.children) >= _MAX_CHILDREN:
+                    self.children.clear()
+                found = self.children.setdefault(key, first.sibling(key, static[1]))
         if found is None:
             step = VIEWS[name](self.geometry, *static)
             if self.repeats and step.from_root is None and step.dtype is None:
@@ -110,6 +125,53 @@ class ViewPlan:
             found = self.children.setdefault(
                 key, ViewPlan(self.root, self, step, key, self.root.aval)
             )
+            if name == "select" and static[0] >= 0 and found.has_siblings():
+                self.selects.setdefault(static[0], found)
+        return found
+
+    def several(self, keys: Sequence[tuple]) -> list[ViewPlan]:
+        """The plans of view ops on this view that are all selections along one dimension, or all slices.
+
+        NOTE [Siblings]; those of a slice have one size.
+        """
+        if not keys:
+            return []
+        first = self.child(*keys[0])
+        if not first.has_siblings():
+            return [self.child(*key) for key in keys]
+        return [first, *(first.sibling(key, key[1][1]) for key in keys[1:])]
+
+    def has_siblings(self) -> bool:
+        """Whether views that differ from this one in where they start have a plan like this one."""
+        step = self.step_fns
+        return len(step.numbers) == 1 and step.from_root is None
+
+    def sibling(self, key: tuple, start: int) -> ViewPlan:
+        """The plan of a view like this one that starts elsewhere in its parent: NOTE [Siblings]."""
+        first, new = self.first or self, ViewPlan.__new__(ViewPlan)
+        parent = new.parent = self.parent
+        new.first, new.key = first, key
+        new.numbers = numbers = (*parent.numbers, start)
+        new.write_numbers = numbers
+        new.offset = self.offset + (start - self.numbers[-1]) * parent.geometry.stride[key[1][0]]
+        new.root, new.name, new.aval, new.stride = self.root, self.name, self.aval, self.stride
+        new.structure, new.placed, new.exact, new.repeats = (
+            self.structure, self.placed, self.exact, self.repeats)
+        new.overlaps, new.identity = self.overlaps, False
+        new._read, new._write, new._step = self._read, self._write, self._step
+        return new
+
+    def __getattr__(self, name: str):
+        # Reached once for each of these slots of a sibling: until it is filled.
+        if name == "geometry":
+            found = self.first.geometry._replace(offset=self.offset)
+        elif name == "step_fns":
+            found = self.first.step_fns._replace(offset=self.offset, numbers=self.numbers[-1:])
+        elif name in ("children", "older", "selects"):
+            found = {}
+        else:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        setattr(self, name, found)
         return found
 
     def again(self, key: tuple) -> ViewPlan | None:
@@ -249,7 +311,7 @@ def _rotate() -> None:
             while waiting:
                 view = waiting.pop()
                 if view.__class__ is ViewPlan:
-                    view.older, view.children = view.children, {}
+                    view.older, view.children, view.selects = view.children, {}, {}
                     waiting.extend(view.older.values())
             if not root.older:
                 aval.roots.pop(stride, None)

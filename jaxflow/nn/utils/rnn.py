@@ -17,6 +17,7 @@ from jaxflow import Tensor
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.levels import LEVELS
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.reading import shown_on_host
 from jaxflow._dispatch.state import state
 from jaxflow._ops.sequences import (
     _pack_padded_sequence,
@@ -24,7 +25,7 @@ from jaxflow._ops.sequences import (
     _pad_sequence,
     padded_places,
 )
-from jaxflow.utils._host import from_host, known_on_host
+from jaxflow.utils._host import from_host
 
 
 class PackedSequence_(NamedTuple):
@@ -112,7 +113,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes one; None of None."""
     if permutation is None:
         return None
-    known = known_on_host(permutation)
+    known = shown_on_host(permutation)
     if known is not None:
         return from_host(np.argsort(known).astype(np.int64))
     places = jaxflow.arange(permutation.numel(), device=permutation.device)
@@ -129,7 +130,7 @@ def _index(array: Any, like: Tensor) -> Tensor:
 
 def _numbers(t: Tensor) -> np.ndarray:
     """The values of a tensor of lengths, which are waited for."""
-    known = known_on_host(t)
+    known = shown_on_host(t)
     return np.asarray(t.tolist(), np.int64) if known is None else known
 
 
@@ -309,7 +310,7 @@ def pad_sequence(sequences: Tensor | Sequence[Tensor], batch_first: bool = False
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     if not (LEVELS or state.axes or any(t.requires_grad for t in sequences)):
-        arrays = [known_on_host(t) for t in sequences]
+        arrays = [shown_on_host(t) for t in sequences]
         if all(a is not None and a.dtype == arrays[0].dtype for a in arrays):
             shape, places = padded_places([a.shape for a in arrays], batch_first, padding_side)
             out = np.full(shape, padding_value, arrays[0].dtype)

@@ -14,8 +14,9 @@ import numpy as np
 
 import jaxflow
 from jaxflow._core.torchs import is_torchs, refusal
+from jaxflow._dispatch.reading import shown_on_host
 
-from ..._host import from_host, known_on_host
+from ..._host import from_host
 
 default_collate_err_msg_format = (
     "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
@@ -117,7 +118,7 @@ def _stack(arrays: Sequence) -> Any:
 def collate_tensor_fn(batch: Sequence, *, collate_fn_map: dict | None = None) -> Any:
     """Tensors of one shape, stacked."""
     if not any(t.requires_grad for t in batch):
-        arrays = [known_on_host(t) for t in batch]
+        arrays = [shown_on_host(t) for t in batch]
         if all(a is not None for a in arrays):
             stacked = _stack(arrays)
             if stacked is not None:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 import jaxflow
+from jaxflow._dispatch.reading import shown_on_host
 
-from ..._host import from_host, known_on_host
+from ..._host import from_host
 from ..dataset import Subset, TensorDataset
 from .collate import default_collate
 
@@ -100,7 +101,7 @@ def _take(tensor: Any, rows: np.ndarray) -> Any:
         raise IndexError(
             f"index {outside[0]} is out of bounds for dimension 0 with size {size}"
         )
-    array = None if tensor.requires_grad else known_on_host(tensor)
+    array = None if tensor.requires_grad else shown_on_host(tensor)
     if array is None:
         return tensor[jaxflow.as_tensor(rows, device=tensor.device)]
     first, last = int(rows[0]), int(rows[-1])

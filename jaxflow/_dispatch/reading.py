@@ -1,0 +1,82 @@
+"""What a tensor shows, read on the host without an operation, where it is there already.
+
+NOTE [Read where it lies]
+    A program that looks at the numbers of a tensor one by one (``for v in x: if v > 0``) reads as many views.
+    To record each of them, and to run it, takes a hundred times as long as to look. So where the storage's
+    array is known, on the host, and no trace of jax, a strided view is read from that array by its strides.
+    Inside a call of a compiled function that is recorded a storage's Value is pending, as everywhere where
+    somebody has to know that it was read: that is left to them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxflow._core.device import CPU
+from jaxflow._core.geometry import contiguous_strides
+from jaxflow._core.tensor import Tensor
+from jaxflow._core.value import Value, as_number
+
+from .views import ViewPlan
+
+
+def _known(value: Any) -> np.ndarray | None:
+    """The array of a Value that is there, on the host, and asks nobody else; else None."""
+    if value.__class__ is not Value or value.producer is not None or value.doubt is not None or (
+        value.aval.device is not CPU
+    ):
+        return None
+    array = value.array
+    if array.__class__ is np.ndarray:
+        return array
+    if not isinstance(array, jax.Array) or isinstance(array, jax.core.Tracer) or array.is_deleted():
+        return None
+    return value.host()
+
+
+def _strided(plan: ViewPlan, value: Value) -> bool:
+    """Whether what a plan shows of a storage lies in the storage's array as the plan's strides say."""
+    g = plan.geometry
+    return (
+        plan.root.aval is value.aval and plan.root.stride is None and g.dtype is g.root_dtype
+        and not (g.conj or g.neg or g.root_conj or g.root_neg or g.root_offset) and g.room is None
+    )
+
+
+def number_on_host(t: Tensor) -> Any:
+    """The one element of a view as a Python number; None where reading it takes an operation."""
+    value = t._storage.value
+    array = _known(value)
+    if array is None:
+        return None
+    plan = t._view.plan
+    if not _strided(plan.first or plan, value):  # siblings differ in where they start alone
+        return None
+    if array.dtype.kind in "biufc":
+        return array.item(plan.offset)
+    return as_number(array.reshape(-1)[plan.offset])
+
+
+def shown_on_host(t: Tensor) -> np.ndarray | None:
+    """The elements of a CPU tensor, to be read only; None where reading them takes an operation.
+
+    They lie in the memory of the tensor's storage.
+    """
+    if t._aval.device is not CPU:
+        return None
+    value = t._storage.value
+    base = _known(value)
+    if base is None or t._view is None:
+        return base
+    plan = t._view.plan
+    if not _strided(plan, value):
+        return None
+    if 0 in plan.aval.shape:
+        return np.empty(plan.aval.shape, base.dtype)
+    item = base.itemsize
+    flat = np.ascontiguousarray(base).reshape(-1).view(np.uint8)
+    stride = contiguous_strides(plan.aval.shape) if plan.stride is None else plan.stride
+    return np.ndarray(plan.aval.shape, base.dtype, flat, plan.offset * item, [s * item for s in stride])
