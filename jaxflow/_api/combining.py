@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import math
 import warnings
 from typing import Any
 
@@ -10,11 +10,13 @@ import numpy as np
 
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.aval import aval_of
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.holding import hold_also
+from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import OPS
 
 from .construct import put
@@ -97,6 +99,18 @@ def cartesian_prod(*tensors: Any) -> Tensor:
     return apply(OPS["stack"], tuple(g.flatten() for g in grids), (1,))
 
 
+def _choices(n: int, r: int, again: bool) -> list[np.ndarray]:
+    """The choices of ``r`` of ``n`` positions in order, a column for each of the ``r``."""
+    columns = [np.arange(n)]
+    for _ in range(1, r):
+        first = columns[-1] if again else columns[-1] + 1  # of those that may come next
+        counts = n - first
+        before = np.cumsum(counts) - counts
+        columns = [np.repeat(column, counts) for column in columns]
+        columns.append(np.arange(counts.sum()) - np.repeat(before - first, counts))
+    return columns
+
+
 @composite("function")
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of ``r`` elements of a vector, a row each, in order of position."""
@@ -105,11 +119,12 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return input[:0].detach().clone()
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = np.array(list(choose(range(input.numel()), r)), np.int64).reshape(-1, r)
+    n = input.numel()
+    count = math.comb(n + r - 1, r) if with_replacement and n else math.comb(n, r)
+    check_sizes("combinations", [aval_of((count, r), input.dtype, input.device)])
     columns = [  # PyTorch selects by a mask, for which its node holds the vector
-        hold_also(input.index_select(0, put(np.ascontiguousarray(rows[:, k]), input.device)), input)
-        for k in range(r)
+        hold_also(input.index_select(0, put(column, input.device)), input)
+        for column in _choices(n, r, with_replacement)
     ]
     return apply(OPS["stack"], tuple(columns), (1,))
 

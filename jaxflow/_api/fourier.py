@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from jaxflow._core.aval import aval_of
 from jaxflow._core.layout import strided
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import OPS
 
 from .construct import finished, put
@@ -25,9 +27,11 @@ def _frequencies(name, n, d, at, out, dtype, device, requires_grad):
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     if kind.is_complex:
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{kind.scalar_name}'")
+    where = device_of(device)
+    check_sizes(name, [aval_of((n,), kind, where)])
     with np.errstate(divide="ignore", invalid="ignore"):
         found = at(n) * (np.float64(1) / (np.float64(n) * d))
-    t = finished(put(found.astype(kind.np), device_of(device)), requires_grad, f"fft_{name}")
+    t = finished(put(found.astype(kind.np), where), requires_grad, f"fft_{name}")
     return given_out(f"fft_{name}", out, t)
 
 

@@ -13,12 +13,15 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
+from jaxflow._core.aval import aval_of
+from jaxflow._core.device import CPU
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
+from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import OPS, Op, Out
 from jaxflow._dispatch.watch import Watch, run_under
 
@@ -167,7 +170,7 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
     if input is None:
         input, repeats = repeats, None
     if repeats is None:
-        return put(np.repeat(np.arange(input.numel()), _counts(input)), input._aval.device)
+        return put(_repeated(input.numel(), _counts(input)), input._aval.device)
     if not isinstance(repeats, Tensor):
         return apply(OPS["repeat_interleave_int"], (input,), (int(repeats), freeze(dim)))
     if dim is None:
@@ -181,7 +184,13 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
             f"repeats must have the same size as input along dim, but got repeats.size(0) = "
             f"{counts.size} and input.size({dim}) = {size}"
         )
-    return input.index_select(dim, put(np.repeat(np.arange(size), counts), input._aval.device))
+    return input.index_select(dim, put(_repeated(size, counts), input._aval.device))
+
+
+def _repeated(size: int, counts: np.ndarray) -> np.ndarray:
+    """Each position as often as its count says. Raises what `check_sizes` does."""
+    check_sizes("repeat_interleave", [aval_of((int(counts.sum(dtype=np.float64)),), dtypes.int64, CPU)])
+    return np.repeat(np.arange(size), counts)
 
 
 def _counts(repeats: Tensor) -> np.ndarray:

@@ -222,7 +222,10 @@ def jax(self):
 def host(t: Tensor) -> np.ndarray:
     """The elements as a read-only NumPy array, without copying where the device is the host."""
     if t._view is not None:
-        base, found = t._storage.value, shown_on_host(t)
+        base = t._storage.value
+        if t._view.plan.spread and base.__class__ is Value:
+            base.settled()  # NOTE [Views that memory does not hold]
+        found = shown_on_host(t)
         if found is not None and found.nbytes <= SMALL:
             return owned(found)
         if found is not None and base is t._storage.value:

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.aval import aval_of
 from jaxflow._core.layout import strided
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.memory_errors import check_sizes
 
 from .construct import finished, put
 from .creation import device_of, dtype_of
@@ -44,9 +46,11 @@ def _kaiser(n: int, sym: bool, beta: float) -> np.ndarray:
 
 def _made(name: str, n: int, compute: Callable, dtype: dtypes.dtype, device: Any,
           requires_grad: bool) -> Tensor:
+    where = device_of(device)
+    check_sizes(name, [aval_of((n,), dtype, where)])
     # One point has no neighbours to lie between: it is the maximum.
     found = np.ones(n) if n < 2 else compute(n)
-    return finished(put(np.asarray(found).astype(dtype.np), device_of(device)), requires_grad, name)
+    return finished(put(np.asarray(found).astype(dtype.np), where), requires_grad, name)
 
 
 # --------------------------------------------------------------------------- torch.*_window

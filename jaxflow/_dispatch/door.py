@@ -280,7 +280,10 @@ def view_value(t: Tensor) -> Value:
         value = storage.value if plan.identity else run(
             plan.read, [storage.value, *plan.numbers]
         )[0]
-        shown = view.value = as_constant(view, value) if MET else value
+        shown = as_constant(view, value) if MET else value
+        if plan.spread:
+            return shown  # NOTE [Views that memory does not hold]
+        view.value = shown
         view.epoch = storage.epoch
     return shown
 

@@ -134,13 +134,15 @@ def _late(op: Op, layout: list, present: list) -> bool | tuple[int, ...]:
 
 
 def _named(names: Sequence[str], layout: list, present: list) -> tuple[int, ...]:
-    return tuple(sorted(present.index(i) for p, at, count in layout if p.name in names
-                        for i in range(at, at + count) if i in present))
+    place = {i: k for k, i in enumerate(present)}
+    return tuple(sorted(place[i] for p, at, count in layout if p.name in names
+                        for i in range(at, at + count) if i in place))
 
 
 def _faces(op: Op, kinds: tuple, layout: list, present: list, wrapped: bool) -> tuple[int, ...]:
     """Which present inputs stand for operands PyTorch differentiates: no index, mask or plain number."""
     found = []
+    place = {i: k for k, i in enumerate(present)}
     for p, at, count in layout:
         for i in range(at, at + count):
             kind = kinds[i]
@@ -151,7 +153,7 @@ def _faces(op: Op, kinds: tuple, layout: list, present: list, wrapped: bool) -> 
             else:
                 operand = wrapped
             if operand:
-                found.append(present.index(i))
+                found.append(place[i])
     return tuple(found)
 
 

@@ -16,6 +16,13 @@ NOTE [Siblings]
     each is a copy of the first one's with other numbers, and what is seldom asked for (its geometry, its
     step) is made of the first one's when somebody asks. `several` makes them all and keeps none.
 
+NOTE [Views that memory does not hold]
+    ``expand`` and overlapping windows show more elements than there are, any number of them, in no memory.
+    What a large view of this kind shows is not kept when it was read, as that of other views is: reading it
+    again costs nothing, for whoever needs it spreads it out where it is needed, and a tensor that somebody
+    holds does not have to be had in full. So an operation that is refused because its result is too large
+    leaves nothing behind that has to be computed.
+
 The plans form a trie. The root is a base of some aval and strides; each child is one more view op with
 static arguments. So making a view of a known kind is one dict look-up, and reading or writing through
 any chain is one operation however long the chain is.
@@ -38,6 +45,9 @@ from .moving import backward
 from .plan import Plan
 from .sizes import Size
 
+# Bytes of a view from which on it matters that it shows more than there is.
+_LARGE = 1 << 26
+
 
 class ViewPlan:
     """One view of a base: its geometry, and the plans that read, write and differentiate it.
@@ -51,13 +61,14 @@ class ViewPlan:
         write_numbers: what ``write`` takes beside the arrays: these, or none.
         placed: the geometry of the positions that a write goes to; None where it goes through the views:
             NOTE [Written where it lies].
+        spread: whether it is large and shows more elements than its base has.
         first: of a plan made by `sibling` the one it was made of.
         selects: by dimension a selection along it, of which others are made.
     """
 
     __slots__ = ("_read", "_step", "_write", "aval", "children", "exact", "first", "geometry", "identity",
                  "key", "name", "numbers", "offset", "older", "overlaps", "parent", "placed", "repeats",
-                 "root", "selects", "step_fns", "stride", "structure", "write_numbers")
+                 "root", "selects", "spread", "step_fns", "stride", "structure", "write_numbers")
 
     def __init__(self, root, parent, step: Step, key: tuple, base: Aval, room: int | None = None) -> None:
         name = key[0]
@@ -81,6 +92,9 @@ class ViewPlan:
         self.repeats = (parent is not None and parent.repeats) or (
             name in ("expand", "unfold", "as_strided") and repeats_itself(step.size, step.stride)
         )
+        # While a family is being made numbers may be symbols, which are not to be asked.
+        self.spread = type(self.aval.numel) is type(base.numel) is int and (
+            self.aval.nbytes > max(_LARGE, base.nbytes))
         self.identity = parent is None or (name == "alias" and parent.identity)
         if parent is None:
             self.structure = self.numbers = self.write_numbers = ()
@@ -157,7 +171,7 @@ class ViewPlan:
         new.root, new.name, new.aval, new.stride = self.root, self.name, self.aval, self.stride
         new.structure, new.placed, new.exact, new.repeats = (
             self.structure, self.placed, self.exact, self.repeats)
-        new.overlaps, new.identity = self.overlaps, False
+        new.overlaps, new.spread, new.identity = self.overlaps, self.spread, False
         new._read, new._write, new._step = self._read, self._write, self._step
         return new
 

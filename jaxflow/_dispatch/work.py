@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from jax.extend.core import Jaxpr
+
 from jaxflow._core.aval import Aval
 
-from .plan import Plan
+from .plan import Plan, traced_jaxpr
 
 # Seconds: of interpreting one operation whatever its size; of one element of its largest array, for some
 # ten passes of NumPy over it; of one multiplication with its addition.
@@ -25,6 +27,33 @@ PRODUCTS = frozenset((
     "linear", "bilinear", "matmul", "mm", "addmm", "mv", "addmv", "bmm", "addbmm", "baddbmm", "dot", "vdot",
     "einsum", "tensordot", "convolution", "attention", "lstm", "gru", "rnn",
 ))
+
+
+# Plans that may show a part of a large array, and what they are made of if that is all they do.
+_WINDOWS = frozenset((
+    "select", "slice", "piece", "narrow", "read_select", "read_slice", "read_piece", "read_view",
+    "read_unsqueeze", "read_transpose", "read_t", "read_permute", "read_squeeze_dim", "read_expand",
+))
+_SHOWING = frozenset((
+    "dynamic_slice", "slice", "squeeze", "expand_dims", "reshape", "transpose", "broadcast_in_dim",
+))
+
+
+_NUMBERS = frozenset(("lt", "add", "select_n", "convert_element_type"))
+
+
+def _only_windows(jaxpr: Jaxpr) -> bool:
+    """Whether this shows a part of an array, and computes nothing but where that begins."""
+    for eqn in jaxpr.eqns:
+        inner = eqn.params.get("jaxpr")
+        if inner is not None:
+            if not _only_windows(inner.jaxpr):
+                return False
+        elif eqn.primitive.name not in _SHOWING and (
+            eqn.primitive.name not in _NUMBERS or any(v.aval.ndim for v in eqn.outvars)
+        ):
+            return False
+    return True
 
 
 def seconds_to_interpret(trace: Sequence) -> float:
@@ -53,6 +82,8 @@ def seconds_to_compile(trace: Sequence) -> float:
 
 def _of(plan: Plan) -> float:
     sizes = [kind.numel for kind in (*plan.kinds, *plan.out_avals) if isinstance(kind, Aval)]
+    if plan.name in _WINDOWS and _only_windows(traced_jaxpr(plan).jaxpr):
+        sizes = [aval.numel for aval in plan.out_avals]  # NumPy shows a window without passing over the rest
     largest = max(sizes, default=1)
     seconds = _OPERATION + _ELEMENT * largest
     if not PRODUCTS.isdisjoint(plan.name.split("_")):

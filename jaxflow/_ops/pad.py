@@ -41,25 +41,55 @@ def constant_pad_nd(input, /, pad, value: Scalar = 0):
     return jax.lax.pad(input, fill, [(before, after, 0) for before, after in pairs])
 
 
-def _indices(size, before, after, mode):
-    """Which positions the padded dimension shows."""
-    if mode == "circular":
-        # What negative padding cuts off is gone before the rest is continued.
-        start, stop = max(-before, 0), size - max(-after, 0)
-        shown = range(start - max(before, 0), stop + max(after, 0))
-        return [start + (p - start) % max(stop - start, 1) for p in shown]
-    positions = range(-before, size + after)
+def _wrapped(x, axis, before, after):
+    """One dimension continued from its other end. What negative padding cuts off is gone before that."""
+    start, stop = min(max(-before, 0), x.shape[axis]), x.shape[axis] - max(-after, 0)
+    before, after, turn = max(before, 0), max(after, 0), max(stop - start, 0)
+    whole = jax.lax.slice_in_dim(x, start, start + turn, axis=axis)
+    if not turn:
+        return whole
+    turns = -(-before // turn)
+    repeated = jnp.concatenate([whole] * (turns + 1 + -(-after // turn)), axis)
+    skipped = turns * turn - before
+    return jax.lax.slice_in_dim(repeated, skipped, skipped + before + turn + after, axis=axis)
+
+
+def _extended(x, axis, before, after, mode):
+    """One dimension with what its ends show beyond them: the last element, or all mirrored in it."""
+    size, end = x.shape[axis], x.shape[axis] + after
+    if before + end < 1:
+        name = "WHD"[x.ndim - 1 - axis]
+        raise RuntimeError(
+            f"input ({name}: {size}) is too small. Calculated output {name}: {before + end}"
+        )
+    first, behind = max(-before, 0), max(-before, size)  # the positions shown first, in it and behind it
+    start = min(first, size)
+    low, high = max(before + min(end, 0), 0), max(end - behind, 0)
+    middle = jax.lax.slice_in_dim(x, start, max(min(end, size), start), axis=axis)
+
+    def part(of, at, count):
+        return jax.lax.slice_in_dim(of, at, at + count, axis=axis)
+
+    def spread(at, count):
+        return jnp.broadcast_to(part(x, at, 1), (*x.shape[:axis], count, *x.shape[axis + 1 :]))
+
     if mode == "replicate":
-        return [min(max(p, 0), size - 1) for p in positions]
-    return [-p if p < 0 else 2 * (size - 1) - p if p >= size else p for p in positions]
+        ends = [low and spread(0, low), high and spread(size - 1, high)]
+    else:
+        # What the dimension has at ``p`` it has turned round at ``size - 1 - p``.
+        turned = jax.lax.rev(x, (axis,))
+        ends = [low and part(turned, size - 1 - before, low), high and part(turned, behind - size + 1, high)]
+    pieces = [ends[0]] * bool(low) + [middle] * bool(middle.shape[axis]) + [ends[1]] * bool(high)
+    return jnp.concatenate(pieces, axis) if pieces else middle
 
 
 def _pad_by_position(input, pad, mode):
-    # One gather a dimension; its gradient adds up what a position is shown as, as it should.
+    # Pieces joined: what they show is no index, and their gradient adds up what a position is shown as.
     for axis, (before, after) in enumerate(_pairs(pad, input.ndim)):
-        if before or after:
-            shown = _indices(input.shape[axis], before, after, mode)
-            input = jnp.take(input, jnp.asarray(shown, jnp.int32), axis=axis, mode="clip")
+        if mode == "circular" and (before or after):
+            input = _wrapped(input, axis, before, after)
+        elif before or after:
+            input = _extended(input, axis, before, after, mode)
     return input
 
 

@@ -15,6 +15,9 @@ _NAMES = {"nearest": "Nearest", "nearest-exact": "NearestExact", "linear": "Line
           "bilinear": "Bilinear", "bicubic": "Bicubic", "trilinear": "Trilinear"}
 # Beyond this many positions a product with the matrix costs more than gathering its few entries.
 _DENSE = 512
+# Beyond this many new positions what each takes is computed where the operation runs: no constant of a plan
+# is as large as that, and a result that no memory holds is refused before anything is computed for it.
+_CONSTANT = 1 << 16
 
 
 def _grad_name(numbers, size, mode, antialias, **static):
@@ -45,7 +48,8 @@ def _resize(input, /, size, scales, mode, align_corners, antialias):
         if nearest:
             x = _take_nearest(x, axis, _nearest(old, new, scale, mode))
         elif old != new or scale not in (None, 1.0):
-            x = _apply(x, axis, _taps(old, new, scale, mode, align_corners, antialias))
+            taps = _taps(old, new, scale, mode, align_corners, antialias, _library(new))
+            x = _apply(x, axis, taps)
     return x.astype(input.dtype)
 
 
@@ -104,60 +108,68 @@ def _nearest(old, new, scale, mode):
     """The position each output takes; in float32, in which PyTorch decides near ties."""
     step = np.float32(_step(old, new, scale))
     offset = np.float32(0.5 if mode == "nearest-exact" else 0.0)
-    positions = np.floor((np.arange(new, dtype=np.float32) + offset) * step)
-    return np.minimum(positions.astype(np.int64), old - 1)
+    xp = _library(new)
+    positions = xp.floor((xp.arange(new, dtype=np.float32) + offset) * step)
+    return xp.minimum(positions.astype(np.int64), old - 1)
+
+
+def _library(new):
+    """Where to compute with as many positions: NumPy's results are constants of the plan."""
+    return np if new <= _CONSTANT else jnp
 
 
 def _take_nearest(x, axis, positions):
     old, new = x.shape[axis], len(positions)
-    if new % old == 0 and (positions == np.arange(new) // (new // old)).all():
+    if new <= _CONSTANT and new % old == 0 and (positions == np.arange(new) // (new // old)).all():
         return jnp.repeat(x, new // old, axis)  # its gradient is a sum, quicker than a scatter
     return jnp.take(x, jnp.asarray(positions), axis=axis, mode="clip")
 
 
 def _cubic(distance, a):
     """Weight of a position in cubic interpolation; ``a`` is the slope at distance one."""
-    d = np.abs(distance)
+    xp = np if isinstance(distance, np.ndarray) else jnp
+    d = xp.abs(distance)
     near = ((a + 2) * d - (a + 3)) * d * d + 1
     far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
+    return xp.where(d <= 1, near, xp.where(d < 2, far, 0.0))
 
 
-def _taps(old, new, scale, mode, align_corners, antialias):
+def _taps(old, new, scale, mode, align_corners, antialias, xp=np):
     """Positions and weights, both ``(new, taps)``, that each output is a sum of."""
     step = _step(old, new, scale, align_corners)
-    out = np.arange(new, dtype=np.float64)
+    out = xp.arange(new, dtype=np.float64)
     if antialias:
-        return _wide_taps(old, new, step, mode)
+        return _wide_taps(old, out, step, mode, xp)
     source = step * out if align_corners else step * (out + 0.5) - 0.5
     if mode == "bicubic":
-        first = np.floor(source)
-        positions = first[:, None] + np.arange(-1, 3)
+        first = xp.floor(source)
+        positions = first[:, None] + xp.arange(-1.0, 3.0)
         weights = _cubic(source[:, None] - positions, -0.75)
     else:
-        source = np.maximum(source, 0.0)
-        first = np.minimum(np.floor(source), old - 1)
-        positions = first[:, None] + np.arange(2)
-        share = np.minimum(source - first, 1.0)
-        weights = np.stack([1 - share, share], 1)
-    return np.clip(positions, 0, old - 1).astype(np.int64), weights
+        source = xp.maximum(source, 0.0)
+        first = xp.minimum(xp.floor(source), old - 1.0)
+        positions = first[:, None] + xp.arange(2.0)
+        share = xp.minimum(source - first, 1.0)
+        weights = xp.stack([1 - share, share], 1)
+    return xp.clip(positions, 0.0, old - 1.0).astype(np.int64), weights
 
 
-def _wide_taps(old, new, step, mode):
+def _wide_taps(old, out, step, mode, xp):
     """Taps of a filter as wide as what an output stands for, cut off at the ends."""
     stretch = max(step, 1.0)
     reach = (2.0 if mode == "bicubic" else 1.0) * stretch
-    centre = step * (np.arange(new) + 0.5)
-    low = np.maximum((centre - reach + 0.5).astype(np.int64), 0)
-    high = np.minimum((centre + reach + 0.5).astype(np.int64), old)
-    positions = low[:, None] + np.arange((high - low).max())
-    distance = (positions - centre[:, None] + 0.5) / stretch
+    centre = step * (out + 0.5)
+    low = xp.maximum((centre - reach + 0.5).astype(np.int64), 0)
+    high = xp.minimum((centre + reach + 0.5).astype(np.int64), old)
+    most = (high - low).max() if xp is np else int(2 * reach) + 2
+    positions = low[:, None] + xp.arange(most)
+    distance = (positions.astype(np.float64) - centre[:, None] + 0.5) / stretch
     if mode == "bicubic":
         weights = _cubic(distance, -0.5)
     else:
-        weights = np.maximum(1 - np.abs(distance), 0.0)
-    weights = np.where(positions < high[:, None], weights, 0.0)
-    return np.minimum(positions, old - 1), weights / weights.sum(1, keepdims=True)
+        weights = xp.maximum(1 - xp.abs(distance), 0.0)
+    weights = xp.where(positions < high[:, None], weights, 0.0)
+    return xp.minimum(positions, old - 1), weights / weights.sum(1, keepdims=True)
 
 
 def _matrix(old, positions, weights):
@@ -170,7 +182,7 @@ def _matrix(old, positions, weights):
 def _apply(x, axis, taps):
     positions, weights = taps
     old, new = x.shape[axis], len(positions)
-    if old <= _DENSE:
+    if old <= _DENSE and new <= _CONSTANT:
         matrix = _matrix(old, positions, weights)
         product = jax.lax.dot_general(
             x, jnp.asarray(matrix, x.dtype), (((axis,), (1,)), ((), ())),
@@ -180,6 +192,6 @@ def _apply(x, axis, taps):
     shape = (1,) * axis + (new,) + (1,) * (x.ndim - axis - 1)
     return sum(
         jnp.take(x, jnp.asarray(positions[:, k]), axis=axis, mode="clip")
-        * jnp.asarray(weights[:, k].reshape(shape), x.dtype)
+        * jnp.asarray(weights[:, k].reshape(shape)).astype(x.dtype)
         for k in range(positions.shape[1])
     )
