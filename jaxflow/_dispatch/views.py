@@ -23,6 +23,11 @@ NOTE [Views that memory does not hold]
     holds does not have to be had in full. So an operation that is refused because its result is too large
     leaves nothing behind that has to be computed.
 
+NOTE [Views of views of views]
+    A view is read and written step by step, and what tells its plan from others has a part for each step. So
+    after ``_DEEP`` steps the next one starts from the base: it is read by where its elements lie in memory,
+    like ``as_strided``, and those above it count from there. A program may so take views of views for ever.
+
 The plans form a trie. The root is a base of some aval and strides; each child is one more view op with
 static arguments. So making a view of a known kind is one dict look-up, and reading or writing through
 any chain is one operation however long the chain is.
@@ -37,13 +42,25 @@ import jax
 from jaxflow._core.aval import Aval, alive, aval_of
 from jaxflow._core.geometry import contiguous_strides, has_internal_overlap
 from jaxflow._core.tensor import Tensor
-from jaxflow._ops.views import VIEWS, Geometry, Step, by_position, capacity, marks, repeats_itself
+from jaxflow._ops.views import (
+    VIEWS,
+    Geometry,
+    Step,
+    by_position,
+    capacity,
+    directly,
+    marks,
+    repeats_itself,
+)
 
 from . import budget
 from .families import flatten, of_family, renewed
 from .moving import backward
 from .plan import Plan
 from .sizes import Size
+
+# So many steps are taken one after the other.
+_DEEP = 32
 
 # Bytes of a view from which on it matters that it shows more than there is.
 _LARGE = 1 << 26
@@ -134,6 +151,9 @@ class ViewPlan:
                 # One element may show in several places of the parent, so a write to a part of it
                 # cannot go through the parent: it goes straight to where the elements lie.
                 step = step._replace(from_root=(None, by_position(self.geometry, step)[1]))
+            elif len(self.structure) >= _DEEP and step.from_root is None and step.dtype is None:
+                step = step._replace(from_root=directly(self.geometry, step),
+                                     structure=(step.structure or key, self.geometry, step.offset))
             if len(self.children) >= _MAX_CHILDREN:
                 self.children.clear()  # only a cache: views keep their own plans
             found = self.children.setdefault(
@@ -429,7 +449,13 @@ def piece_of(t: Tensor) -> ViewPlan:
 
 def replayed(plan: ViewPlan, root: ViewPlan) -> ViewPlan:
     """The steps of ``plan`` taken from ``root``."""
-    return root if plan.parent is None else replayed(plan.parent, root).child(*plan.key)
+    keys = []
+    while plan.parent is not None:
+        keys.append(plan.key)
+        plan = plan.parent
+    for key in reversed(keys):
+        root = root.child(*key)
+    return root
 
 
 def placed(root: ViewPlan, view: ViewPlan) -> ViewPlan:

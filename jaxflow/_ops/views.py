@@ -471,6 +471,26 @@ def by_position(g: Geometry, step: Step) -> tuple[Callable, Callable]:
     return read, write
 
 
+def directly(g: Geometry, step: Step) -> tuple[Callable, Callable]:
+    """Read and write a strided view on its root's array, in one piece where it is one."""
+    size, start, count = step.size, step.offset - g.root_offset, math.prod(step.size)
+    plain = g.dtype is g.root_dtype and not (any(marks(g, step)) or g.root_conj or g.root_neg)
+    if not (plain and g.room is None and step.stride == geometry.contiguous_strides(size)
+            and g.root_stride == geometry.contiguous_strides(g.root_size)):
+        return by_position(g, step)
+
+    def read(root):
+        return jax.lax.slice_in_dim(root.reshape(-1), start, start + count).reshape(size)
+
+    def write(root, new):
+        if not count:
+            return root
+        flat = jax.lax.dynamic_update_slice_in_dim(root.reshape(-1), new.reshape(-1), start, 0)
+        return flat.reshape(root.shape)
+
+    return read, write
+
+
 def marks(g: Geometry, step: Step) -> tuple[bool, bool]:
     """Whether what a step shows is conjugated, and whether it is negated."""
     return g.conj if step.conj is None else step.conj, g.neg if step.neg is None else step.neg
