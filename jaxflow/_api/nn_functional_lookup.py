@@ -13,7 +13,7 @@ from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
-from jaxflow._dispatch.watch import Watch
+from jaxflow._dispatch.watch import Watch, run_under
 from jaxflow._ops.lookup import _embedding_renorm
 
 
@@ -73,7 +73,7 @@ def embedding(
         if max_norm is not None:
             _renorm(weight, input, max_norm, norm_type)
     static = (padding_idx, bool(scale_grad_by_freq))
-    return watch.over(apply(OPS["_embedding"], (weight, input), static))
+    return run_under(watch, apply, OPS["_embedding"], (weight, input), static)
 
 
 @composite("function", namespace="nn.functional")

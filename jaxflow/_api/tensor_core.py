@@ -22,6 +22,7 @@ from jaxflow._dispatch import forward
 from jaxflow._dispatch.batch import Batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
+from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.overriding import is_woven
 from jaxflow._dispatch.reading import number_on_host, shown_on_host
 from jaxflow._dispatch.state import state
@@ -219,13 +220,16 @@ def jax(self):
     return self._value_array()
 
 
-def host(t: Tensor) -> np.ndarray:
-    """The elements as a read-only NumPy array, without copying where the device is the host."""
+def host(t: Tensor, *, spread: bool = True) -> np.ndarray:
+    """The elements as a read-only NumPy array, without copying where the device is the host.
+
+    What is computed of them needs memory for all: with ``spread`` those of a view that no memory holds are
+    refused. OutOfMemoryError.
+    """
     if t._view is not None:
-        base = t._storage.value
-        if t._view.plan.spread and base.__class__ is Value:
-            base.settled()  # NOTE [Views that memory does not hold]
-        found = shown_on_host(t)
+        if spread and t._view.plan.spread:
+            check_sizes("clone", (t._aval,))
+        base, found = t._storage.value, _as_it_lies(t)
         if found is not None and found.nbytes <= SMALL:
             return owned(found)
         if found is not None and base is t._storage.value:
@@ -234,6 +238,16 @@ def host(t: Tensor) -> np.ndarray:
     value = value_of(t)
     value.shared = True
     return value.host()
+
+
+def _as_it_lies(t: Tensor) -> np.ndarray | None:
+    """What a view shows, in its storage's memory; None where it has to be computed.
+
+    Of a view that memory does not hold the storage is waited for.
+    """
+    if t._view.plan.spread and t._storage.value.__class__ is Value:
+        t._storage.value.settled()
+    return shown_on_host(t)
 
 
 @composite("method")
@@ -263,7 +277,7 @@ def numpy(self, *, force: bool = False) -> np.ndarray:
         self._aval.dtype.is_floating_point
     ):
         raise TypeError(f"Got unsupported ScalarType {self._aval.dtype.scalar_name}")
-    return host(self)
+    return host(self, spread=False)
 
 
 def _check_resolved(t: Tensor) -> None:
@@ -462,6 +476,9 @@ def _batched_repr(value: Batched) -> str:
 
 
 def _to_print(t: Tensor):
+    found = None if t._view is None else _as_it_lies(t)
+    if found is not None:
+        return found
     array = value_of(t).get()
     # The host sees a CPU array without copying; of another device's only the shown part travels.
     return np.asarray(array) if t._aval.device.type == "cpu" else array

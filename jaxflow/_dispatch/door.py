@@ -16,7 +16,7 @@ import numpy as np
 from jaxflow._core.fields import init_history
 from jaxflow._core.geometry import contiguous_strides, preserve_strides
 from jaxflow._core.levels import LEVELS
-from jaxflow._core.tensor import Tensor, make, version_cell
+from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._core.value import Untracked, Value
 
@@ -77,6 +77,7 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
         try:
             plan = missing(op, key)
         except BaseException:
+            values.clear()  # who keeps the error keeps this frame, and so what views were read for nothing
             if op.random:
                 give_back()
             raise
@@ -170,6 +171,7 @@ def values_of(op: Op, args: Sequence, static: tuple = (), into=None) -> list[Val
                 values.append(a)
     plan = op.plans.get(tuple(kinds))
     if plan is None:  # met for the first time, or not what it takes
+        values.clear()
         found = apply(op, tuple(args), static, into)
         return [value_of(t) for t in (found if isinstance(found, tuple) else (found,))]
     return run(plan, values)
@@ -277,15 +279,23 @@ def view_value(t: Tensor) -> Value:
     shown = view.value  # first: who takes it away says before that it is stale
     if view.epoch != storage.epoch:
         plan = view.plan
+        if plan.spread:
+            return _spread_out(view, storage.value)
         value = storage.value if plan.identity else run(
             plan.read, [storage.value, *plan.numbers]
         )[0]
-        shown = as_constant(view, value) if MET else value
-        if plan.spread:
-            return shown  # NOTE [Views that memory does not hold]
-        view.value = shown
+        shown = view.value = as_constant(view, value) if MET else value
         view.epoch = storage.epoch
     return shown
+
+
+def _spread_out(view: ViewInfo, base: Value) -> Value:
+    """What a view shows that is not kept: NOTE [Views that memory does not hold]."""
+    plan = view.plan
+    if state.eager:  # else whoever reads it may need no more than a part
+        check_sizes(plan.name, (plan.aval,))
+    value = run(plan.read, [base, *plan.numbers])[0]
+    return as_constant(view, value) if MET else value
 
 
 def value_of(t: Tensor) -> Value:

@@ -259,7 +259,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Plan
     except MemoryError as error:  # a body that makes its constants with NumPy
         raise as_memory_error(error) from error
     if into is None:  # what is written in place is there already
-        check_sizes(op.name, plan.out_avals)
+        check_sizes(op.name, plan.out_avals, any(kind.__class__ is Aval for kind in kinds))
     return plan
 
 

@@ -56,21 +56,26 @@ def _is_of_memory(error: BaseException) -> bool:
     return isinstance(error, jax.errors.JaxRuntimeError) and str(error).startswith("RESOURCE_EXHAUSTED")
 
 
-def check_sizes(name: str, avals: Iterable[Aval]) -> None:
+def check_sizes(name: str, avals: Iterable[Aval], computed: bool = False) -> None:
     """Refuse results of the operation ``name`` that no memory could hold.
 
     Raises:
         OutOfMemoryError: if they are larger than all of the device's memory.
-        RuntimeError: if 64 bits do not hold their number of bytes.
-        TypeError: if 64 bits do not hold an extent.
+        RuntimeError: if 64 bits do not hold their number of bytes, or an extent that was ``computed``.
+        TypeError: if 64 bits do not hold an extent that was given.
     """
     together = 0
     for aval in avals:
         # XLA ends the process where the product of the other extents of an empty array overflows.
         size = math.prod(n for n in aval.shape if n) * np.dtype(aval.dtype.np).itemsize
         if size > _MOST:
+            wrapped = [(n + _MOST + 1) % (1 << 64) - _MOST - 1 for n in aval.shape]
+            if computed and min(wrapped) < 0:
+                raise RuntimeError(
+                    f"Trying to create tensor with negative dimension {min(wrapped)}: {wrapped}"
+                )
             for k, n in enumerate(aval.shape):
-                if n > _MOST:
+                if n > _MOST and not computed:
                     raise TypeError(
                         f"{name.strip('_')}(): argument 'size' failed to unpack the object at pos {k + 1} "
                         'with error "Overflow when unpacking long long"'

@@ -84,9 +84,13 @@ def guarded(run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
 
 def run_under(watch: Watch, run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
     """``run(op, dynamic, static)``; what ``watch`` is owed is recorded with it, or with its write."""
-    if run is apply_inplace:
-        return run(op, dynamic, static, asking=watch.beside if watch.owed else None)
-    return watch.over(run(op, dynamic, static))
+    try:
+        if run is apply_inplace:
+            return run(op, dynamic, static, asking=watch.beside if watch.owed else None)
+        return watch.over(run(op, dynamic, static))
+    except BaseException:
+        watch.owed.clear()  # who keeps the error keeps this frame, and what was read for nothing
+        raise
 
 
 class Asked(NamedTuple):

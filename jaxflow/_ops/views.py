@@ -272,9 +272,7 @@ def expand(g: Geometry, size: tuple[int, ...]) -> Step:
     new_size, new_stride = geometry.expand_geometry(
         g.size, g.stride, size, f"torch.{_LEGACY_NAMES.get(g.dtype.name, 'Float')}Tensor"
     )[:2]
-    # While a family is being made some are symbols; then other sizes went through here.
-    if all(type(n) is int for n in new_size) and math.prod(n for n in new_size if n) >= 1 << 63:
-        raise RuntimeError("numel: integer multiplication overflow")
+    _check_count(new_size)
 
     lead = len(new_size) - len(g.size)
     once = (0,) * lead + tuple(
@@ -286,6 +284,13 @@ def expand(g: Geometry, size: tuple[int, ...]) -> Step:
         return new[once] if new.size else x
 
     return Step(new_size, new_stride, g.offset, lambda x: jnp.broadcast_to(x, new_size), write)
+
+
+def _check_count(size: tuple[int, ...]) -> None:
+    """Refuse a view of more elements than 64 bits count."""
+    # While a family is being made some are symbols; then other sizes went through here.
+    if all(type(n) is int for n in size) and math.prod(n for n in size if n) >= 1 << 63:
+        raise RuntimeError("numel: integer multiplication overflow")
 
 
 _LEGACY_NAMES = {
@@ -412,6 +417,7 @@ def as_strided(
         raise RuntimeError(
             f"Tensor: invalid storage offset {offset}"
         )
+    _check_count(size)
     total = capacity(g)
     need = geometry.storage_extent(size, stride, offset)
     if need > total:
