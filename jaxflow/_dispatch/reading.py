@@ -31,7 +31,7 @@ def _known(value: Any) -> np.ndarray | None:
         return None
     array = value.array
     if array.__class__ is np.ndarray:
-        return array
+        return value.settled()  # by which who watches a capture sees that it is read
     if not isinstance(array, jax.Array) or isinstance(array, jax.core.Tracer) or array.is_deleted():
         return None
     return value.host()
