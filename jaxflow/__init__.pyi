@@ -1283,7 +1283,7 @@ def t_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Elements by their position in the flattened ``input``; negative ones count from the end."""
 def take_along_dim(input: Tensor, indices: Tensor, dim: _Any = None, *, out: Tensor | None = None) -> Tensor:
-    """Like `gather`, with the other dimensions broadcast; flat without ``dim``."""
+    """Like `gather`, the other dimensions broadcast, indices modulo the size; flat without ``dim``."""
 def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The tangent of each element, in radians."""
 def tan_(input: Tensor) -> Tensor:

@@ -1,6 +1,7 @@
 """Special functions, against values with sixteen digits (from an arbitrary-precision library)."""
 
 import numpy as np
+import pytest
 
 import jaxflow as torch
 
@@ -53,7 +54,53 @@ def test_far_off_and_at_the_edges():
     # a degree that would take long to step through
     high = S.chebyshev_polynomial_t(_double(-1.0, 0.5, 1.0), 10**9 + 1)
     assert np.allclose(high.numpy(), [-1.0, np.cos((10**9 + 1) * np.arccos(0.5)), 1.0], atol=1e-6)
-    assert np.isinf(S.legendre_polynomial_p(_double(10.0), 10**9).numpy()).all()  # it stops at infinity
+    assert np.isnan(S.legendre_polynomial_p(_double(10.0), 10**9).numpy()).all()  # it stops
+
+
+def test_polynomials_overflow_as_in_steps_of_their_own_precision(executor):
+    """A step from two infinities of one sign is nan, in float32 long before float64 would overflow."""
+    inf, nan = float("inf"), float("nan")
+    ends = torch.tensor([inf, -inf])
+    for name, second in (("chebyshev_polynomial_w", [inf, inf]), ("laguerre_polynomial_l", [inf, inf]),
+                         ("legendre_polynomial_p", [inf, inf])):
+        assert getattr(S, name)(ends, 2).tolist() == second, name
+        assert np.isnan(getattr(S, name)(ends, 3).numpy()).all(), name
+    for name in ("chebyshev_polynomial_t", "chebyshev_polynomial_u", "laguerre_polynomial_l"):
+        found = getattr(S, name)(torch.tensor([300.0, -300.0]), 100).numpy()
+        assert np.isnan(found).all(), name
+    assert np.isfinite(S.chebyshev_polynomial_t(_double(300.0), 100).numpy()).all()
+    assert S.hermite_polynomial_h(torch.tensor([1e30]), 2).tolist() == [inf]
+    assert np.array_equal(S.hermite_polynomial_he(torch.tensor([-2.0, 1.0]), 100).numpy(), [nan, nan],
+                          equal_nan=True)
+
+
+def test_polygamma_at_its_poles_and_at_infinity(executor):
+    inf, nan = float("inf"), float("nan")
+    at = torch.tensor([-2.0, -1.0, 0.0, -inf, inf, nan, 2.0])
+    expected = {2: [-inf] * 4 + [nan, nan, -0.40411380], 3: [inf] * 4 + [nan, nan, 0.49393940]}
+    for n, values in expected.items():
+        assert np.allclose(torch.polygamma(n, at).numpy(), values, equal_nan=True), n
+    first = torch.polygamma(1, at).numpy()
+    assert np.allclose(first[2:], [inf, nan, 0.0, nan, 0.6449341], equal_nan=True)
+    # the square of pi over the sine of a rounded multiple of it
+    assert np.allclose(first[:2], [3.228424e14, 1.2913697e15], rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_half_precision_has_no_kernel(dtype):
+    x = torch.ones(2, dtype=dtype)
+    for name in ("airy_ai", "bessel_j0", "bessel_y1", "modified_bessel_i0", "spherical_bessel_j0", "erfcx",
+                 "ndtri", "log_ndtr"):
+        with pytest.raises(NotImplementedError, match=f"_cpu\" not implemented for '{_CALLED[dtype]}'"):
+            getattr(S, name)(x)
+    for name in ("chebyshev_polynomial_v", "hermite_polynomial_h", "laguerre_polynomial_l", "zeta"):
+        with pytest.raises(NotImplementedError, match=f'"{name}_cpu" not implemented for'):
+            getattr(S, name)(x, 2)
+    assert S.i0e(x).dtype is dtype
+    assert S.zeta(torch.ones(2) * 2, x.sum()).dtype is torch.float32  # no dimensions: it promotes nothing
+
+
+_CALLED = {torch.float16: "Half", torch.bfloat16: "BFloat16"}
 
 
 def test_the_incomplete_gamma_function_has_both_derivatives():

@@ -41,7 +41,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 @composite("function", namespace=_F)
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Each element where positive, ``alpha * (exp(input) - 1)`` elsewhere."""
-    return _run("elu", input, (alpha,), inplace)
+    return _run("elu", input, (alpha, None, None), inplace)
 
 
 @composite("function", namespace=_F)
@@ -141,7 +141,7 @@ def _inplace(name: str, parameters: tuple[tuple[str, Any], ...], places: tuple[s
 
 _inplace("relu", (), (_F, ""))
 _inplace("leaky_relu", (("negative_slope", 0.01),), (_F,))
-_inplace("elu", (("alpha", 1.0),), (_F,))
+_inplace("elu", (("alpha", 1.0), ("scale", None), ("input_scale", None)), (_F,))
 _inplace("selu", (), (_F, ""))
 _inplace("celu", (("alpha", 1.0),), (_F, ""))
 _inplace("hardtanh", (("min_val", -1.0), ("max_val", 1.0)), (_F,))

@@ -93,7 +93,9 @@ def _loss(fn: Callable) -> Callable:
     @functools.wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Tensor:
         given = {"reduction": 0, **signature.bind(*args, **kwargs).arguments}
-        return _functional(name)(**{**given, "reduction": _REDUCTIONS[given["reduction"]]})
+        # A number that stands for nothing leaves the losses as they are.
+        given["reduction"] = dict(enumerate(_REDUCTIONS)).get(given["reduction"], "none")
+        return _functional(name)(**given)
 
     call.__doc__ = f"``nn.functional.{name}``."
     return composite("function")(call)

@@ -14,6 +14,7 @@ from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.watch import Watch, run_under
+from jaxflow._ops.gather import select_error
 from jaxflow._ops.lookup import _embedding_renorm
 
 
@@ -61,6 +62,13 @@ def embedding(
     """
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
+    kind, text = select_error(0, weight._aval.shape)
+    return _rows(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, kind, text)
+
+
+def _rows(input: Tensor, weight: Tensor, padding_idx: int | None, max_norm: float | None, norm_type: float,
+          scale_grad_by_freq: bool, kind: type[Exception], text: str) -> Tensor:
+    """`embedding`, where ``kind`` of ``text`` refuses what is no row."""
     rows = weight._aval.shape[0]
     padding_idx = _row(padding_idx, rows)
     watch = Watch()
@@ -68,8 +76,8 @@ def embedding(
         if max_norm is not None:
             input._value_array()  # the table is written to: what is owed is waited for
         if input._aval.numel:
-            watch.within((input,), ((0, rows - 1),), lambda *_: IndexError(
-                "index out of range in self"))
+            watch.within((input,), ((0, rows - 1),), lambda value, _: kind(
+                text.format(index=value, size=rows)))
         if max_norm is not None:
             _renorm(weight, input, max_norm, norm_type)
     static = (padding_idx, bool(scale_grad_by_freq))
@@ -155,9 +163,8 @@ def embedding_bag(
     index = input.reshape(-1)
     factors = per_sample_weights is not None and per_sample_weights.requires_grad
     saved = offsets, weight if factors else None  # by PyTorch's node
-    rows = embedding(
-        index, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq
-    )
+    rows = _rows(index, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, RuntimeError,
+                 "An index of input takes value {index} which is not in the valid range [0, {size})")
     counts_for = None if padding_idx is None else index != _row(padding_idx, weight.shape[0])
     size = weight.shape[1]
     if mode == "max":

@@ -1312,7 +1312,7 @@ class Tensor:
     def take(self, index: Tensor) -> Tensor:
         """Elements by their position in the flattened ``input``; negative ones count from the end."""
     def take_along_dim(self, indices: Tensor, dim: _Any = None) -> Tensor:
-        """Like `gather`, with the other dimensions broadcast; flat without ``dim``."""
+        """Like `gather`, the other dimensions broadcast, indices modulo the size; flat without ``dim``."""
     def tan(self) -> Tensor:
         """The tangent of each element, in radians."""
     def tan_(self) -> Tensor:

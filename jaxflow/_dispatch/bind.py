@@ -48,7 +48,7 @@ def freeze(x: Any) -> Any:
 
 #: Ops that PyTorch still takes with their factors before the tensors that they belong to.
 _NUMBERS_FIRST = frozenset((
-    "add", "sub", "addcmul", "addcdiv", "addmm", "addmv", "addr", "addbmm", "baddbmm"))
+    "add", "sub", "rsub", "addcmul", "addcdiv", "addmm", "addmv", "addr", "addbmm", "baddbmm"))
 
 
 class Binder:
@@ -82,7 +82,13 @@ class Binder:
         self.quick_static = tuple(freeze(self.defaults[i]) for i in self.static)
 
     def _in_order(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        """``addmm(beta, x, alpha, a, b)`` as ``addmm(x, a, b, beta=beta, alpha=alpha)``, else as is."""
+        """``addmm(beta, x, alpha, a, b)`` as ``addmm(x, a, b, beta=beta, alpha=alpha)``, else as is.
+
+        Only a number that is added may be followed by its factor.
+        """
+        if self.op.name in ("add", "sub", "rsub") and len(args) == 3 and not (  # noqa: PLR2004
+                isinstance(args[1], Tensor) or isinstance(args[2], Tensor)):
+            return (args[0], args[1] * args[2]), kwargs
         tensors = tuple(a for a in args if isinstance(a, Tensor))
         numbers = [a for a in args if isinstance(a, (bool, int, float, complex))]
         names = [p.name for p in self.op.params if p.kind == SCALAR]

@@ -32,6 +32,7 @@ from .run import run
 from .saving import Packed, pack_node, pack_result
 from .state import state
 from .traces import MET, as_constant
+from .unsigned import signed
 from .views import root_of
 
 _NUMBERS = (bool, int, float, complex)
@@ -81,7 +82,10 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
             if op.random:
                 give_back()
             raise
-    outs = run(plan, values)
+    try:
+        outs = run(plan, values)
+    except OverflowError:
+        return apply(op, signed(op, args, static), static, into, plain)
     if grad and state.grad and plan.differentiable:
         node = _record(plan, args, values, outs)
     else:
@@ -174,7 +178,10 @@ def values_of(op: Op, args: Sequence, static: tuple = (), into=None) -> list[Val
         values.clear()
         found = apply(op, tuple(args), static, into)
         return [value_of(t) for t in (found if isinstance(found, tuple) else (found,))]
-    return run(plan, values)
+    try:
+        return run(plan, values)
+    except OverflowError:
+        return values_of(op, signed(op, args, static), static, into)
 
 
 class _WithResult(list):

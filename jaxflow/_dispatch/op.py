@@ -77,6 +77,29 @@ FOUND = Out("Found dtype {out} but expected {result}")
 #: Those of an accessor of elements.
 EXPECTED = Out("expected scalar_type {result} but found {out}")
 
+class Underived:
+    """Which calls of an op have no derivative, and what their backward raises.
+
+    Args:
+        error: the exception's class.
+        text: its words.
+        which: a function of the node's inputs, plain numbers among them, and of whether the op was written
+            into its first operand; by default all calls.
+    """
+
+    __slots__ = ("error", "text", "which")
+
+    def __init__(self, error: type[Exception], text: str,
+                 which: Callable[[Sequence, bool], bool] = lambda inputs, inplace: True) -> None:
+        self.error, self.text, self.which = error, text, which
+
+
+def in_place(error: type[Exception], text: str,
+             which: Callable[[Sequence], bool] = lambda inputs: True) -> Underived:
+    """`Underived` of calls that are written into their first operand, those ``which`` holds for."""
+    return Underived(error, text, lambda inputs, inplace: inplace and which(inputs))
+
+
 TENSOR, TENSORS, SCALAR, STATIC = "tensor", "tensors", "scalar", "static"
 
 _POINTWISE_VARIANTS = "function method inplace out"
@@ -155,6 +178,7 @@ class Op:
         "grad_name",
         "guard",
         "guarded",
+        "inplace_grad_name",
         "keeps",
         "layout",
         "method_name",
@@ -173,6 +197,7 @@ class Op:
         "returns",
         "saves",
         "static_names",
+        "underived",
         "variants",
         "view",
     )
@@ -210,6 +235,8 @@ def op(
     aliases: Sequence[str] = (),
     operators: str = "",
     grad_name: str | Callable[..., str] | None = None,
+    inplace_grad_name: str | None = None,
+    underived: Underived | None = None,
     differentiable: bool | tuple[bool, ...] = True,
     saves: str | tuple[str, ...] | Callable[..., str | tuple[str, ...]] = "input",
     returns: Sequence[str] = (),
@@ -241,6 +268,8 @@ def op(
         grad_name: PyTorch's node name; derived from ``name`` by default. Where it depends on the call, a
             function of ``numbers`` (for each dynamic argument, whether it is a Python number) and the
             static arguments.
+        inplace_grad_name: the name of the node of the in-place form, where PyTorch has another for it.
+        underived: an :class:`Underived`, where PyTorch's node raises instead of giving a derivative.
         differentiable: ``False`` for ops whose results never require grad; of several results, one bool each.
         saves: what PyTorch keeps for backward: ``"input"`` (default) the inputs that our formula reads,
             ``"result"``, ``"both"``, ``"own"`` (only what it made itself, which nobody overwrites) or
@@ -301,6 +330,8 @@ def op(
             aliases=tuple(aliases),
             operators=tuple(operators.split()),
             grad_name=grad_name or camel(op_name) + "Backward0",
+            inplace_grad_name=inplace_grad_name,
+            underived=underived,
             differentiable=differentiable,
             saves=saves,
             returns=tuple(returns),

@@ -18,6 +18,7 @@ from jaxflow._core.threefry import key_of
 from .columns import in_columns
 from .op import SCALAR, TENSOR, TENSORS, Op
 from .plan import NUMBER_DTYPES, NUMBER_KINDS, NoneKind, Plan, Traced, build_lock, result_number
+from .refused import maker
 from .saved_names import SAVED_NAMES
 
 
@@ -41,10 +42,14 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
                 f"{list(out_avals[0].shape)} should match"
             )
         numbers = tuple(k in NUMBER_DTYPES for k in kinds)
-        grad_name = _grad_name(op, numbers, static)
+        own = grad_name = _grad_name(op, numbers, static)
+        if into is not None and op.inplace_grad_name is not None:
+            grad_name = op.inplace_grad_name
         # Where numbers change the node's name they are no operands that were wrapped as tensors.
-        wrapped = grad_name == _grad_name(op, (False,) * len(numbers), static)
+        wrapped = own == _grad_name(op, (False,) * len(numbers), static)
         saves, holds = _saves(op, kinds, static, layout, present)
+        if grad_name is not own and "result" in SAVED_NAMES.get(grad_name, ()):
+            saves, holds = "result", None
         one = told is not None or single[0]
         columns = op.columns(**op.named(static)) if callable(op.columns) else op.columns
         plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
@@ -55,6 +60,8 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
                     faces=_faces(op, kinds, layout, present, wrapped))
         plan.origin = (op, static, layout, present)
         plan.keeps = op.keeps
+        if op.underived is not None:
+            plan.node = maker(plan.node, op.underived, into is not None)
         if not one:
             held = (result_number(plan, n) for n, tensor in SAVED_NAMES.get(grad_name, {}).items() if tensor)
             plan.held_results = tuple(sorted(k for k in held if k is not None))

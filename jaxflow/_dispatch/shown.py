@@ -86,7 +86,7 @@ _FIXED: dict[str, dict[str, Any]] = {
     "_convolution_transposed": {"transposed": True},
     "_embedding": {"sparse": False},
     "_linear_matrix_bias": {"alpha": 1, "beta": 1},
-    "elu": {"input_scale": 1, "scale": 1},
+    "selu": {"input_scale": 1, "scale": 1.0507009873554804934193349852946},
     "relu6": {"max_val": 6, "min_val": 0},
     "square": {"exponent": 2},
 }

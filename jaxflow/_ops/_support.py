@@ -13,6 +13,7 @@ from jax.custom_derivatives import SymbolicZero
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
 from jaxflow._core.numbers import check_fits
+from jaxflow._core.promotion import elementwise
 
 _HALF = (np.dtype(np.float16), dtypes.bfloat16.np)
 
@@ -56,6 +57,17 @@ def refuse(kernel: str, x, *categories: int) -> None:
     """Raise PyTorch's "not implemented for" error if the dtype of ``x`` is of these categories."""
     if category(x) in categories:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(x)}'")
+
+
+def needs_single(kernel: str) -> Callable:
+    """A check of operands: PyTorch's kernel is there for single and double precision alone, not for half."""
+
+    def check(*operands) -> None:
+        _, result = elementwise("int_to_float", operands)
+        if result.np in _HALF:
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{result.scalar_name}'")
+
+    return check
 
 
 _REALS = (int, float)

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import EXACT, EXPECTED, FOUND, Out, Scalar, op
+from jaxflow._dispatch.op import EXACT, EXPECTED, FOUND, Out, Scalar, in_place, op
 
 from ._support import as_dtype, at_least_1d, in_wide, is_complex, refuse, wrap_dim
 
@@ -44,7 +44,17 @@ def relu6(input, /):
     return _clip_open(input, _like(0, input), _like(6, input))
 
 
-@op(**_PLAIN)
+def below_zero(what, at=1):
+    """PyTorch's node of an activation in place, which reads its result, refuses a slope below zero."""
+    return in_place(
+        RuntimeError, f"In-place {what} backward calculation is triggered with a negative slope which is not "
+        "supported. This is caused by calling in-place forward function with a negative slope, please call "
+        "out-of-place version instead. File an issue at https://github.com/pytorch/pytorch if you do "
+        "require supporting in-place with a negative slope.",
+        lambda inputs: len(inputs) > at and inputs[at].__class__ in (int, float) and inputs[at] < 0)
+
+
+@op(**_PLAIN, inplace_grad_name="LeakyReluBackward1", underived=below_zero("leakyReLu"))
 def leaky_relu(input, /, negative_slope: Scalar = 0.01):
     """Each element, times ``negative_slope`` where it is not positive."""
     refuse("leaky_relu_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -82,21 +92,21 @@ def _elu(x, alpha, scale, input_scale):
     return jnp.where(x > 0, x * scale, below * alpha * scale)
 
 
-@op(**_PLAIN, recomputes=True)
-def elu(input, /, alpha: Scalar = 1.0):
-    """Each element where positive, ``alpha * (exp(input) - 1)`` elsewhere."""
+@op(**_PLAIN, recomputes=True, inplace_grad_name="EluBackward1", underived=below_zero("elu"))
+def elu(input, /, alpha: Scalar = 1.0, scale: Scalar = 1.0, input_scale: Scalar = 1.0):
+    """``scale`` times each element where positive, ``alpha * (exp(input_scale * input) - 1)`` elsewhere."""
     refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
-    return _elu(input, _like(alpha, input), 1, 1)
+    return _elu(input, _like(alpha, input), _like(scale, input), _like(input_scale, input))
 
 
-@op(**_PLAIN, grad_name="EluBackward0", recomputes=True)
+@op(**_PLAIN, grad_name="EluBackward0", inplace_grad_name="EluBackward1", recomputes=True)
 def selu(input, /):
     """The exponential linear unit whose constants keep mean 0 and variance 1."""
     refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
     return _elu(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1)
 
 
-@op(**_PLAIN, recomputes=True)
+@op(**_PLAIN, recomputes=True, inplace_grad_name="CeluBackward1", underived=below_zero("elu"))
 def celu(input, /, alpha: Scalar = 1.0):
     """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
     refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -191,7 +201,7 @@ def hardshrink(input, /, lambd: Scalar = 0.5):
     return jnp.where(jnp.abs(input) <= _like(lambd, input), jnp.zeros_like(input), input)
 
 
-@op(**_PLAIN)
+@op(**_PLAIN, inplace_grad_name="ThresholdBackward1")
 def threshold(input, /, threshold: Scalar, value: Scalar):
     """Each element, or ``value`` where it does not exceed ``threshold``."""
     refuse("threshold_cpu", input, BOOL, COMPLEX)

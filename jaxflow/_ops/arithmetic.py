@@ -11,7 +11,7 @@ from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
 from jaxflow._core.indexing import NONZERO
 from jaxflow._core.numbers import check_fits
-from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, op
+from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, Underived, op
 
 from ._complex import complex_power, inverse_root, square_root
 from ._support import (
@@ -171,7 +171,9 @@ def _floor_quotient(a, b):
     return jnp.where(b == 0, ratio, floored)
 
 
-@op(promote="default", operators="__floordiv__ __rfloordiv__ __ifloordiv__", differentiable=False,
+@op(promote="default", operators="__floordiv__ __rfloordiv__ __ifloordiv__", grad_name="NotImplemented",
+    saves="none", underived=Underived(
+        RuntimeError, "derivative for aten::floor_divide{_} is not implemented"),
     numbers="all", guard=_by_zero)
 def floor_divide(input, other, /):
     """The quotient rounded down, broadcast."""

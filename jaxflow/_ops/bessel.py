@@ -18,7 +18,7 @@ import numpy as np
 from jaxflow._core.dtype import COMPLEX
 
 from . import _polynomials as tables
-from ._support import category, scalar_name
+from ._support import needs_single, refuse
 from .pointwise import declare_unary
 
 
@@ -147,12 +147,11 @@ _ROWS = (
 
 
 def in_double(name: str, function: Callable) -> Callable:
-    """``function``, computed in float64 and rounded once; half precision and complex numbers are refused."""
+    """``function``, computed in float64 and rounded once; complex numbers are refused."""
 
     def run(*inputs):
         first = inputs[0]
-        if first.dtype.itemsize == 2 or category(first) == COMPLEX:
-            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{scalar_name(first)}'")
+        refuse(f"{name}_cpu", first, COMPLEX)
         return function(*(x.astype(np.float64) for x in inputs)).astype(first.dtype)
 
     return run
@@ -160,4 +159,4 @@ def in_double(name: str, function: Callable) -> Callable:
 
 for _name, _fn, _doc in _ROWS:
     declare_unary(_name, in_double(_name, _fn), _doc, promote="int_to_float", namespace="special",
-                  variants="function out", differentiable=False)
+                  variants="function out", differentiable=False, check=needs_single(f"{_name}_cpu"))

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import Out, op
+from jaxflow._dispatch.op import Out, Underived, op
 
 from ._support import category, is_bool, is_complex, is_float, numbered, refuse, scalar_name, with_partials
 
@@ -156,7 +156,8 @@ def _heaviside_dtypes(*operands):
         )
 
 
-@op(promote="default", check=_heaviside_dtypes, differentiable=False,
+@op(promote="default", check=_heaviside_dtypes, grad_name="NotImplemented", saves="none",
+    underived=Underived(RuntimeError, "derivative for aten::heaviside{_} is not implemented"),
     out="heaviside is not yet implemented for tensors with different dtypes.")
 def heaviside(input, values, /):
     """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""

@@ -8,7 +8,7 @@ import numpy as np
 from jaxflow._core.dtype import COMPLEX
 from jaxflow._dispatch.op import op
 
-from ._support import is_bool, is_complex, is_float, refuse, truth
+from ._support import is_bool, is_complex, is_float, numbered, refuse, truth
 
 # name, function, refuses complex, operators, other names, sentence
 _COMPARISONS = (
@@ -27,7 +27,7 @@ _CONNECTIVES = (
 )
 
 
-def _declare_binary(name, fn, doc, refuses_complex=False, operators="", aliases="", numbers=""):
+def _declare_binary(name, fn, doc, refuses_complex=False, operators="", aliases="", numbers="", **options):
     def body(input, other, /):
         if refuses_complex:
             refuse(f"{name}_cpu", input, COMPLEX)
@@ -36,13 +36,15 @@ def _declare_binary(name, fn, doc, refuses_complex=False, operators="", aliases=
     body.__name__ = body.__qualname__ = name
     body.__doc__ = doc + " The result is bool, broadcast."
     op(promote="always_bool", operators=operators, aliases=aliases.split(),
-       numbers=numbers, differentiable=False)(body)
+       numbers=numbers, **options)(body)
 
 
 for _name, _fn, _refuses, _operators, _aliases, _doc in _COMPARISONS:
-    _declare_binary(_name, _fn, _doc, _refuses, _operators, _aliases, "other")
+    # Bools have no derivative; written into floating numbers they have one, which is zero.
+    _declare_binary(_name, _fn, _doc, _refuses, _operators, _aliases, "other", saves="none",
+                    grad_name=numbered(_name.title(), 0, 1))
 for _name, _fn, _doc in _CONNECTIVES:
-    _declare_binary(_name, _fn, _doc)
+    _declare_binary(_name, _fn, _doc, differentiable=False)
 
 
 @op(promote="always_bool", differentiable=False)

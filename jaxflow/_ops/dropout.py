@@ -12,6 +12,7 @@ from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import Scalar, op
 
 from ._support import as_dtype, refuse
+from .activation import below_zero
 
 
 def mask_bits(key, size):
@@ -82,7 +83,8 @@ def _rrelu_slope(input, /, lower: Scalar, upper: Scalar, *, key):
     return (lower + (upper - lower) * drawn).astype(input.dtype)
 
 
-@op(promote="default", variants="", grad_name="RreluWithNoiseBackward0")
+@op(promote="default", variants="", grad_name="RreluWithNoiseBackward0",
+    inplace_grad_name="RreluWithNoiseBackward1", underived=below_zero("leakyReLu"))
 def _rrelu(input, slope, /):
     """``input`` where positive, else ``input * slope``."""
     return jnp.where(input > 0, input, input * slope)

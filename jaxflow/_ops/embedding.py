@@ -9,6 +9,8 @@ import numpy as np
 from jaxflow._core.dtype import from_numpy_dtype
 from jaxflow._dispatch.op import op
 
+from .gather import need_slices
+
 
 @op(name="_embedding", variants="", grad_name="EmbeddingBackward0")
 def embedding(weight, indices, /, *, padding_idx, scale_grad_by_freq):
@@ -24,6 +26,7 @@ def embedding(weight, indices, /, *, padding_idx, scale_grad_by_freq):
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
             f"Int; but got {_word(indices)} instead (while checking arguments for embedding)"
         )
+    need_slices(weight, 0, indices)
     rows = weight[indices]
     factor = None
     if padding_idx is not None and padding_idx >= 0:

@@ -10,9 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import EXACT, Tensor, op
 
-from ._support import at_least_1d, is_integral, scalar_name, wrap_dim
+from ._support import at_least_1d, scalar_name, wrap_dim
 
 _INDEX_DTYPES = (np.dtype(np.int32), np.dtype(np.int64))
 
@@ -31,8 +32,8 @@ def extent(x, dim: int) -> int:
 def in_range(error, message: str = "", misfit=lambda shape, at, dim: False):
     """A guard: every element of ``index`` lies in ``[0, size along dim)``.
 
-    ``error`` is an exception type for ``message``, or gives both for the dimension. ``misfit`` says
-    when the shapes do not go together, which is the body's to refuse.
+    ``error`` is an exception type for ``message``, or gives both for the dimension and the shape. ``misfit``
+    says when the shapes do not go together, which is the body's to refuse.
     """
 
     def guard(watch, dynamic, static):
@@ -43,7 +44,7 @@ def in_range(error, message: str = "", misfit=lambda shape, at, dim: False):
         if misfit(input.shape, index.shape, dim) or index.dtype.np.kind not in "iu":
             return
         size = extent(input, dim)
-        kind, text = (error, message) if isinstance(error, type) else error(dim)
+        kind, text = (error, message) if isinstance(error, type) else error(dim, input.shape)
         watch.within(
             dynamic[1:2], ((0, size - 1),),
             lambda value, _: kind(text.format(index=value, dim=dim, size=size)),
@@ -97,14 +98,24 @@ def gather(input, /, dim, index: Tensor, *, sparse_grad=False):
     return jnp.take_along_axis(lines(x, at, axis), at, axis).reshape(index.shape)
 
 
-def _select_error(dim):
-    # PyTorch's kernel for the second dimension is another one, with words of its own.
-    if dim == 1:
+def select_error(dim, shape):
+    """What PyTorch raises for an index of slices of a tensor of this shape: a type and a text."""
+    # Its kernels for the second dimension and for tensors without elements have words of their own.
+    if len(shape) > 1 and not shape[dim]:
+        return RuntimeError, "index_select(): self indexing axis dim should be positive"
+    if dim == 1 or (len(shape) > 1 and 0 in shape):
         return RuntimeError, "INDICES element is out of DATA bounds, id={index} axis_dim={size}"
     return IndexError, "index out of range in self"
 
 
-@op(guard=in_range(_select_error), apart=True, saves=("index",),
+def need_slices(x, axis, index) -> None:
+    """Refuse to look up slices where there are none, whatever the index says."""
+    if index.size and not x.shape[axis]:
+        kind, text = select_error(axis, x.shape)
+        raise kind(text)
+
+
+@op(guard=in_range(select_error), apart=True, saves=("index",),
     out="index_select(): self and result must have the same scalar type")
 def index_select(input, /, dim, index: Tensor):
     """The slices of ``input`` along ``dim`` that a vector of indices names, in its order."""
@@ -118,6 +129,7 @@ def index_select(input, /, dim, index: Tensor):
                 f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
             )
         return input
+    need_slices(input, axis, index)
     return jnp.take(input, index.reshape(-1), axis, mode="fill")
 
 
@@ -154,23 +166,45 @@ def _along_saves(kinds, dim):
     return ("input", "indices") if dim is None else ("input",)
 
 
-@op(variants="function method out", grad_name="GatherBackward0", saves=_along_saves, out=EXACT)
+def _along_range(watch, dynamic, static):
+    # Along a dimension an index is taken modulo the size; only in a flat tensor can it be out of range.
+    index = getattr(dynamic[1], "_aval", None)
+    if static[0] is not None or index is None or index.dtype.np not in _INDEX_DTYPES:
+        return
+    size = dynamic[0]._aval.numel
+    watch.within(dynamic[1:2], ((0, size - 1),), lambda value, _: RuntimeError(
+        OUT_OF_BOUNDS.format(index=value, dim=0, size=size)))
+
+
+@op(variants="function method out", grad_name="GatherBackward0", saves=_along_saves, out=EXACT,
+    guard=_along_range)
 def take_along_dim(input, indices, /, dim=None):
-    """Like `gather`, with the other dimensions broadcast; flat without ``dim``."""
-    name = "torch.take_along_dim()"
-    if not is_integral(indices) or indices.dtype != np.int64:
-        raise RuntimeError(
-            f"{name}: dtype of indices should be Long but got {scalar_name(indices)}"
-        )
+    """Like `gather`, the other dimensions broadcast, indices modulo the size; flat without ``dim``."""
     if dim is None:
+        need_index_dtype("gather", indices)
         return jnp.take_along_axis(input.reshape(-1), indices.reshape(-1), 0)
+    name = "torch.take_along_dim()"
     if input.ndim != indices.ndim:
         raise RuntimeError(
             f"{name}: input and indices should have the same number of dimensions, but got "
             f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
         )
+    if indices.dtype != np.int64:
+        raise RuntimeError(
+            f"{name}: dtype of indices should be Long but got {scalar_name(indices)}"
+        )
+    if input.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = wrap_dim(dim, input.ndim)
-    return jnp.take_along_axis(input, indices, axis)
+    covered = input.shape[:axis] + (indices.shape[axis],) + input.shape[axis + 1 :]
+    shape = broadcast_shapes(covered, indices.shape)
+    if input.shape[axis] == 0:
+        if indices.size:
+            raise RuntimeError("ZeroDivisionError")
+        return jnp.zeros(shape, input.dtype)
+    at = jnp.broadcast_to(jnp.mod(indices, input.shape[axis]), shape)
+    whole = jnp.broadcast_to(input, shape[:axis] + (input.shape[axis],) + shape[axis + 1 :])
+    return jnp.take_along_axis(whole, at, axis)
 
 
 @op(variants="", grad_name="MaskedSelectBackward0", apart=True, saves=("input", "mask"),

@@ -15,6 +15,7 @@ import numpy as np
 
 from jaxflow._dispatch.op import op
 
+from ._support import needs_single
 from .bessel import in_double
 
 #: Up to this degree even the Chebyshev families take steps: their values are exact for simple numbers.
@@ -26,20 +27,28 @@ def _degree(n):
     return jnp.where(jnp.abs(n) < 2.0**63, jnp.trunc(n), -1)
 
 
-def _stepped(x, n, first, step: Callable):
-    """The polynomial of degree ``n`` that follows 1 and ``first`` by ``step(k, x, p_k, p_(k-1))``."""
+def _stepped(x, n, most, first: Callable, step: Callable):
+    """The polynomial of degree ``n`` that follows 1 and ``first(x)`` by ``step(k, x, p_k, p_(k-1))``.
+
+    What exceeds ``most`` is infinite, in what a step begins with as well: in PyTorch, which takes the steps
+    in the dtype of the operands, infinities of one sign meet and give nan.
+    """
+
+    def limited(value):
+        return jnp.where(jnp.abs(value) > most, jnp.copysign(jnp.inf, value), value)
 
     def more(state):
         k, last, _ = state
-        return jnp.any((n > k) & jnp.isfinite(last))
+        return jnp.any((n > k) & ~jnp.isnan(last))
 
     def advance(state):
         k, last, before = state
-        active = n > k
-        return k + 1, jnp.where(active, step(k, x, last, before), last), jnp.where(active, last, before)
+        active = (n > k) & ~jnp.isnan(last)
+        next = limited(step(k, limited, x, last, before))
+        return k + 1, jnp.where(active, next, last), jnp.where(active, last, before)
 
     one = jnp.ones_like(x)
-    start = (jnp.ones((), x.dtype), jnp.where(n >= 1, first, one), one)
+    start = (jnp.ones((), x.dtype), jnp.where(n >= 1, limited(first(x)), one), one)
     _, value, _ = jax.lax.while_loop(more, advance, start)
     return jnp.where(n < 0, 0, value)
 
@@ -47,14 +56,15 @@ def _stepped(x, n, first, step: Callable):
 def _chebyshev(first: Callable, at_one: Callable, at_minus_one: Callable, inside: Callable) -> Callable:
     """A family ``2 x p - q``, its values at 1 and -1 (without the sign that alternates) and between them."""
 
-    def family(x, n):
+    def family(x, n, most):
         n = _degree(n)
         known = (jnp.abs(x) <= 1) & (n > _FEW)
         theta = jnp.arccos(jnp.clip(x, -1, 1))
         sign = 1 - 2 * jnp.mod(n, 2)
         edge = jnp.where(x > 0, at_one(n), sign * at_minus_one(n))
         closed = jnp.where(jnp.abs(x) == 1, edge, inside(theta, n))
-        stepped = _stepped(x, jnp.where(known, 0, n), first(x), lambda k, x, p, q: 2 * x * p - q)
+        stepped = _stepped(x, jnp.where(known, 0, n), most, first,
+                           lambda k, limited, x, p, q: limited(2 * x * p) - q)
         return jnp.where(known, closed, stepped)
 
     return family
@@ -79,17 +89,19 @@ _chebyshev_w = _chebyshev(lambda x: 2 * x + 1, lambda n: 2 * n + 1, _one,
 
 def _shifted(family: Callable) -> Callable:
     """The family on [0, 1] in place of [-1, 1]."""
-    return lambda x, n: family(2 * x - 1, n)
+    return lambda x, n, most: family(2 * x - 1, n, most)
 
 
 def _plain(first: Callable, step: Callable) -> Callable:
-    return lambda x, n: _stepped(x, _degree(n), first(x), step)
+    return lambda x, n, most: _stepped(x, _degree(n), most, first, step)
 
 
-_hermite_h = _plain(lambda x: 2 * x, lambda k, x, p, q: 2 * x * p - 2 * k * q)
-_hermite_he = _plain(lambda x: x, lambda k, x, p, q: x * p - k * q)
-_laguerre_l = _plain(lambda x: 1 - x, lambda k, x, p, q: ((2 * k + 1 - x) * p - k * q) / (k + 1))
-_legendre_p = _plain(lambda x: x, lambda k, x, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1))
+_hermite_h = _plain(lambda x: 2 * x, lambda k, lim, x, p, q: lim(2 * x * p) - lim(2 * k * q))
+_hermite_he = _plain(lambda x: x, lambda k, lim, x, p, q: lim(x * p) - lim(k * q))
+_laguerre_l = _plain(lambda x: 1 - x,
+                     lambda k, lim, x, p, q: lim(lim((2 * k + 1 - x) * p) - lim(k * q)) / (k + 1))
+_legendre_p = _plain(lambda x: x,
+                     lambda k, lim, x, p, q: lim(lim((2 * k + 1) * x * p) - lim(k * q)) / (k + 1))
 
 #: Above these degrees PyTorch's Hermite polynomials are nan, in float32 and float64.
 _MOST = {np.dtype(np.float32): 128, np.dtype(np.float64): 512}
@@ -111,10 +123,9 @@ _ROWS = (
 
 
 def _declare(name: str, family: Callable, doc: str) -> None:
-    compute = in_double(name, family)
-
     def body(x, n, /):
-        value = compute(x, n)
+        most = float(np.finfo(np.float32).max) if x.dtype == np.float32 else np.inf
+        value = in_double(name, lambda x, n: family(x, n, most))(x, n)
         if name.startswith("hermite"):
             value = jnp.where(_degree(n) > _MOST[x.dtype], jnp.nan, value)
         return value
@@ -122,7 +133,7 @@ def _declare(name: str, family: Callable, doc: str) -> None:
     body.__name__ = body.__qualname__ = name
     body.__doc__ = f"{doc}, of degree ``n`` without its fraction; 0 for a negative one. No derivative."
     op(promote="int_to_float", namespace="special", variants="function out", differentiable=False,
-       numbers="x n")(body)
+       numbers="x n", check=needs_single(f"{name}_cpu"))(body)
 
 
 for _row in _ROWS:

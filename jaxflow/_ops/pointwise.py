@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX
-from jaxflow._dispatch.op import FOUND, Out, Scalar, op
+from jaxflow._dispatch.op import FOUND, Out, Scalar, in_place, op
 
 from ._complex import inverse_root, square_root
 from ._support import is_bool, is_complex, is_float, is_integral, refuse, with_partials
@@ -75,9 +75,17 @@ def declare_unary(name: str, fn: Callable, doc: str, *, complex_kernel: str | No
     op(**options)(body)
 
 
+_NODES = {"log1p": {"grad_name": "Log1PBackward0"}}
+for _name in ("acosh", "asinh", "atanh"):
+    _NODES[_name] = {
+        "inplace_grad_name": f"{_name.title()}Backward1",
+        "underived": in_place(NotImplementedError, f"the derivative for 'inplace version of {_name}' is not "
+                              "implemented."),
+    }
+
 for _name, _fn, _saves, _kernel, _aliases, _doc in _FLOAT_ROWS:
     declare_unary(_name, _fn, _doc, complex_kernel=_kernel, promote="int_to_float", saves=_saves,
-                  aliases=_aliases.split())
+                  aliases=_aliases.split(), **_NODES.get(_name, {}))
 
 
 def _step(name, fn, refusal, input):
@@ -212,7 +220,8 @@ def angle(input, /):
     return jnp.where(jnp.isnan(x), jax.lax.stop_gradient(x), turned)
 
 
-@op(promote="default", saves="none", variants="inplace", out=FOUND)
+@op(promote="default", saves="none", variants="inplace", out=FOUND,
+    inplace_grad_name="ConjPhysicalBackward1")
 def conj_physical(input, /):
     """The complex conjugate of each element; real input is returned as it is."""
     return jnp.conj(input)
@@ -226,7 +235,7 @@ def deg2rad(input, /):
     return input * jnp.asarray(np.pi / 180, input.dtype)
 
 
-@op(promote="int_to_float", saves="none")
+@op(promote="int_to_float", saves="none", grad_name="Rad2DegBackward0")
 def rad2deg(input, /):
     """Radians as degrees; refuses complex numbers."""
     if is_complex(input):

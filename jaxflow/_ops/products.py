@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
+from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import EXACT, op
 
 from ._support import wide, wrap_dim
@@ -44,7 +45,7 @@ def cross(input, other, /, *, dim=-1):
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[axis]} and "
             f"{other.shape[axis]}"
         )
-    shape = jnp.broadcast_shapes(input.shape, other.shape)
+    shape = broadcast_shapes(input.shape, other.shape)
     a, b = jnp.broadcast_to(input, shape), jnp.broadcast_to(other, shape)
     first, second = jnp.roll(a, -1, axis), jnp.roll(b, -2, axis)
     return first * second - jnp.roll(a, -2, axis) * jnp.roll(b, -1, axis)
@@ -61,7 +62,7 @@ def renorm(input, /, p, dim, maxnorm):
         )
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
-    axis = wrap_dim(dim, input.ndim)
+    axis, maxnorm = wrap_dim(dim, input.ndim), float(maxnorm)
     rest = tuple(d for d in range(input.ndim) if d != axis)
     x = wide(input)
     norm = vector_norm(x, p, rest, True)

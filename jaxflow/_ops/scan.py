@@ -150,6 +150,17 @@ def diff(input, /, n=1, dim=-1, prepend: Tensor = None, append: Tensor = None):
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     axis = wrap_dim(dim, input.ndim)
+    for piece in (prepend, append):
+        if piece is not None and piece.ndim != input.ndim:
+            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for piece in (prepend, append):
+        for d, size in enumerate(() if piece is None else piece.shape):
+            if d != axis and size != input.shape[d]:
+                raise RuntimeError(
+                    "diff expects the shape of tensor to prepend or append to match that of input except "
+                    f"along the differencing dimension; input.size({d}) = {input.shape[d]}, but got "
+                    f"tensor.size({d}) = {size}"
+                )
     if n == 0:
         return input
     parts = [x for x in (prepend, input, append) if x is not None]

@@ -20,7 +20,7 @@ from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op
 
 from ._support import at_least_1d, is_bool, is_complex, is_float, number_fits, scalar_name, wrap_dim
-from .gather import OUT_OF_BOUNDS, fit_index, flat_range, in_range, lines_misfit, need_index_dtype
+from .gather import OUT_OF_BOUNDS, fit_index, flat_range, in_range, lines_misfit
 
 
 def _scatter_guard(watch, dynamic, static):
@@ -33,13 +33,35 @@ def _scatter_guard(watch, dynamic, static):
 _LINES = in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit)
 _SCATTER = dict(variants="function method inplace out", guard=_scatter_guard, out=EXACT, apart=True)
 _FORMS = dict(variants="function method inplace out", out=EXACT, apart=True)
-_IN_VECTOR = in_range(IndexError, "index out of range in self")
-_IN_SLICES = in_range(RuntimeError, OUT_OF_BOUNDS)
+
+
+def _in_slices(error, message, spared=lambda shape, axis: 0 in shape[:axis] + shape[axis + 1 :]):
+    """`in_range` for an index that names slices; of shapes that are ``spared`` none is reached."""
+    guard = in_range(error, message)
+
+    def check(watch, dynamic, static):
+        input, index, source, dim = *dynamic[:3], static[0]
+        shape = tuple(input.shape)
+        if not -len(shape) <= dim < max(len(shape), 1):
+            return  # the body's to refuse, and so is another number of slices
+        if shape and spared(shape, dim % len(shape)):
+            return
+        if getattr(source, "ndim", 0) and shape:
+            if source.ndim != len(shape) or source.shape[dim] != getattr(index, "_aval", index).numel:
+                return
+        guard(watch, dynamic, static)
+
+    return check
+
+
+_IN_VECTOR = _in_slices(IndexError, "index out of range in self")
+_IN_MATRIX = _in_slices(RuntimeError, OUT_OF_BOUNDS, lambda shape, axis: 0 in shape)
+_REDUCED = _in_slices(IndexError, "index out of range in self", lambda shape, axis: False)
 
 
 def _add_guard(watch, dynamic, static):
     # PyTorch adds to vectors in a loop of its own, with words of its own.
-    (_IN_SLICES if dynamic[0].ndim > 1 else _IN_VECTOR)(watch, dynamic, static)
+    (_IN_MATRIX if dynamic[0].ndim > 1 else _IN_VECTOR)(watch, dynamic, static)
 
 
 def place(index, axis):
@@ -338,11 +360,9 @@ def _slices(x, axis, index):
     return (slice(None),) * axis + (index.reshape(-1),)
 
 
-@op(**_FORMS, guard=_add_guard, saves=("index", "source"))
-def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1):
-    """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
+def _check_slices(name, input, dim, index, source):
+    """The axis along which slices of ``source`` go to those a vector of indices names, with its errors."""
     axis = wrap_dim(dim, input.ndim)
-    name = "index_add_()"
     if index.ndim > 1:
         raise IndexError(
             f"{name}: Index is supposed to be a vector, but got dim: {index.ndim} with type: "
@@ -357,25 +377,38 @@ def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1
             f"{name}: self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the "
             "same scalar type"
         )
+    if axis and axis >= source.ndim:
+        raise RuntimeError(
+            f"{name}: Indexing dim {axis} is out of bounds of the source tensor with dim {source.ndim}"
+        )
     size = source.shape[axis] if source.ndim else 1
     if index.size != size:
         raise RuntimeError(
             f"{name}: Number of indices ({index.size}) should be equal to source.size(dim): "
             f"({size}), for dim: {axis}"
         )
-    rest = input.shape[:axis] + (size,) + input.shape[axis + 1 :] if input.ndim else source.shape
-    if source.shape != rest:
+    ours, theirs = input.shape, source.shape
+    if ours and theirs:
+        ours, theirs = (s[:axis] + s[axis + 1 :] for s in (ours, theirs))
+    if ours != theirs:
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {list(input.shape)} source.shape = {list(source.shape)}"
         )
+    return axis
+
+
+@op(**_FORMS, guard=_add_guard, saves=("index", "source"))
+def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1):
+    """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
+    axis = _check_slices("index_add_()", input, dim, index, source)
     if not (type(alpha) is int and alpha == 1):
         source = source * alpha.astype(source.dtype)
     x, s = at_least_1d(input), at_least_1d(source)
     return add(x, _slices(x, axis, index), s).reshape(input.shape)
 
 
-@op(**_FORMS, saves=("index", "source"), guard=in_range(
+@op(**_FORMS, saves=("index", "source"), guard=_in_slices(
     IndexError, "index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}"))
 def index_copy(input, /, dim, index: Tensor, source: Tensor):
     """``input`` with the slices of ``source`` written where ``index`` names them."""
@@ -421,7 +454,7 @@ def _fill_name(numbers, dim):
     return "IndexFillBackward0" if numbers[-1] else "IndexFillBackward1"
 
 
-_named_in_range = in_range(IndexError, OUT_OF_BOUNDS)
+_named_in_range = _in_slices(IndexError, OUT_OF_BOUNDS)
 
 
 def _may_fill(watch, dynamic, static):
@@ -455,15 +488,14 @@ def index_fill(input, /, dim, index: Tensor, value: Scalar):
     return jnp.where(named.reshape(shape), cast(value, x.dtype), x).reshape(input.shape)
 
 
-@op(**_FORMS, guard=_IN_VECTOR, saves=("input", "index", "source", "result"))
+@op(**_FORMS, guard=_REDUCED, saves=("input", "index", "source", "result"))
 def index_reduce(input, /, dim, index: Tensor, source: Tensor, reduce, *, include_self=True):
     """``input`` with slices of ``source`` combined into it: prod, mean, amax or amin."""
     if reduce not in _REDUCTIONS[1:]:
         raise RuntimeError(
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
         )
-    axis = wrap_dim(dim, input.ndim)
-    need_index_dtype("index_reduce", index)
+    axis = _check_slices("index_reduce_()", input, dim, index, source)
     x, s = at_least_1d(input), at_least_1d(source)
     return reduce_into(x, _slices(x, axis, index), s, reduce, include_self).reshape(input.shape)
 
@@ -495,6 +527,8 @@ def put(input, index, source, /, accumulate=False):
             "put_(): Expected source and index to have the same number of elements, but got "
             f"source.numel() = {source.size}, index.numel() = {index.size}"
         )
+    if index.size and not input.size:
+        raise IndexError("put_(): Tried to put elements into an empty tensor")
     flat, at = input.reshape(-1), index.reshape(-1)
     at = (jnp.where(at < 0, at + input.size, at),)
     write = add if accumulate else replace

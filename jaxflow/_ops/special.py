@@ -14,7 +14,7 @@ from jaxflow._core.dtype import COMPLEX
 from jaxflow._dispatch.op import op
 
 from ._polynomials import ERFCX
-from ._support import is_complex, refuse, with_partials
+from ._support import is_complex, needs_single, refuse, wide, with_partials
 from .bessel import in_double, polynomial
 from .pointwise import declare_unary
 
@@ -64,17 +64,28 @@ def _polygamma_of_order(n):
     def polygamma(x):
         # The zeta function has no negative offsets; reflection about 1/2 leads to positive ones, by a
         # difference of large numbers that asks for double precision.
-        given, x = x.dtype, x.astype(np.float64)
+        given, narrow, x = x.dtype, x, x.astype(np.float64)
         below = x < 0
+        whole = x == jnp.floor(x)
         turned = jnp.where(below, 1 - x, x)
         order = jnp.asarray(n + 1, x.dtype)
         value = (-1) ** (n + 1) * math.factorial(n) * jsp.zeta(order, turned)
+        turned_value = value
         angle = jnp.where(below, x - jnp.round(x), 0.25) * np.pi
         cotangent, slope = jnp.cos(angle) / jnp.sin(angle), 0.0
         for coefficient in _cotangent_slope(n):
             slope = slope * cotangent + coefficient
-        reflected = (-1) ** n * value - np.pi ** (n + 1) * slope
-        return jnp.where(below, reflected, value).astype(given)
+        value = jnp.where(below, (-1) ** n * value - np.pi ** (n + 1) * slope, value)
+        if n == 1:
+            # PyTorch's reflection divides by the sine of a rounded multiple of pi, which is not 0.
+            rounded = (wide(narrow) * jnp.asarray(np.pi, wide(narrow).dtype)).astype(np.float64)
+            value = jnp.where(below & whole, (np.pi / jnp.sin(rounded)) ** 2 - turned_value, value)
+            value = jnp.where(x == jnp.inf, 0, jnp.where(x == -jnp.inf, jnp.nan, value))
+        else:
+            # Poles wherever an offset of the zeta function may be one, and none of its values at infinity.
+            value = jnp.where((x <= 0) & whole, (-1) ** (n + 1) * jnp.inf, value)
+            value = jnp.where(x == jnp.inf, jnp.nan, value)
+        return value.astype(given)
 
     return polygamma
 
@@ -188,7 +199,8 @@ def logit(input, /, eps=None):
     return jnp.log(p / (1 - p))
 
 
-@op(promote="int_to_float", variants="", grad_name="PolygammaBackward0")
+@op(promote="int_to_float", variants="", grad_name="PolygammaBackward0",
+    inplace_grad_name="PolygammaBackward1")
 def polygamma(input, /, n):
     """The derivative of order ``n`` of the digamma function."""
     if n < 0:
@@ -228,19 +240,22 @@ _SPECIAL_ROWS = (
     ("i1", _i1, _BOTH, "The modified Bessel function of the first kind of order 1."),
     ("i1e", _i1e, _BOTH, "``exp(-|x|)`` times the Bessel function `i1`."),
 )
+# Of these PyTorch has no kernels for half precision.
+_SINGLE = ("ndtri", "log_ndtr")
 
 for _name, _fn, _saves, _doc in _SPECIAL_ROWS:
     declare_unary(_name, _fn, _doc, complex_kernel=f"{_name}_cpu", promote="int_to_float",
-                  namespace="special", variants="function out", saves=_saves,
+                  check=needs_single(f"{_name}_cpu") if _name in _SINGLE else None, namespace="special",
+                  variants="function out", saves=_saves,
                   grad_name=f"Special{_name.title().replace('_', '')}Backward0")
 
 declare_unary("erfcx", in_double("erfcx", _erfcx), "``exp(input ** 2)`` times `erfc`, without underflow.",
               promote="int_to_float", namespace="special", variants="function out", saves=_BOTH,
-              grad_name="SpecialErfcxBackward0")
+              grad_name="SpecialErfcxBackward0", check=needs_single("erfcx_cpu"))
 
 
 @op(promote="int_to_float", namespace="special", variants="function out",
-    grad_name="SpecialZetaBackward0", numbers="input other")
+    grad_name="SpecialZetaBackward0", numbers="input other", check=needs_single("zeta_cpu"))
 def zeta(input, other, /):
     """The Hurwitz zeta function of exponent ``input`` and offset ``other``."""
     refuse("zeta_cpu", input, COMPLEX)

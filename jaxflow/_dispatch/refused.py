@@ -1,0 +1,36 @@
+"""Nodes whose backward raises, in place of those that have a derivative: what an op's ``underived`` says."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from .graph import Node, node_class
+from .op import Underived
+
+
+@functools.cache
+def _refusing(name: str, error: type[Exception], text: str) -> type[Node]:
+    """The class of nodes called ``name`` whose backward raises."""
+
+    class Refusing(node_class(name)):
+        __slots__ = ()
+
+        _is_python = True
+
+        def _run(self, cotangents: list, keep: bool) -> list:
+            raise error(text)
+
+    Refusing.__name__ = Refusing.__qualname__ = name
+    return Refusing
+
+
+def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[..., Node]:
+    """What makes the nodes of a plan: of ``kind``, or of one that refuses."""
+    refusing = _refusing(kind.__name__, underived.error, underived.text.replace("{_}", "_" * inplace))
+
+    def make(plan, inputs, edges, needs, guards) -> Node:
+        refuses = underived.which(inputs, inplace)
+        return (refusing if refuses else kind)(plan, inputs, edges, needs, guards)
+
+    return make

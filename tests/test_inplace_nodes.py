@@ -1,0 +1,110 @@
+"""Operations in place whose nodes are not those of the same ones out of place, or have no derivative."""
+
+import pytest
+
+import jaxflow as torch
+
+F = torch.nn.functional
+
+
+def made(call, data=(-1.0, 2.0)):
+    """The result of ``call`` on a tensor with history, and the leaf."""
+    x = torch.tensor(data, requires_grad=True)
+    return call(x * 1), x
+
+
+def node(call):
+    return type(made(call)[0].grad_fn).__name__
+
+
+@pytest.mark.usefixtures("executor")
+def test_names():
+    expected = {"eq_": "EqBackward0", "ne_": "NeBackward0", "lt_": "LtBackward0", "le_": "LeBackward0",
+                "gt_": "GtBackward0", "ge_": "GeBackward0"}
+    for name, wanted in expected.items():
+        assert node(lambda x, name=name: getattr(x, name)(1.0)) == wanted
+        assert node(lambda x, name=name: getattr(x, name)(x.detach() * 1)) == wanted.replace("0", "1")
+        result, x = made(lambda x, name=name: getattr(x, name)(1.0))
+        assert result.requires_grad
+        result.sum().backward()
+        assert x.grad.tolist() == [0.0, 0.0]
+    for name, wanted in {"leaky_relu_": "LeakyRelu", "elu_": "Elu", "selu_": "Elu", "celu_": "Celu",
+                         "rrelu_": "RreluWithNoise"}.items():
+        assert node(getattr(F, name)) == wanted + "Backward1"
+        assert node(getattr(F, name[:-1])) == wanted + "Backward0"
+    assert node(lambda x: x.log1p()) == "Log1PBackward0"
+    assert node(lambda x: x.rad2deg()) == "Rad2DegBackward0"
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("call", [
+    lambda x: F.elu_(x, -0.5), lambda x: F.elu(x, -0.5, inplace=True), lambda x: F.celu_(x, -2.0),
+    lambda x: F.leaky_relu_(x, -0.5), lambda x: F.leaky_relu(x, -0.5, True),
+    lambda x: F.rrelu_(x, -0.5, -0.1)])
+def test_a_slope_below_zero_has_no_backward_in_place(call):
+    result, _ = made(call)
+    assert result.requires_grad  # forward is fine
+    with pytest.raises(RuntimeError, match="is triggered with a negative slope which is not supported"):
+        result.sum().backward()
+    assert not call(torch.tensor([-1.0])).requires_grad
+
+
+@pytest.mark.usefixtures("executor")
+def test_other_slopes_have_one():
+    for call, slope in ((lambda x: F.leaky_relu(x, -0.5), -0.5), (lambda x: F.leaky_relu_(x, 0.0), 0.0),
+                        (lambda x: F.leaky_relu_(x, 0.25), 0.25), (lambda x: F.rrelu_(x, -0.25, 0.5), 0.125)):
+        result, x = made(call)
+        result.sum().backward()
+        assert x.grad.tolist() == [slope, 1.0]
+
+
+def test_what_is_written_over_an_activation_in_place_spoils_its_backward():
+    for name in ("elu_", "leaky_relu_", "celu_"):
+        result, _ = made(lambda x, name=name: getattr(F, name)(x))
+        result.mul_(2)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            result.sum().backward()
+
+
+@pytest.mark.usefixtures("executor")
+def test_scales_of_elu_in_place():
+    x = torch.tensor([-1.0, 2.0])
+    assert torch.allclose(F.elu_(x.clone(), scale=0.5), torch.tensor([-0.31606, 1.0]), atol=1e-5)
+    assert torch.allclose(F.elu_(x.clone(), 2.0, 0.5, 3.0), torch.tensor([-0.95021, 1.0]), atol=1e-5)
+    result, leaf = made(lambda x: F.elu_(x, 2.0, 3.0, 0.4))
+    result.sum().backward()
+    assert torch.allclose(leaf.grad, torch.tensor([1.60877, 3.0]), atol=1e-5)
+    with pytest.raises(TypeError):
+        F.elu_(x, 2.0, inplace=True)
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("name", ["acosh", "asinh", "atanh"])
+def test_operations_without_a_derivative_in_place(name):
+    result, _ = made(lambda x: getattr(x, name + "_")(), (0.5, 0.25))
+    assert type(result.grad_fn).__name__ == f"{name.title()}Backward1"
+    with pytest.raises(NotImplementedError, match=f"the derivative for 'inplace version of {name}' is not"):
+        result.sum().backward()
+    result, x = made(lambda x: getattr(x, name)(), (0.5, 0.25))
+    result.sum().backward()
+    assert x.grad is not None
+
+
+@pytest.mark.usefixtures("executor")
+def test_operations_without_a_derivative():
+    for call, what in ((lambda x: x // 2.0, "floor_divide"), (lambda x: x.floor_divide(x), "floor_divide"),
+                       (lambda x: x.floor_divide_(2.0), "floor_divide_"),
+                       (lambda x: torch.heaviside(x, x), "heaviside"),
+                       (lambda x: x.heaviside_(x.detach() * 1), "heaviside_")):
+        result, _ = made(call)
+        assert type(result.grad_fn).__name__ == "NotImplemented"
+        with pytest.raises(RuntimeError, match=f"derivative for aten::{what} is not implemented"):
+            result.sum().backward()
+    assert not (torch.tensor([4]) // 2).requires_grad
+
+
+@pytest.mark.usefixtures("executor")
+def test_a_node_that_refuses_is_reached_only_by_what_arrives_there():
+    result, x = made(lambda x: (x // 2.0).detach() * x)
+    result.sum().backward()
+    assert x.grad.tolist() == [-1.0, 1.0]
