@@ -20,6 +20,7 @@ _ERF_P = tuple(map(np.float32, (2.2905065861350646e-4, 3.4082910107109506e-3, 5.
 _ERF_Q = tuple(map(np.float32, (-1.1791602954361697e-7, 2.3547966471313185e-5, 1.0179625278914885e-3,
                                 1.4070470171167667e-2, 1.1098505178285362e-1, 4.9746925110067538e-1, 1.0)))
 _ERF_EDGE = np.float32(3.7439211627767994565)
+_ERF_FAR = _ERF_EDGE * _ERF_EDGE
 
 
 def _erf_block(x, out) -> None:
@@ -37,6 +38,10 @@ def _erf_block(x, out) -> None:
         q += c
     p *= x
     np.divide(p, q, out)
+    # The fit ends two roundings below 1, and 1 + erf must not be more than nothing times a large number.
+    far = square >= _ERF_FAR
+    if far.any():
+        np.copysign(np.float32(1), x, out=out, where=far)
 
 
 # M. Giles, "Approximating the erfinv function" (GPU Computing Gems, 2011): polynomials in -log(1 - x^2), for

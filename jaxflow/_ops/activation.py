@@ -88,8 +88,9 @@ def prelu(input, weight, /):
 def _elu(x, alpha, scale, input_scale):
     # The exponential sees only what it is used for: exp of a large positive number would be inf, and
     # inf * 0 in the derivative nan.
-    below = jnp.expm1(jnp.where(x > 0, 0, x) * input_scale)
-    return jnp.where(x > 0, x * scale, below * alpha * scale)
+    # A nan is passed on as what is positive.
+    below = jnp.expm1(jnp.where(x <= 0, x, 0) * input_scale)
+    return jnp.where(x <= 0, below * alpha * scale, x * scale)
 
 
 @op(**_PLAIN, recomputes=True, inplace_grad_name="EluBackward1", underived=below_zero("elu"))
@@ -166,15 +167,20 @@ def logsigmoid(input, /):
 def hardswish(input, /):
     """``input * relu6(input + 3) / 6``."""
     refuse("hardswish_cpu", input, BOOL, INTEGER, COMPLEX)
-    middle = input * (input + 3) / 6
-    return jnp.where(input <= -3, jnp.zeros_like(input), jnp.where(input >= 3, input, middle))
+    inside = (input > -3) & (input < 3)
+    kept = jnp.where(inside, input, 0)  # nan and infinity make no nan of the other slopes
+    low = jnp.where(input == -jnp.inf, jnp.nan, jnp.zeros_like(input))
+    return jnp.where(inside, kept * (kept + 3) / 6, jnp.where(input <= -3, low, input))
 
 
 @op(**_PLAIN)
 def hardsigmoid(input, /):
     """``relu6(input + 3) / 6``; the derivative at the edges is 0."""
     refuse("hardsigmoid_cpu", input, BOOL, INTEGER, COMPLEX)
-    return _clip_open(input + 3, jnp.zeros_like(input), jnp.full_like(input, 6)) / 6
+    inside = (input > -3) & (input < 3)
+    edge = jnp.where(input >= 3, jnp.ones_like(input), jax.lax.stop_gradient(jnp.where(
+        jnp.isnan(input), input, 0)))
+    return jnp.where(inside, (input + 3) / 6, edge)
 
 
 def _positive_lambda(watch, dynamic, static):

@@ -41,7 +41,7 @@ def by_reduction(none: str, mean: str = "MeanBackward0", sum: str = "SumBackward
 # ---------------------------------------------------------------------------------- of a difference
 
 
-@with_partials(lambda out, x: jnp.sign(x))
+@with_partials(lambda out, x: (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype))
 def _abs(x):
     """``abs`` whose derivative at 0 is 0, as PyTorch's."""
     return jnp.abs(x)
@@ -49,12 +49,16 @@ def _abs(x):
 
 def _smooth_l1(difference, beta):
     size = _abs(difference)
-    return jnp.where(size < beta, 0.5 * difference * difference / beta, size - 0.5 * beta)
+    linear = size >= beta
+    near = jnp.where(linear, 0, difference)  # an infinite one makes no nan of the slope
+    return jnp.where(linear, size - 0.5 * beta, 0.5 * near * near / beta)
 
 
 def _huber(difference, delta):
     size = _abs(difference)
-    return jnp.where(size <= delta, 0.5 * difference * difference, delta * (size - 0.5 * delta))
+    linear = size > delta
+    near = jnp.where(linear, 0, difference)
+    return jnp.where(linear, delta * (size - 0.5 * delta), 0.5 * near * near)
 
 
 def _of_difference(name: str, grad_name: str, kernel: str, fn: Callable, doc: str) -> None:

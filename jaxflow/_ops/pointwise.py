@@ -145,7 +145,7 @@ def _complex_abs_rule(primals, tangents):
 _complex_abs = jax.custom_jvp(jnp.abs)
 _complex_abs.defjvp(_complex_abs_rule)
 # At zero PyTorch's derivative is 0, jax's is 1 (and nan for complex numbers).
-_real_abs = with_partials(lambda out, x: jnp.sign(x))(jnp.abs)
+_real_abs = with_partials(lambda out, x: _sign(x))(jnp.abs)
 
 
 def magnitude(x):

@@ -304,6 +304,10 @@ def _adaptive_max(input, sizes):
         lead = x.shape[: x.ndim - dims]
         windows = x.reshape(*lead, -1)[..., at]
         pick = jnp.argmax(windows, -1)
+        # Of several nan PyTorch takes the last here, of numbers the first.
+        bad = jnp.isnan(windows)
+        last = windows.shape[-1] - 1 - jnp.argmax(bad[..., ::-1], -1)
+        pick = jnp.where(jnp.any(bad, -1), last, pick)
         index = jnp.take_along_axis(
             jnp.broadcast_to(at, windows.shape), pick[..., None], -1
         )[..., 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 
 from jaxflow._core.geometry import broadcast_shapes
@@ -65,7 +66,9 @@ def renorm(input, /, p, dim, maxnorm):
     axis, maxnorm = wrap_dim(dim, input.ndim), float(maxnorm)
     rest = tuple(d for d in range(input.ndim) if d != axis)
     x = wide(input)
-    norm = vector_norm(x, p, rest, True)
+    long = vector_norm(jax.lax.stop_gradient(x), p, rest, True) > maxnorm
+    # What stays as it is has nothing of its norm's slope, which may be nan.
+    norm = vector_norm(jnp.where(long, x, 1), p, rest, True)
     # The small number is PyTorch's, so that the result stays below the bound.
-    factor = jnp.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1)
+    factor = jnp.where(long, maxnorm / (norm + 1e-7), 1)
     return (x * factor.astype(x.dtype)).astype(input.dtype)

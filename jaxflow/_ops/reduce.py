@@ -18,9 +18,11 @@ from jaxflow._core.promotion import can_cast
 from jaxflow._dispatch.op import EXACT, Out, op
 
 from ._support import (
+    added_to_zero,
     as_dtype,
     divide,
     is_complex,
+    is_float,
     is_integral,
     refuse,
     scalar_name,
@@ -58,6 +60,9 @@ def _add_up(x, dims, keepdim):
     times for 4 x 98,304. Where rows are short or many, it is as quick.
     """
     n = len(dims)
+    if is_float(x) and math.prod(x.shape[d] for d in dims) == 1:
+        shape = [n for d, n in enumerate(x.shape) if keepdim or d not in dims]
+        return added_to_zero(x).reshape(shape)  # XLA would leave one element as it is
     rows, length = math.prod(x.shape[:n]), math.prod(x.shape[n:])
     if dims != tuple(range(n)) or n == x.ndim or not on_cpu() or x.dtype not in (np.float32, np.float64):
         return jnp.sum(x, dims, keepdims=keepdim)
@@ -345,6 +350,21 @@ def logsumexp(input, /, dim, keepdim=False):
     return jax.nn.logsumexp(x, dims, keepdims=keepdim).astype(input.dtype)
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2, 3))
+def _extreme_size(size, dims, keepdim, largest):
+    """The largest or the smallest; of those that are equal each has its share of the slope, a nan none."""
+    return (jnp.max if largest else jnp.min)(size, dims, keepdims=keepdim)
+
+
+@_extreme_size.defjvp
+def _extreme_size_jvp(dims, keepdim, largest, primals, tangents):
+    found = _extreme_size(*primals, dims, True, largest)
+    hit = primals[0] == found
+    count = jnp.maximum(jnp.sum(hit, dims, keepdims=True, dtype=found.dtype), 1)
+    slope = jnp.sum(jnp.where(hit, tangents[0] / count, 0), dims, keepdims=keepdim)
+    return found.reshape(slope.shape), slope
+
+
 def vector_norm(x, ord, dims, keepdim):
     """The norm of order ``ord`` over ``dims`` of floating or complex ``x``; real.
 
@@ -358,10 +378,8 @@ def vector_norm(x, ord, dims, keepdim):
     if ord == 2:
         squares = wide(x) * jnp.conj(wide(x)) if is_complex(x) else wide(x) ** 2
         return _root(jnp.sum(squares.real, dims, keepdims=keepdim))
-    if ord == math.inf:
-        return jnp.max(size, dims, keepdims=keepdim)
-    if ord == -math.inf:
-        return jnp.min(size, dims, keepdims=keepdim)
+    if abs(ord) == math.inf:
+        return _extreme_size(size, dims, keepdim, ord > 0)
     zero = size == 0
     at_zero = 0.0 if ord > 0 else math.inf
     powers = jnp.where(zero, at_zero, jnp.power(jnp.where(zero, 1, size), ord))

@@ -13,6 +13,7 @@ from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import EXPECTED, Out, Tensor, op
 
 from ._support import (
+    added_to_zero,
     as_dtype,
     at_least_1d,
     is_bool,
@@ -71,6 +72,9 @@ def _cumulate(name, fn, input, dim, dtype):
     elif is_integral(input):
         input = input.astype(np.int64)
     x = wide(at_least_1d(input))
+    if name == "cumsum" and is_float(x):
+        # PyTorch adds to 0. So does XLA, but to one element, and NumPy does not.
+        x = added_to_zero(x) if x.shape[axis] == 1 else x + jnp.zeros((), x.dtype)
     return fn(x, axis).astype(input.dtype).reshape(input.shape)
 
 
@@ -86,6 +90,25 @@ def cumprod(input, /, dim, *, dtype=None):
     return _cumulate("cumprod", _running(jnp.multiply, 1, jnp.cumprod), input, dim, dtype)
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _log_sums(x, axis):
+    return jax.lax.cumlogsumexp(x, axis=axis)
+
+
+@_log_sums.defjvp
+def _log_sums_jvp(axis, primals, tangents):
+    """Each term counts by its share of the sum; jax's rule takes an infinite sum for 0."""
+
+    def combine(left, right):
+        (a, da), (b, db) = left, right
+        total = jnp.logaddexp(a, b)
+        low = jnp.where(total == -jnp.inf, 0, total)
+        return total, jnp.exp(a - low) * da + jnp.exp(b - low) * db
+
+    out = _log_sums(*primals, axis)
+    return out, jax.lax.associative_scan(combine, (*primals, *tangents), axis=axis)[1]
+
+
 @op(saves=("input", "result"), out=EXPECTED)
 def logcumsumexp(input, /, dim):
     """``log(cumsum(exp(input)))`` along ``dim`` without overflow."""
@@ -97,7 +120,7 @@ def logcumsumexp(input, /, dim):
     if is_complex(x):
         out = jax.lax.associative_scan(log_add_exp, x, axis=axis)
     else:
-        out = jax.lax.cumlogsumexp(x, axis=axis)
+        out = _log_sums(x, axis)
     return out.astype(input.dtype).reshape(input.shape)
 
 

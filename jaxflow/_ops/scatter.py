@@ -209,9 +209,9 @@ def _extreme_jvp(largest, lead, primals, tangents):
     at = _subscript(lead, tuple(arrays))
     out = _extreme(largest, lead, x, source, *arrays)
     mine, theirs = (x == out).astype(x.dtype), (source == out[at]).astype(x.dtype)
-    count = jnp.maximum(mine.at[at].add(theirs, mode="drop"), 1)
-    moved = tangents[1] * theirs / count[at]
-    return out, (tangents[0] * mine / count).at[at].add(moved, mode="drop")
+    count = mine.at[at].add(theirs, mode="drop")  # none where the result is nan, which has no share at all
+    moved = tangents[1] * (theirs / count[at])
+    return out, (tangents[0] * (mine / count)).at[at].add(moved, mode="drop")
 
 
 def reduce_into(x, subscript, source, reduce, include_self):
