@@ -114,9 +114,18 @@ def _place_in_view(node: Node, name: str) -> tuple:
     if name == "self_sym_numel":
         return ("given", parent.numel)
     if name in names:
-        if key[0] in ("select", "slice") and name in ("index", "start") and len(node._inputs) > 1:
+        # A plan serves all calls that differ in where they begin alone: that is a number of each node.
+        begins = len(node._inputs) > 1
+        if key[0] in ("select", "slice") and name in ("index", "start") and begins:
             return ("operand", 1)
-        return ("given", static[names.index(name)])
+        given = static[names.index(name)]
+        if key[0] == "slice" and name == "start" and given is None:
+            return ("given", 0)
+        if key[0] == "slice" and name == "end" and begins:
+            dim, step = static[0] % parent.ndim, static[3]
+            last = node._inputs[1] + node._plan.out_avals[0].shape[dim] * (1 if step is None else step)
+            return ("given", min(last, parent.shape[dim]))
+        return ("given", given)
     raise _not_shown(node, name)
 
 

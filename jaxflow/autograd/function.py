@@ -194,7 +194,7 @@ def _wrap(node: BackwardCFunction, result: Any, inputs: list, record: bool, dirt
             shown = alias(out)  # the input keeps its history, what is returned has none
             version_cell(out)[0] += id(out) in dirty
         else:
-            shown = apply_view("alias", out) if id(out) in given else out
+            shown = _same(out) if id(out) in given else out
             view = shown._view
             if view is not None and view.base is not None:
                 view.origin = origin
@@ -208,6 +208,13 @@ def _wrap(node: BackwardCFunction, result: Any, inputs: list, record: bool, dirt
         wrapped.append(shown)
     node._out_avals = tuple(t._aval if isinstance(t, Tensor) else None for t in wrapped)
     return wrapped[0] if single else tuple(wrapped)
+
+
+def _same(t: Tensor) -> Tensor:
+    """An input as what is returned: viewed in its own shape, so single elements have new strides."""
+    if t._stride is None:
+        return apply_view("alias", t)
+    return apply_view("view", t, (t._aval.shape,))
 
 
 _DECLARED = ("to_save", "saved_for_forward", "dirty_tensors", "non_differentiable")
