@@ -108,3 +108,32 @@ def test_a_node_that_refuses_is_reached_only_by_what_arrives_there():
     result, x = made(lambda x: (x // 2.0).detach() * x)
     result.sum().backward()
     assert x.grad.tolist() == [-1.0, 1.0]
+
+
+@pytest.mark.usefixtures("executor")
+def test_tangents_are_refused_where_there_is_no_derivative():
+    forward_ad = torch.autograd.forward_ad
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(torch.tensor([0.5, 0.25]), torch.ones(2))
+        for call, words in ((lambda: x // 2, "aten::floor_divide that does not support it"),
+                            (lambda: torch.heaviside(x, x), "aten::heaviside that does not support it"),
+                            (lambda: x.clone().floor_divide_(2), "aten::floor_divide_ that does not"),
+                            (lambda: x.clone().asinh_(), "asinh_ that does not support it because")):
+            with pytest.raises(NotImplementedError, match=f"Trying to use forward AD with {words}"):
+                call()
+        with pytest.raises(RuntimeError, match="with a negative slope which is not supported"):
+            F.elu_(x.clone(), -1.0)
+        assert forward_ad.unpack_dual(x.asinh()).tangent is not None
+        assert (torch.tensor([4.0]) // 2).tolist() == [2.0]
+
+
+@pytest.mark.usefixtures("executor")
+def test_sums_into_another_dtype_than_asked_for():
+    x = torch.ones(3)
+    for name in ("cumsum", "cumprod"):
+        with pytest.raises(RuntimeError, match="Expected out tensor to have dtype double, but got float"):
+            getattr(torch, name)(x, 0, dtype=torch.float64, out=torch.zeros(3))
+        with pytest.raises(RuntimeError, match="input tensor dtype float and output tensor dtype double"):
+            getattr(x, name + "_")(0, dtype=torch.float64)
+        assert getattr(x, name + "_")(0, dtype=torch.float32) is x
+        assert getattr(torch, name)(x, 0, out=torch.zeros(3, dtype=torch.int64)).dtype is torch.int64

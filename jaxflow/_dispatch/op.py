@@ -85,19 +85,26 @@ class Underived:
         text: its words.
         which: a function of the node's inputs, plain numbers among them, and of whether the op was written
             into its first operand; by default all calls.
+        forward: the words of the NotImplementedError that a tangent raises; by default what backward raises.
     """
 
-    __slots__ = ("error", "text", "which")
+    __slots__ = ("error", "forward", "text", "which")
 
     def __init__(self, error: type[Exception], text: str,
-                 which: Callable[[Sequence, bool], bool] = lambda inputs, inplace: True) -> None:
-        self.error, self.text, self.which = error, text, which
+                 which: Callable[[Sequence, bool], bool] = lambda inputs, inplace: True,
+                 forward: str = "") -> None:
+        self.error, self.text, self.which, self.forward = error, text, which, forward
+
+    def of_tangents(self, inplace: bool) -> Exception:
+        """What a call raises whose operands have tangents."""
+        kind, text = (NotImplementedError, self.forward) if self.forward else (self.error, self.text)
+        return kind(text.replace("{_}", "_" * inplace))
 
 
 def in_place(error: type[Exception], text: str,
-             which: Callable[[Sequence], bool] = lambda inputs: True) -> Underived:
+             which: Callable[[Sequence], bool] = lambda inputs: True, forward: str = "") -> Underived:
     """`Underived` of calls that are written into their first operand, those ``which`` holds for."""
-    return Underived(error, text, lambda inputs, inplace: inplace and which(inputs))
+    return Underived(error, text, lambda inputs, inplace: inplace and which(inputs), forward)
 
 
 TENSOR, TENSORS, SCALAR, STATIC = "tensor", "tensors", "scalar", "static"

@@ -99,6 +99,10 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
     if op.broadcast:
         shape = broadcast_shapes(*_shapes(kinds, layout, masks_first=into is None))
     if into is not None:
+        asked = op.named(static).get("dtype") if "inplace" in op.variants else None
+        if asked is not None and asked is not into.dtype:
+            raise RuntimeError(f"Bad in-place call: input tensor dtype {into.dtype.c_name} and output tensor "
+                               f"dtype {asked.c_name} should match")
         # Of a wrong shape and a wrong dtype PyTorch names the shape.
         if shape is not None and shape != into.shape:
             raise _wrong_shape(shape, into)

@@ -173,7 +173,8 @@ def _floor_quotient(a, b):
 
 @op(promote="default", operators="__floordiv__ __rfloordiv__ __ifloordiv__", grad_name="NotImplemented",
     saves="none", underived=Underived(
-        RuntimeError, "derivative for aten::floor_divide{_} is not implemented"),
+        RuntimeError, "derivative for aten::floor_divide{_} is not implemented",
+        forward="Trying to use forward AD with aten::floor_divide{_} that does not support it."),
     numbers="all", guard=_by_zero)
 def floor_divide(input, other, /):
     """The quotient rounded down, broadcast."""

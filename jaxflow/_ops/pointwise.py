@@ -80,7 +80,8 @@ for _name in ("acosh", "asinh", "atanh"):
     _NODES[_name] = {
         "inplace_grad_name": f"{_name.title()}Backward1",
         "underived": in_place(NotImplementedError, f"the derivative for 'inplace version of {_name}' is not "
-                              "implemented."),
+                              "implemented.", forward=f"Trying to use forward AD with {_name}_ that does not "
+                              "support it because it has not been implemented yet."),
     }
 
 for _name, _fn, _saves, _kernel, _aliases, _doc in _FLOAT_ROWS:

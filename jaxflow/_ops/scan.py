@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import EXPECTED, Out, Tensor, op
+from jaxflow._dispatch.op import EXACT, EXPECTED, Out, Tensor, op
 
 from ._support import (
     added_to_zero,
@@ -78,13 +78,13 @@ def _cumulate(name, fn, input, dim, dtype):
     return fn(x, axis).astype(input.dtype).reshape(input.shape)
 
 
-@op(variants="function method inplace out", saves="none", out=Out(follows=True))
+@op(variants="function method inplace out", saves="none", out=Out(EXACT.text, follows=True))
 def cumsum(input, /, dim, *, dtype=None):
     """The sums of the elements up to each one along ``dim``; integers add up in int64."""
     return _cumulate("cumsum", _running(jnp.add, 0, jnp.cumsum), input, dim, dtype)
 
 
-@op(variants="function method inplace out", saves=("input", "result"), out=Out(follows=True))
+@op(variants="function method inplace out", saves=("input", "result"), out=Out(EXACT.text, follows=True))
 def cumprod(input, /, dim, *, dtype=None):
     """The products of the elements up to each one along ``dim``; integers multiply in int64."""
     return _cumulate("cumprod", _running(jnp.multiply, 1, jnp.cumprod), input, dim, dtype)
