@@ -137,3 +137,22 @@ def test_sums_into_another_dtype_than_asked_for():
             getattr(x, name + "_")(0, dtype=torch.float64)
         assert getattr(x, name + "_")(0, dtype=torch.float32) is x
         assert getattr(torch, name)(x, 0, out=torch.zeros(3, dtype=torch.int64)).dtype is torch.int64
+
+
+@pytest.mark.usefixtures("executor")
+def test_some_write_results_with_history_and_lose_it():
+    x = torch.tensor([4.0, 5.0], requires_grad=True)
+    for call in (lambda out: torch.floor_divide(x, 2, out=out), lambda out: torch.heaviside(x, x, out=out),
+                 lambda out: torch.alias_copy(x, out=out), lambda out: torch.unsqueeze_copy(x, 0, out=out)):
+        out = call(torch.empty(0))
+        assert out.requires_grad and type(out.grad_fn).__name__ == "NotImplemented"
+        with pytest.raises(RuntimeError, match="derivative for .* is not implemented"):
+            out.sum().backward()
+        with torch.no_grad():
+            assert not call(torch.empty(0)).requires_grad
+    assert torch.floor_divide(x, 2, out=torch.zeros(2)).tolist() == [2.0, 2.0]
+    leaf = torch.zeros(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place"):
+        torch.alias_copy(x, out=leaf)
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        torch.exp(x, out=torch.zeros(2))

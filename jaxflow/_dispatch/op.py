@@ -55,19 +55,21 @@ class Out:
             and the names of the others.
         strides: those of one that is resized: a function of its shape, the operands and the static arguments
             (None: contiguous).
+        lost: operands may require grad. So does ``out`` then, but backward through it raises.
     """
 
-    __slots__ = ("before", "casts", "copied", "error", "follows", "refuses", "resizes", "rows", "strides",
-                 "text")
+    __slots__ = ("before", "casts", "copied", "error", "follows", "lost", "refuses", "resizes", "rows",
+                 "strides", "text")
 
     def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
                  refuses: Callable[..., bool] = _differ, casts: bool = False,
                  follows: bool | str = False, resizes: bool = False, rows: bool = False,
-                 copied: bool = False, before: Out | None = None, strides: Callable | None = None) -> None:
+                 copied: bool = False, before: Out | None = None, strides: Callable | None = None,
+                 lost: bool = False) -> None:
         self.text, self.error, self.refuses = text, error, refuses
         self.casts, self.follows, self.resizes = casts or bool(follows), follows, resizes
         self.rows, self.copied = rows, copied
-        self.before, self.strides = before, strides
+        self.before, self.strides, self.lost = before, strides, lost
 
 
 #: The words in which most kernels refuse an ``out=`` of another dtype than their result's.

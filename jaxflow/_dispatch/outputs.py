@@ -14,8 +14,10 @@ from jaxflow._core.warning import warn_once
 from .door import apply
 from .forward import is_dual
 from .inplace import check_apart, check_writable
+from .not_derived import without_derivative
 from .op import OPS, Op, Out
 from .state import state
+from .viewing import alias
 from .writes import write
 
 _ANY = Out()
@@ -50,7 +52,8 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
 
 def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None, rule: Out) -> Tensor:
     """The result in the dtype of ``out``, which takes it: what follows cannot fail."""
-    if state.grad and (out._requires_grad or result._requires_grad):
+    recorded = state.grad and (out._requires_grad or result._requires_grad)
+    if recorded and not rule.lost:
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but "
             "one of the arguments requires grad."
@@ -66,7 +69,10 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
         check_apart(op, out, args)
     if have is not want:
         result = apply(OPS["_to_dtype"], (result,), (want,))
-    check_writable(out, False)
+    check_writable(out, recorded)
+    if recorded:
+        result = without_derivative(
+            alias(result), f"aten::{name}", *(t for t in (out, *args) if isinstance(t, Tensor)))
     if out._aval.shape != result._aval.shape and out._aval.numel and not rule.resizes:
         warnings.warn(
             "An output with one or more elements was resized since it had shape "

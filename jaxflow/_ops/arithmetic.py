@@ -175,7 +175,7 @@ def _floor_quotient(a, b):
     saves="none", underived=Underived(
         RuntimeError, "derivative for aten::floor_divide{_} is not implemented",
         forward="Trying to use forward AD with aten::floor_divide{_} that does not support it."),
-    numbers="all", guard=_by_zero)
+    numbers="all", guard=_by_zero, out=Out(lost=True))
 def floor_divide(input, other, /):
     """The quotient rounded down, broadcast."""
     return _floor_quotient(input, other)

@@ -159,7 +159,7 @@ def _heaviside_dtypes(*operands):
 @op(promote="default", check=_heaviside_dtypes, grad_name="NotImplemented", saves="none",
     underived=Underived(RuntimeError, "derivative for aten::heaviside{_} is not implemented",
                         forward="Trying to use forward AD with aten::heaviside{_} that does not support it."),
-    out="heaviside is not yet implemented for tensors with different dtypes.")
+    out=Out("heaviside is not yet implemented for tensors with different dtypes.", lost=True))
 def heaviside(input, values, /):
     """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
     if is_bool(input):

@@ -25,7 +25,8 @@ def _shown(input, name, *static):
 
 
 def _copy(view: str, variants: str = "function out"):
-    return dict(variants=variants, saves="none", grad_name=f"{view}Backward0_copy", out=EXACT)
+    return dict(variants=variants, saves="none", grad_name=f"{view}Backward0_copy",
+                out=Out(EXACT.text, lost=True))
 
 
 @op(**_copy("Alias"))
