@@ -119,6 +119,16 @@ def test_what_a_view_says_of_its_node_is_its_own():
     assert [x[k].grad_fn._saved_index for k in range(3)] == [0, 1, 2]
 
 
+def test_a_view_of_the_same_dtype_has_no_base():
+    x = torch.ones(2)
+    y = x.view(torch.float32)
+    assert y is not x and y._base is None
+    y.add_(1)
+    assert x.tolist() == [2, 2] and x._version == y._version == 1
+    z = torch.ones(2, requires_grad=True).view(torch.float32)
+    assert not z.requires_grad and z._base is None
+
+
 def test_a_function_that_returns_its_input_has_new_strides_for_single_elements():
     class Same(torch.autograd.Function):
         @staticmethod

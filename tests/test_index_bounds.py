@@ -92,6 +92,12 @@ def test_looking_up_where_there_is_nothing():
     assert torch.ones(0, 1).index_select(0, owed([0])[:0]).shape == (0, 1)
 
 
+def test_pieces_of_another_dtype():
+    x = torch.tensor([1.0, 4.0])
+    assert torch.diff(x, append=torch.tensor([9])).tolist() == [3.0, 5.0]
+    assert torch.diff(torch.tensor([1, 4]), prepend=x).dtype is torch.float32
+
+
 def test_pieces_that_do_not_fit():
     with pytest.raises(RuntimeError, match="expects prepend or append to be the same dimension as input"):
         torch.diff(torch.ones(2, 1), dim=-2, append=torch.ones(3))

@@ -98,6 +98,7 @@ def test_operations_without_a_derivative():
                        (lambda x: x.heaviside_(x.detach() * 1), "heaviside_")):
         result, _ = made(call)
         assert type(result.grad_fn).__name__ == "NotImplemented"
+        assert result.grad_fn.name() == "torch::autograd::NotImplemented"
         with pytest.raises(RuntimeError, match=f"derivative for aten::{what} is not implemented"):
             result.sum().backward()
     assert not (torch.tensor([4]) // 2).requires_grad

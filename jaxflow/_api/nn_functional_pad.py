@@ -36,6 +36,13 @@ def pad(
     """
     pad = tuple(pad)
     if mode == "constant":
+        if len(pad) % 2:
+            raise RuntimeError("Padding length must be divisible by 2")
+        if len(pad) > 2 * input._aval.ndim:
+            raise RuntimeError(
+                "Padding length should be less than or equal to two times the input dimension but got "
+                f"padding length {len(pad)} and input of dimension {input._aval.ndim}"
+            )
         return apply(constant_pad_nd, (input, 0 if value is None else value), (pad,))
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')

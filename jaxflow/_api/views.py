@@ -79,11 +79,10 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tens
     if len(shape) == 1:
         shape = (dtypes.given_dtype(shape[0]),)
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-        # Other bytes, or the same: PyTorch has no derivative for either.
-        memory = self.detach() if self.requires_grad else self
+        # Other bytes, or the same, which is no view of a base there: PyTorch has no derivative for either.
         if shape[0] is self._aval.dtype and not is_marked(self):
-            return apply_view("alias", memory)
-        return apply_view("view_dtype", memory, (shape[0],))
+            return self.detach()
+        return apply_view("view_dtype", self.detach() if self.requires_grad else self, (shape[0],))
     return apply_view("view", self, (ints(shape),))
 
 

@@ -19,7 +19,7 @@ from jaxflow._core.hooks import RemovableHandle
 from .saved_names import SAVED_NAMES
 
 # PyTorch's name() of these nodes tells their C++ namespace, which those of the derivative table lack.
-_WRITTEN_BY_HAND = frozenset(("CopySlices", "CopyBackwards"))
+_WRITTEN_BY_HAND = frozenset(("CopySlices", "CopyBackwards", "NotImplemented"))
 
 # In the place of a guard's edge: what is guarded is the node's own result.
 RESULT = "result"

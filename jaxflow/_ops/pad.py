@@ -27,11 +27,11 @@ def constant_pad_nd(input, /, pad, value: Scalar = 0):
         value: what the new positions hold.
     """
     if len(pad) % 2:
-        raise RuntimeError("Padding length must be divisible by 2")
+        raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) > 2 * input.ndim:
         raise RuntimeError(
-            "Padding length should be less than or equal to two times the input dimension but got "
-            f"padding length {len(pad)} and input of dimension {input.ndim}"
+            "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
+            f"{len(pad)} while the input has {input.ndim} dimensions."
         )
     pairs = _pairs(pad, input.ndim)
     for size, (before, after) in zip(input.shape, pairs):

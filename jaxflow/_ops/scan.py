@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER, from_numpy_dtype
+from jaxflow._core.promotion import promote_types
 from jaxflow._dispatch.op import EXACT, EXPECTED, Out, Tensor, op
 
 from ._support import (
@@ -187,7 +188,11 @@ def diff(input, /, n=1, dim=-1, prepend: Tensor = None, append: Tensor = None):
     if n == 0:
         return input
     parts = [x for x in (prepend, input, append) if x is not None]
-    x = jnp.concatenate(parts, axis) if len(parts) > 1 else input
+    if len(parts) > 1:
+        found = functools.reduce(promote_types, [from_numpy_dtype(part.dtype) for part in parts])
+        x = jnp.concatenate([as_dtype(part, found) for part in parts], axis)
+    else:
+        x = input
     size = x.shape[axis]
     for _ in range(min(n, size)):
         length = x.shape[axis]
