@@ -147,13 +147,25 @@ def apply_plan(plan: Plan, args: list, plain: bool = False) -> tuple[Tensor, ...
     outs = run(plan, values)
     tensors = tuple(map(make, outs))
     if grad and state.grad and plan.differentiable:
-        node = _record(plan, args, values, outs)
+        reached = _reached(plan, args)
+        node = _record(plan, args, values, outs) if True in reached else None
         for i, t in enumerate(tensors):
-            if plan.diff_outputs[i] and node is not None:
+            if reached[i] and node is not None:
                 init_history(t, node, i)
                 if node._guards.__class__ is _WithResult:
                     _guard_result(node, t, i)
     return tensors
+
+
+def _reached(plan: Plan, args: list) -> Sequence[bool]:
+    """Which results of a backward require grad: NOTE [Constant gradients]."""
+    if plan.depends is None:
+        return plan.diff_outputs
+    varying = 0
+    for i, a in enumerate(args):
+        if isinstance(a, Tensor) and a._requires_grad:
+            varying |= 1 << i
+    return [d and bits & varying != 0 for d, bits in zip(plan.diff_outputs, plan.depends, strict=True)]
 
 
 def run_plan(plan: Plan, args: list) -> list[Value]:

@@ -43,6 +43,8 @@ class Plan:
             ``jitted`` uses, and the other way round: nothing is traced twice.
         out_avals: what comes out.
         diff_outputs: which outputs may require grad.
+        depends: of the plan of a backward, for each result the set of inputs that it has a derivative by, as
+            bits of a number; None where that is any of them. See NOTE [Constant gradients].
         arrays: how many of the inputs are arrays.
         faces: the inputs that a node's ``next_functions`` lists.
         holds: the inputs that PyTorch's node holds; None for those that the backward reads.
@@ -63,7 +65,7 @@ class Plan:
             than the rest of recording it does.
     """
 
-    __slots__ = ("arity", "arrays", "backs", "batched", "computed", "device", "diff_outputs",
+    __slots__ = ("arity", "arrays", "backs", "batched", "computed", "depends", "device", "diff_outputs",
                  "differentiable", "faces", "fn", "grad_name", "held_results", "holds", "host", "jaxpr",
                  "jitted", "keeps", "kinds", "line", "make_fn", "member", "name", "node", "origin",
                  "out_avals", "preserve", "quick", "recomputes", "rent", "returns", "saves", "single",
@@ -102,6 +104,7 @@ class Plan:
         self.arrays = len(arrays)
         self.faces = arrays if faces is None else faces
         self.twice = twice
+        self.depends: tuple[int, ...] | None = None
         self.vjps: dict = {}
         self.batched: dict | None = None
         self.computed: dict[tuple, Plan] | None = None
@@ -178,7 +181,7 @@ def traced_jaxpr(plan: Plan) -> ClosedJaxpr:
 
 
 # What a plan has in common with those of the same operation in other sizes.
-_COPIED = ("arity", "arrays", "device", "diff_outputs", "differentiable", "faces", "grad_name",
+_COPIED = ("arity", "arrays", "depends", "device", "diff_outputs", "differentiable", "faces", "grad_name",
            "held_results", "holds", "keeps", "name", "node", "preserve", "recomputes", "returns", "saves",
            "single", "twice")
 
@@ -188,14 +191,16 @@ class Vjp:
 
     ``plan`` takes the inputs listed in ``kept``, then one cotangent for each output in ``defined``; it
     returns one gradient for each input listed in ``wanted``. A node holds what is ``noted``: what is kept,
-    and all plain numbers, which it can show.
+    and all plain numbers, which it can show. ``reads`` are for each gradient the bits of what it is made of:
+    of the inputs and kept results, then of the cotangents; ``silent`` are for each the numbers of those that
+    ``plan`` does not take. See NOTE [Constant gradients].
     """
 
-    __slots__ = ("defined", "kept", "noted", "plan", "wanted")
+    __slots__ = ("defined", "kept", "noted", "plan", "reads", "silent", "wanted")
 
-    def __init__(self, plan: Plan, kept, wanted, defined, noted) -> None:
+    def __init__(self, plan: Plan, kept, wanted, defined, noted, reads=(), silent=()) -> None:
         self.plan, self.kept, self.wanted, self.defined = plan, kept, wanted, defined
-        self.noted = noted
+        self.noted, self.reads, self.silent = noted, reads, silent
 
     def of(self, plan: Plan) -> Vjp:
         """This, as a backward of ``plan``; noted where the interpreter looks for it."""

@@ -32,6 +32,7 @@ from jax.interpreters import partial_eval
 from jaxflow._core.aval import Aval
 from jaxflow._ops._xla import held_back
 
+from .dependence import among, reads_of
 from .evaluate import evaluate
 from .plan import Plan, Vjp, struct_of
 
@@ -111,14 +112,19 @@ def forward_and_backward(plan: Plan, wanted: tuple, with_ct: tuple, inputs, cota
 def finish_vjp(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, with_ct: tuple) -> Vjp:
     """The Vjp of a function of inputs of these ``kinds`` and cotangents, dead code removed."""
     closed, kept = _live(plan, backward, kinds, wanted, with_ct)
+    reads = reads_of(plan, len(kinds), wanted, with_ct, kept, closed.jaxpr)
+    depends, silent = among(reads, len(kinds), kept, len(with_ct))
     name = plan.name + "_vjp"
     out_avals = [plan.kinds[i] for i in wanted]
     fn = function_of(closed, late_inputs(plan, kept))
     vjp_plan = Plan(name, fn, [*(kinds[i] for i in kept), *(plan.out_avals[i] for i in with_ct)], out_avals,
                     device=plan.device, grad_name=backward_name(plan.grad_name), single=False,
-                    differentiable=_varying(closed.jaxpr) if plan.twice is None else plan.twice, jaxpr=closed)
+                    differentiable=list(map(bool, depends)) if plan.twice is None else plan.twice,
+                    jaxpr=closed)
+    vjp_plan.depends = tuple(depends)
     numbers = {i for i, kind in enumerate(plan.kinds) if not isinstance(kind, Aval)}
-    return Vjp(vjp_plan, kept, wanted, with_ct, tuple(sorted({*kept, *numbers}))).of(plan)
+    found = Vjp(vjp_plan, kept, wanted, with_ct, tuple(sorted({*kept, *numbers})), tuple(reads), silent)
+    return found.of(plan)
 
 
 def late_inputs(plan: Plan, kept: tuple[int, ...]) -> tuple[int, ...]:
@@ -147,15 +153,6 @@ def function_of(closed: ClosedJaxpr, late: tuple[int, ...] = ()) -> Callable:
         )))
 
     return fn
-
-
-def _varying(jaxpr) -> list[bool]:
-    """Which results depend on an input. The others (the gradient of a rounding) are new zeros."""
-    varying = set(jaxpr.invars)
-    for eqn in jaxpr.eqns:
-        if any(isinstance(v, Var) and v in varying for v in eqn.invars):
-            varying.update(eqn.outvars)
-    return [isinstance(v, Var) and v in varying for v in jaxpr.outvars]
 
 
 def _kept_anyway(plan: Plan) -> tuple[int, ...]:

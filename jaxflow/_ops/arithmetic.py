@@ -168,7 +168,8 @@ def _floor_quotient(a, b):
     floored = jnp.where(quotient - floored > 0.5, floored + 1, floored)
     ratio = divide(a, b)
     floored = jnp.where(quotient == 0, jnp.copysign(jnp.zeros_like(a), ratio), floored)
-    return jnp.where(b == 0, ratio, floored)
+    # Rounding is constant between its steps; of a division by zero, which is not rounded, too.
+    return jax.lax.stop_gradient(jnp.where(b == 0, ratio, floored))
 
 
 @op(promote="default", operators="__floordiv__ __rfloordiv__ __ifloordiv__", grad_name="NotImplemented",

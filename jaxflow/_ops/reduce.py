@@ -365,6 +365,22 @@ def _extreme_size_jvp(dims, keepdim, largest, primals, tangents):
     return found.reshape(slope.shape), slope
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2))
+def _length(x, dims, keepdim):
+    """The norm of order 2. At the zero vector its derivative is 0, and as in PyTorch its second one nan."""
+    squares = (x * jnp.conj(x)).real if is_complex(x) else x**2
+    return jnp.sqrt(jnp.sum(squares, dims, keepdims=keepdim))
+
+
+@_length.defjvp
+def _length_jvp(dims, keepdim, primals, tangents):
+    (x,), (dx,) = primals, tangents
+    norm = _length(x, dims, True)
+    along = jnp.where(norm == 0, 0, x / as_dtype(norm, x.dtype))
+    slope = (jnp.conj(along) * dx).real if is_complex(x) else along * dx
+    return norm if keepdim else jnp.squeeze(norm, dims), jnp.sum(slope, dims, keepdims=keepdim)
+
+
 def vector_norm(x, ord, dims, keepdim):
     """The norm of order ``ord`` over ``dims`` of floating or complex ``x``; real.
 
@@ -376,8 +392,7 @@ def vector_norm(x, ord, dims, keepdim):
     if ord == 1:
         return jnp.sum(size, dims, keepdims=keepdim)
     if ord == 2:
-        squares = wide(x) * jnp.conj(wide(x)) if is_complex(x) else wide(x) ** 2
-        return _root(jnp.sum(squares.real, dims, keepdims=keepdim))
+        return _length(wide(x), dims, keepdim)
     if abs(ord) == math.inf:
         return _extreme_size(size, dims, keepdim, ord > 0)
     zero = size == 0

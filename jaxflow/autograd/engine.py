@@ -34,6 +34,7 @@ from jaxflow._dispatch.state import state
 
 from . import anomaly_mode, node_hooks
 from .accumulate import Publication, add, check_takes, run_post_accumulate_hooks
+from .silent import read_silently
 from .wording import current_maker, overwritten
 
 Edge = tuple[Any, int]
@@ -347,6 +348,8 @@ class _Walk:
         found = apply_plan(vjp.plan, args + cotangents)
         if guards:
             _pass_on_guards(guards, found)
+        if vjp.silent:
+            read_silently(plan, vjp, edges, found)
         return found
 
 

@@ -1,0 +1,142 @@
+"""What each gradient of a backward depends on, so that ``create_graph`` gives a history to no constant.
+
+NOTE [Constant gradients]
+    All gradients of a node come from one plan, but each from operands of its own: of ``x @ w`` the gradient
+    of ``x`` reads ``w`` and the cotangent, and of ``a + x @ w`` that of ``a`` the cotangent alone. As in
+    PyTorch, where each is a formula of its own, a gradient requires grad where something it is made of
+    does. The jaxpr of the backward tells; what only decides between elements (a mask, an index) has no
+    derivative, and so nothing that is computed from integers or bools counts.
+
+    Two things it does not tell. Where PyTorch computes all gradients by one operation (`_JOINT`), each
+    requires grad where any operand of that does, though it may give its sizes alone (``avg_pool2d``):
+    operands that its node holds and our backward does not read are silent, and get a gradient of zeros. And
+    of operations on empty tensors jax leaves parts out, so those are asked of the same operation on more
+    elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax.extend.core import Var
+
+from jaxflow._core.aval import Aval, aval_of
+
+from .plan import NoneKind, Plan
+
+#: Nodes whose gradients PyTorch computes by one operation, which has a derivative of its own.
+_JOINT = frozenset("""
+    AdaptiveAvgPool2DBackward0 AdaptiveAvgPool3DBackward0 AdaptiveMaxPool2DBackward0
+    AdaptiveMaxPool3DBackward0 AvgPool2DBackward0 AvgPool3DBackward0 ConvolutionBackward0 EluBackward0
+    FractionalMaxPool2DBackward0 FractionalMaxPool3DBackward0 GridSampler2DBackward0 GridSampler3DBackward0
+    HardshrinkBackward0 HardtanhBackward0 LeakyReluBackward0 LeakyReluBackward1 MaxPool2DWithIndicesBackward0
+    MaxPool3DWithIndicesBackward0 NativeBatchNormBackward0 NativeLayerNormBackward0 NllLossBackward0
+    NllLoss2DBackward0 PreluKernelBackward0 ReflectionPad1DBackward0 ReflectionPad2DBackward0
+    ReflectionPad3DBackward0 ReluBackward0 ReplicationPad1DBackward0 ReplicationPad2DBackward0
+    ReplicationPad3DBackward0 RreluWithNoiseBackward0 SoftshrinkBackward0 ThresholdBackward0
+""".split())
+#: The extent that stands for 0 where an empty operation is asked as one that is not.
+_SOME = 2
+
+
+def dependence(jaxpr: Any, of: Sequence[int] | None = None) -> list[int]:
+    """For each result of a jaxpr the set of inputs that it has a derivative by, as bits of a number.
+
+    ``of`` are the sets of the inputs themselves, where they are results of something else.
+    """
+    sets: dict = {}
+    for i, v in enumerate(jaxpr.invars):
+        sets[v] = 1 << i if of is None else of[i]
+
+    def read(v: Any) -> int:
+        return sets.get(v, 0) if isinstance(v, Var) else 0
+
+    for eqn in jaxpr.eqns:
+        given = [read(v) for v in eqn.invars]
+        if not any(given):
+            continue
+        inner = _called(eqn)
+        if inner is not None and len(inner.invars) == len(given):
+            found = dependence(inner, given)
+        else:  # a loop or a branch, of which any result may depend on anything
+            union = 0
+            for bits in given:
+                union |= bits
+            found = [union] * len(eqn.outvars)
+        for v, bits in zip(eqn.outvars, found, strict=True):
+            if bits and jnp.issubdtype(v.aval.dtype, jnp.inexact):
+                sets[v] = bits
+    return [read(v) for v in jaxpr.outvars]
+
+
+def _called(eqn: Any) -> Any:
+    """The jaxpr of an equation that only calls a function."""
+    if eqn.primitive.name in ("scan", "while", "cond"):
+        return None
+    inner = eqn.params.get("jaxpr") or eqn.params.get("call_jaxpr") or eqn.params.get("fun_jaxpr")
+    return getattr(inner, "jaxpr", inner)
+
+
+def reads_of(plan: Plan, held: int, wanted: tuple, with_ct: tuple, kept: tuple, jaxpr: Any) -> list[int]:
+    """For each gradient the set of what it is made of: the ``held`` inputs, then the cotangents.
+
+    ``jaxpr`` is that of the backward, which takes the inputs ``kept`` and the cotangents.
+    """
+    if held == len(plan.kinds) + len(plan.keeps) and _is_empty(plan):
+        other = _of_some_elements(plan)
+        if other is not None:
+            needs = tuple(i in wanted for i in range(len(plan.kinds)))
+            defined = tuple(i in with_ct for i in range(len(plan.out_avals)))
+            return list(other.vjp(needs, None if defined == other.diff_outputs else defined).reads)
+    numbers = [*kept, *(held + k for k in range(len(with_ct)))]
+    found = [sum(1 << number for i, number in enumerate(numbers) if bits >> i & 1)
+             for bits in dependence(jaxpr)]
+    if plan.grad_name not in _JOINT:
+        return found
+    held_too = {*kept, *(plan.holds or ()), *(wanted if plan.saves in ("result", "both") else ())}
+    bits = sum(1 << i for i in held_too if i < len(plan.kinds) and _varies(plan.kinds[i]))
+    for one in found:
+        bits |= one
+    return [bits] * len(found)
+
+
+def among(reads: Sequence[int], held: int, kept: tuple, cotangents: int) -> tuple[list[int], tuple]:
+    """The same for the inputs of the backward's own plan, and the inputs that are not among those.
+
+    The second is for each gradient a tuple of the numbers of inputs, or empty where there are none.
+    """
+    numbers = [*kept, *(held + k for k in range(cotangents))]
+    own = [sum(1 << i for i, number in enumerate(numbers) if bits >> number & 1) for bits in reads]
+    silent = tuple(tuple(i for i in range(held) if bits >> i & 1 and i not in kept) for bits in reads)
+    return own, silent if any(silent) else ()
+
+
+def _of_some_elements(plan: Plan) -> Plan | None:
+    """The same operation where no extent of an operand is 0; None where there is no such thing."""
+    if plan.origin is None:
+        return None
+    from . import planning  # which stands above
+
+    op, static, layout, present = plan.origin
+    kinds: list = [NoneKind] * (sum(count for _, _, count in layout) + 2 * op.random)
+    for at, kind in zip(present, plan.kinds, strict=True):
+        kinds[at] = _filled(kind) if isinstance(kind, Aval) else kind
+    try:
+        return planning.build(op, tuple(kinds), static)
+    except Exception:  # sizes that only go together where they are 0: the operation is asked as it is
+        return None
+
+
+def _is_empty(plan: Plan) -> bool:
+    """Whether an operand has no elements."""
+    return any(n.__class__ is int and n == 0 for k in plan.kinds if isinstance(k, Aval) for n in k.shape)
+
+
+def _filled(aval: Aval) -> Aval:
+    return aval_of(tuple(n or _SOME for n in aval.shape), aval.dtype, aval.device)
+
+
+def _varies(kind: Any) -> bool:
+    return isinstance(kind, Aval) and kind.dtype.category >= 2
