@@ -1,5 +1,7 @@
 """Calls that PyTorch takes though a newer form exists, or with less than one would think."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,10 @@ def square(number=1.0):
      lambda: torch.addmv(torch.ones(2), square(), torch.ones(2), beta=3, alpha=2)),
     (lambda: torch.addr(3, square(), 2, torch.ones(2), torch.ones(2)),
      lambda: torch.addr(square(), torch.ones(2), torch.ones(2), beta=3, alpha=2)),
+    (lambda: square().addr_(3, 2, torch.ones(2), torch.ones(2)),
+     lambda: square().addr_(torch.ones(2), torch.ones(2), beta=3, alpha=2)),
+    (lambda: square().addbmm_(3, torch.ones(3, 2, 2), torch.ones(3, 2, 2)),
+     lambda: square().addbmm_(torch.ones(3, 2, 2), torch.ones(3, 2, 2), beta=3)),
 ])
 def test_factors_may_come_before_the_tensors(old, new):
     assert old().tolist() == new().tolist()
@@ -93,3 +99,64 @@ def test_data_is_not_deleted():
     with pytest.raises(RuntimeError, match="Deleting tensor data is not allowed"):
         del w.data
     assert w.tolist() == [1, 1]
+
+
+def test_similarity_of_a_number_and_a_vector():
+    assert torch.cosine_similarity(torch.tensor(2), torch.tensor([3.0, 1.0]), 0).item() == pytest.approx(
+        4 / 20 ** 0.5)
+
+
+def warned(call):
+    """What a call warns of, with the memory of what was said before left alone."""
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        torch.set_warn_always(True)
+        try:
+            call()
+        finally:
+            torch.set_warn_always(False)
+    return [str(w.message) for w in given]
+
+
+def test_memory_that_may_not_be_written_to():
+    array = np.arange(3.0)
+    array.flags.writeable = False
+    for call in (lambda: torch.from_numpy(array), lambda: torch.as_tensor(array),
+                 lambda: torch.from_numpy(np.broadcast_to(np.zeros(1), 3)),
+                 lambda: torch.frombuffer(b"abcd", dtype=torch.uint8)):
+        (message,) = warned(call)
+        assert "is not writable" in message
+    for call in (lambda: torch.tensor(array), lambda: torch.from_numpy(array.copy()),
+                 lambda: torch.from_numpy((torch.ones(2) + 1).numpy()),
+                 lambda: torch.frombuffer(bytearray(4), dtype=torch.uint8)):
+        assert not warned(call)
+
+
+def test_what_has_no_deterministic_form_in_pytorch():
+    def put():
+        return torch.zeros(3).put_(torch.tensor([0]), torch.ones(1))
+
+    def unpool():
+        return F.max_unpool2d(torch.ones(1, 1, 1, 1), torch.zeros(1, 1, 1, 1, dtype=torch.int64), 2)
+
+    for call, name in ((put, "put_"), (unpool, "max_unpooling2d_forward_out")):
+        try:
+            torch.use_deterministic_algorithms(True, warn_only=True)
+            (message,) = warned(call)
+            assert message.startswith(f"{name} does not have a deterministic implementation")
+            torch.use_deterministic_algorithms(True)
+            with pytest.raises(RuntimeError, match=f"{name} does not have a deterministic implementation"):
+                call()
+        finally:
+            torch.use_deterministic_algorithms(False)
+        assert not warned(call)
+
+
+@pytest.mark.parametrize("shape", [(5, 0, 8), (0, 5, 8)])
+def test_attention_without_a_batch(shape):
+    x = torch.zeros(shape, requires_grad=True)
+    found = torch.nn.TransformerEncoderLayer(8, 2, 16)(x)
+    found.sum().backward()
+    assert found.shape == x.grad.shape == shape
+    found, shares = torch.nn.MultiheadAttention(8, 2)(x, x, x)
+    assert found.shape == shape and shares.shape == (shape[1], shape[0], shape[0])

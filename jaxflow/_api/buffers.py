@@ -52,6 +52,12 @@ def frombuffer(
     data = _bytes_of(buffer)
     if data is None:
         raise ValueError("object does not implement Python buffer protocol.")
+    if data.readonly:
+        warn_once(
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means "
+            "you can write to the underlying (supposedly non-writable) buffer using the tensor. You may want "
+            "to copy the buffer to protect its data or make it writable before converting it to a tensor. "
+            "This type of warning will be suppressed for the rest of this program.")
     length, size = len(data), dtype.itemsize
     if not length or not count:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")

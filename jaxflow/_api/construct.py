@@ -16,6 +16,7 @@ from jaxflow._core.cast import cast_numpy
 from jaxflow._core.geometry import is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Untracked, Value, device_array, host_array
+from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import met
@@ -172,6 +173,7 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    warn_of_read_only(ndarray)
     return imported(ndarray)
 
 
@@ -181,6 +183,21 @@ def from_torch(data: Any, device: Any = None) -> Tensor:
     if device is None and data.device.type == devices.accelerator() == "cuda":
         device = devices.device("cuda", data.device.index)
     return imported(torchs.array_of(data), "cpu" if device is None else device)
+
+
+def warn_of_read_only(array: np.ndarray) -> None:
+    """Warn, once, of an array that may not be written to, as PyTorch does, which would write to it.
+
+    What ``Tensor.numpy()`` returns is read-only here and not in PyTorch: those are views of what nobody may
+    write to either, and pass.
+    """
+    if not array.flags.writeable and (array.flags.owndata or (
+            isinstance(array.base, np.ndarray) and array.base.flags.writeable)):
+        warn_once(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This "
+            "means writing to this tensor will result in undefined behavior. You may want to copy the array "
+            "to protect its data or make it writable before converting it to a tensor. This type of warning "
+            "will be suppressed for the rest of this program.")
 
 
 def imported(array: np.ndarray, device: Any = "cpu") -> Tensor:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from jaxflow._dispatch import policy
 from jaxflow._dispatch.composite import composite
 
-_mode = {"warn_only": False}
-
 
 @composite("function")
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -26,7 +24,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
             f"{type(mode).__name__}"
         )
     policy.one_executor = mode
-    _mode["warn_only"] = warn_only
+    policy.only_warn = warn_only
 
 
 @composite("function")
@@ -38,7 +36,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 @composite("function")
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Whether only a warning was asked for."""
-    return _mode["warn_only"]
+    return policy.only_warn
 
 
 _MODES = {"default": 0, "warn": 1, "error": 2}
@@ -65,4 +63,4 @@ def get_deterministic_debug_mode() -> int:
     """What `set_deterministic_debug_mode` would have to be given to get the present mode."""
     if not policy.one_executor:
         return 0
-    return 1 if _mode["warn_only"] else 2
+    return 1 if policy.only_warn else 2

@@ -7,6 +7,7 @@ from typing import Any
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
+from jaxflow._dispatch.bind import numbers_first
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.history import set_history
@@ -272,6 +273,7 @@ def _chain_shapes(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
 
 
 @composite("method")
+@numbers_first("addbmm")
 def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """In-place `addbmm`. Alone of its family it lets a ``self`` that broadcasts grow to the result."""
     args = (self, batch1, batch2, beta, alpha)
@@ -287,6 +289,7 @@ def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
 
 
 @composite("method")
+@numbers_first("addr")
 def addr_(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """In-place `addr`; ``self`` has the shape of the outer product already."""
     shape, sizes = self._aval.shape, (*vec1.shape, *vec2.shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 
+from .defaults import result_type
 from .forms import given_out
 
 
@@ -46,7 +47,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8, *
         RuntimeError: when the shapes do not broadcast, or both are integers.
     """
     dim = dim if axis is None else axis
-    common = (x1[:0] + x2[:0]).dtype if x1.dtype is not x2.dtype else x1.dtype
+    common = result_type(x1, x2) if x1.dtype is not x2.dtype else x1.dtype
     if not common.is_floating_point:
         raise RuntimeError(
             "expected common dtype to be floating point, yet common dtype is "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -206,6 +207,10 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
             "where(): argument 'condition' (position 1) must be Tensor, not "
             f"{type(condition).__name__}"
         )
+    if condition._aval.dtype is dtypes.uint8:
+        warnings.warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a "
+            "future version of PyTorch. Use a boolean condition instead.", stacklevel=2)
     return given_out("where", out, apply(OPS["where"], (condition, input, other)))
 
 

@@ -9,6 +9,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import EXACT, OPS
+from jaxflow._dispatch.watch import not_deterministic
 
 from .forms import given_out
 
@@ -192,6 +193,7 @@ def _unpool(
     kernel = _numbers(kernel_size, n)
     stride = kernel if stride is None else _numbers(stride, n)
     size = _unpool_size(input, kernel, stride, _numbers(padding, n), output_size)
+    not_deterministic(f"max_unpooling{max(n, 2)}d_forward_out")
     if n > 1:
         return apply(OPS[f"_max_unpool{n}d"], (input, indices), (size,))
     rows = input.unsqueeze(-2), indices.unsqueeze(-2)

@@ -277,7 +277,8 @@ def numpy(self, *, force: bool = False) -> np.ndarray:
         self._aval.dtype.is_floating_point
     ):
         raise TypeError(f"Got unsupported ScalarType {self._aval.dtype.scalar_name}")
-    return host(self, spread=False)
+    array = host(self, spread=False)
+    return array.view() if array.flags.owndata else array  # by which `warn_of_read_only` knows it
 
 
 def _check_resolved(t: Tensor) -> None:

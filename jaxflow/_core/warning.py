@@ -8,10 +8,15 @@ _always = False
 _given: set[str] = set()
 
 
-def warn_once(message: str, category: type[Warning] = UserWarning, stacklevel: int = 2) -> None:
-    """Give this warning the first time it is asked for, or each time under `set_warn_always`."""
-    if _always or message not in _given:
-        _given.add(message)
+def warn_once(message: str, category: type[Warning] = UserWarning, stacklevel: int = 2,
+              key: str = "") -> None:
+    """Give this warning the first time it is asked for, or each time under `set_warn_always`.
+
+    Of warnings with the same ``key`` only the first is given.
+    """
+    key = key or message
+    if _always or key not in _given:
+        _given.add(key)
         warnings.warn(message, category, stacklevel=stacklevel + 1)
 
 

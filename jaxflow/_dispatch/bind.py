@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from types import NoneType
 from typing import Any
 
@@ -16,7 +18,7 @@ from jaxflow._core.warning import warn_once
 from .door import Foreign, value_of
 from .generator import Generator, default_generator, drawing
 from .mapped import draw_inside
-from .op import SCALAR, STATIC, TENSOR, TENSORS, Op
+from .op import OPS, SCALAR, STATIC, TENSOR, TENSORS, Op
 from .state import state
 from .tracked import Tracked
 
@@ -52,10 +54,13 @@ _NUMBERS_FIRST = frozenset((
 
 
 class Binder:
-    """Sorts the arguments of one op's public calls into dynamic and static ones."""
+    """Sorts the arguments of one op's public calls into dynamic and static ones.
 
-    def __init__(self, op: Op) -> None:
-        self.op = op
+    ``ending`` is what the name of these calls has more than the op's.
+    """
+
+    def __init__(self, op: Op, ending: str = "") -> None:
+        self.op, self.name = op, op.name + ending
         self.names = {p.name: i for i, p in enumerate(op.params)}
         has_list = any(p.kind == TENSORS for p in op.params)
         self.positional = [
@@ -81,7 +86,7 @@ class Binder:
         self.quick_dynamic = tuple(self.defaults[i] for i in self.dynamic if i >= lead)
         self.quick_static = tuple(freeze(self.defaults[i]) for i in self.static)
 
-    def _in_order(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    def in_order(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """``addmm(beta, x, alpha, a, b)`` as ``addmm(x, a, b, beta=beta, alpha=alpha)``, else as is.
 
         Only a number that is added may be followed by its factor.
@@ -95,7 +100,9 @@ class Binder:
         if len(tensors) != len(self.positional) or len(numbers) > len(names) or (
                 len(tensors) + len(numbers) != len(args) or not isinstance(args[-1], Tensor)):
             return args, kwargs
-        warn_once(f"This overload of {self.op.name} is deprecated: give {' and '.join(names)} by name")
+        by_name = " and ".join(names)
+        warn_once(f"This overload of {self.name} is deprecated: give {by_name} by name",
+                  key="deprecated overload")
         return tensors, {**dict(zip(names, numbers)), **kwargs}
 
     def __call__(self, args: tuple, kwargs: dict) -> tuple[tuple, tuple]:
@@ -105,7 +112,7 @@ class Binder:
         generator = kwargs.pop("generator", None) if op.random else None
         args = self._gather_spread(args)
         if len(args) > len(self.positional) and op.name in _NUMBERS_FIRST:
-            args, kwargs = self._in_order(args, kwargs)
+            args, kwargs = self.in_order(args, kwargs)
         if len(args) > len(self.positional):
             raise TypeError(
                 f"{op.name}() takes {len(self.positional)} positional arguments but {len(args)} were "
@@ -181,3 +188,19 @@ def draw(generator: Generator | None) -> tuple[int, int | Tensor]:
     """
     source = source_of(generator)
     return draw_inside(source, state.axes) if state.axes else source.draw()
+
+
+def numbers_first(op_name: str) -> Callable:
+    """Let an in-place method that is written out take its factors before the tensors, as the op does."""
+    def decorate(method: Callable) -> Callable:
+        binder = Binder(OPS[op_name], "_")
+
+        @functools.wraps(method)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if len(args) > len(binder.positional):
+                args, kwargs = binder.in_order(args, kwargs)
+            return method(*args, **kwargs)
+
+        return call
+
+    return decorate

@@ -45,6 +45,11 @@ def apply_inplace(op: Op, args: tuple, static: tuple = (), *,
             return apply_once(op, args, static, asking)
         except Overtaken:
             continue
+        except RuntimeError as error:
+            by_places = BY_PLACES.get(op.name)
+            if by_places is None or error.args != (SHARED,):
+                raise
+        return by_places(op, args, static)
 
 
 def apply_once(op: Op, args: tuple, static: tuple,
@@ -144,6 +149,13 @@ def captured(op: Op) -> RuntimeError:
     )
 
 
+SHARED = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
+#: Operations that PyTorch lets write where elements share memory: how, by the op's name; `expanded` fills it.
+BY_PLACES: dict[str, Callable] = {}
+
 PARTIAL_OVERLAP = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
     "single memory location. Please clone() the tensor before performing the operation."
@@ -197,10 +209,7 @@ def check_writable(t: Tensor, requires_grad: bool, args: tuple = (0,), *, unifor
     if requires_grad and state.grad and (tracked or not only_inference(args)):
         _check_history(t)  # PyTorch's autograd layer stands before its kernels: it refuses first
     if t._stride is not None and has_internal_overlap(t._aval.shape, t._stride) and not uniform:
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single "
-            "memory location. Please clone() the tensor before performing the operation."
-        )
+        raise RuntimeError(SHARED)
     if not tracked and version_cell(t).__class__ is Untracked and not state.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "

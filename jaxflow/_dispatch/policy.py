@@ -49,6 +49,7 @@ AWAY = 1000  # programs recorded before operations are run at once again where t
 BACKGROUND_FROM = 0.5  # seconds of compiling from which on it is done in the background
 
 one_executor = False  # set by use_deterministic_algorithms
+only_warn = False  # likewise
 
 FIRST, LOOPING, PAID = "dear to interpret", "a loop", "came again often enough"
 WANTED = "came again, with a call of a compiled function in it"

@@ -81,7 +81,7 @@ def _first_foreign() -> bool:
 @functools.cache
 def inplace_of(op: Op) -> Callable:
     """The ``name_`` form of an op."""
-    bind, run = Binder(op), _runner(op, apply_inplace)
+    bind, run = Binder(op, "_"), _runner(op, apply_inplace)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
     run_quick = _runner(op, apply_inplace, quick_static)
 

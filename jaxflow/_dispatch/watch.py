@@ -5,6 +5,7 @@ See NOTE [Faults found late].
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from operator import attrgetter, is_
@@ -17,7 +18,7 @@ from jaxflow._core.indexing import refuse_outside
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
 
-from . import explain
+from . import explain, policy
 from .batch import plain
 from .door import known, value_of
 from .doubt import Question
@@ -29,6 +30,28 @@ from .program import ForeignLeaf, TracerLeaf
 from .state import state
 
 
+def not_deterministic(name: str) -> None:
+    """Where deterministic operations are asked for, say as PyTorch does that this one is none there.
+
+    Here it is one on a CPU; but who asks wants to know before the program runs elsewhere. RuntimeError, or
+    a warning if only that was asked for.
+    """
+    if not policy.one_executor:
+        return
+    asked = "True, warn_only=True" if policy.only_warn else "True"
+    start = (f"{name} does not have a deterministic implementation, but you set "
+             f"'torch.use_deterministic_algorithms({asked})'. You can ")
+    url = "file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding " \
+          "deterministic support for this operation."
+    if policy.only_warn:
+        warnings.warn(start + url, stacklevel=3)
+        return
+    raise RuntimeError(
+        f"{start}turn off determinism just for this operation, or you can use the 'warn_only=True' option, "
+        f"if that's acceptable for your application. You can also {url}"
+    )
+
+
 class Watch:
     """The questions one call asks of its operands' values; `over` its result, where the call is done."""
 
@@ -38,6 +61,11 @@ class Watch:
 
     def __init__(self) -> None:
         self.owed: list[tuple] = []
+
+    @staticmethod
+    def not_deterministic(name: str) -> None:
+        """`not_deterministic`, for guards."""
+        not_deterministic(name)
 
     def within(self, tensors: Sequence[Tensor], bounds: Sequence[tuple],
                error: Callable[[Any, int], Exception], spared: int | None = None) -> None:

@@ -504,6 +504,8 @@ def index_reduce(input, /, dim, index: Tensor, source: Tensor, reduce, *, includ
 
 
 def _put_guard(watch, dynamic, static):
+    if not static[0]:
+        watch.not_deterministic("put_")
     input, index, source = (getattr(x, "_aval", None) for x in dynamic)
     # Misfits are the body's to refuse.
     if None not in (index, source) and source.dtype is input.dtype and source.numel == index.numel:

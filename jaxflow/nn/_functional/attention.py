@@ -153,7 +153,7 @@ def multi_head_attention_forward(
         output = (shares @ v).transpose(0, 1)
     else:
         if attn_mask is not None:
-            attn_mask = attn_mask.reshape(-1, num_heads, *attn_mask.shape[1:]) if (
+            attn_mask = attn_mask.reshape(batch, num_heads, *attn_mask.shape[1:]) if (
                 attn_mask.shape[0] != 1
             ) else attn_mask.unsqueeze(0)
         shares = None
@@ -161,7 +161,7 @@ def multi_head_attention_forward(
         output = F.scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal)
         output = output.permute(2, 0, 1, 3)
     output = output.reshape(length * batch, size)
-    output = F.linear(output, out_proj_weight, out_proj_bias).reshape(length, batch, -1)
+    output = F.linear(output, out_proj_weight, out_proj_bias).reshape(length, batch, out_proj_weight.shape[0])
     if shares is not None:
         shares = shares.reshape(batch, num_heads, length, source)
         if average_attn_weights:

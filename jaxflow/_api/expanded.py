@@ -1,0 +1,103 @@
+"""Writes by index, mask or diagonal into tensors that show an element several times (``expand``).
+
+PyTorch writes there one element after the other, in memory; so does this: what is written is found by its
+places in the storage, and written to the storage laid out flat. `apply_inplace` comes here where it would
+refuse.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core.geometry import storage_extent
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.door import apply, plan_of, strides_of
+from jaxflow._dispatch.inplace import BY_PLACES, apply_inplace
+from jaxflow._dispatch.op import OPS
+
+from .construct import put
+from .indexing import gather
+
+_WORDS = (
+    "Use of {} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+    "operation. This also applies to advanced indexing e.g. {}"
+)
+
+
+def _warn(name: str, example: str) -> None:
+    warnings.warn(_WORDS.format(name, example), UserWarning, stacklevel=2)
+
+
+def _places(t: Tensor) -> np.ndarray:
+    """For each element shown its place in `_flat`."""
+    place = np.zeros(t._aval.shape, np.int64)
+    for dim, (n, step) in enumerate(zip(t._aval.shape, strides_of(t), strict=True)):
+        place += (np.arange(n) * step).reshape([-1 if d == dim else 1 for d in range(place.ndim)])
+    return place
+
+
+def _flat(t: Tensor) -> Tensor:
+    """The storage from the first to the last element that ``t`` shows, each once."""
+    extent = storage_extent(t._aval.shape, strides_of(t))
+    return t.as_strided((extent,), (1,), plan_of(t).offset)
+
+
+def _positions(t: Tensor) -> Tensor:
+    return put(_places(t), t._aval.device)
+
+
+def _fill(t: Tensor, places: Tensor, value: Any) -> Tensor:
+    """Write one number at places in the storage."""
+    apply_inplace(OPS["index_fill"], (_flat(t), places.reshape(-1), value), (0,))
+    return t
+
+
+def _index_put(op: Any, args: tuple, static: tuple) -> Tensor:
+    _warn("index_put_", "tensor[indices] = tensor")
+    t, value, *indices = args
+    dims, accumulate = static
+    where = gather(_positions(t), dims, indices)
+    value = value if value._aval.shape == where._aval.shape else value.expand(where._aval.shape)
+    apply_inplace(OPS["_index_put"], (_flat(t), value, where), ((0,), accumulate))
+    return t
+
+
+def _masked_write(op: Any, args: tuple, static: tuple) -> Tensor:
+    _warn("index_put_", "tensor[indices] = tensor")
+    return _masked_fill(op, args, static)
+
+
+def _masked_fill(op: Any, args: tuple, static: tuple) -> Tensor:
+    _warn("masked_fill_", "tensor[mask] = scalar")
+    t, mask, value = args
+    return _fill(t, _positions(t)[mask.expand(t._aval.shape)], value)
+
+
+def _index_fill(op: Any, args: tuple, static: tuple) -> Tensor:
+    _warn("index_fill_", "tensor[mask] = scalar")
+    t, index, value = args
+    return _fill(t, apply(OPS["index_select"], (_positions(t), index), static), value)
+
+
+def _by_example(number: int, op: Any, t: Tensor, args: tuple, static: tuple, value: Any) -> Tensor:
+    """Write ``value`` where the operation changes a tensor of ``number``."""
+    example = put(np.full(t._aval.shape, number), t._aval.device)
+    changed = apply(op, (example, *args), static).numpy() != number
+    return _fill(t, put(_places(t)[changed], t._aval.device), value)
+
+
+def _fill_diagonal(op: Any, args: tuple, static: tuple) -> Tensor:
+    return _by_example(0, op, args[0], (1,), static, args[1])
+
+
+def _triangle(op: Any, args: tuple, static: tuple) -> Tensor:
+    return _by_example(1, op, args[0], (), static, 0)
+
+
+BY_PLACES.update(
+    _index_put=_index_put, _masked_write=_masked_write, masked_fill=_masked_fill, index_fill=_index_fill,
+    _fill_diagonal=_fill_diagonal, tril=_triangle, triu=_triangle,
+)
