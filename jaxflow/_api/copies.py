@@ -43,6 +43,7 @@ from jaxflow._ops.views import capacity
 
 from . import views
 from .conjugates import as_marked, is_conj, is_neg
+from .forms import channels_last_of
 from .legacy_types import tensortype
 from .views import ints
 
@@ -59,12 +60,12 @@ def _layout(t: Tensor, wanted) -> tuple[int, ...] | None:
     """The strides of a copy of ``t`` in a memory format; None for contiguous."""
     if wanted is contiguous_format:
         return None
-    if wanted in (channels_last, channels_last_3d):
-        stride = geometry.channels_last_strides(t._aval.shape)
-    elif t._stride is None:
+    stride = channels_last_of(t._aval.shape, wanted)
+    if stride is not None:
+        return None if stride == geometry.contiguous_strides(t._aval.shape) else stride
+    if t._stride is None:
         return None
-    else:
-        stride = geometry.empty_like_strides(t._aval.shape, t._stride)
+    stride = geometry.empty_like_strides(t._aval.shape, t._stride)
     return None if stride == geometry.contiguous_strides(t._aval.shape) else stride
 
 
@@ -186,6 +187,13 @@ def _moved(t: Tensor, device: devices.device) -> Tensor:
     return new
 
 
+def _suggested(t: Tensor) -> Any:
+    """The memory format that results made of a tensor have."""
+    if t._stride is None or not geometry.suggests_channels_last(t._aval.shape, t._stride):
+        return contiguous_format
+    return channels_last if t._aval.ndim == 4 else channels_last_3d
+
+
 def convert(t: Tensor, dtype: Any, device: Any, copy: bool, wanted_format: Any) -> Tensor:
     """``t`` as ``dtype`` on ``device``: itself if it is that already, unless ``copy``."""
     out, dtype = t, dtypes.given_dtype(dtype)
@@ -197,7 +205,7 @@ def convert(t: Tensor, dtype: Any, device: Any, copy: bool, wanted_format: Any) 
         if out._aval.dtype.is_complex and not dtype.is_complex and dtype is not dtypes.bool:
             warn_once("Casting complex values to real discards the imaginary part")
         out = _cast(out, dtype)
-    if wanted_format is not preserve_format and not out.is_contiguous(wanted_format):
+    if wanted_format is not preserve_format and _suggested(out) is not wanted_format:
         return clone(out, memory_format=wanted_format)
     return clone(out) if copy and out is t else out
 

@@ -13,8 +13,6 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
 from jaxflow._core.aval import aval_of
 from jaxflow._core.layout import (
-    channels_last,
-    channels_last_3d,
     contiguous_format,
     preserve_format,
     strided,
@@ -29,7 +27,7 @@ from jaxflow._dispatch.op import OPS, Out
 from jaxflow._dispatch.outputs import write_out
 
 from .construct import copied, finished, put, tensor
-from .forms import invalid_combination
+from .forms import channels_last_of, invalid_combination
 
 
 def dtype_of(dtype: Any, name: str, default: dtypes.dtype | None = None) -> dtypes.dtype:
@@ -129,8 +127,9 @@ def _maker(name: str, value: int, doc: str):
         if out is not None and dtype is None:
             dtype = out._aval.dtype
         t = filled(shape, value, dtype_of(dtype, name), device_of(device))
-        if memory_format in (channels_last, channels_last_3d):
-            t._stride = geometry.channels_last_strides(shape)
+        stride = channels_last_of(shape, memory_format)
+        if stride is not None:
+            t._stride = stride
         return _finish(t, out, requires_grad, name, SIZED)
 
     make.__name__ = make.__qualname__ = name
@@ -434,8 +433,9 @@ def _like(name, input, value, dtype, device, requires_grad, memory_format):
 def laid_out_like(input: Tensor, t: Tensor, name: str, memory_format: Any, requires_grad: bool) -> Tensor:
     """What the factory ``name`` returns of its new, contiguous ``t`` of the size of ``input``."""
     aval = input._aval
-    if memory_format in (channels_last, channels_last_3d):
-        t._stride = geometry.channels_last_strides(aval.shape)
+    stride = channels_last_of(aval.shape, memory_format)
+    if stride is not None:
+        t._stride = None if stride == geometry.contiguous_strides(aval.shape) else stride
     elif input._stride is not None and memory_format is not contiguous_format:
         stride = geometry.empty_like_strides(aval.shape, input._stride)
         t._stride = None if stride == geometry.contiguous_strides(aval.shape) else stride

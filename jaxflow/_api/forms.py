@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxflow._core.geometry import channels_last_strides
+from jaxflow._core.layout import channels_last, channels_last_3d
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.op import Op, Out
 from jaxflow._dispatch.outputs import write_out
@@ -39,3 +41,13 @@ def expect_tensor(name: str, parameter: str, value: Any, position: int = 1) -> N
             f"{name}(): argument '{parameter}' (position {position}) must be Tensor, not "
             f"{type(value).__name__}"
         )
+
+
+def channels_last_of(shape: tuple[int, ...], wanted: Any) -> tuple[int, ...] | None:
+    """The strides of this shape in a channels-last format, None for another; RuntimeError for its rank."""
+    if wanted is not channels_last and wanted is not channels_last_3d:
+        return None
+    rank = 4 if wanted is channels_last else 5
+    if len(shape) != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {wanted.name} format")
+    return channels_last_strides(shape)

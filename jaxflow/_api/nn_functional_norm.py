@@ -130,7 +130,8 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None,
         flat = input.detach().reshape(shape[0], shape[1], -1)
         averages = (running_mean, flat.mean(-1).mean(0), 1.0), (running_var, flat.var(-1).mean(0), 1.0)
         _move(averages, momentum)
-    return hold_only(group_norm(input, shape[1], weight, bias, eps), input)  # PyTorch repeats the weight
+    normed = group_norm(input.contiguous(), shape[1], weight, bias, eps)
+    return hold_only(normed, input)  # PyTorch repeats the weight
 
 
 @_functional

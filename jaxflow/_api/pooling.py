@@ -9,6 +9,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import EXACT, OPS
+from jaxflow._dispatch.result_layout import result_strides
 from jaxflow._dispatch.watch import not_deterministic
 
 from .forms import given_out
@@ -367,7 +368,10 @@ def _adaptive_avg(n: int, input: Tensor, output_size: Any) -> Tensor:
             f"{{{', '.join(map(str, size))}}}"
         )
     if all(m == 1 for m in size):  # the mean of everything, as PyTorch too has it
-        return input.mean(tuple(range(-n, 0)), keepdim=True)
+        mean = input.mean(tuple(range(-n, 0)), keepdim=True)
+        if input._stride is not None:
+            mean._stride = result_strides("channels", [(input._aval.shape, input._stride)], mean._aval.shape)
+        return mean
     return apply(OPS[f"_{name}"], (input,), (size,))
 
 

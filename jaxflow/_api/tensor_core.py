@@ -13,7 +13,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry, printing
 from jaxflow._core.attributes import read_only
 from jaxflow._core.fields import init_requires_grad, init_storage, set_grad
-from jaxflow._core.layout import contiguous_format, preserve_format, strided
+from jaxflow._core.layout import channels_last_3d, contiguous_format, preserve_format, strided
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
 from jaxflow._core.value import SMALL, Storage, Untracked, Value, as_number, owned
@@ -153,7 +153,8 @@ def is_contiguous(self, memory_format=contiguous_format) -> bool:
     """Whether the elements lie in row-major order without gaps (or in ``memory_format``)."""
     if memory_format in (contiguous_format, preserve_format):
         return self._stride is None or geometry.is_contiguous(self._aval.shape, self._stride)
-    return geometry.is_channels_last(self._aval.shape, strides_of(self))
+    rank = 5 if memory_format is channels_last_3d else 4
+    return self._aval.ndim == rank and geometry.is_channels_last(self._aval.shape, strides_of(self))
 
 
 @composite("function method")

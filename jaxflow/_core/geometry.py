@@ -73,6 +73,28 @@ def is_channels_last(size: Ints, stride: Ints) -> bool:
     return _is_dense_in_order(size, stride, (1, *range(len(size) - 1, 1, -1), 0))
 
 
+def suggests_channels_last(size: Ints, stride: Ints) -> bool:
+    """Whether a 4-d (or 5-d) result made of such an operand lies in the channels-last order.
+
+    As in PyTorch gaps do not matter (a slice of the channels), and what lies in both orders does not count.
+    """
+    if len(size) not in (4, 5) or stride[1] == 0:
+        return False
+    least = 0
+    for dim in (1, *range(len(size) - 1, 1, -1), 0):
+        if size[dim] == 0 or stride[dim] < least or (dim == 0 and least == stride[1]):
+            return False
+        least = stride[dim] * max(size[dim], 1)
+    return True
+
+
+def strides_like(size: Ints, operand: Layout) -> Ints:
+    """Strides of a result of this size whose dimensions lie in the order of an operand of the same rank."""
+    if operand[0] == size:
+        return empty_like_strides(*operand)
+    return dense_strides(size, _memory_order(size, [operand[1]]))
+
+
 def is_non_overlapping_and_dense(size: Ints, stride: Ints) -> bool:
     """Whether some order of the dimensions makes the layout contiguous."""
     if 0 in size:

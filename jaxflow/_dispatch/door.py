@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from jaxflow._core.fields import init_history
-from jaxflow._core.geometry import contiguous_strides, preserve_strides
+from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
 from jaxflow._core.torchs import is_torchs, refusal
@@ -28,6 +28,7 @@ from .memory_errors import check_sizes
 from .op import SCALAR, Op
 from .plan import NoneKind, Plan
 from .plans import kept, missing
+from .result_layout import result_strides
 from .run import run
 from .saving import Packed, pack_node, pack_result
 from .state import state
@@ -93,7 +94,7 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
     if plan.single:
         t = make(outs[0])
         if plan.preserve and (permuted or not t._aval.numel):
-            t._stride = _preserved(op, args, t._aval.shape)
+            t._stride = strides_of_result(op, args, t._aval.shape)
         if node is not None:
             init_history(t, node, 0)
             if node._guards.__class__ is _WithResult:
@@ -113,6 +114,9 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
         tensors.append(t)
     if node is not None and plan.held_results:
         _guard_results(node, tensors)
+    if plan.preserve and permuted:
+        for t in tensors:
+            t._stride = strides_of_result(op, args, t._aval.shape)
     return plan.returns(tensors) if plan.returns else tuple(tensors)
 
 
@@ -332,15 +336,14 @@ def plan_of(t: Tensor):
     return root_of(t._aval, t._stride) if t._view is None else t._view.plan
 
 
-def _preserved(op: Op, args, shape) -> tuple[int, ...] | None:
-    """Strides of a pointwise result whose operands are not all contiguous, or None if it is."""
+def strides_of_result(op: Op, args, shape) -> tuple[int, ...] | None:
+    """Strides of a result whose operands are not all contiguous, or None if it is."""
     operands = args[: len(args) - sum(p.kind == SCALAR for p in op.params)]
     layouts = [
         (a._aval.shape, strides_of(a)) if isinstance(a, Tensor) else ((), ())
         for a in operands if a is not None
     ]
-    stride = preserve_strides(*layouts)
-    return None if stride == contiguous_strides(shape) else stride
+    return result_strides(op.layout, layouts, shape)
 
 
 def _only_numbers(op: Op, args: tuple) -> tuple | None:

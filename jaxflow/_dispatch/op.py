@@ -293,7 +293,10 @@ def op(
         keeps: numbers of the results that backward reads instead of computing them again: of ops whose
             forward is costly, such as scans. The body returns them as they come out of what computes them.
             With them ``saves`` names the operands that PyTorch keeps.
-        layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do.
+        layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do;
+            ``"like"`` when it keeps that of the first; ``"channels"`` when it lies channels last where the
+            first does, ``"kernels"`` the first or the second, ``"joined"`` all; ``"contiguous"`` (the default
+            of what is not pointwise) when it does not depend on them.
         columns: numbers of the results whose matrices lie column by column, as LAPACK leaves them; or a
             function of the static arguments that returns them.
         check: called with each operand's ``(dtype, kind)`` before promotion, to refuse what promotion

@@ -54,7 +54,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
         columns = op.columns(**op.named(static)) if callable(op.columns) else op.columns
         plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=saves, holds=holds, differentiable=op.differentiable,
-                    preserve=op.layout == "preserve", recomputes=_late(op, layout, present),
+                    preserve=op.layout != "contiguous", recomputes=_late(op, layout, present),
                     returns=in_columns(columns, one, op.returns) if columns else op.returns,
                     single=one and not columns, traced=traced,
                     faces=_faces(op, kinds, layout, present, wrapped))

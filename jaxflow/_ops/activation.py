@@ -62,7 +62,7 @@ def leaky_relu(input, /, negative_slope: Scalar = 0.01):
 
 
 @op(promote="no_opmath", broadcast=False, variants="function method",
-    aliases=("nn.functional.prelu",), grad_name="PreluKernelBackward0")
+    aliases=("nn.functional.prelu",), grad_name="PreluKernelBackward0", layout="like")
 def prelu(input, weight, /):
     """Each element, times the weight of its channel (dimension 1) where it is not positive."""
     if weight.ndim > 1:
@@ -156,7 +156,8 @@ def softplus(input, /, beta: Scalar = 1.0, threshold: Scalar = 20.0):
     return jnp.where(linear, input, jnp.log1p(jnp.exp(jnp.where(linear, 0, scaled))) / beta)
 
 
-@op(**_F, grad_name="LogSigmoidBackward0", recomputes=True, out=Out(EXPECTED.text, resizes=True))
+@op(**_F, layout="contiguous", grad_name="LogSigmoidBackward0", recomputes=True,
+    out=Out(EXPECTED.text, resizes=True))
 def logsigmoid(input, /):
     """``log(sigmoid(input))`` without overflow."""
     refuse("log_sigmoid_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -214,7 +215,7 @@ def threshold(input, /, threshold: Scalar, value: Scalar):
     return jnp.where(input <= _like(threshold, input), _like(value, input), input)
 
 
-@op(variants="function", namespace="nn.functional")
+@op(variants="function", namespace="nn.functional", layout="like")
 def glu(input, /, dim=-1):
     """The first half of a dimension times the sigmoid of the second half."""
     if input.ndim == 0:

@@ -507,7 +507,8 @@ def where(condition: Mask, input, other, /):
     return jnp.where(condition, input, other)
 
 
-@op(promote="no_opmath", saves="input", grad_name=numbered("MaskedFill", 0, 1), guard=number_fits)
+@op(promote="no_opmath", saves="input", grad_name=numbered("MaskedFill", 0, 1), guard=number_fits,
+    layout="contiguous")
 def masked_fill(input, mask: Mask, /, value: Scalar):
     """``input`` with ``value`` (a number or a 0-d tensor) where ``mask`` holds.
 

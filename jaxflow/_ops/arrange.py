@@ -67,7 +67,7 @@ def roll(input, /, shifts, dims=()):
     return input
 
 
-@op(saves="none")
+@op(saves="none", layout="like")
 def flip(input, /, dims):
     """The elements in reverse order along ``dims``."""
     dims = (dims,) if isinstance(dims, int) else dims

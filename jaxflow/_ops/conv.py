@@ -360,7 +360,8 @@ def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=()
 
 
 CONVOLUTION = op(
-    name="_convolution", variants="", grad_name="ConvolutionBackward0", recomputes=("weight",)
+    name="_convolution", variants="", grad_name="ConvolutionBackward0", recomputes=("weight",),
+    layout="kernels",
 )(_convolution)
 # PyTorch composes a complex convolution of real ones.
 COMPLEX_CONVOLUTION = op(
@@ -387,7 +388,8 @@ def _biased(out, bias, dtype):
 _AXES = {1: ("width",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 
 
-@op(name="_convolution_transposed", variants="", grad_name="ConvolutionBackward0", recomputes=("weight",))
+@op(name="_convolution_transposed", variants="", grad_name="ConvolutionBackward0", recomputes=("weight",),
+    layout="kernels")
 def convolution_transposed(
     input, weight, bias=None, /, stride=(), padding=(), output_padding=(), groups=1, dilation=()
 ):

@@ -76,7 +76,7 @@ def _stack_shape(shapes, dim):
     return (*first[:dim % ndim], len(shapes), *first[dim % ndim:])
 
 
-@op(**_JOIN, aliases=("concat", "concatenate"), moves=_cat_shape,
+@op(**_JOIN, layout="joined", aliases=("concat", "concatenate"), moves=_cat_shape,
     check=_some(ValueError, "torch.cat(): expected a non-empty list of Tensors"))
 def cat(*tensors, dim=0):
     """The tensors joined along ``dim``; all other extents must agree."""
@@ -96,7 +96,7 @@ def stack(*tensors, dim=0):
     return jnp.stack(tensors, wrap_dim(dim, len(first) + 1))
 
 
-@op(**_JOIN, grad_name="CatBackward0",
+@op(**_JOIN, layout="joined", grad_name="CatBackward0",
     check=_some(RuntimeError, "hstack expects a non-empty TensorList"))
 def hstack(*tensors):
     """Tensors joined column by column: along dimension 1, or 0 for vectors."""
@@ -104,14 +104,14 @@ def hstack(*tensors):
     return concatenate(lines, 0 if lines[0].ndim == 1 else 1)
 
 
-@op(**_JOIN, aliases=("row_stack",), grad_name="CatBackward0",
+@op(**_JOIN, layout="joined", aliases=("row_stack",), grad_name="CatBackward0",
     check=_some(RuntimeError, "vstack expects a non-empty TensorList"))
 def vstack(*tensors):
     """Tensors joined row by row, along dimension 0; vectors are rows."""
     return concatenate([jnp.atleast_2d(t) for t in tensors], 0)
 
 
-@op(**_JOIN, grad_name="CatBackward0",
+@op(**_JOIN, layout="joined", grad_name="CatBackward0",
     check=_some(RuntimeError, "dstack expects a non-empty TensorList"))
 def dstack(*tensors):
     """Tensors joined along dimension 2."""

@@ -73,8 +73,7 @@ def _of_difference(name: str, grad_name: str, kernel: str, fn: Callable, doc: st
 
     body.__name__ = body.__qualname__ = name
     body.__doc__ = doc
-    op(promote="no_opmath", broadcast=True, name=name, variants="", grad_name=grad_name,
-       layout="contiguous")(body)
+    op(promote="no_opmath", broadcast=True, name=name, variants="", grad_name=grad_name)(body)
 
 
 _of_difference("_mse_loss", "MseLossBackward0", "mse_cpu", lambda d, _: d * d,

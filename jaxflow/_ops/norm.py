@@ -78,7 +78,7 @@ def layer_norm(input, weight=None, bias=None, /, *, normalized_shape, eps):
     return _affine(standardize(wide(input), axes, eps), weight, bias, input.dtype)
 
 
-@op(name="_rms_norm", variants="", grad_name="FusedRmsNormBackward0")
+@op(name="_rms_norm", variants="", grad_name="FusedRmsNormBackward0", layout="like")
 def rms_norm(input, weight=None, /, *, normalized_shape, eps):
     """Divided by the root of the mean square over the last dimensions, then scaled."""
     axes = _check_normalized("rms_norm", input, normalized_shape, weight)
@@ -88,7 +88,7 @@ def rms_norm(input, weight=None, /, *, normalized_shape, eps):
     return _affine(x * scale, weight, None, input.dtype)
 
 
-@op(name="_group_norm", variants="", grad_name="NativeGroupNormBackward0")
+@op(name="_group_norm", variants="", grad_name="NativeGroupNormBackward0", layout="channels")
 def group_norm(input, weight=None, bias=None, /, *, num_groups, eps):
     """Standardised over each of ``num_groups`` groups of channels (dimension 1) of each sample."""
     if input.ndim < 2:
@@ -175,7 +175,7 @@ def _channelwise(p, ndim):
     return None if p is None else p.reshape(-1, *(1,) * (ndim - 2))
 
 
-@op(name="_batch_norm_train", variants="", grad_name="NativeBatchNormBackward0",
+@op(name="_batch_norm_train", variants="", grad_name="NativeBatchNormBackward0", layout="channels",
     out="expected scalar type {result} but found {out}")
 def batch_norm_train(input, weight=None, bias=None, /, *, eps):
     """Standardised over all dimensions but 1: the result, the batch's mean, its biased variance."""
@@ -247,7 +247,7 @@ def _batch_norm(x, weight, bias, eps):
     return normalize(x, *parameters)
 
 
-@op(name="_batch_norm_eval", variants="", grad_name="NativeBatchNormBackward0")
+@op(name="_batch_norm_eval", variants="", grad_name="NativeBatchNormBackward0", layout="channels")
 def batch_norm_eval(input, mean, var, weight=None, bias=None, /, *, eps):
     """Standardised by given statistics, one of each channel (dimension 1)."""
     x = wide(input)

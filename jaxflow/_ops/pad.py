@@ -17,7 +17,7 @@ def _pairs(pad, ndim):
     return [(0, 0)] * (ndim - len(given)) + given[::-1]
 
 
-@op(variants="function", saves="none")
+@op(variants="function", saves="none", layout="channels")
 def constant_pad_nd(input, /, pad, value: Scalar = 0):
     """Positions holding ``value`` added before and after; negative pads cut positions off.
 
@@ -105,7 +105,7 @@ def _check_reflect(input, pad):
 
 
 def _declare(mode, family, dims):
-    @op(name=f"{family}_pad{dims}d", variants="", saves=("input",),
+    @op(name=f"{family}_pad{dims}d", variants="", saves=("input",), layout="channels",
         grad_name=f"{family.capitalize()}Pad{_NUMBER[dims]}Backward0")
     def pad_nd(input, /, pad):
         """The last dimensions continued beyond their ends; ``pad`` is two numbers each, last first."""

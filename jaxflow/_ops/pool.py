@@ -267,13 +267,13 @@ def _max_pool(input, dims, kernel, stride, padding, dilation, ceil_mode):
 _MAX = dict(variants="", saves="input")
 
 
-@op(name="_max_pool2d", grad_name="MaxPool2DWithIndicesBackward0", **_MAX)
+@op(name="_max_pool2d", grad_name="MaxPool2DWithIndicesBackward0", layout="channels", **_MAX)
 def max_pool2d(input, /, kernel=(), stride=(), padding=(), dilation=(), ceil_mode=False):
     """Largest element of each window of the last two dimensions, and where it stands."""
     return _max_pool(input, 2, kernel, stride, padding, dilation, ceil_mode)
 
 
-@op(name="_max_pool3d", grad_name="MaxPool3DWithIndicesBackward0", **_MAX)
+@op(name="_max_pool3d", grad_name="MaxPool3DWithIndicesBackward0", layout="channels", **_MAX)
 def max_pool3d(input, /, kernel=(), stride=(), padding=(), dilation=(), ceil_mode=False):
     """Largest element of each window of the last three dimensions, and where it stands."""
     return _max_pool(input, 3, kernel, stride, padding, dilation, ceil_mode)
@@ -341,7 +341,7 @@ def _check_adaptive(name, input, dims, skip, sizes=()) -> None:
         )
 
 
-@op(name="_adaptive_max_pool2d", grad_name="AdaptiveMaxPool2DBackward0", **_MAX)
+@op(name="_adaptive_max_pool2d", grad_name="AdaptiveMaxPool2DBackward0", layout="channels", **_MAX)
 def adaptive_max_pool2d(input, /, output_size=()):
     """Largest elements of as many windows as asked for, and where they stand."""
     _check_adaptive("adaptive_max_pool2d", input, 2, ":", output_size)
@@ -392,7 +392,7 @@ def _check_unpool(input, indices, dims) -> None:
         )
 
 
-@op(name="_max_unpool2d", variants="", grad_name="MaxUnpool2DBackward0")
+@op(name="_max_unpool2d", variants="", grad_name="MaxUnpool2DBackward0", layout="channels")
 def max_unpool2d(input, indices, /, output_size=()):
     """Elements put where ``indices`` says, zeros elsewhere."""
     _check_unpool(input, indices, 2)
@@ -480,10 +480,10 @@ def _tile_sums(x, kernel):
     return channels_first(sums) if batched else sums
 
 
-_AVG = dict(promote="default", broadcast=False, variants="", saves=("input",), layout="contiguous")
+_AVG = dict(promote="default", broadcast=False, variants="", saves=("input",))
 
 
-@op(name="_avg_pool2d", grad_name="AvgPool2DBackward0", **_AVG)
+@op(name="_avg_pool2d", grad_name="AvgPool2DBackward0", layout="channels", **_AVG)
 def avg_pool2d(
     input, /, kernel=(), stride=(), padding=(), ceil_mode=False, count_include_pad=True,
     divisor_override=None,
@@ -494,7 +494,7 @@ def avg_pool2d(
     )
 
 
-@op(name="_avg_pool3d", grad_name="AvgPool3DBackward0", **_AVG)
+@op(name="_avg_pool3d", grad_name="AvgPool3DBackward0", layout="contiguous", **_AVG)
 def avg_pool3d(
     input, /, kernel=(), stride=(), padding=(), ceil_mode=False, count_include_pad=True,
     divisor_override=None,
@@ -518,7 +518,7 @@ def _adaptive_avg(input, sizes):
     return input
 
 
-@op(name="_adaptive_avg_pool2d", grad_name="AdaptiveAvgPool2DBackward0", **_AVG)
+@op(name="_adaptive_avg_pool2d", grad_name="AdaptiveAvgPool2DBackward0", layout="channels", **_AVG)
 def adaptive_avg_pool2d(input, /, output_size=()):
     """Means over as many windows of the last two dimensions as asked for."""
     _check_adaptive("adaptive_avg_pool2d", input, 2, "")
@@ -526,7 +526,7 @@ def adaptive_avg_pool2d(input, /, output_size=()):
     return _adaptive_avg(input, output_size)
 
 
-@op(name="_adaptive_avg_pool3d", grad_name="AdaptiveAvgPool3DBackward0", **_AVG)
+@op(name="_adaptive_avg_pool3d", grad_name="AdaptiveAvgPool3DBackward0", layout="contiguous", **_AVG)
 def adaptive_avg_pool3d(input, /, output_size=()):
     """Means over as many windows of the last three dimensions as asked for."""
     _check_adaptive("adaptive_avg_pool3d", input, 3, "")

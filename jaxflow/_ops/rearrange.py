@@ -15,7 +15,7 @@ def _check_image(name, input, factor, which):
         raise RuntimeError(f"{name} expects a positive {which}, but got {factor}")
 
 
-@op(variants="function", aliases=("nn.functional.pixel_shuffle",), saves="none")
+@op(variants="function", aliases=("nn.functional.pixel_shuffle",), saves="none", layout="channels")
 def pixel_shuffle(input, /, upscale_factor):
     """``(..., C * r * r, H, W)`` to ``(..., C, H * r, W * r)`` for ``r = upscale_factor``."""
     r = upscale_factor
@@ -32,7 +32,7 @@ def pixel_shuffle(input, /, upscale_factor):
     return x.reshape((*lead, channels // (r * r), height * r, width * r))
 
 
-@op(variants="function", aliases=("nn.functional.pixel_unshuffle",), saves="none")
+@op(variants="function", aliases=("nn.functional.pixel_unshuffle",), saves="none", layout="channels")
 def pixel_unshuffle(input, /, downscale_factor):
     """``(..., C, H * r, W * r)`` to ``(..., C * r * r, H, W)`` for ``r = downscale_factor``."""
     r = downscale_factor
@@ -50,7 +50,7 @@ def pixel_unshuffle(input, /, downscale_factor):
     return x.reshape((*lead, channels * r * r, height // r, width // r))
 
 
-@op(variants="function", saves="none", aliases=(
+@op(variants="function", saves="none", layout="channels", aliases=(
     "nn.functional.channel_shuffle", "nn.functional.native_channel_shuffle", "native_channel_shuffle"))
 def channel_shuffle(input, /, groups):
     """The channels of ``(N, C, ...)`` taken in turn from each of ``groups`` groups."""

@@ -24,7 +24,7 @@ def _grad_name(numbers, size, mode, antialias, **static):
     return f"Upsample{_NAMES[mode]}{len(size)}D{'Aa' if antialias else ''}Backward0"
 
 
-@op(variants="", saves="none", grad_name=_grad_name)
+@op(variants="", saves="none", grad_name=_grad_name, layout="channels")
 def _resize(input, /, size, scales, mode, align_corners, antialias):
     """``(N, C, *sizes)`` to ``(N, C, *size)``.
 

@@ -27,7 +27,7 @@ def _sorted_with(input, axis, pick):
     return (values, indices) if input.ndim else (values.reshape(()), indices.reshape(()))
 
 
-@op(name="sort", variants="", returns=("values", "indices"), saves="own", out=EXACT)
+@op(name="sort", variants="", layout="like", returns=("values", "indices"), saves="own", out=EXACT)
 def sort(input, /, *, dim=-1, descending=False):
     """The elements in order along ``dim``, and where they were; ties keep their order."""
     if is_complex(input):
