@@ -94,7 +94,7 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
     if plan.single:
         t = make(outs[0])
         if plan.preserve and (permuted or not t._aval.numel):
-            t._stride = strides_of_result(op, args, t._aval.shape)
+            t._stride = strides_of_results(plan, op, args)[0]
         if node is not None:
             init_history(t, node, 0)
             if node._guards.__class__ is _WithResult:
@@ -115,8 +115,8 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
     if node is not None and plan.held_results:
         _guard_results(node, tensors)
     if plan.preserve and permuted:
-        for t in tensors:
-            t._stride = strides_of_result(op, args, t._aval.shape)
+        for t, stride in zip(tensors, strides_of_results(plan, op, args)):
+            t._stride = stride
     return plan.returns(tensors) if plan.returns else tuple(tensors)
 
 
@@ -336,14 +336,31 @@ def plan_of(t: Tensor):
     return root_of(t._aval, t._stride) if t._view is None else t._view.plan
 
 
-def strides_of_result(op: Op, args, shape) -> tuple[int, ...] | None:
-    """Strides of a result whose operands are not all contiguous, or None if it is."""
+def strides_of_results(plan: Plan, op: Op, args) -> tuple:
+    """Strides of each result of operands that are not all contiguous, None for one that is."""
+    key = tuple([a._stride for a in args if isinstance(a, Tensor)])
+    known = plan.laid
+    found = None if known is None else known.get(key)
+    if found is None:
+        found = _strides_of_results(plan, op, args)
+        if known is None or len(known) >= _MOST_LAYOUTS:
+            plan.laid = {key: found}
+        else:
+            known[key] = found
+    return found
+
+
+# Memory orders of a plan's operands that are remembered.
+_MOST_LAYOUTS = 16
+
+
+def _strides_of_results(plan: Plan, op: Op, args) -> tuple:
     operands = args[: len(args) - sum(p.kind == SCALAR for p in op.params)]
     layouts = [
         (a._aval.shape, strides_of(a)) if isinstance(a, Tensor) else ((), ())
         for a in operands if a is not None
     ]
-    return result_strides(op.layout, layouts, shape)
+    return tuple(result_strides(op.layout, layouts, aval.shape) for aval in plan.out_avals)
 
 
 def _only_numbers(op: Op, args: tuple) -> tuple | None:

@@ -61,13 +61,14 @@ class Plan:
         member: template and numbers of a plan that was not traced; see NOTE [Families of plans].
         backs: of the plan of a backward, the plan it belongs to and its Vjp.
         untraced: what makes a Vjp without a trace (``moving``); None for most.
+        laid: strides of its results by those of its operands, where not all are contiguous; None for most.
         line: the user's line that met it first, for errors: noting the line of each call would cost more
             than the rest of recording it does.
     """
 
     __slots__ = ("arity", "arrays", "backs", "batched", "computed", "depends", "device", "diff_outputs",
                  "differentiable", "faces", "fn", "grad_name", "held_results", "holds", "host", "jaxpr",
-                 "jitted", "keeps", "kinds", "line", "make_fn", "member", "name", "node", "origin",
+                 "jitted", "keeps", "kinds", "laid", "line", "make_fn", "member", "name", "node", "origin",
                  "out_avals", "preserve", "quick", "recomputes", "rent", "returns", "saves", "single",
                  "twice", "untraced", "view", "vjps")
 
@@ -116,6 +117,7 @@ class Plan:
         self.member: tuple | None = None
         self.backs: tuple | None = None
         self.untraced: Callable | None = None
+        self.laid: dict[tuple, tuple] | None = None
         self.line = user_line()
         budget.charge(budget.PLAN if traced is None and jaxpr is None else budget.TRACE, 1)
 
@@ -127,7 +129,7 @@ class Plan:
             setattr(new, name, getattr(self, name))
         new.kinds, new.out_avals, new.make_fn, new.origin = kinds, out_avals, fn, origin
         new.vjps, new.line = {}, user_line()
-        new.batched = new.computed = new.view = new.member = new.backs = new.untraced = None
+        new.batched = new.computed = new.view = new.member = new.backs = new.untraced = new.laid = None
         budget.charge(budget.PLAN, 1)
         return new
 
