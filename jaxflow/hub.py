@@ -19,7 +19,7 @@ from .serialization import load as _load
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
-_HASH_IN_NAME = re.compile(r"-([a-f0-9]*)\.")
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 _CHUNK = 1 << 17
 _list = list
 
@@ -138,7 +138,7 @@ def load_state_dict_from_url(url: str, model_dir: str | None = None, map_locatio
     kept = os.path.join(folder, name)
     if not os.path.exists(kept):
         sys.stderr.write(f'Downloading: "{url}" to {kept}\n')
-        named = _HASH_IN_NAME.search(name) if check_hash else None
+        named = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, kept, named.group(1) if named else None, progress=progress)
     return _load(kept, map_location=map_location, weights_only=weights_only)
 

@@ -14,6 +14,10 @@ from typing import Final as Final
 from .nn import Module
 
 
+class TracerWarning(Warning):
+    """What PyTorch's tracer warns of; nothing is traced here, so it is only there to be filtered."""
+
+
 class ScriptModule(Module):
     """A module like any other, for programs that derive from this class or ask for it."""
 

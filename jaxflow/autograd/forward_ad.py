@@ -26,6 +26,12 @@ class OpenLevels(threading.local):
 _open = OpenLevels()
 
 
+def __getattr__(name: str) -> int:
+    if name == "_current_level":  # of this thread, -1 outside
+        return len(_open.levels) - 1
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def enter_dual_level() -> int:
     """Open the forward-mode level and return its number, 0. RuntimeError if it is open: they do not nest."""
     if _open.levels:

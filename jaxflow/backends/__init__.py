@@ -6,5 +6,6 @@ XLA chooses its own kernels, so what is set here is remembered and changes nothi
 
 from . import cuda as cuda
 from . import cudnn as cudnn
+from . import mkldnn as mkldnn
 from . import mps as mps
 from . import opt_einsum as opt_einsum

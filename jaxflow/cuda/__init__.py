@@ -70,6 +70,23 @@ def set_device(device: object) -> None:
         )
 
 
+class device:  # noqa: N801 - PyTorch's name
+    """Make a GPU the current one inside a block; nothing for None and negative numbers, as in PyTorch.
+
+    The block refuses what `set_device` does.
+    """
+
+    def __init__(self, device: object) -> None:
+        self.idx = device if device is None or device == -1 else _gpus.index_of(device)
+
+    def __enter__(self) -> None:
+        if self.idx is not None and self.idx >= 0:
+            set_device(self.idx)
+
+    def __exit__(self, *exc: object) -> bool:
+        return False
+
+
 class _CudaDeviceProperties(NamedTuple):
     """What is known of a GPU."""
 

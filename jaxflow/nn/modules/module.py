@@ -30,6 +30,7 @@ from jaxflow.nn.modules._global_hooks import (
     register_module_parameter_registration_hook,
 )
 from jaxflow.nn.modules._state import StateDict
+from jaxflow.nn.modules._state import _IncompatibleKeys as _IncompatibleKeys
 
 __all__ = [
     "Module",
@@ -47,6 +48,30 @@ T_destination = TypeVar("T_destination", bound=dict[str, Any])
 
 _FORWARD_PRE, _FORWARD = _global_hooks.FORWARD_PRE, _global_hooks.FORWARD
 _BACKWARD_PRE, _BACKWARD = _global_hooks.BACKWARD_PRE, _global_hooks.BACKWARD
+
+# PyTorch's names of the tables, which tests empty and libraries look through.
+_global_backward_pre_hooks = _BACKWARD_PRE
+_global_backward_hooks = _BACKWARD
+_global_forward_pre_hooks = _global_hooks.FORWARD_PRE
+_global_forward_hooks = _global_hooks.FORWARD
+_global_forward_hooks_always_called = _global_hooks.FORWARD_ALWAYS
+_global_forward_hooks_with_kwargs = _global_hooks.FORWARD_WITH_KWARGS
+_global_buffer_registration_hooks = _global_hooks.BUFFER_REGISTRATION
+_global_module_registration_hooks = _global_hooks.MODULE_REGISTRATION
+_global_parameter_registration_hooks = _global_hooks.PARAMETER_REGISTRATION
+
+
+def _has_any_global_hook() -> bool:
+    """Whether a hook is on the calls or the gradients of every module."""
+    return bool(_BACKWARD_PRE or _BACKWARD or _global_forward_pre_hooks or _global_forward_hooks
+                or _global_forward_hooks_always_called or _global_forward_hooks_with_kwargs)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_global_is_full_backward_hook":  # which changes
+        return _global_hooks.backward_is_full()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 
 class _Calls(threading.local):

@@ -1,5 +1,6 @@
 """Learning-rate schedules: plain Python numbers written into an optimizer's groups."""
 
+from ._base import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from ._base import LRScheduler as LRScheduler
 from ._base import _LRScheduler as _LRScheduler
 from ._composed import ChainedScheduler as ChainedScheduler
