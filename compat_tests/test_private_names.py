@@ -15,8 +15,9 @@ def tables(T):
     module = T.nn.modules.module
     found = []
     for register in (module.register_module_forward_pre_hook, module.register_module_full_backward_hook,
-                     lambda hook: module.register_module_forward_hook(hook, with_kwargs=True),
-                     module.register_module_buffer_registration_hook):
+                     module.register_module_buffer_registration_hook,
+                     # Last: PyTorch leaves its note that such a hook takes keywords behind.
+                     lambda hook: module.register_module_forward_hook(hook, with_kwargs=True)):
         handle = register(lambda *_: None)
         found.append([len(getattr(module, name)) for name in TABLES] + [bool(module._has_any_global_hook())])
         handle.remove()
