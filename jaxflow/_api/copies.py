@@ -39,7 +39,7 @@ from jaxflow._dispatch.planning import build
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import is_inference, show
 from jaxflow._dispatch.writes import write
-from jaxflow._ops.views import capacity
+from jaxflow._ops.positions import capacity
 
 from . import views
 from .conjugates import as_marked, is_conj, is_neg

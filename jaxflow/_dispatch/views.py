@@ -42,16 +42,8 @@ import jax
 from jaxflow._core.aval import Aval, alive, aval_of
 from jaxflow._core.geometry import contiguous_strides, has_internal_overlap
 from jaxflow._core.tensor import Tensor
-from jaxflow._ops.views import (
-    VIEWS,
-    Geometry,
-    Step,
-    by_position,
-    capacity,
-    directly,
-    marks,
-    repeats_itself,
-)
+from jaxflow._ops.positions import by_position, capacity, directly, marks, repeats_itself
+from jaxflow._ops.views import VIEWS, Geometry, Step
 
 from . import budget
 from .families import flatten, of_family, renewed
