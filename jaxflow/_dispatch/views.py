@@ -139,13 +139,14 @@ class ViewPlan:
                 found = self.children.setdefault(key, first.sibling(key, static[1]))
         if found is None:
             step = VIEWS[name](self.geometry, *static)
-            if self.repeats and step.from_root is None and step.dtype is None:
-                # One element may show in several places of the parent, so a write to a part of it
-                # cannot go through the parent: it goes straight to where the elements lie.
-                step = step._replace(from_root=(None, by_position(self.geometry, step)[1]))
-            elif len(self.structure) >= _DEEP and step.from_root is None and step.dtype is None:
-                step = step._replace(from_root=directly(self.geometry, step),
-                                     structure=(step.structure or key, self.geometry, step.offset))
+            if step.from_root is None and step.dtype is None:
+                if len(self.structure) >= _DEEP:
+                    step = step._replace(from_root=directly(self.geometry, step),
+                                         structure=(step.structure or key, self.geometry, step.offset))
+                elif self.repeats:
+                    # One element may show in several places of the parent, so a write to a part of it
+                    # cannot go through the parent: it goes straight to where the elements lie.
+                    step = step._replace(from_root=(None, by_position(self.geometry, step)[1]))
             if len(self.children) >= _MAX_CHILDREN:
                 self.children.clear()  # only a cache: views keep their own plans
             found = self.children.setdefault(
