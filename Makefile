@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo mlp cnn optax test shuffle hazards hazards-sample compat sweep fuzz lint format bench clean
+.PHONY: help demo mlp cnn optax test shuffle hazards hazards-sample compat sweep shapes fuzz lint format bench clean
 
 help:
 	@echo "make demo     train a small GPT on the source of Python's standard library (about 2 minutes)"
@@ -24,6 +24,7 @@ help:
 	@echo "make shuffle  run them in a random order, with nothing compiled before (SEED=... repeats an order)"
 	@echo "make compat   run the tests that hold jaxflow against real PyTorch (installs PyTorch)"
 	@echo "make sweep    hold every operator of PyTorch's table against PyTorch: all dtypes (ARGS=--help says more)"
+	@echo "make shapes   the same table over shapes A, B, C, A and D in each executor"
 	@echo "make fuzz     random programs over all operators on both libraries (10,000 of them; ARGS=--seed=1)"
 	@echo "make bench    time jaxflow beside PyTorch and hand-written JAX (installs PyTorch)"
 
@@ -74,6 +75,9 @@ compat: $(STAMP)-test $(STAMP)-compat
 
 sweep: $(STAMP)-test $(STAMP)-compat
 	$(BIN)/python -m compat_tests.ops $(ARGS)
+
+shapes: $(STAMP)-test $(STAMP)-compat
+	$(BIN)/python -m compat_tests.ops.shapes $(ARGS)
 
 # Most are interpreted, one in ten goes through XLA. A run that was broken off goes on where it was.
 fuzz: $(STAMP)-test $(STAMP)-compat

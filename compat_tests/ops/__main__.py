@@ -9,20 +9,17 @@
 """
 
 import argparse
-import concurrent.futures
+import functools
 import json
-import multiprocessing
 import sys
 import time
 
 from compat_tests import setting
-from compat_tests.ops import ledger, table
+from compat_tests.ops import ledger, table, workers
 from compat_tests.ops.records import DTYPES, SAMPLES, chosen
 from compat_tests.ops.sweep import line_of
 
 RESULTS = setting.CACHE / "ops"
-#: After so many records workers are replaced by fresh ones.
-RECORDS_A_WORKER = 40
 #: So few records are swept in the command's own process.
 FEW = 10
 
@@ -89,30 +86,10 @@ def _sweep_all(left, args, folder, lines, total):
         for key in left:
             done(key, *line_of(key, args.dtypes, args.samples))
         return
-    for batch in _batches(left, RECORDS_A_WORKER * args.jobs):
-        for key in _together(batch, args, done):
-            # A worker died: of what is left, each has a process of its own now.
-            if _together([key], args, done):
-                done(key, {"record": key, "ran": {}, "failed": {"crash": {"": "the process died"}}}, 0)
-
-
-def _together(batch, args, done):
-    """Sweep some records in workers of their own; those that nothing came back of."""
-    context = multiprocessing.get_context("spawn")
-    left = dict.fromkeys(batch)
-    try:
-        with concurrent.futures.ProcessPoolExecutor(min(args.jobs, len(batch)), context) as pool:
-            futures = {pool.submit(line_of, key, args.dtypes, args.samples): key for key in batch}
-            for future in concurrent.futures.as_completed(futures):
-                done(futures[future], *future.result())
-                del left[futures[future]]
-    except concurrent.futures.process.BrokenProcessPool:
-        sys.stderr.write("a worker process died\n")
-    return list(left)
-
-
-def _batches(names, size):
-    return [names[i : i + size] for i in range(0, len(names), size)]
+    work = functools.partial(line_of, wanted=args.dtypes, samples=args.samples)
+    failed = {"crash": {"": workers.DIED}}
+    workers.each(left, work, done, args.jobs,
+                 lambda key: done(key, {"record": key, "ran": {}, "failed": failed}, 0))
 
 
 def _write(lines, args):
