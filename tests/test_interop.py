@@ -87,7 +87,7 @@ def test_asarray_takes_whatever_there_is():
     array = jnp.arange(3)
     assert torch.asarray(array, copy=False).jax() is array
     assert torch.asarray(grid()[0], dtype=torch.int64).tolist() == [0, 1, 2]
-    assert torch.asarray(np.arange(2)).tolist() == [0, 1] and torch.asarray(bytes(4)).tolist() == [0.0]
+    assert torch.asarray(np.arange(2)).tolist() == [0, 1] and torch.asarray(bytearray(4)).tolist() == [0.0]
     for refused in (np.arange(2), bytes(4), [1]):
         with pytest.raises(ValueError, match="can't alias"):
             torch.asarray(refused, copy=False)

@@ -13,7 +13,7 @@ from jaxflow._core.torchs import is_torchs
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 
-from .construct import from_array, from_numpy, from_torch, put, tensor
+from .construct import from_array, from_numpy, from_torch, imported, put, tensor
 from .dlpack import from_dlpack
 
 
@@ -140,7 +140,7 @@ def _imported(obj: Any, dtype: Any, copy: bool | None) -> Tensor:
     if isinstance(obj, jax.Array):
         return from_array(obj, shared=True)
     if isinstance(obj, np.ndarray | np.generic):
-        what, t = "a NumPy array, which others may write to,", from_numpy
+        what, t = "a NumPy array, which others may write to,", imported if copy else from_numpy
         obj = np.asarray(obj)
     elif is_torchs(obj):
         what, t = "a tensor of PyTorch, which others may write to,", from_torch
