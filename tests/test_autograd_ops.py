@@ -77,9 +77,13 @@ def test_second_derivatives(name):
             np.testing.assert_allclose(f, e, rtol=1e-9, atol=1e-11)
 
 
+# They have nodes, as in PyTorch, whose backward raises.
+NOT_DERIVED = {"eq", "floor_divide", "ge", "gt", "heaviside", "le", "lt", "ne"}
+
+
 def test_every_differentiable_op_has_a_row():
     rows = {op_of(name) for name in ROWS}
-    differentiable = {name for name, op in OPS.items() if op.differentiable}
+    differentiable = {name for name, op in OPS.items() if op.differentiable} - NOT_DERIVED
     assert (sorted(differentiable - rows), sorted(rows - differentiable)) == ([], [])
 
 

@@ -92,7 +92,7 @@ _COMPUTING = {
     "in place": "small.add_(1)",
     "a pending number": "pending.sum().item()",
     "a program recorded before": "torch.flush()",
-    "a view": "small[1:].tolist()",
+    "a view": "small[1:].fill_(2)",
     "forward": "linear(small)",
     "backward": "loss.backward()",
     "a step": "optimizer.step()",

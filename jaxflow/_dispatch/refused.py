@@ -25,6 +25,7 @@ def _refusing(name: str, error: type[Exception], text: str) -> type[Node]:
     return Refusing
 
 
+@functools.cache
 def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[..., Node]:
     """What makes the nodes of a plan: of ``kind``, or of one that refuses."""
     refusing = _refusing(kind.__name__, underived.error, underived.text.replace("{_}", "_" * inplace))

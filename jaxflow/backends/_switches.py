@@ -36,4 +36,6 @@ def switches_of(module: ModuleType, within: dict[str, Any]) -> tuple[Callable[..
             for name, value in zip(names, before, strict=True):
                 setattr(module, name, value)
 
+    for function in (set_flags, flags):  # where users find it, which is what ``pickle`` writes
+        function.__module__, function.__qualname__ = module.__name__, function.__name__
     return set_flags, flags
