@@ -26,16 +26,18 @@ from jaxflow._core.aval import Aval, aval_of
 
 from .plan import NoneKind, Plan
 
-#: Nodes whose gradients PyTorch computes by one operation, which has a derivative of its own.
+#: Nodes whose gradients PyTorch computes by one operation, which has a derivative of its own; or by a factor
+#: that has one, where ours only decides between elements.
 _JOINT = frozenset("""
-    AdaptiveAvgPool2DBackward0 AdaptiveAvgPool3DBackward0 AdaptiveMaxPool2DBackward0
+    AbsBackward0 AdaptiveAvgPool2DBackward0 AdaptiveAvgPool3DBackward0 AdaptiveMaxPool2DBackward0
     AdaptiveMaxPool3DBackward0 AvgPool2DBackward0 AvgPool3DBackward0 ConvolutionBackward0 EluBackward0
     FractionalMaxPool2DBackward0 FractionalMaxPool3DBackward0 GridSampler2DBackward0 GridSampler3DBackward0
-    HardshrinkBackward0 HardtanhBackward0 LeakyReluBackward0 LeakyReluBackward1 MaxPool2DWithIndicesBackward0
-    MaxPool3DWithIndicesBackward0 NativeBatchNormBackward0 NativeLayerNormBackward0 NllLossBackward0
-    NllLoss2DBackward0 PreluKernelBackward0 ReflectionPad1DBackward0 ReflectionPad2DBackward0
-    ReflectionPad3DBackward0 ReluBackward0 ReplicationPad1DBackward0 ReplicationPad2DBackward0
-    ReplicationPad3DBackward0 RreluWithNoiseBackward0 SoftshrinkBackward0 ThresholdBackward0
+    HardshrinkBackward0 HardtanhBackward0 LeakyReluBackward0 LeakyReluBackward1 LinalgVectorNormBackward0
+    MaxPool2DWithIndicesBackward0 MaxPool3DWithIndicesBackward0 NativeBatchNormBackward0
+    NativeLayerNormBackward0 NllLoss2DBackward0 NllLossBackward0 PreluKernelBackward0
+    ReflectionPad1DBackward0 ReflectionPad2DBackward0 ReflectionPad3DBackward0 ReluBackward0
+    ReplicationPad1DBackward0 ReplicationPad2DBackward0 ReplicationPad3DBackward0 RreluWithNoiseBackward0
+    SmoothL1LossBackward0 SoftshrinkBackward0 ThresholdBackward0
 """.split())
 #: The extent that stands for 0 where an empty operation is asked as one that is not.
 _SOME = 2

@@ -55,7 +55,8 @@ class Out:
             and the names of the others.
         strides: those of one that is resized: a function of its shape, the operands and the static arguments
             (None: contiguous).
-        lost: operands may require grad. So does ``out`` then, but backward through it raises.
+        lost: operands may require grad. So does ``out`` then, but backward through it raises. ``"operands"``:
+            these alone may, and not a tensor given as ``out=``.
     """
 
     __slots__ = ("before", "casts", "copied", "error", "follows", "lost", "refuses", "resizes", "rows",
@@ -65,7 +66,7 @@ class Out:
                  refuses: Callable[..., bool] = _differ, casts: bool = False,
                  follows: bool | str = False, resizes: bool = False, rows: bool = False,
                  copied: bool = False, before: Out | None = None, strides: Callable | None = None,
-                 lost: bool = False) -> None:
+                 lost: bool | str = False) -> None:
         self.text, self.error, self.refuses = text, error, refuses
         self.casts, self.follows, self.resizes = casts or bool(follows), follows, resizes
         self.rows, self.copied = rows, copied

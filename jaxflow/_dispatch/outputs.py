@@ -53,7 +53,7 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
 def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None, rule: Out) -> Tensor:
     """The result in the dtype of ``out``, which takes it: what follows cannot fail."""
     recorded = state.grad and (out._requires_grad or result._requires_grad)
-    if recorded and not rule.lost:
+    if recorded and (not rule.lost or (rule.lost == "operands" and out._requires_grad)):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but "
             "one of the arguments requires grad."
