@@ -17,6 +17,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.door import apply, plan_of, strides_of
 from jaxflow._dispatch.inplace import BY_PLACES, apply_inplace
 from jaxflow._dispatch.op import OPS
+from jaxflow._ops._strided import positions
 
 from .construct import put
 from .indexing import gather
@@ -33,10 +34,7 @@ def _warn(name: str, example: str) -> None:
 
 def _places(t: Tensor) -> np.ndarray:
     """For each element shown its place in `_flat`."""
-    place = np.zeros(t._aval.shape, np.int64)
-    for dim, (n, step) in enumerate(zip(t._aval.shape, strides_of(t), strict=True)):
-        place += (np.arange(n) * step).reshape([-1 if d == dim else 1 for d in range(place.ndim)])
-    return place
+    return positions(t._aval.shape, strides_of(t), 0)
 
 
 def _flat(t: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._dispatch.composite import composite
 
+from .legacy_types import of_each_dtype
 from .storage import TypedStorage
 
 
@@ -40,9 +41,8 @@ class LegacyStorage(type):
 
 
 def _classes(place: str) -> dict[str, LegacyStorage]:
-    words = "Byte Char Short Int Long Half BFloat16 Float Double ComplexFloat ComplexDouble Bool".split()
-    found = {dtype.scalar_name: dtype for dtype in dtypes.ALL.values()}
-    return {f"{w}Storage": LegacyStorage(f"{w}Storage", dtype=found[w], place=place) for w in words}
+    words = "Byte Char Short Int Long Half BFloat16 Float Double ComplexFloat ComplexDouble Bool"
+    return of_each_dtype(LegacyStorage, "Storage", place, words)
 
 
 for _name, _class in _classes("cpu").items():

@@ -5,6 +5,7 @@ They take either lengths, which make an uninitialised tensor, or data of one fix
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core import device as devices
@@ -157,10 +158,17 @@ class tensortype(type):
         return f"<class '{self._shown}'>"
 
 
-def _types(place: str) -> dict[str, tensortype]:
-    words = "Byte Char Short Int Long Half BFloat16 Float Double Bool".split()
+_WORDS = "Byte Char Short Int Long Half BFloat16 Float Double Bool"
+
+
+def of_each_dtype(cls: Callable, ending: str, place: str, words: str = _WORDS) -> dict[str, Any]:
+    """The classes that ``cls`` makes for these dtypes, each by its name: the dtype's word and ``ending``."""
     found = {dtype.scalar_name: dtype for dtype in dtypes.ALL.values()}
-    return {f"{w}Tensor": tensortype(f"{w}Tensor", dtype=found[w], place=place) for w in words}
+    return {w + ending: cls(w + ending, dtype=found[w], place=place) for w in words.split()}
+
+
+def _types(place: str) -> dict[str, tensortype]:
+    return of_each_dtype(tensortype, "Tensor", place)
 
 
 for _name, _type in _types("cpu").items():

@@ -230,12 +230,15 @@ def host(t: Tensor, *, spread: bool = True) -> np.ndarray:
     if t._view is not None:
         if spread and t._view.plan.spread:
             check_sizes("clone", (t._aval,))
-        base, found = t._storage.value, _as_it_lies(t)
+        found = _as_it_lies(t)
         if found is not None and found.nbytes <= SMALL:
             return owned(found)
-        if found is not None and base is t._storage.value:
-            base.shared = True
-            return found
+        if found is not None:
+            base = t._storage.value
+            base.shared = True  # before it is read for good: from now on nobody gives its memory away
+            found = shown_on_host(t)
+            if found is not None and base is t._storage.value:
+                return found
     value = value_of(t)
     value.shared = True
     return value.host()

@@ -142,7 +142,7 @@ class Checked(CacheInterface):
                 self._room = self._sweep(size)
             _write(path, _digest(key, value), value)
         except OSError as error:
-            # Named by the folder, not by the file, so that a full disk is told once.
+            # Named by the folder, not by the file, so that a full disk is reported once.
             raise OSError(error.errno, error.strerror or str(error), str(self._path)) from error
 
     def _entry(self, key: str) -> pathlib.Path:

@@ -34,8 +34,9 @@ def look() -> None:
     """Do what is to be done once PyTorch is imported, if it is. Called where time does not matter."""
     there = getattr(sys.modules.get("torch"), "Tensor", None)
     if on_met and getattr(there, "__module__", None) == "torch":
-        while on_met:
-            on_met.pop()()
+        for each in list(on_met):  # all of them again, where an interrupt comes in between
+            each()
+        on_met.clear()
 
 
 def is_torchs(x: Any) -> bool:

@@ -394,7 +394,7 @@ class Effects:
 
 
 def _added(x: Any, before: list) -> list:
-    """What was appended to a list or deque; nothing where that cannot be told."""
+    """What was appended to a list or deque; nothing where that is not known."""
     known = set(map(id, before))
     now = list(x)
     count = len(now) - len(before)

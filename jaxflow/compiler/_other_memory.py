@@ -16,7 +16,7 @@ from typing import Any
 
 from jaxflow._core.fields import MEMORY, rebind_rows
 from jaxflow._core.tensor import Tensor
-from jaxflow._core.value import Storage, Untracked
+from jaxflow._core.value import Untracked
 
 from ._journal import Journal
 from ._outlines import Before
@@ -56,7 +56,7 @@ def given_other_memory(t: Tensor, was: Before, journal: Journal, *, alone: bool)
 
 def row_of(t: Tensor, recipes: Recipes) -> Callable[[Any], list[tuple]]:
     """A function of a `Call` that gives the stores by which ``t`` gets the memory that it has now."""
-    storage_of = _storage(t._storage, recipes)
+    storage_of = recipes.storage_of(t._storage)
     aval, stride, view = t._aval, t._stride, t._view
     if view is None:
         return lambda call: rebind_rows(t, storage_of(call), aval, stride, None)
@@ -67,21 +67,3 @@ def row_of(t: Tensor, recipes: Recipes) -> Callable[[Any], list[tuple]]:
         return rebind_rows(t, storage_of(call), aval, stride, kind(plan, None, None, cell, origin))
 
     return shown
-
-
-def _storage(s: Storage, recipes: Recipes) -> Callable[[Any], Storage]:
-    """A function of a `Call` that gives the storage that ``s`` was in the captured call."""
-    if not recipes.is_born(s):
-        place = recipes.place_of(s)
-        recipes.used.add(place)
-        return lambda call: call.place(place)
-    at, version, epoch = recipes.storage(s), s.version[0], s.epoch
-
-    def fresh(call: Any) -> Storage:
-        storage = call.storages[at]
-        if storage is None:
-            storage = call.storages[at] = Storage(call.fresh[at])
-            storage.version, storage.epoch = call.cells.get(at) or [version], epoch
-        return storage
-
-    return fresh

@@ -64,6 +64,23 @@ class Recipes:
         self.storage_uses[number] = self.storage_uses.get(number, 0) + 1
         return number
 
+    def storage_of(self, s: Storage) -> Callable:
+        """A function of a `Call` that gives the storage that ``s`` was in the captured call."""
+        if not self.is_born(s):
+            place = self.place_of(s)
+            self.used.add(place)
+            return lambda call: call.place(place)
+        at, version, epoch = self.storage(s), s.version[0], s.epoch
+
+        def fresh(call: Any) -> Storage:
+            storage = call.storages[at]
+            if storage is None:
+                storage = call.storages[at] = Storage(call.fresh[at])
+                storage.version, storage.epoch = call.cells.get(at) or [version], epoch
+            return storage
+
+        return fresh
+
     def tensor(self, t: Tensor) -> Callable:
         """A function of a `Call` that gives the tensor that ``t`` was in the captured call."""
         if id(t) in self.argument:
@@ -161,26 +178,16 @@ class Recipes:
         if isinstance(view.version, Untracked):
             raise Unnamed("a view made in inference mode")
         base = None if view.base is None else self.tensor(view.base)
-        fresh = self.is_born(t._storage)
-        at = self.storage(t._storage) if fresh else self.place_of(t._storage)
-        if not fresh:
-            self.used.add(at)
+        storage_of = self.storage_of(t._storage)
         own_cell = view.version is not t._storage.version
         if own_cell:
             self.own_cells.add(id(view.version))
         kind, plan, base_plan, origin = type(view), view.plan, view.base_plan, view.origin
         own, written, seen = view.own, view.written, view.seen_version
         start = view.version[0]
-        version, epoch = t._storage.version[0], t._storage.epoch
 
         def made_view(call: Any) -> Tensor:
-            if fresh:
-                storage = call.storages[at]
-                if storage is None:
-                    storage = call.storages[at] = Storage(call.fresh[at])
-                    storage.version, storage.epoch = call.cells.get(at) or [version], epoch
-            else:
-                storage = call.place(at)
+            storage = storage_of(call)
             cell = [start] if own_cell else storage.version
             info: ViewInfo = kind(plan, None if base is None else base(call), base_plan, cell, origin)
             info.own, info.written = own, written
