@@ -113,6 +113,19 @@ def rebind_rows(t: Tensor, storage: Storage, aval: Any, stride: Any, view: ViewI
             (setattr, t, "_view", view)]
 
 
+def exchange_cells(t: Tensor, source: Tensor, info: ViewInfo) -> None:
+    """Let ``t`` show all of a storage that ``source`` is the base of, at once, and go on counting its writes.
+
+    The version cell of ``t`` becomes the storage's. ``source`` shows its memory by ``info`` from now on,
+    which has the cell that was there.
+    """
+    storage, before = source._storage, (t._storage, t._view, t._grad_fn, t._tangents)
+    cell = t._storage.version if t._view is None else t._view.version
+    commit([*rebind_rows(t, storage, source._aval, source._stride, None),
+            (setattr, source, "_view", info), (setattr, storage, "version", cell)])
+    del before
+
+
 # -------------------------------------------------------------------------------------- all there is
 
 #: What `rebind` changes of a tensor.

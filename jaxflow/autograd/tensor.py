@@ -12,14 +12,14 @@ from typing import Any
 from jaxflow._core.attributes import read_only
 from jaxflow._core.commit import commit
 from jaxflow._core.fields import (
-    rebind,
+    exchange_cells,
     requires_grad_row,
     set_grad,
     set_history,
     set_hooks,
     set_requires_grad,
 )
-from jaxflow._core.tensor import Tensor, version_cell
+from jaxflow._core.tensor import Tensor, ViewInfo, version_cell
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, value_of
 from jaxflow._dispatch.graph import hook_into
@@ -235,10 +235,11 @@ def _set_data(self, new: Tensor) -> None:
         )
     if MET:
         refuse_leak(self, value_of(new), "a tensor")
-    if version_cell(self).__class__ is version_cell(new).__class__ and plan_of(new).identity:
-        # A parameter given other data stays a base, as quick as before; their writes are counted together.
-        rebind(self, new._storage, new._aval, new._stride, None)
-    else:
+    cell = version_cell(new)
+    plain = new._view is None and not new._requires_grad and new is not self
+    if plain and version_cell(self).__class__ is cell.__class__:  # it stays a base, as quick as before
+        exchange_cells(self, new, ViewInfo(plan_of(new), None, None, cell))
+    elif self._storage is not new._storage or not plan_of(new).identity:
         show(self, new)
 
 

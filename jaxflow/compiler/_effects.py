@@ -19,13 +19,14 @@ from jaxflow._dispatch.tracked import Tracked
 
 from ._arguments import parts_of
 from ._capture import Capture
+from ._code import MATCHED, line_of, only_appends
 from ._containers import Contents, Tree, containers_of, is_in_itself, is_tree, leaves_of
 from ._journal import UNKNOWN
 from ._numbers import Numbers, Place, Stored, is_store
 from ._other_memory import Itself, given_other_memory
 from ._reach import Reach
 from ._rows import LENGTH, Item, Row, shorten
-from ._watcher import MATCHED, Watcher, line_of, only_appends
+from ._watcher import Watcher
 
 _FLAGS = (bool, str, type(None))
 _NUMBERS = (float, int)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import types
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from jaxflow._core.tensor import Tensor
@@ -16,13 +17,14 @@ from jaxflow._dispatch.tracked import Tape, settled
 
 from ._arguments import Arguments, flatten, records, same_attributes
 from ._capture import END, FOLLOW, NEEDED, Capture, Unsupported
+from ._code import asks_types
 from ._containers import containers_of
 from ._graphs import hooks_on
 from ._modes import modes
 from ._numbers import Numbers, is_store
 from ._reach import Reach
 from ._specialise import Builder
-from ._watcher import Watcher, asks_types
+from ._watcher import Watcher
 
 if TYPE_CHECKING:
     from ._function import CompiledFunction, Entry
@@ -38,7 +40,15 @@ _NUMBERS = (float, int)
 
 
 class Disguised(Exception):
-    """A call has to be captured again, with its numbers as they are; everything is as before it."""
+    """A call has to be captured again, with its numbers as they are; everything is as before it.
+
+    ``names`` are the arguments, and ``places`` the (container, key), that are to be numbers like any other;
+    all are, where there are none.
+    """
+
+    def __init__(self, names: Iterable = (), places: Iterable = ()) -> None:
+        super().__init__()
+        self.names, self.places = list(names), list(places)
 
 
 class FirstCall:
@@ -150,8 +160,8 @@ class FirstCall:
             capture.leave()
             for mark in marks:
                 mark.remove()
-        if tape.used and capture.break_line is None and asks_types(watcher.codes):
-            raise Disguised
+        if tape.used and capture.break_line is None:
+            self._ask_types(watcher)
         if self.failure is not None:
             return None
         if self._rearranged():
@@ -162,6 +172,16 @@ class FirstCall:
             capture.blame("it leaves another grad mode or default dtype behind")
         with capture.program.lock:  # another thread that ends the capture waits, or has ended it
             return self._specialisation()
+
+    def _ask_types(self, watcher: Watcher) -> None:
+        """Raise Disguised if some code that ran asked for the type of a tracked number."""
+        found, start = watcher.asked, len(self.tracked)
+        if asks_types(watcher.codes) or any(at >= self.tape.count for at in found):
+            raise Disguised
+        if found:
+            names = list(self.tracked)
+            raise Disguised([names[at] for at in found if at < start],
+                            [(p.holder, p.key) for p in self.numbers.found if p.entry in found])
 
     def _with_numbers(self, numbers: list) -> tuple[list, dict]:
         """The arguments, with ``numbers`` in the place of those that are tracked."""

@@ -45,8 +45,8 @@ _AGAIN = 32
 class Entry:
     """The specialisations for one structure of arguments and one set of modes."""
 
-    __slots__ = ("again", "attempts", "calls", "disturbed", "hits", "lengths", "numbers", "python", "reads",
-                 "reasons", "specialisations", "tracked")
+    __slots__ = ("again", "attempts", "by_value", "calls", "disturbed", "hits", "lengths", "numbers",
+                 "python", "reads", "reasons", "specialisations", "tracked")
 
     def __init__(self, reads: str = SHOW) -> None:
         self.reads = reads  # what becomes of numbers of tensors that a capture reads
@@ -57,6 +57,8 @@ class Entry:
         self.calls = 0
         self.reasons: list[str] = []
         self.numbers: list[tuple] = []  # (container, key) of numbers that are followed
+        # What is not: names of arguments and (container, key), of which some code asks for the type.
+        self.by_value: list[Any] = []
         self.lengths: list[tuple] = []  # of lists that only grew: more than they held
         self.python: list[str] | None = None  # why Python runs at each call
         self.again = 0  # the number of the call at which that is asked anew
@@ -64,8 +66,20 @@ class Entry:
 
     def note_number(self, holder: Any, key: Any) -> None:
         """Follow the number at a key of a container from the next capture on."""
-        if not any(holder is x and key == k for x, k in self.numbers):
+        if not any(holder is x and key == k for x, k in self.numbers) and not self._is_by_value(holder, key):
             self.numbers.append((holder, key))
+
+    def guard_by_value(self, which: Disguised) -> None:
+        """Follow some numbers no more, or none at all."""
+        if not which.names and not which.places:
+            self.tracked, self.reads = None, END
+            return
+        self.by_value += [*which.names, *which.places]
+        self.numbers = [known for known in self.numbers if not self._is_by_value(*known)]
+
+    def _is_by_value(self, holder: Any, key: Any) -> bool:
+        return any(known.__class__ is tuple and known[0] is holder and known[1] == key
+                   for known in self.by_value)
 
     def leave_to_python(self, reasons: list[str]) -> None:
         """Let Python run where nothing serves, and ask again after as many calls as there were."""
@@ -168,11 +182,12 @@ class CompiledFunction(Wrapped):
                 self._give_up(entry)
                 return self.fn(*args, **kwargs)
             given = structure, leaves, args, kwargs
-            try:
-                return FirstCall(self, entry, *given, self._to_track(entry, leaves, args, kwargs)).run()
-            except Disguised:
-                entry.tracked, entry.reads = None, END
-                return FirstCall(self, entry, *given, {}).run()
+            for again in (True, False):
+                try:
+                    return FirstCall(self, entry, *given, self._to_track(entry, leaves, args, kwargs)).run()
+                except Disguised as disguised:
+                    entry.guard_by_value(disguised if again else Disguised())
+            return FirstCall(self, entry, *given, {}).run()
 
     def __deepcopy__(self, memo: dict) -> CompiledFunction:
         return self  # as a function is
@@ -211,7 +226,8 @@ class CompiledFunction(Wrapped):
                 for spec in entry.specialisations for i, x in spec.arguments.other
             ):
                 entry.tracked.add(name)
-        return {name: leaf for name, leaf in at.items() if name in entry.tracked}
+        return {name: leaf for name, leaf in at.items()
+                if name in entry.tracked and name not in entry.by_value}
 
     def _try_again(self, entry: Entry) -> bool:
         """Capture once more where Python was to run; another thread may have done that.

@@ -102,7 +102,8 @@ class Graph:
             return None
         self.recipes, self.new_slot = recipes, new_slot
         self.storages = {id(s.version): at for at, s in enumerate(recipes.storages)}
-        self.known = {id(s.version): s for s, *_ in self.builder.journal.storages.values()}
+        journal = self.builder.journal
+        self.known = {id(journal.cell_of[at]): s for at, (s, *_) in journal.storages.items()}
         drawn = self.builder.capture.seeds()
         self.drawn = {id(x): at for at, x in self.builder.program.drawn if at in drawn}
         # In the order in which they were made: edges lead back.
@@ -201,11 +202,13 @@ class Graph:
     def _cell(self, cell: list) -> tuple[int, int]:
         """The number of a version cell, and the version from which a guard of it counts."""
         s, since = self.known.get(id(cell)), 0
-        if id(cell) in self.storages:
-            source: tuple = "fresh", self.storages[id(cell)]
-        elif s is not None:
-            source, since = ("place", self.builder.place_of(s)), self.builder.journal.cells[id(cell)][1][0]
-            self.recipes.used.add(source[1])
+        if s is not None:
+            place = self.builder.place_of(s)
+            source: tuple = "place", place
+            since = self.builder.journal.cells[id(cell)][1][0]
+            self.recipes.used.add(place)
+        elif id(cell) in self.storages:
+            source = "fresh", self.storages[id(cell)]
         elif id(cell) in self.builder.journal.cells or id(cell) in self.recipes.own_cells:
             raise Unwalked(f"{LATER}, through an alias (.data) with a version of its own")
         else:

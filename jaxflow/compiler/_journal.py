@@ -41,6 +41,7 @@ class Journal:
     Attributes:
         tensors: id -> (tensor, how it was) of those that are noted.
         storages: id -> (storage, its Value, epoch) of these.
+        cell_of: id of a storage -> its version cell.
         views: (what makes a tensor a view, its fields).
         cells: id -> (version cell, what it held).
         released: nodes from before the call that let go of what they kept, with that.
@@ -52,6 +53,7 @@ class Journal:
         self.blame = blame
         self.tensors: dict[int, tuple[Tensor, Before]] = {}
         self.storages: dict[int, tuple[Storage, Any, int]] = {}
+        self.cell_of: dict[int, list] = {}
         self.views: list[tuple[ViewInfo, tuple]] = []
         self.cells: dict[int, tuple[list, list]] = {}
         self.released: list[tuple[Node, Any, Any]] = []
@@ -84,6 +86,7 @@ class Journal:
     def _note_storage(self, s: Storage) -> None:
         if id(s) not in self.storages:
             self.storages[id(s)] = s, s.value, s.epoch
+            self.cell_of[id(s)] = s.version
             self._note_cell(s.version)
 
     def _note_cell(self, cell: list) -> None:
@@ -113,6 +116,8 @@ class Journal:
             fields.grad_stores.__code__: lambda frame: self._all_touched(frame.f_locals["owners"]),
             fields.exchange.__code__: lambda frame: self._all_touched(
                 [frame.f_locals["one"], frame.f_locals["other"]]),
+            fields.exchange_cells.__code__: lambda frame: self._all_touched(
+                [frame.f_locals["t"], frame.f_locals["source"]]),
         }
 
     def returns(self) -> dict[CodeType, Callable[[Any, Any], None]]:
@@ -185,6 +190,8 @@ class Journal:
             fields.restore(t, before.state)
         rows: list[tuple] = []
         for s, value, epoch in self.storages.values():
+            if s.version is not self.cell_of[id(s)]:
+                rows.append((setattr, s, "version", self.cell_of[id(s)]))
             if written_here(s.value):
                 rows += [(setattr, s, "value", value), (setattr, s, "epoch", epoch)]
         for view, before in self.views:

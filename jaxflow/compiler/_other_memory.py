@@ -15,7 +15,7 @@ from operator import getitem, setitem
 from typing import Any
 
 from jaxflow._core.fields import MEMORY, rebind_rows
-from jaxflow._core.tensor import Tensor
+from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._core.value import Untracked
 
 from ._journal import Journal
@@ -40,30 +40,34 @@ class Itself:
 
 def given_other_memory(t: Tensor, was: Before, journal: Journal, *, alone: bool) -> bool:
     """Whether a call gave ``t`` other memory, and each call can do it again; ``alone``: no thread did it."""
-    view, cell = t._view, was._storage.version if was._view is None else was._view.version
+    view, cell = t._view, journal.cell_of[id(was._storage)] if was._view is None else was._view.version
     if all(getattr(t, name) is getattr(was, name) for name in MEMORY):
         return False
     if was._grad_fn is not None or t._grad_fn is not None:
         return False
     if was._view is not None and was._view.base is not None:
         return False
-    if view is not None and (view.base is not None or view.version is not cell):
+    if version_cell(t) is not cell or (view is not None and view.base is not None):
         return False
     if isinstance(cell, Untracked) or isinstance(t._storage.version, Untracked):
         return False
     return journal.is_born(t._storage) or alone  # else another thread may have done it
 
 
-def row_of(t: Tensor, recipes: Recipes) -> Callable[[Any], list[tuple]]:
-    """A function of a `Call` that gives the stores by which ``t`` gets the memory that it has now."""
+def row_of(t: Tensor, recipes: Recipes, raised: int) -> Callable[[Any], list[tuple]]:
+    """A function of a `Call` that gives the stores by which ``t`` gets the memory that it has now.
+
+    It counts ``raised`` more writes then.
+    """
     storage_of = recipes.storage_of(t._storage)
     aval, stride, view = t._aval, t._stride, t._view
-    if view is None:
-        return lambda call: rebind_rows(t, storage_of(call), aval, stride, None)
-    kind, plan, origin = type(view), view.plan, view.origin
 
-    def shown(call: Any) -> list[tuple]:
-        cell = t._storage.version if t._view is None else t._view.version
-        return rebind_rows(t, storage_of(call), aval, stride, kind(plan, None, None, cell, origin))
+    def stores(call: Any) -> list[tuple]:
+        cell, storage = version_cell(t), storage_of(call)
+        rows = [(setitem, cell, 0, cell[0] + raised)] if raised else []
+        if view is None:  # a base, whose cell is its storage's
+            return [*rows, *rebind_rows(t, storage, aval, stride, None), (setattr, storage, "version", cell)]
+        info = type(view)(view.plan, None, None, cell, view.origin)
+        return [*rows, *rebind_rows(t, storage, aval, stride, info)]
 
-    return shown
+    return stores

@@ -13,7 +13,7 @@ from collections import Counter
 from typing import Any
 
 from jaxflow._core.fields import MEMORY, STATE, state_of
-from jaxflow._core.tensor import Tensor
+from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch import explain, library
 from jaxflow._dispatch.executable import Executable
@@ -59,6 +59,7 @@ class Builder(Effects):
         self.dropped: list[Item] = []  # items whose tensor the call does not read
         self.flags: list[tuple] = []  # tensors whose requires_grad the call changes
         self.followed: list[tuple] = []  # (row, key) where each call finds what the one before it has left
+        self.raised: dict[int, int] = {}  # by how much tensors that get other memory count more writes
         self.new_grads: list[tuple] = []
         self.replaces = False  # whether each .grad it makes takes the place of an old one
         self.committed = False  # whether the recording is a Program in the order of the specialisation
@@ -227,11 +228,11 @@ class Builder(Effects):
         recipes.owners = self._owners()
         result = recipes.result(self.result)
         grads = self._new_grads(recipes)
-        moved = [(t, row_of(t, recipes)) for t in self.moved.values()]
+        writes = self._writes()
+        moved = [(t, row_of(t, recipes, self.raised.get(id(t), 0))) for t in self.moved.values()]
         sinks = [(row, key, recipes.result(x), follows) for row, key, x, follows in self.sinks]
         self.followed = [(row, key) for row, key, _, follows in self.sinks if follows]
         self.sinks.clear()
-        writes = self._writes()
         self.watcher.forget()
         let_go(recipes.nodes, lambda t: not self.journal.is_born(t) or id(t) in recipes.tensor_numbers)
         self._survivors(recipes)
@@ -400,12 +401,15 @@ class Builder(Effects):
         """
         bumps = {id(cell): cell[0] - saved[0] for cell, saved in self.journal.cells.values()
                  if cell[0] != saved[0]}
+        cell_of = self.journal.cell_of
         aliases = self._aliases(bumps)
         found = []
         for s in self._changed():
-            at, alias = aliases.get(id(s), (id(s.version), None))
+            at, alias = aliases.get(id(s), (id(cell_of[id(s)]), None))
             bump = bumps.pop(at, 0)
             found.append((self.place_of(s), s.value, s.epoch - self.journal.storages[id(s)][2], bump, alias))
+        for t in self.moved.values():
+            self.raised[id(t)] = bumps.pop(id(version_cell(t)), 0)
         if bumps:
             self.blame("it writes through several tensors that show one memory and count its writes apart")
         return found
@@ -416,9 +420,10 @@ class Builder(Effects):
         given = {id(t): i for i, t in enumerate(self.arguments)}
         found: dict[int, tuple] = {}
         for t, was in self.journal.tensors.values():
-            cell = was._storage.version if was._view is None else was._view.version
+            own = self.journal.cell_of[id(was._storage)]
+            cell = own if was._view is None else was._view.version
             known = id(t) in given or (id(t) in self.reach.tensors and id(t) not in replaced)
-            if known and id(cell) in bumps and cell is not was._storage.version:
+            if known and id(cell) in bumps and cell is not own:
                 found[id(was._storage)] = id(cell), given.get(id(t), cell)
         return found
 

@@ -6,14 +6,10 @@
 from __future__ import annotations
 
 import collections
-import dis
-import functools
 import os
-import re
 import sys
 import sysconfig
 import types
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -23,10 +19,12 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch import overriding
 from jaxflow._dispatch.generator import Generator
 from jaxflow._dispatch.op import SCALAR
+from jaxflow._dispatch.tracked import Tracked
 from jaxflow.optim import _device_state
 from jaxflow.optim._rule import RuleOptimizer
 
 from ._capture import Capture
+from ._code import names_of, types_asked
 
 _HOME = os.path.dirname(os.path.abspath(jaxflow.__file__)) + os.sep
 _SCHEDULES = os.path.join(_HOME, "optim", "lr_scheduler") + os.sep
@@ -37,9 +35,6 @@ _SETTINGS = tuple(os.path.join(_HOME, *name.split("/")) for name in (
 _PRINTING = _SETTINGS[-1]  # reads its settings whoever calls it
 _STDLIB = sysconfig.get_paths()["stdlib"] + os.sep
 _SITE = tuple(sysconfig.get_paths()[kind] + os.sep for kind in ("purelib", "platlib"))
-# Steps that do nothing, and those that only make a variable of an enclosing function known.
-_UNSEEN = ("CACHE", "NOP", "EXTENDED_ARG", "PRECALL", "PUSH_NULL")
-_MADE_KNOWN = ("MAKE_CELL", "COPY_FREE_VARS", "LOAD_CLOSURE")
 _ENGINES = tuple(
     os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
     for name in ("jax", "jaxlib", "numpy")
@@ -62,12 +57,6 @@ _PURE_MODULES = frozenset(("math", "cmath", "_operator", "_functools", "itertool
 _PLAIN = (str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None),
           collections.deque, collections.OrderedDict, collections.defaultdict, types.MappingProxyType,
           types.FunctionType, type(iter([])), object)
-
-#: Stands among the names for what a pattern of a class looks at by position.
-MATCHED = "__match_args__"
-_MATCH_CLASS = dis.opmap["MATCH_CLASS"]
-# The fields of a text that may be a format, and the attributes that they name: "{0.mode.name}".
-_FIELD, _ATTRIBUTE = re.compile(r"\{([^{}!:]*)"), re.compile(r"\.([^\W\d]\w*)")
 
 NOTHING, PASSING, USER, SCHEDULE, RULE, ENGINE, SEED, SETTING = range(8)
 
@@ -96,6 +85,7 @@ class Watcher:
             a learning-rate schedule.
         born: objects made in the call.
         met: objects whose methods ran: id -> object.
+        asked: the tape's entries of tracked numbers whose type some code asks for.
     """
 
     def __init__(self, capture: Capture) -> None:
@@ -104,6 +94,7 @@ class Watcher:
         self.events: list[tuple] = []
         self.born: dict[int, Any] = {}
         self.met: dict[int, Any] = {}
+        self.asked: set[int] = set()
         self.kinds: dict[types.CodeType, int] = {}
         self.calls = {**capture.draws.calls(), **capture.journal.calls()}
         self.returns = {**capture.draws.returns(), **capture.journal.returns()}
@@ -178,6 +169,8 @@ class Watcher:
     def _called(self, frame: Any, code: types.CodeType, kind: int) -> None:
         if kind == USER:
             self.codes.setdefault(code, frame.f_globals)
+            self.asked |= {x.at for x in map(frame.f_locals.get, types_asked(code) or ())
+                           if type(x) is Tracked and x.tape is self.capture.tape}
             for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
                 x = frame.f_locals.get(name)
                 if x is not None and not isinstance(x, (Tensor, int, float, str, tuple, list, dict)):
@@ -297,84 +290,3 @@ def _kind_of(frame: Any) -> int:
     if _is_inner(name) and frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(_HOME):
         return ENGINE  # Python's library at work for us
     return USER
-
-
-@functools.lru_cache(maxsize=4096)
-def globals_of(code: types.CodeType) -> frozenset[str]:
-    """The global names that code mentions, nested code too."""
-    return frozenset(
-        step.argval for part in codes_of(code) for step in dis.get_instructions(part)
-        if step.opname.endswith(("_GLOBAL", "_NAME"))
-    )
-
-
-def asks_types(codes: Iterable[types.CodeType]) -> bool:
-    """Whether code calls ``type``, which a tracked number cannot deceive."""
-    return any("type" in globals_of(code) for code in codes)
-
-
-def names_of(code: types.CodeType) -> set[str]:
-    """The names of globals and attributes that code mentions, nested code too.
-
-    Constant strings that could be names are among them; variables of enclosing functions are not.
-    """
-    found = set(code.co_names)
-    if _MATCH_CLASS in code.co_code[::2]:
-        found.add(MATCHED)
-    if "format" in code.co_names and not any(isinstance(x, str) and "{" in x for x in code.co_consts):
-        found.add("getattr")  # what a text names that comes from elsewhere
-    for x in code.co_consts:
-        found |= _named_by(x)
-    return found
-
-
-def _named_by(x: Any) -> set[str]:
-    """The names that a constant of some code mentions."""
-    if isinstance(x, types.CodeType):
-        return names_of(x)
-    if isinstance(x, tuple):  # the attributes that a pattern of a class looks at, for one
-        return set().union(*map(_named_by, x))
-    if not isinstance(x, str):
-        return set()
-    return {x} if x.isidentifier() else {name for field in _FIELD.findall(x)
-                                         for name in _ATTRIBUTE.findall(field)}
-
-
-def codes_of(code: types.CodeType) -> set[types.CodeType]:
-    """Code and what is defined inside it."""
-    found = {code}
-    for x in code.co_consts:
-        if isinstance(x, types.CodeType):
-            found |= codes_of(x)
-    return found
-
-
-def only_appends(name: str, codes: Iterable[types.CodeType]) -> bool:
-    """Whether ``codes`` do nothing with what has this name but call its ``append`` or ``extend``."""
-    for code in codes:
-        for part in codes_of(code):
-            if any(name in _named_by(x) for x in part.co_consts if not isinstance(x, types.CodeType)):
-                return False  # it may look there by that text
-            steps = [step for step in dis.get_instructions(part) if step.opname not in _UNSEEN]
-            for step, then in zip(steps, [*steps[1:], None]):
-                if step.argval == name and not step.opname.endswith(_MADE_KNOWN) and (
-                    then is None or not then.opname.startswith(("LOAD_METHOD", "LOAD_ATTR"))
-                    or then.argval not in ("append", "extend")
-                ):
-                    return False
-    return True
-
-
-def line_of(name: str, codes: Any) -> str | None:
-    """``file:line`` of the first place in ``codes`` that stores to, else mentions, a name."""
-    mentioned = None
-    for code in codes:
-        for part in codes_of(code):
-            line = part.co_firstlineno
-            for step in dis.get_instructions(part):
-                line = (step.positions.lineno if step.positions else None) or line
-                if step.argval == name:
-                    if step.opname.startswith("STORE"):
-                        return f"{part.co_filename}:{line}"
-                    mentioned = mentioned or f"{part.co_filename}:{line}"
-    return mentioned

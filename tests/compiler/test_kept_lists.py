@@ -53,6 +53,67 @@ def test_a_list_that_is_looked_into_in_another_way(way, deferred):
     check_same(numbers(found(torch.compile)), expected)
 
 
+def plain(record):
+    return getattr(record, "late", 0.5)
+
+
+def nested(record):
+    return getattr(getattr(record, "more", record), "late", 0.25) + getattr(record, "late", 1.0) * 2
+
+
+def a_default_that_is_read(record):
+    return getattr(record, "late", record.scale)
+
+
+def a_name_from_elsewhere(record):
+    return getattr(record, record.name, 0.5)
+
+
+def a_name_put_together(record):
+    return getattr(record, "se" + record.name, 0.5) and 0.25
+
+
+def a_function_kept(record):
+    read = getattr
+    return read(record, "late", 0.5)
+
+
+def a_name_by_condition(record):
+    return getattr(record, "late" if record.scale else record.name, 0.5)
+
+
+def names_in_a_row(record):
+    return sum(getattr(record, name, 0.5) for name in ("late", "scale"))
+
+
+CONSTANT = {plain: True, nested: True, a_default_that_is_read: True, a_name_from_elsewhere: False,
+            a_name_put_together: False, a_function_kept: False, a_name_by_condition: False,
+            names_in_a_row: False}
+
+
+@pytest.mark.parametrize("way", CONSTANT, ids=lambda way: way.__name__)
+def test_a_list_that_grows_beside_an_attribute_read_by_a_text(way, deferred):
+    """Where the text stands in the call, it is known that the list is not what is read."""
+    def found(compiler):
+        record = SimpleNamespace(seen=[], scale=0.75, name="en")
+
+        @compiler
+        def f(x):
+            record.seen.append(x.detach())
+            return x * way(record)
+
+        results = [f(x) for x in inputs(12, 2)]
+        record.late = 3.0
+        return [*results, *(f(x) for x in inputs(4, 2)), record.seen], f
+
+    torch.manual_seed(0)
+    expected, _ = found(lambda f: f)
+    torch.manual_seed(0)
+    results, f = found(torch.compile)
+    check_same(numbers(results), numbers(expected))
+    assert (f.explain()["hits"] >= 13) == CONSTANT[way]
+
+
 WRITES = {
     "append": lambda kept: kept.seen.append(kept.a),
     "flag": lambda kept: setattr(kept, "stop", True),

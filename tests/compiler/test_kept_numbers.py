@@ -84,6 +84,51 @@ def a_global(compiler):
     return called(compiler(f)), TOTAL
 
 
+@program(4)
+def beside_a_question_for_the_type_of_another(compiler):
+    kept = SimpleNamespace(count=0)
+
+    def scaled(x, n):
+        return x * n if type(n) is float else x
+
+    def f(x):
+        kept.count += 1
+        return scaled(x, 0.5) + kept.count + isinstance(kept.count, int)
+
+    return called(compiler(f)), kept.count
+
+
+@program(0)
+def a_question_for_its_own_type(compiler):
+    kept = SimpleNamespace(count=0.5)
+
+    def scaled(x, n):
+        return x * n if type(n) is float else x
+
+    def f(x):
+        kept.count += 1
+        return scaled(x, kept.count)
+
+    return called(compiler(f)), kept.count
+
+
+@program(5)
+def two_of_which_one_is_asked_for_its_type(compiler):
+    kept = SimpleNamespace(count=0, rate=0.5)
+
+    def between(i):
+        kept.rate = 0.5 if i % 2 else 0.25
+
+    def scaled(x, n):
+        return x * n if type(n) is float else x
+
+    def f(x):
+        kept.count += 1
+        return scaled(x, kept.rate) + kept.count
+
+    return called(compiler(f), times=8, between=between), kept.count
+
+
 @program(3)
 def every_third_call(compiler):
     kept = SimpleNamespace(count=0)

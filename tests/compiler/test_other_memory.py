@@ -63,7 +63,22 @@ def another_shape(s, x):
     return s.kept * 1.0
 
 
-CASES = [descent, averaging, exchange, written_first, unread, two_of_one, another_shape]
+def set_to_new(s, x):
+    with torch.no_grad():
+        s.kept.set_(s.kept * 0.5 + x.sum())
+    return s.kept * 1.0
+
+
+def set_and_written(s, x):
+    s.kept.mul_(0.5)
+    s.kept.set_((s.other * x.sum()).detach())
+    s.kept.add_(1.0)
+    s.kept.add_(s.other)
+    return s.kept * 1.0
+
+
+CASES = [descent, averaging, exchange, written_first, unread, two_of_one, another_shape, set_to_new,
+         set_and_written]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
@@ -76,7 +91,8 @@ def test_other_memory_at_each_call(executor, case):
         step = torch.compile(lambda x: case(s, x)) if compiled else (lambda x: case(s, x))
         found = [numbers(step(x)) for x in inputs]
         found += [numbers(t.detach()) for t in (*s.net.parameters(), *s.mean.parameters(), s.kept, s.other)]
-        found += [(t.requires_grad, t.is_leaf, t.stride(), t._version) for t in s.net.parameters()]
+        found += [(t.requires_grad, t.is_leaf, t.stride(), t._version)
+                  for t in (*s.net.parameters(), *s.mean.parameters(), s.kept, s.other)]
         assert s.kept is held[0]
         return found, step.explain() if compiled else None
 
