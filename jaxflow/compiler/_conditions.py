@@ -111,11 +111,18 @@ class Conditions:
         self.ask_grad = outlines.whole
         self.plain_then = [(*m, None, 0, {}, Tensor) for m in self.grad_metas if m is not None]
 
-    def watch_dropped(self, items: list[Item], was: Callable[[Tensor], Before]) -> None:
-        """Note what tensors were like that the call replaces without having read them."""
+    def watch_dropped(self, items: list[Item], shown: list[Item], was: Callable[[Tensor], Before]) -> None:
+        """Note what tensors were like that the call replaces without having read them.
+
+        And those that are ``shown``: views of memory that stays, of whatever tensor is at the place.
+        """
         self.dropped = [_look(item.row, item.key) for item in items]
-        self.twice += _together(items)
+        self.twice += _together([*items, *shown])
         self.outlines = [(*outlines.dropped(was(item.tensor))[:-1], {}) for item in items]
+        self.views = [_look(item.row, item.key) for item in shown]
+        before = [was(item.tensor) for item in shown]
+        self.views_like = list(map(outlines.shown, before))
+        self.bases = [old._view.base for old in before]  # whose ids are compared
 
     def fits(self, leaves: list) -> Found | None:
         """What was found if every guard holds; otherwise None."""
@@ -125,6 +132,8 @@ class Conditions:
         if self.trees and not all(tree.fits() for tree in self.trees):
             return None
         if self.dropped and not self._dropped_fit():
+            return None
+        if self.views and not self._views_fit():
             return None
         if self.twice and not all(call(*one) is call(*other) for one, other in self.twice):
             return None
@@ -201,6 +210,10 @@ class Conditions:
     def _dropped_fit(self) -> bool:
         now = list(starmap(call, self.dropped))
         return all(isinstance(t, Tensor) for t in now) and list(map(outlines.dropped, now)) == self.outlines
+
+    def _views_fit(self) -> bool:
+        now = list(starmap(call, self.views))
+        return all(isinstance(t, Tensor) for t in now) and list(map(outlines.shown, now)) == self.views_like
 
     def _items_fit(self, tensors: list) -> bool:
         """Whether attributes that are replaced hold tensors like those then.

@@ -36,6 +36,13 @@ def item(t: Tensor) -> tuple:
             not t.__dict__, t._storage.version.__class__)
 
 
+def shown(t: Tensor) -> tuple:
+    """What is guarded of a view of memory that stays, where each call puts another view in its place."""
+    view = t._view
+    at = None if view is None else (view.plan, view.constant, id(view.base), id(view.version))
+    return (*dropped(t)[:-1], id(t._storage), at, t._grad_fn is None, not t.__dict__)
+
+
 class Before:
     """A tensor as it was: what the functions above say of it is what they said of the tensor then."""
 

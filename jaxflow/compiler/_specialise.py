@@ -24,6 +24,7 @@ from jaxflow.optim.optimizer import Optimizer
 
 from ._arguments import Arguments
 from ._capture import END, Capture
+from ._containers import leaves_of
 from ._effects import Effects
 from ._graphs import LATER, Graph
 from ._guard import Guard
@@ -57,6 +58,7 @@ class Builder(Effects):
         self.grads: list[Tensor] = []  # whose .grad was there before
         self.exact: list[int] = []  # views among the arguments that must be the very same part
         self.dropped: list[Item] = []  # items whose tensor the call does not read
+        self.shown: list[Item] = []  # items whose tensor is a view of memory that stays
         self.flags: list[tuple] = []  # tensors whose requires_grad the call changes
         self.followed: list[tuple] = []  # (row, key) where each call finds what the one before it has left
         self.raised: dict[int, int] = {}  # by how much tensors that get other memory count more writes
@@ -92,6 +94,7 @@ class Builder(Effects):
     def _place_items(self) -> None:
         """Tell the attributes whose old tensor is read, which is an input then, from those that drop it."""
         read = self._read()
+        carried = self.carried.union(id(t) for t in leaves_of(self.result) if isinstance(t, Tensor))
         changed, shown = {id(s) for s in self._changed()}, self.journal.shown()
         candidates, self.items = self.items, []
         leaving = {id(item.tensor) for item in candidates}
@@ -106,8 +109,10 @@ class Builder(Effects):
             unread = slot is not None and slot not in read and id(s) not in changed and id(s) not in shown
             if id(t) in self.moved and id(s) in staying:
                 continue  # it is another one's, too, where it stays
-            if id(t) not in self.moved and unread and old._grad is None and id(t) not in self.carried:
+            if id(t) not in self.moved and unread and old._grad is None and id(t) not in carried:
                 self.dropped.append(item)
+            elif id(s) in staying and id(t) not in (carried | self.moved.keys()) and _is_plain_view(old):
+                self.shown.append(item)
             elif id(t) not in self.moved and (
                 id(s) in staying or id(old._grad_fn) in self.walked or not _replaceable(old)
                 or (old._grad_fn is not None and id(t) in self.journal.histories)
@@ -183,18 +188,18 @@ class Builder(Effects):
         made = [t for t in self.arguments if self.was(t)._grad_fn is not None]
         if made and not any(map(self._looked_at, made)):
             spec.arguments.let_vary()
-        items = {id(item.tensor) for item in (*self.items, *self.dropped)}
+        items = {id(item.tensor) for item in (*self.items, *self.dropped, *self.shown)}
         used = {id(s) for kind, s in (*spec.leaves, *(w[0] for w in spec.writes)) if kind == "fixed"}
         items -= self.moved.keys()
         tensors = [t for t, _ in self.reach.tensors.values()
                    if id(t) not in items and (id(t) not in self.grown or id(t._storage) in used)]
         spec.watch_tensors(tensors, self.grads, self.arguments, self.items, self.was)
-        spec.watch_dropped(self.dropped, self.was)
+        spec.watch_dropped(self.dropped, self.shown, self.was)
         spec.trees = self.trees
         for tree in self.trees:
             for row, key in ((tree.row, tree.key), *tree.also):
                 row.varying.add(key)
-        for item in (*self.items, *self.dropped):
+        for item in (*self.items, *self.dropped, *self.shown):
             for row, key in ((item.row, item.key), *item.also):
                 row.varying.add(key)
         for place in self.numbers.values():
@@ -223,7 +228,7 @@ class Builder(Effects):
         items = {id(item.tensor): i for i, item in enumerate(self.items)}
         graph = Graph(self)
         recipes = Recipes(graph, self.journal.is_born, numbers, items, self.reach, self.place_of)
-        recipes.dropped = frozenset(id(item.tensor) for item in self.dropped)
+        recipes.dropped = frozenset(id(item.tensor) for item in (*self.dropped, *self.shown))
         recipes.stood, recipes.given = self.stood, self.given
         recipes.owners = self._owners()
         result = recipes.result(self.result)
@@ -416,7 +421,8 @@ class Builder(Effects):
 
     def _aliases(self, bumps: dict[int, int]) -> dict[int, tuple]:
         """id of a storage -> (id of a cell among ``bumps``, alias as of `_writes`), for those of aliases."""
-        replaced = {id(item.tensor) for item in (*self.items, *self.dropped)} - self.moved.keys()
+        left = *self.items, *self.dropped, *self.shown
+        replaced = {id(item.tensor) for item in left} - self.moved.keys()
         given = {id(t): i for i, t in enumerate(self.arguments)}
         found: dict[int, tuple] = {}
         for t, was in self.journal.tensors.values():
@@ -517,3 +523,9 @@ def _replaceable(t: Before) -> bool:
     if base is not None and (base._requires_grad or base._grad_fn is not None or base._view is not None):
         return False
     return view is None or view.version is t._storage.version
+
+
+def _is_plain_view(t: Tensor) -> bool:
+    """Whether a tensor is a view that shows its memory, and no history."""
+    view = t._view
+    return view is not None and view.base is not None and _replaceable(t) and t._grad_fn is None

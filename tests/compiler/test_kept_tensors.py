@@ -42,6 +42,44 @@ def the_old_state_is_returned(compiler):
     return [f(x) for x in inputs(6, 2)], held.state
 
 
+@program(6)
+def the_old_state_is_returned_unread(compiler):
+    held = types.SimpleNamespace(state=torch.zeros(2))
+
+    @compiler
+    def f(x):
+        old, held.state = held.state, x * 0.5
+        return [old]
+
+    return [f(x) for x in inputs(7, 2)], held.state
+
+
+@program(6)
+def a_view_of_memory_that_stays(compiler):
+    held = types.SimpleNamespace(ring=torch.zeros(3, 2), row=None, at=0)
+    held.row = held.ring[2]
+    seen = []
+
+    @compiler
+    def f(x):
+        found = held.row * 0.5 + x
+        held.row.add_(x)
+        held.row = held.ring[1]
+        held.row.mul_(0.5)
+        return found + held.ring.sum(0)
+
+    for i, x in enumerate(inputs(12, 2)):
+        if i == 6:  # another row, other memory, another layout
+            held.row = held.ring[0]
+        elif i == 8:
+            held.row = torch.ones(2)
+        elif i == 10:
+            held.ring = torch.ones(3, 2)
+        seen.append((f(x), held.row, held.ring.clone()))
+    assert held.row._base is held.ring
+    return seen
+
+
 @program(5)
 def states_in_a_list(compiler):
     states = [torch.zeros(2), torch.ones(2)]
