@@ -36,6 +36,11 @@ def init_requires_grad(t: Tensor, requires_grad: bool = True) -> None:
     t._requires_grad = requires_grad
 
 
+def init_grad(t: Tensor, grad: Tensor) -> None:
+    """Give a fresh tensor a ``.grad``."""
+    t._grad = grad
+
+
 def init_storage(t: Tensor, storage: Storage, stride: Any, view: ViewInfo | None = None) -> None:
     """Let a fresh tensor show a storage that is there already."""
     t._storage = storage

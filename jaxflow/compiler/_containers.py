@@ -7,6 +7,8 @@ NOTE [Containers made anew]
     latest tensors that is not full yet has another structure after each call: then the next call is another
     specialisation's. Containers that stood in the old one may stand in the new one, as they are.
 
+    Objects that each call makes anew are treated alike: NOTE [Objects made anew].
+
     A list whose length the call changes is treated as a place that all of its contents stand at: they are
     made anew, and put into the same list by one store.
 """
@@ -14,46 +16,13 @@ NOTE [Containers made anew]
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from operator import getitem, setitem
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.tracked import Tracked
 
-from ._arguments import flatten, parts_of
-from ._rows import SCALARS, Row, listed, same
-
-
-def is_tree(x: Any) -> bool:
-    """Whether ``x`` is a container of nothing but containers, tensors and plain values."""
-    return parts_of(x) is not None and not is_in_itself(x) and all(
-        isinstance(y, (Tensor, *SCALARS)) or type(y) is Tracked for y in leaves_of(x)
-    )
-
-
-def is_in_itself(x: Any, around: tuple = ()) -> bool:
-    """Whether a container stands somewhere in itself, or one of those ``around`` it does."""
-    parts = parts_of(x)
-    return parts is not None and (
-        any(x is y for y in around) or any(is_in_itself(y, (*around, x)) for y in parts)
-    )
-
-
-def leaves_of(x: Any) -> list:
-    """What stands in a tree."""
-    leaves: list = []
-    flatten(x, leaves)
-    return leaves
-
-
-def containers_of(x: Any) -> Iterator[Any]:
-    """The tree itself, and the containers in it."""
-    parts = parts_of(x)
-    if parts is not None:
-        yield x
-        for y in parts:
-            yield from containers_of(y)
+from ._apart import gather
+from ._rows import Row, listed, same
 
 
 class Contents:
@@ -88,18 +57,24 @@ class Tree:
     stay there; each is (i, tensor). ``also``: more places, (row, key), of the same container.
     """
 
-    def __init__(self, row: Row | Contents, key: Any, x: Any) -> None:
+    def __init__(self, row: Row | Contents, key: Any, x: Any, structure: Any) -> None:
         self.row, self.key, self.holder, self.stood = row, key, self, x
         self.also: list[tuple] = []
-        leaves: list = []
-        self.structure = flatten(x, leaves)
+        self.structure = structure
+        leaves, self.containers = self._taken_apart(x)
         self.tensors = [(i, t) for i, t in enumerate(leaves) if isinstance(t, Tensor)]
         self.others = [(i, y) for i, y in enumerate(leaves) if not isinstance(y, Tensor)]
         self.fixed: list[tuple] = []
         self.varying: set = set()
 
+    def _taken_apart(self, x: Any) -> tuple[list, list]:
+        """The leaves and the containers of what has its structure; none of anything else."""
+        leaves: list = []
+        containers: list = []
+        return (leaves, containers) if gather(x, self.structure, leaves, containers) else ([], [])
+
     def __getitem__(self, i: int) -> Any:
-        return leaves_of(self.now())[i]
+        return self._taken_apart(self.now())[0][i]
 
     def now(self) -> Any:
         """The container that stands there now; None if nothing does."""
@@ -107,7 +82,7 @@ class Tree:
 
     def container(self, i: int) -> Any:
         """The container that stands there now, or the ``i``-th in it."""
-        return list(containers_of(self.now()))[i]
+        return self._taken_apart(self.now())[1][i]
 
     def access(self, key: Any) -> tuple:
         """As `Row.access`; nothing is stored in it."""
@@ -119,9 +94,9 @@ class Tree:
 
     def fits(self) -> bool:
         """Whether what stands there is like what stood there then, tensors aside."""
-        leaves: list = []
         now = self.now()
-        if flatten(now, leaves) != self.structure:
+        leaves, containers = self._taken_apart(now)
+        if len(containers) != len(self.containers):
             return False
         if not all(_at(row, key) is now for row, key in self.also):
             return False

@@ -17,10 +17,11 @@ from jaxflow._core.commit import END
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.tracked import Tracked
 
+from ._apart import containers_of, gather, is_in_itself, is_tree, lasts, leaves_of, outline, parts_in
 from ._arguments import parts_of
 from ._capture import Capture
 from ._code import MATCHED, line_of, only_appends
-from ._containers import Contents, Tree, containers_of, is_in_itself, is_tree, leaves_of
+from ._containers import Contents, Tree
 from ._journal import UNKNOWN
 from ._numbers import Numbers, Place, Stored, is_store
 from ._other_memory import Itself, given_other_memory
@@ -48,6 +49,7 @@ class Effects:
         items: attributes that hold another tensor after each call.
         trees: containers that each call replaces; ``gone``: ids of those that were there, and in them.
         stood: id of a container that was there, or in one of them -> (tree, its number there).
+        made: id -> container or object, of those that it puts somewhere.
         grown: ids of lists that it appends to and does not read, and of what is there.
         refilled: ids of lists that get more or fewer entries by each call.
         lengths: (list, more entries than an earlier capture found there) of those that have only grown.
@@ -71,6 +73,7 @@ class Effects:
         self.trees: list[Tree] = []
         self.gone: set[int] = set()
         self.stood: dict[int, tuple] = {}
+        self.made: dict[int, Any] = {}
         self.grown: set[int] = set()
         self.refilled: set[int] = set()
         self.lengths: list[tuple] = []
@@ -110,10 +113,13 @@ class Effects:
         for *_, old, new in changes:
             if isinstance(new, Tensor):
                 self.leaving[id(old)] += 1
-            elif is_tree(old) and is_tree(new):
+            elif self._is_tree(new) and (structure := self._like(old, new)) is not None:
                 self.leaving[id(old)] += 1
                 if self.leaving[id(old)] == 1:
-                    self.leaving.update(id(t) for t in leaves_of(old) if isinstance(t, Tensor))
+                    containers: list = []
+                    gather(old, structure, [], containers)
+                    once = {id(x): x for x in containers}.values()  # as the walk comes to each
+                    self.leaving.update(id(t) for x in once for t in parts_in(x) if isinstance(t, Tensor))
         for row, key, old, new in changes:
             if row.__class__ is Contents:
                 if self._kept_container(row, key, old, new):
@@ -140,8 +146,7 @@ class Effects:
                 self.blame(f"it changes the keys of a dict: {shorten(list(before))}")
         if any(id(holder) in self.gone for holder in changed):
             self.blame("it changes a container and puts another one in its place")
-        unguarded = self.gone | self.grown | self.refilled
-        self.reach.rows = [row for row in self.reach.rows if id(row.holder) not in unguarded]
+        self.reach.leave(self.gone | self.grown | self.refilled)
 
     def _other_memory(self) -> None:
         """Find the tensors that get other memory, where that can be followed."""
@@ -225,7 +230,7 @@ class Effects:
             self.settings.append((put, row.holder, at, new))
             self.flagged.append((row, key))
             return True
-        if is_tree(new):
+        if self._is_tree(new):
             return self._kept_container(row, key, old, new)
         if not isinstance(new, Tensor) or not self._nameable(new):
             return False
@@ -328,33 +333,53 @@ class Effects:
         """In how many places something was before the call."""
         return sum(y is x for row in self.reach.rows for y in row.held)
 
+    def _is_new(self, x: Any) -> bool:
+        """Whether the call made something that is not plain."""
+        return id(x) not in self.reach.seen
+
+    def _is_tree(self, x: Any) -> bool:
+        """Whether something is a container, or an object that the call made, which can be made again."""
+        return is_tree(x, self._is_new, lambda y: not self._is_new(y) or lasts(y))
+
+    def _like(self, old: Any, new: Any) -> Any:
+        """The structure by which what stood where ``new`` stands is taken apart; None if it is not.
+
+        An object is where it is like the one that the call made.
+        """
+        structure = outline(new, [], self._is_new)
+        if gather(old, structure, [], []):
+            return structure
+        return outline(old, []) if is_tree(old) else None
+
     def _kept_container(self, row: Row, key: Any, old: Any, new: Any) -> bool:
         """Whether a container made in the call took the place of another: NOTE [Containers made anew]."""
-        before = [] if old is None else list(containers_of(old))
-        at, alike = {id(x): i for i, x in enumerate(before)}, False
-        staying = [x for x in containers_of(new) if id(x) in self.reach.seen]
-        if not all(id(x) in at and self._untouched(x) for x in staying):
+        structure = self._like(old, new)
+        if old is not None and structure is None and not self._is_flag(old):
             return False
-        made = [t for t in leaves_of(new) if isinstance(t, Tensor)]
-        if old is not None:
-            if not is_tree(old):
-                return False
-            known = next((tree for tree in self.trees if tree.stood is old), None)
-            tree = known or Tree(row, key, old)
-            alike = Tree(row, key, new).structure == tree.structure
-            if known is not None:
-                known.also.append((row, key))
-            elif not self._kept_leaves(tree, before):
-                return False
-            self.stood.update((y, (tree, i)) for y, i in at.items())
+        known = next((tree for tree in self.trees if tree.stood is old), None)
+        tree = known or (None if structure is None else Tree(row, key, old, structure))
+        before = [] if tree is None else tree.containers
+        at = {id(x): i for i, x in enumerate(before)}
+        held = list(containers_of(new, self._is_new))
+        if not all(id(x) in at and self._untouched(x) for x in held if not self._is_new(x)):
+            return False
+        if known is not None:
+            known.also.append((row, key))
+        elif tree is not None and not self._kept_leaves(tree):
+            return False
+        self.stood.update((y, (tree, i)) for y, i in at.items())
+        made = [t for t in leaves_of(new, self._is_new) if isinstance(t, Tensor)]
         if not all(map(self._nameable, made)):
             return False
         self.carried.update(map(id, made))
+        self.made.update((id(x), x) for x in held)
+        alike = tree is not None and outline(new, [], self._is_new) == tree.structure
         self.sinks.append((row, key, new, alike and row.__class__ is not Contents))
         return True
 
-    def _kept_leaves(self, tree: Tree, containers: list) -> bool:
+    def _kept_leaves(self, tree: Tree) -> bool:
         """Note that a tree leaves its places, and what stands in it; whether that can be followed."""
+        containers = tree.containers
         if self._places(tree.stood) > self.leaving[id(tree.stood)] or (
             any(self._places(x) > 1 for x in containers[1:])
         ):
@@ -388,7 +413,7 @@ class Effects:
                 what = "" if x is None else f", a {type(x).__name__}"
                 at = f" ({where})" if where else ""
                 self.capture.blame(f"it may read {shown}{what}, which cannot be guarded{at}", lasting=True)
-        known = self.known.union(self.reach.seen, self.reach.generators, self.watcher.born)
+        known = self.known.union(self.reach.seen, self.reach.generators, self.watcher.born, self.made)
         for x in self.watcher.met.values():
             if id(x) not in known and _has_state(x):
                 self.blame(f"it uses a {type(x).__name__} {UNKNOWN}")

@@ -15,10 +15,10 @@ from jaxflow._dispatch.graph import Node
 from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.tracked import Tape, settled
 
+from ._apart import containers_of
 from ._arguments import Arguments, flatten, records, same_attributes
 from ._capture import END, FOLLOW, NEEDED, Capture, Unsupported
 from ._code import asks_types
-from ._containers import containers_of
 from ._graphs import hooks_on
 from ._modes import modes
 from ._numbers import Numbers, is_store

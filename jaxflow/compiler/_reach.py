@@ -145,9 +145,18 @@ class Reach:
     def _kinds(self, holders: Sequence, ask: Callable, shown: str) -> None:
         """One row for what is asked of many."""
         if holders:
-            holders = tuple(holders)
-            self.rows.append(Row(holders, functools.partial(map, ask, holders), lambda: range(len(holders)),
-                                 shown))
+            self.rows.append(_row_of_kinds(tuple(holders), ask, shown))
+
+    def leave(self, gone: set[int]) -> None:
+        """Guard no more what stands in the holders with these ids, nor of what class they are."""
+        left = [row for row in self.rows if id(row.holder) not in gone]
+        for at, row in enumerate(left):
+            if type(row.holder) is tuple and getattr(row.lister, "args", ())[1:] == (row.holder,) and (
+                not gone.isdisjoint(map(id, row.holder))
+            ):
+                holders = tuple(x for x in row.holder if id(x) not in gone)
+                left[at] = _row_of_kinds(holders, row.lister.args[0], row.shown)
+        self.rows = left
 
     # --------------------------------------------------------------------------------------- the walk
 
@@ -375,6 +384,10 @@ _BOOKKEEPING = frozenset((
     "_non_persistent_buffers_set", "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
     "_forward_pre_hooks_with_kwargs", "_is_full_backward_hook", "_compiled_call_impl",
 ))
+
+
+def _row_of_kinds(holders: tuple, ask: Callable, shown: str) -> Row:
+    return Row(holders, functools.partial(map, ask, holders), lambda: range(len(holders)), shown)
 
 
 def _registered(before: Any) -> tuple:

@@ -22,9 +22,9 @@ from jaxflow._dispatch.plan import Plan
 from jaxflow._dispatch.spares import large
 from jaxflow.optim.optimizer import Optimizer
 
+from ._apart import leaves_of
 from ._arguments import Arguments
 from ._capture import END, Capture
-from ._containers import leaves_of
 from ._effects import Effects
 from ._graphs import LATER, Graph
 from ._guard import Guard
@@ -115,7 +115,7 @@ class Builder(Effects):
                 self.shown.append(item)
             elif id(t) not in self.moved and (
                 id(s) in staying or id(old._grad_fn) in self.walked or not _replaceable(old)
-                or (old._grad_fn is not None and id(t) in self.journal.histories)
+                or t._grad is not None or (old._grad_fn is not None and id(t) in self.journal.histories)
             ):
                 raise Unnamed(f"another tensor in {item.row.describe(item.key)}, having read the old one")
             else:
@@ -518,7 +518,7 @@ class Builder(Effects):
 def _replaceable(t: Before) -> bool:
     """Whether any other tensor like it could have stood at its place."""
     view, base = t._view, t._view and t._view.base
-    if t._grad is not None or (t._requires_grad and t._grad_fn is None):
+    if t._grad is not None:
         return False
     if base is not None and (base._requires_grad or base._grad_fn is not None or base._view is not None):
         return False

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import sys
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any
+from weakref import getweakrefcount
 
-from jaxflow._core.fields import init_history, init_requires_grad
+from jaxflow._core.fields import init_grad, init_history, init_requires_grad
 from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
 from jaxflow._core.value import Storage, Untracked, Value
 from jaxflow._dispatch.graph import AccumulateGrad
 from jaxflow._dispatch.tracked import Tracked
 
+from ._apart import apart
+from ._arguments import parts_of
+from ._made import maker_of
 from ._reach import Reach
 from ._rows import SCALARS
+from ._watcher import is_library
 
 _DICTS = (dict, OrderedDict, defaultdict)
 
@@ -119,9 +125,11 @@ class Recipes:
         return number, at
 
     def _maker(self, t: Tensor) -> Callable:
-        if t._hooks or t._tangents or t._grad is not None:
-            raise Unnamed("a tensor with hooks, tangents or a .grad")
+        if t._hooks or t._tangents:
+            raise Unnamed("a tensor with hooks or tangents")
         maker = self._bare_maker(t)
+        if t._grad is not None:
+            maker = self._with_grad(maker, t._grad)
         if not t.__dict__:
             return maker
         if not all(isinstance(x, SCALARS) for x in t.__dict__.values()):
@@ -134,6 +142,18 @@ class Recipes:
             return made
 
         return with_attributes
+
+    def _with_grad(self, bare: Callable, grad: Tensor) -> Callable:
+        if not self.is_born(grad):
+            raise Unnamed("a tensor whose .grad was there before")
+        grad_of = self.tensor(grad)
+
+        def with_grad(call: Any) -> Tensor:
+            made = bare(call)
+            init_grad(made, grad_of(call))
+            return made
+
+        return with_grad
 
     def _bare_maker(self, t: Tensor) -> Callable:
         cls, stride, history = type(t), t._stride, self._history(t)
@@ -242,7 +262,8 @@ class Recipes:
     def _was_there(self, x: Any) -> bool:
         """Whether a function or class cannot be of this call alone."""
         if isinstance(x, FunctionType):
-            return not x.__closure__ and not x.__defaults__ and not x.__kwdefaults__ and not x.__dict__
+            bare = not x.__closure__ and not x.__defaults__ and not x.__kwdefaults__ and not x.__dict__
+            return bare or (is_library(x.__code__) and _is_public(x))
         if isinstance(x, (MethodType, BuiltinMethodType)):
             owner = x.__self__
             return owner is None or isinstance(owner, (type, ModuleType)) or (
@@ -275,7 +296,20 @@ class Recipes:
             return dataclass
         if type(x).__module__.startswith("jaxflow._core"):
             return lambda call: x  # sizes, dtypes, devices
+        found = apart(x, lambda y: id(y) not in self.reach.seen)
+        if found is not None and parts_of(x) is None:
+            if getweakrefcount(x):
+                raise Unnamed(f"an object of type {kind.__name__} that somebody refers to weakly")
+            return maker_of(x, [self.result(y) for y in found[1]])
         raise Unnamed(f"an object of type {kind.__name__}")
+
+
+def _is_public(f: FunctionType) -> bool:
+    """Whether a function is found under its name."""
+    found: Any = sys.modules.get(f.__module__)
+    for name in f.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is f
 
 
 class _Made:

@@ -44,8 +44,8 @@ _BESIDE = os.sep + "threadpoolctl.py"
 # Parts of Python's library that only pass calls on, or work on what they are given.
 _PASSING = tuple(os.path.join(_STDLIB, name) for name in (
     "contextlib.py", "functools.py", "typing.py", "dataclasses.py", "enum.py", "abc.py", "operator.py",
-    "collections", "copy.py", "inspect.py", "types.py", "weakref.py", "_collections_abc.py", "numbers.py",
-    "itertools.py", "bisect.py", "heapq.py", "string.py", "re", "_weakrefset.py", "warnings.py",
+    "collections", "copy.py", "copyreg.py", "inspect.py", "types.py", "weakref.py", "_collections_abc.py",
+    "numbers.py", "itertools.py", "bisect.py", "heapq.py", "string.py", "re", "_weakrefset.py", "warnings.py",
 ))
 
 _PURE = frozenset((

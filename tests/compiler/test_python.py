@@ -150,10 +150,13 @@ def an_argument_that_grows(compiler):
 
 
 @effect(r"an object of type Box")
-def a_result_of_a_class_of_its_own(compiler):
+def a_result_that_does_more_when_it_goes(compiler):
     class Box:
         def __init__(self, x):
             self.x = x
+
+        def __del__(self):
+            self.x = None
 
     f = compiler(lambda x: Box(x + 1))
     return [f(ONES * i).x.tolist() for i in range(5)]
