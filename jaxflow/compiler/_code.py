@@ -129,20 +129,38 @@ def codes_of(code: types.CodeType) -> set[types.CodeType]:
     return found
 
 
-def only_appends(name: str, codes: Iterable[types.CodeType]) -> bool:
-    """Whether ``codes`` do nothing with what has this name but call its ``append`` or ``extend``."""
+def only_appends(name: str, codes: Iterable[types.CodeType], *, inside: bool = False) -> bool:
+    """Whether ``codes`` do nothing with what has this name but call its ``append`` or ``extend``.
+
+    ``inside``: nothing but call these of what is looked up in it by a key.
+    """
     for code in codes:
         for part in codes_of(code):
             if any(name in _named_by(x) for x in part.co_consts if not isinstance(x, types.CodeType)):
                 return False  # it may look there by that text
             steps = [step for step in dis.get_instructions(part) if step.opname not in _UNSEEN]
-            for step, then in zip(steps, [*steps[1:], None]):
-                if step.argval == name and not step.opname.endswith(_MADE_KNOWN) and (
-                    then is None or not then.opname.startswith(("LOAD_METHOD", "LOAD_ATTR"))
-                    or then.argval not in ("append", "extend")
-                ):
-                    return False
+            for at, step in enumerate(steps):
+                if step.argval == name and not step.opname.endswith(_MADE_KNOWN):
+                    then = _looked_up(steps[at + 1:]) if inside else steps[at + 1:]
+                    if not then or not then[0].opname.startswith(("LOAD_METHOD", "LOAD_ATTR")) or (
+                        then[0].argval not in ("append", "extend")
+                    ):
+                        return False
     return True
+
+
+def _looked_up(steps: list[dis.Instruction]) -> list[dis.Instruction]:
+    """What follows where a key is looked up in what has just been loaded; nothing if that is not done."""
+    depth = 1
+    for at, step in enumerate(steps):
+        if step.opcode in _JUMPS or step.opname.startswith((*_ENDING, "STORE")):
+            return []
+        depth += dis.stack_effect(step.opcode, step.arg)
+        if depth == 1 and step.opname.startswith("BINARY_"):
+            return steps[at + 1:] if step.opname == "BINARY_SUBSCR" else []
+        if depth < 2:
+            return []
+    return []
 
 
 def line_of(name: str, codes: Any) -> str | None:

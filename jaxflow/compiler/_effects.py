@@ -16,6 +16,9 @@ from typing import Any
 from jaxflow._core.commit import END
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.tracked import Tracked
+from jaxflow.nn import Module
+from jaxflow.optim.lr_scheduler import LRScheduler
+from jaxflow.optim.optimizer import Optimizer
 
 from ._apart import containers_of, gather, is_in_itself, is_tree, lasts, leaves_of, outline, parts_in
 from ._arguments import parts_of
@@ -34,7 +37,9 @@ _NUMBERS = (float, int)
 # A list that grows is followed up to this length at once; beyond it only if it has been longer before.
 _SHORT = 4
 # Who mentions these may look at attributes that no code names.
-_LOOKING = frozenset((MATCHED, "deepcopy", "copy", "asdict", "astuple", "replace", "state_dict", "__self__"))
+_LOOKING = frozenset((MATCHED, "deepcopy", "copy", "asdict", "astuple", "replace", "__self__"))
+# Whose ``state_dict`` shows what they hold.
+_SHOWING = (Module, Optimizer, LRScheduler)
 
 
 class Effects:
@@ -290,8 +295,7 @@ class Effects:
         if not added:
             return False
         places = [(r, key) for r in self.reach.rows for key, y in zip(r.names(), r.held) if y is x]
-        codes = self.reach.codes.union(self.watcher.codes)
-        if any(not isinstance(key, str) or not only_appends(key, codes) for _, key in places):
+        if not all(self._only_appended(*place) for place in places):
             return False
         if any(place.row is row for place in self.numbers.values()):
             return False
@@ -303,6 +307,20 @@ class Effects:
         self.grown.add(id(x))
         self.sinks.append((row, END, tuple(added), False))
         return True
+
+    def _only_appended(self, row: Row, key: Any) -> bool:
+        """Whether the code does nothing with the list at a place but append to it."""
+        codes = self.reach.codes.union(self.watcher.codes)
+        if "state_dict" in self.reach.names and any(
+            row.holder is vars(x) for x in self.reach.seen.values() if isinstance(x, _SHOWING)
+        ):
+            return False
+        if isinstance(key, str) and only_appends(key, codes):
+            return True
+        around = [name for r in self.reach.rows for name, y in zip(r.names(), r.held) if y is row.holder]
+        return isinstance(row.holder, dict) and bool(around) and all(
+            isinstance(name, str) and only_appends(name, codes, inside=True) for name in around
+        )
 
     def _nameable(self, t: Tensor) -> bool:
         """Whether a tensor is an argument, was made in the call, or was found before it."""

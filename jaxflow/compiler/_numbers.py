@@ -58,6 +58,8 @@ class Place:
 def is_store(row: Row) -> bool:
     """Whether what a row lists can be looked up and stored by key."""
     kind = type(row.holder)
+    if isinstance(row.holder, type):
+        return kind.__setattr__ is type.__setattr__
     if kind in DICTS:
         return row.lister == row.holder.values or row.lookups() is not None
     return kind is list or kind is CellType or kind is deque or row.slotted
@@ -89,7 +91,7 @@ class Numbers:
                 self.saved.append((x, list(x)))
             elif type(x) is CellType:
                 self.saved.append((x, [*contents_of(x)]))
-            elif row.slotted:
+            elif row.slotted or isinstance(x, type):
                 self.saved.append((x, dict(entries_of(x))))
 
     def track(self, tracked: list[Tracked]) -> None:
@@ -112,7 +114,7 @@ class Numbers:
             elif type(x) in DICTS:
                 _put_back(x, before)
             else:
-                _put_back_slots(x, before)
+                _put_back_attributes(x, before)
 
     def settle(self, tape: Tape, *more: Any) -> None:
         """Leave plain numbers where a call that is not repeated left tracked ones.
@@ -156,14 +158,16 @@ class Stored:
         return stores
 
 
-def _put_back_slots(x: Any, before: dict) -> None:
+def _put_back_attributes(x: Any, before: dict) -> None:
+    """Those of a class, or what an object has in slots."""
+    kind = type if isinstance(x, type) else object
     for name, now in entries_of(x):
         if name not in before:
-            object.__delattr__(x, name)
+            kind.__delattr__(x, name)
         elif now is not before[name]:
-            object.__setattr__(x, name, before[name])
+            kind.__setattr__(x, name, before[name])
     for name in before.keys() - dict(entries_of(x)).keys():
-        object.__setattr__(x, name, before[name])
+        kind.__setattr__(x, name, before[name])
 
 
 def _put_back(x: dict, before: dict) -> None:

@@ -106,6 +106,7 @@ class Reach:
         self.objects: list[Any] = []
         self.classes: list[type] = []
         self.library: set[type] = set()
+        self.based: set[type] = set()  # classes whose attributes have a row
         self.absent: set[str] = set()
         self.listed = 0
 
@@ -221,8 +222,8 @@ class Reach:
 
     def _row(self, holder: Any, lister: Callable, names: Callable, shown: str,
              keys: frozenset | None = None, inside: str | None = None, *, named: bool = True,
-             whole: bool = False) -> Row:
-        row = Row(holder, lister, names, shown, keys, named=named, whole=holder if whole else None)
+             whole: Any = None) -> Row:
+        row = Row(holder, lister, names, shown, keys, named=named, whole=whole)
         self.rows.append(row)
         self.listed += len(row.held)
         for key, x in zip(row.names(), row.held):
@@ -234,11 +235,16 @@ class Reach:
     def _dict(self, x: Any, shown: str, keys: frozenset | None = None, *, named: bool = True) -> None:
         self._row(x, x.values, x.keys, shown, keys, named=named)
 
-    def _named(self, x: Any, names: Iterable[str], shown: str, *, whole: bool = False) -> None:
-        """A row for some names of a namespace, present or not; ``whole``: it may not get more of them."""
+    def _named(self, x: Any, names: Iterable[str], shown: str, *, whole: bool = False,
+               owner: Any = None) -> None:
+        """A row for some names of a namespace, present or not; ``whole``: it may not get more of them.
+
+        ``owner`` is the class whose attributes these are.
+        """
         names = tuple(names)
         if names or whole:
-            self._row(x, functools.partial(map, x.get, names, MISSINGS), lambda: names, shown, whole=whole)
+            self._row(x if owner is None else owner, functools.partial(map, x.get, names, MISSINGS),
+                      lambda: names, shown, whole=x if whole else None)
 
     def _scope(self, globals_: dict, code: types.CodeType) -> None:
         if is_library(code):
@@ -300,12 +306,15 @@ class Reach:
                     self.library.add(base)
                     self._of_others(base.__dict__, base.__qualname__)
                 continue
+            if base in self.based:
+                continue
+            self.based.add(base)
             if MATCHED in self.names:
                 self.names.update(base.__dict__.get(MATCHED, ()))
             if not self.names.isdisjoint(_FIELD_READERS):
                 self.names.update(base.__dict__.get("__dataclass_fields__", ()))
             names = sorted(n for n in {*self.names, *_CALLED} if n in base.__dict__)
-            self._named(base.__dict__, names, base.__qualname__, whole=True)
+            self._named(base.__dict__, names, base.__qualname__, whole=True, owner=base)
         if type(c) is not type:
             self.work.append((type(c), type(c).__qualname__, ""))
         self.classes.append(c)

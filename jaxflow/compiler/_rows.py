@@ -35,7 +35,7 @@ class Row:
     ``keys`` are those that matter, None for all; ``shown`` says what to call it in explanations. ``named``:
     of a dict, whether its keys may become others; ``varying``: keys of tensors that are guarded by what they
     are like. ``whole``: a namespace that may get more names, where not all it holds is listed. ``slotted``:
-    what it lists are slots of an object.
+    what it lists are slots of an object. The holder of a class's attributes is the class.
     """
 
     __slots__ = ("held", "holder", "keys", "lister", "named", "names", "shown", "size", "slotted", "varying",
@@ -55,7 +55,8 @@ class Row:
         """(namespace, name, value) of each name, where the row looks names up to list what it holds."""
         if getattr(self.lister, "func", None) is not map or len(self.lister.args) != 3:
             return None
-        return list(zip(itertools.repeat(self.holder), self.lister.args[1], self.held))
+        space = self.lister.args[0].__self__
+        return list(zip(itertools.repeat(space), self.lister.args[1], self.held))
 
     def access(self, key: Any) -> tuple:
         """How to read and store what a key names: two functions of the holder and a key, and that key.
@@ -65,6 +66,8 @@ class Row:
         """
         if type(self.holder) is types.CellType:
             return getattr, setattr, "cell_contents"
+        if isinstance(self.holder, type):
+            return type.__getattribute__, type.__setattr__, key
         if self.slotted:
             return object.__getattribute__, object.__setattr__, key
         if key is END and type(self.holder) is collections.deque:

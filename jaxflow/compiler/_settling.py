@@ -56,7 +56,7 @@ def _put(holder: Any) -> Callable:
         return list.__setitem__
     if isinstance(holder, (dict, deque)):
         return setitem
-    return setattr
+    return type.__setattr__ if isinstance(holder, type) else setattr
 
 
 def entries_of(holder: Any) -> list[tuple]:
@@ -69,6 +69,8 @@ def entries_of(holder: Any) -> list[tuple]:
         return [("cell_contents", x) for x in contents_of(holder)]
     if isinstance(holder, FunctionType):
         return [(name, getattr(holder, name)) for name in ("__defaults__", "__kwdefaults__")]
+    if isinstance(holder, type):
+        return list(vars(holder).items())
     if isinstance(holder, BaseException):
         return [("args", holder.args)]
     kinds = [c for c in type(holder).__mro__ if c.__flags__ & _OF_PYTHON and "__slots__" in vars(c)]

@@ -114,6 +114,61 @@ def test_a_list_that_grows_beside_an_attribute_read_by_a_text(way, deferred):
     assert (f.explain()["hits"] >= 13) == CONSTANT[way]
 
 
+def in_a_dict(record, x):
+    record.table[record.names[0]].append(x * 2)
+
+
+def in_a_dict_and_read(record, x):
+    record.table["a"].append(x * 2)
+    return len(record.table[record.names[0]])
+
+
+def in_a_dict_that_is_read(record, x):
+    record.table["a"].append(x * 2)
+    return sum(map(len, record.table.values()))
+
+
+def in_a_dict_of_dicts(record, x):
+    record.deep["b"]["a"].append(x * 2)
+
+
+def beside_a_state(record, x):
+    record.seen.append(x * 2)
+    return len(record.net.state_dict())
+
+
+def in_a_module(record, x):
+    record.net.seen.append(x * 2)
+    return len(record.net.state_dict())
+
+
+GROWING = {in_a_dict: True, in_a_dict_and_read: False, in_a_dict_that_is_read: False,
+           in_a_dict_of_dicts: False, beside_a_state: True, in_a_module: False}
+
+
+@pytest.mark.parametrize("way", GROWING, ids=lambda way: way.__name__)
+def test_a_list_elsewhere_that_grows(way, deferred):
+    def found(compiler):
+        record = SimpleNamespace(seen=[], table={"a": []}, names=["a"], net=torch.nn.Linear(2, 2),
+                                 deep={"b": {"a": []}})
+        record.net.seen = []
+
+        @compiler
+        def f(x):
+            more = way(record, x.detach())
+            return x * (1 if more is None else more)
+
+        results = [f(x) for x in inputs(12, 2)]
+        return [*results, record.seen, record.table["a"], record.net.seen, record.deep["b"]["a"]], f
+
+    torch.manual_seed(0)
+    expected, _ = found(lambda f: f)
+    torch.manual_seed(0)
+    results, f = found(torch.compile)
+    check_same(numbers(results), numbers(expected))
+    assert (f.explain()["hits"] >= 10) == GROWING[way]
+
+
 WRITES = {
     "append": lambda kept: kept.seen.append(kept.a),
     "flag": lambda kept: setattr(kept, "stop", True),

@@ -84,6 +84,47 @@ def a_global(compiler):
     return called(compiler(f)), TOTAL
 
 
+@program(3)
+def attributes_of_classes(compiler):
+    class Base:
+        made, rate = 0, 0.5
+
+        @classmethod
+        def count(cls):
+            cls.made += 1
+            return cls.made
+
+    class First(Base):
+        made = 3
+
+    class Second(Base):
+        flag = False
+
+    kept = [First(), Second()]
+
+    def f(x):
+        Base.rate = Base.rate * 0.75
+        Second.flag = not Second.flag
+        return x * (First.count() + Base.count()) + kept[1].rate + kept[1].flag
+
+    return called(compiler(f)), First.made, Base.made, Base.rate, int(Second.flag)
+
+
+@program(3)
+def an_attribute_that_a_subclass_gets(compiler):
+    class Base:
+        made = 0
+
+    class Sub(Base):
+        pass
+
+    def f(x):
+        Sub.made += 1
+        return x * Sub.made
+
+    return called(compiler(f)), Sub.made, Base.made
+
+
 @program(4)
 def beside_a_question_for_the_type_of_another(compiler):
     kept = SimpleNamespace(count=0)

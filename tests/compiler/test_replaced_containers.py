@@ -1,0 +1,89 @@
+"""Containers that each call of a compiled function replaces: hidden states, lists made anew, nested ones."""
+
+from types import SimpleNamespace
+
+import pytest
+from running import check_same, numbers
+
+import jaxflow as torch
+from jaxflow import nn
+
+
+def hidden(compiler):
+    """The state of a recurrent network, made anew in each call, and reset once."""
+    torch.manual_seed(0)
+    kept = SimpleNamespace(cell=nn.LSTMCell(3, 4), hidden=None)
+
+    @compiler
+    def step(x):
+        h, c = kept.cell(x, kept.hidden)
+        kept.hidden = h.detach(), c.detach()
+        return kept.hidden[0] * 2
+
+    def between(i):
+        if i == 4:
+            kept.hidden = None
+
+    return step, between, lambda: list(kept.hidden)
+
+
+def made_anew(compiler):
+    kept = SimpleNamespace(items=[torch.zeros(2), torch.ones(2)], table={"a": torch.ones(2), "s": 0.5})
+
+    @compiler
+    def step(x):
+        kept.items = [t * 0.5 + x.sum() for t in kept.items]
+        kept.table = {**kept.table, "s": 0.25}
+        return kept.items[0] + kept.table["a"]
+
+    def between(i):
+        if i == 4:
+            kept.items[0] = torch.full((2,), 5.0)
+            kept.table["a"] = kept.table["a"] + 1
+
+    return step, between, lambda: [*kept.items, *kept.table.values(), list(kept.table)]
+
+
+def nested(compiler):
+    kept = SimpleNamespace(states=[(torch.zeros(3), 1), (torch.ones(3), 2)])
+
+    @compiler
+    def step(x):
+        kept.states = [(s + x.sum(), k) for s, k in kept.states]
+        return kept.states[1][0] * 2
+
+    def between(i):
+        if i == 4:
+            kept.states = [(torch.full((3,), 2.0), 1), (torch.full((3,), 3.0), 2)]
+
+    return step, between, lambda: [s for s, _ in kept.states]
+
+
+def held_outside(compiler):
+    """What somebody keeps of an old container stays as it was."""
+    kept = SimpleNamespace(hidden=(torch.zeros(2), torch.zeros(2)))
+    old = []
+
+    @compiler
+    def step(x):
+        kept.hidden = kept.hidden[1], kept.hidden[0] + x.sum()
+        return kept.hidden[1] * 1
+
+    return step, lambda i: old.append(kept.hidden), lambda: [t for pair in old for t in pair]
+
+
+@pytest.mark.parametrize(("make", "hits"), [(hidden, 4), (made_anew, 4), (nested, 5), (held_outside, 5)])
+def test_containers_that_each_call_replaces(make, hits, deferred):
+    def found(compiler):
+        step, between, state = make(compiler)
+        shown = []
+        for i in range(6):
+            between(i)
+            shown.append((step(torch.full((1, 3), float(i))), *state()))
+        return shown
+
+    functions = []
+    got = numbers(found(lambda f: functions.append(torch.compile(f)) or functions[-1]))
+    check_same(got, numbers(found(lambda f: f)))
+    report = functions[0].explain()
+    assert report["hits"] == hits, report
