@@ -6,6 +6,7 @@ why Python has to run at each call.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import functools
 import operator
@@ -30,6 +31,7 @@ from ._numbers import Numbers, Place, Stored, is_store
 from ._other_memory import Itself, given_other_memory
 from ._reach import Reach
 from ._rows import LENGTH, Item, Row, shorten
+from ._settling import attributes_of
 from ._watcher import Watcher
 
 _FLAGS = (bool, str, type(None))
@@ -37,9 +39,12 @@ _NUMBERS = (float, int)
 # A list that grows is followed up to this length at once; beyond it only if it has been longer before.
 _SHORT = 4
 # Who mentions these may look at attributes that no code names.
-_LOOKING = frozenset((MATCHED, "deepcopy", "copy", "asdict", "astuple", "replace", "__self__"))
-# Whose ``state_dict`` shows what they hold.
-_SHOWING = (Module, Optimizer, LRScheduler)
+_LOOKING = frozenset((MATCHED, "deepcopy", "copy", "__self__"))
+# What shows all that some objects hold, and whether it does that of an object.
+_SHOWING = {
+    "state_dict": lambda x: isinstance(x, (Module, Optimizer, LRScheduler)),
+    **dict.fromkeys(("asdict", "astuple", "replace"), dataclasses.is_dataclass),
+}
 
 
 class Effects:
@@ -311,9 +316,8 @@ class Effects:
     def _only_appended(self, row: Row, key: Any) -> bool:
         """Whether the code does nothing with the list at a place but append to it."""
         codes = self.reach.codes.union(self.watcher.codes)
-        if "state_dict" in self.reach.names and any(
-            row.holder is vars(x) for x in self.reach.seen.values() if isinstance(x, _SHOWING)
-        ):
+        owners = [x for x in self.reach.seen.values() if _holds(x, row.holder)]
+        if any(shows(x) for name, shows in _SHOWING.items() if name in self.reach.names for x in owners):
             return False
         if isinstance(key, str) and only_appends(key, codes):
             return True
@@ -435,6 +439,11 @@ class Effects:
         for x in self.watcher.met.values():
             if id(x) not in known and _has_state(x):
                 self.blame(f"it uses a {type(x).__name__} {UNKNOWN}")
+
+
+def _holds(x: Any, holder: Any) -> bool:
+    """Whether the attributes of an object are in ``holder``."""
+    return x is holder or (not isinstance(x, (Tensor, type)) and attributes_of(x) is holder)
 
 
 def _added(x: Any, before: list) -> list:

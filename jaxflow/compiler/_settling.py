@@ -26,7 +26,7 @@ def settle(holders: Iterable, known: Iterable[int]) -> None:
             settle_in(x)
             todo += x if isinstance(x, (tuple, set, frozenset)) else [y for _, y in entries_of(x)]
             todo += (x.__closure__ or ()) if isinstance(x, FunctionType) else ()
-            todo.append(_attributes(x))
+            todo.append(attributes_of(x))
 
 
 def settle_in(holder: Any) -> None:
@@ -44,7 +44,8 @@ def settle_in(holder: Any) -> None:
             put(holder, key, plain)
 
 
-def _attributes(x: Any) -> dict | None:
+def attributes_of(x: Any) -> dict | None:
+    """The attributes that are an object's own; None if it has none."""
     try:
         return object.__getattribute__(x, "__dict__")  # past what a class may do instead
     except AttributeError:

@@ -19,6 +19,11 @@ class Record:
     seen: list
 
 
+@dataclasses.dataclass
+class Note:
+    value: torch.Tensor
+
+
 def matched(record):
     match record:
         case Record(found):
@@ -142,15 +147,26 @@ def in_a_module(record, x):
     return len(record.net.state_dict())
 
 
-GROWING = {in_a_dict: True, in_a_dict_and_read: False, in_a_dict_that_is_read: False,
-           in_a_dict_of_dicts: False, beside_a_state: True, in_a_module: False}
+def beside_a_record(record, x):
+    record.seen.append(x * 2)
+    record.note = dataclasses.replace(record.note, value=x)
+    return len("text".replace("t", ""))
+
+
+def in_a_record(record, x):
+    record.listed.seen.append(x * 2)
+    return len(dataclasses.replace(record.listed).seen)
+
+
+GROWING = {beside_a_record: True, in_a_record: False, in_a_dict: True, in_a_dict_and_read: False,
+           in_a_dict_that_is_read: False, in_a_dict_of_dicts: False, beside_a_state: True, in_a_module: False}
 
 
 @pytest.mark.parametrize("way", GROWING, ids=lambda way: way.__name__)
 def test_a_list_elsewhere_that_grows(way, deferred):
     def found(compiler):
         record = SimpleNamespace(seen=[], table={"a": []}, names=["a"], net=torch.nn.Linear(2, 2),
-                                 deep={"b": {"a": []}})
+                                 deep={"b": {"a": []}}, note=Note(torch.ones(2)), listed=Record([]))
         record.net.seen = []
 
         @compiler
@@ -159,7 +175,8 @@ def test_a_list_elsewhere_that_grows(way, deferred):
             return x * (1 if more is None else more)
 
         results = [f(x) for x in inputs(12, 2)]
-        return [*results, record.seen, record.table["a"], record.net.seen, record.deep["b"]["a"]], f
+        return [*results, record.seen, record.table["a"], record.net.seen, record.deep["b"]["a"],
+                record.note.value, record.listed.seen], f
 
     torch.manual_seed(0)
     expected, _ = found(lambda f: f)
