@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import sys
 from collections.abc import Callable, Iterator
 from inspect import CO_NESTED
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType, SimpleNamespace
@@ -73,6 +74,18 @@ def lasts(x: Any) -> bool:
     return isinstance(x, (type, ModuleType)) or (
         isinstance(x, BuiltinFunctionType) and isinstance(x.__self__, (ModuleType, type(None)))
     )
+
+
+def is_public(x: Any) -> bool:
+    """Whether this is a function of the library, or one written in C, that is found under its name."""
+    if isinstance(x, BuiltinFunctionType):
+        return isinstance(x.__self__, ModuleType)
+    if not isinstance(x, FunctionType) or not is_library(x.__code__):
+        return False
+    found: Any = sys.modules.get(x.__module__)
+    for name in x.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is x
 
 
 @functools.lru_cache(maxsize=1024)

@@ -21,7 +21,17 @@ from jaxflow.nn import Module
 from jaxflow.optim.lr_scheduler import LRScheduler
 from jaxflow.optim.optimizer import Optimizer
 
-from ._apart import containers_of, gather, is_in_itself, is_tree, lasts, leaves_of, outline, parts_in
+from ._apart import (
+    containers_of,
+    gather,
+    is_in_itself,
+    is_public,
+    is_tree,
+    lasts,
+    leaves_of,
+    outline,
+    parts_in,
+)
 from ._arguments import parts_of
 from ._capture import Capture
 from ._code import MATCHED, line_of, only_appends
@@ -258,8 +268,8 @@ class Effects:
         return True
 
     def _is_flag(self, x: Any) -> bool:
-        """Whether something is one of few: a word, a member of an enumeration, an object that was there."""
-        return isinstance(x, (*_FLAGS, enum.Enum)) or (
+        """Whether something is one of few: a word, a member of an enumeration, or what was there before."""
+        return isinstance(x, (*_FLAGS, enum.Enum)) or is_public(x) or (
             id(x) in self.reach.seen and not isinstance(x, Tensor) and parts_of(x) is None
         )
 

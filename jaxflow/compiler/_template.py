@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import sys
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
@@ -17,12 +16,11 @@ from jaxflow._core.value import Storage, Untracked, Value
 from jaxflow._dispatch.graph import AccumulateGrad
 from jaxflow._dispatch.tracked import Tracked
 
-from ._apart import apart
+from ._apart import apart, is_public
 from ._arguments import parts_of
 from ._made import maker_of
 from ._reach import Reach
 from ._rows import SCALARS
-from ._watcher import is_library
 
 _DICTS = (dict, OrderedDict, defaultdict)
 
@@ -263,7 +261,7 @@ class Recipes:
         """Whether a function or class cannot be of this call alone."""
         if isinstance(x, FunctionType):
             bare = not x.__closure__ and not x.__defaults__ and not x.__kwdefaults__ and not x.__dict__
-            return bare or (is_library(x.__code__) and _is_public(x))
+            return bare or is_public(x)
         if isinstance(x, (MethodType, BuiltinMethodType)):
             owner = x.__self__
             return owner is None or isinstance(owner, (type, ModuleType)) or (
@@ -302,14 +300,6 @@ class Recipes:
                 raise Unnamed(f"an object of type {kind.__name__} that somebody refers to weakly")
             return maker_of(x, [self.result(y) for y in found[1]])
         raise Unnamed(f"an object of type {kind.__name__}")
-
-
-def _is_public(f: FunctionType) -> bool:
-    """Whether a function is found under its name."""
-    found: Any = sys.modules.get(f.__module__)
-    for name in f.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is f
 
 
 class _Made:

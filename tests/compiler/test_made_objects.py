@@ -79,6 +79,12 @@ def a_partial(s, x):
     return y * 2
 
 
+@case(6)
+def one_public_function_or_another(s, x):
+    s.fn = torch.sin if s.fn is torch.tanh else torch.tanh
+    return s.fn(x)
+
+
 @case(7)
 def functions_that_share_a_variable(s, x):
     if s.pair is not None:
