@@ -42,6 +42,31 @@ class Contents:
         return self.row.shown
 
 
+class Replaced:
+    """All that stands in a list or dict which the call changes and then replaces."""
+
+    def __init__(self, tree: Tree, number: int) -> None:
+        self.tree, self.number, self.holder = tree, number, self
+
+    def now(self) -> Any:
+        """The container that stands there before the call."""
+        return self.tree.container(self.number)
+
+    def access(self, key: Any) -> tuple:
+        """As `Row.access`, of the container itself."""
+        kind = type(self.tree.containers[self.number])
+        return _copied, (kind.clear, dict.update if kind is dict else list.extend), None
+
+    def describe(self, key: Any) -> str:
+        """How to call it."""
+        return self.tree.describe(key)
+
+
+def _copied(x: Any, key: Any) -> Any:
+    """Another list or dict of the same things, whatever the key."""
+    return type(x)(x)
+
+
 def _at(row: Row | Contents, key: Any) -> Any:
     get, _, at = row.access(key)
     try:
@@ -54,14 +79,16 @@ class Tree:
     """The place of a container that each call replaces; ``tree[i]`` is the leaf that stands there now.
 
     It takes the place of a row for the items in it. ``fixed``: its tensors that stand elsewhere, too, and
-    stay there; each is (i, tensor). ``also``: more places, (row, key), of the same container.
+    stay there; each is (i, tensor). ``also``: more places, (row, key), of the same container. ``was`` is a
+    container like ``x`` before the call.
     """
 
-    def __init__(self, row: Row | Contents, key: Any, x: Any, structure: Any) -> None:
+    def __init__(self, row: Row | Contents, key: Any, x: Any, structure: Any, was: Any) -> None:
         self.row, self.key, self.holder, self.stood = row, key, self, x
         self.also: list[tuple] = []
         self.structure = structure
-        leaves, self.containers = self._taken_apart(x)
+        leaves, self.containers = self._taken_apart(was)
+        self.containers[:1] = [x]
         self.tensors = [(i, t) for i, t in enumerate(leaves) if isinstance(t, Tensor)]
         self.others = [(i, y) for i, y in enumerate(leaves) if not isinstance(y, Tensor)]
         self.fixed: list[tuple] = []

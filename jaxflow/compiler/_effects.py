@@ -6,6 +6,7 @@ why Python has to run at each call.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import enum
 import functools
@@ -35,12 +36,12 @@ from ._apart import (
 from ._arguments import parts_of
 from ._capture import Capture
 from ._code import MATCHED, line_of, only_appends
-from ._containers import Contents, Tree
+from ._containers import Contents, Replaced, Tree
 from ._journal import UNKNOWN
 from ._numbers import Numbers, Place, Stored, is_store
 from ._other_memory import Itself, given_other_memory
 from ._reach import Reach
-from ._rows import LENGTH, Item, Row, shorten
+from ._rows import LENGTH, SCALARS, Item, Row, shorten
 from ._settling import attributes_of
 from ._watcher import Watcher
 
@@ -69,6 +70,7 @@ class Effects:
         items: attributes that hold another tensor after each call.
         trees: containers that each call replaces; ``gone``: ids of those that were there, and in them.
         stood: id of a container that was there, or in one of them -> (tree, its number there).
+        rewritten: id -> (container, one like it was), of those that it changes and then replaces.
         made: id -> container or object, of those that it puts somewhere.
         grown: ids of lists that it appends to and does not read, and of what is there.
         refilled: ids of lists that get more or fewer entries by each call.
@@ -94,6 +96,7 @@ class Effects:
         self.gone: set[int] = set()
         self.stood: dict[int, tuple] = {}
         self.made: dict[int, Any] = {}
+        self.rewritten: dict[int, tuple] = {}
         self.grown: set[int] = set()
         self.refilled: set[int] = set()
         self.lengths: list[tuple] = []
@@ -120,10 +123,14 @@ class Effects:
         # What is written there may be by chance what was there: then it counts all the same.
         self.stored += [Stored(place) for place in self.numbers.values() if not place.untouched()]
         changes: list[tuple] = []
-        for row in self.reach.rows:
-            found = row.changes(everything=True)
+        every = [(row, row.changes(everything=True)) for row in self.reach.rows]
+        replaced = {id(old) for _, found in every for _, old, new in found if self._is_tree(new)}
+        for row, found in every:
             longer = any(key is LENGTH for key, *_ in found)
             longer |= bool(found) and type(row.holder) is deque
+            if found and id(row.holder) in replaced and self._is_plain(row):
+                self.rewritten[id(row.holder)] = row.holder, row.before()
+                continue
             if longer and self._grew(row):
                 continue
             if (longer or any(self._moved(new) for *_, new in found)) and self._has_contents(row):
@@ -137,7 +144,7 @@ class Effects:
                 self.leaving[id(old)] += 1
                 if self.leaving[id(old)] == 1:
                     containers: list = []
-                    gather(old, structure, [], containers)
+                    gather(self._as_was(old), structure, [], containers)
                     once = {id(x): x for x in containers}.values()  # as the walk comes to each
                     self.leaving.update(id(t) for x in once for t in parts_in(x) if isinstance(t, Tensor))
         for row, key, old, new in changes:
@@ -154,6 +161,9 @@ class Effects:
                 f"it changes {row.describe(key)} from {shorten(old)} to {shorten(new)}"
                 + (f" ({where})" if where else "")
             )
+        for x, _ in self.rewritten.values():
+            if not self._kept_contents(x):
+                self.blame("it changes a container and puts another one in its place")
         if self.capture.tape.disturbed:
             self.blame("another thread used a number that it follows")
         if not self.capture.undisturbed():  # perhaps another thread wrote it
@@ -167,6 +177,31 @@ class Effects:
         if any(id(holder) in self.gone for holder in changed):
             self.blame("it changes a container and puts another one in its place")
         self.reach.leave(self.gone | self.grown | self.refilled)
+
+    def _is_plain(self, row: Row) -> bool:
+        """Whether a row lists a list or dict that can be stored whole."""
+        x = row.holder
+        whole = type(x) in (list, dict) and row.lister == (x.values if type(x) is dict else x.__iter__)
+        return whole and is_tree(x) and is_tree(row.before()) and (
+            not any(place.row is row for place in self.numbers.values())
+        )
+
+    def _as_was(self, x: Any) -> Any:
+        """A container like ``x`` was before the call; ``x`` itself where the call has not changed it."""
+        return self.rewritten.get(id(x), (x, x))[1]
+
+    def _kept_contents(self, x: Any) -> bool:
+        """Note what the call has put into a container that it has then replaced; whether that can be done."""
+        tree, at = self.stood.get(id(x), (None, 0))
+        parts = [y for y in parts_in(x) if not isinstance(y, SCALARS)]
+        if tree is None or any(type(y) is Tracked or parts_of(y) is not None for y in parts):
+            return False
+        tensors = [y for y in parts if isinstance(y, Tensor)]
+        if len(tensors) < len(parts) or not all(map(self._nameable, tensors)):
+            return False
+        self.carried.update(map(id, tensors))
+        self.sinks.append((Replaced(tree, at), LENGTH, copy.copy(x), False))
+        return True
 
     def _other_memory(self) -> None:
         """Find the tensors that get other memory, where that can be followed."""
@@ -378,7 +413,7 @@ class Effects:
 
         An object is where it is like the one that the call made.
         """
-        structure = outline(new, [], self._is_new)
+        old, structure = self._as_was(old), outline(new, [], self._is_new)
         if gather(old, structure, [], []):
             return structure
         return outline(old, []) if is_tree(old) else None
@@ -389,7 +424,7 @@ class Effects:
         if old is not None and structure is None and not self._is_flag(old):
             return False
         known = next((tree for tree in self.trees if tree.stood is old), None)
-        tree = known or (None if structure is None else Tree(row, key, old, structure))
+        tree = known or (None if structure is None else Tree(row, key, old, structure, self._as_was(old)))
         before = [] if tree is None else tree.containers
         at = {id(x): i for i, x in enumerate(before)}
         held = list(containers_of(new, self._is_new))

@@ -38,8 +38,8 @@ class Row:
     what it lists are slots of an object. The holder of a class's attributes is the class.
     """
 
-    __slots__ = ("held", "holder", "keys", "lister", "named", "names", "shown", "size", "slotted", "varying",
-                 "whole")
+    __slots__ = ("held", "holder", "keys", "keys_then", "lister", "named", "names", "shown", "size",
+                 "slotted", "varying", "whole")
 
     def __init__(self, holder: Any, lister: Callable[[], Iterable], names: Callable[[], Iterable], shown: str,
                  keys: frozenset | None = None, *, named: bool = True, whole: Any = None,
@@ -50,6 +50,7 @@ class Row:
         self.size = 0 if whole is None else len(whole)
         self.varying: set = set()
         self.held = list(lister())
+        self.keys_then = list(holder) if type(holder) is dict else None
 
     def lookups(self) -> list[tuple] | None:
         """(namespace, name, value) of each name, where the row looks names up to list what it holds."""
@@ -92,6 +93,10 @@ class Row:
             if not same(old, new) and (everything or self.keys is None or key in self.keys)
             and key not in self.varying
         ]
+
+    def before(self) -> list | dict:
+        """A list or dict like the one that it lists was."""
+        return dict(zip(self.keys_then, self.held)) if isinstance(self.holder, dict) else list(self.held)
 
     def describe(self, key: Any) -> str:
         """How to call the place of a key."""

@@ -16,7 +16,6 @@ NOTE [The quick call]
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, repeat, starmap
 from operator import add, attrgetter, call, itemgetter, setitem
@@ -49,6 +48,7 @@ from jaxflow._dispatch.watching import WATCHERS
 
 from ._call import COMPILED, MISSED, Call
 from ._conditions import Conditions, Found
+from ._containers import Replaced
 from ._joined import Joined, Joining
 from ._nodes import Nodes
 from ._outlines import PLAIN, Before
@@ -529,9 +529,12 @@ class Specialisation(Conditions):
         """Add to ``rows`` what is stored in containers and flags, and to ``held`` what it replaces."""
         for (get, put, at), holder, followed, maker in self.sinks:
             x = maker(this)
+            if holder.__class__ is Replaced:
+                holder = holder.now()
             held.append(get(holder, at))
             if put.__class__ is tuple:
-                rows += [(f, holder) if f is deque.clear else (f, holder, x) for f in put]
+                *clear, fill = put
+                rows += [*((f, holder) for f in clear), (fill, holder, x)]
             else:
                 rows.append((put, holder, at, x))
             if followed is not None:  # else what Python does next is another thing

@@ -72,7 +72,53 @@ def held_outside(compiler):
     return step, lambda i: old.append(kept.hidden), lambda: [t for pair in old for t in pair]
 
 
-@pytest.mark.parametrize(("make", "hits"), [(hidden, 4), (made_anew, 4), (nested, 5), (held_outside, 5)])
+def changed_first(compiler):
+    """A list and a dict that are changed, and then replaced: both are seen by who holds the old ones."""
+    kept = SimpleNamespace(items=[torch.zeros(2)], table={"a": torch.ones(2), "b": 0.5})
+    old = []
+
+    @compiler
+    def step(x):
+        kept.items.append(x.sum(0)[:2])
+        kept.items = [*kept.items[-1:], kept.items[0] * 0.5]
+        kept.table["a"] = kept.table["a"] * 0.5 + x.sum()
+        kept.table = {k: (v if k == "b" else v * 2) for k, v in kept.table.items()}
+        return kept.items[0] + kept.table["a"]
+
+    def between(i):
+        old.append((kept.items, kept.table))
+        if i == 4:
+            kept.table = {"a": torch.full((2,), 3.0), "b": 0.25}
+
+    def shown():
+        return [list(map(list, (items, table.values()))) for items, table in old]
+
+    return step, between, shown
+
+
+def cleared_first(compiler):
+    """A list that is cleared, and then replaced at two places."""
+    kept = SimpleNamespace(items=[torch.zeros(2)], table={"list": None})
+    kept.table["list"] = kept.items
+    old = []
+
+    @compiler
+    def step(x):
+        kept.items.clear()
+        kept.items = kept.table["list"] = [x.sum(0)]
+        return x * 1
+
+    def shown():
+        assert kept.items is kept.table["list"]
+        return [list(items) for items in old]
+
+    return step, lambda i: old.append(kept.items), shown
+
+
+WAYS = [(hidden, 4), (made_anew, 4), (nested, 5), (held_outside, 5), (changed_first, 3), (cleared_first, 4)]
+
+
+@pytest.mark.parametrize(("make", "hits"), WAYS)
 def test_containers_that_each_call_replaces(make, hits, deferred):
     def found(compiler):
         step, between, state = make(compiler)
