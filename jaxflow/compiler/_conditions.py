@@ -13,7 +13,7 @@ from jaxflow._core.commit import LATEST, all_same, commit_results, rows_called
 from jaxflow._core.tensor import Tensor
 
 from . import _outlines as outlines
-from ._containers import Tree
+from ._containers import Trees
 from ._numbers import Place
 from ._outlines import Before
 from ._rows import Item, same
@@ -56,7 +56,7 @@ class Conditions:
     float_array: Any
     integers: list
     integer_array: Any
-    trees: list[Tree]
+    trees: Trees
     tape: Any  # None where no numbers are tracked
     places: list[Place]  # where tracked numbers are that are no arguments
     looks: list[tuple]  # how to look there: functions, containers and keys
@@ -129,7 +129,7 @@ class Conditions:
         tensors = self.arguments.match(leaves)
         if tensors is None or not self.guard.holds():
             return None
-        if self.trees and not all(tree.fits() for tree in self.trees):
+        if self.trees and not self.trees.fit():
             return None
         if self.dropped and not self._dropped_fit():
             return None
@@ -315,5 +315,5 @@ class Conditions:
         if self.disagreed:
             found.append("what Python decided by a number of a tensor changed")
         found += [f"{tree.describe(None)} is not like what stood there" for tree in self.trees
-                  if not tree.fits()]
+                  if not tree.fits([])]
         return found or ["options of an optimizer changed, or which tensors share memory"]

@@ -16,6 +16,7 @@ NOTE [Containers made anew]
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from operator import getitem, setitem
 from typing import Any
 
@@ -108,8 +109,9 @@ class Tree:
         return _at(self.row, self.key)
 
     def container(self, i: int) -> Any:
-        """The container that stands there now, or the ``i``-th in it."""
-        return self._taken_apart(self.now())[1][i]
+        """The container that stands there now, or the ``i``-th in it; None if it has another structure."""
+        containers = self._taken_apart(self.now())[1]
+        return containers[i] if containers else None
 
     def access(self, key: Any) -> tuple:
         """As `Row.access`; nothing is stored in it."""
@@ -119,14 +121,40 @@ class Tree:
         """How to call the place of the container."""
         return self.row.describe(self.key)
 
-    def fits(self) -> bool:
-        """Whether what stands there is like what stood there then, tensors aside."""
+    def fits(self, found: list) -> bool:
+        """Whether what stands there is like what stood there then, tensors aside.
+
+        Its containers are appended to ``found``.
+        """
         now = self.now()
         leaves, containers = self._taken_apart(now)
         if len(containers) != len(self.containers):
             return False
         if not all(_at(row, key) is now for row, key in self.also):
             return False
+        found += containers
         return all(isinstance(leaves[i], Tensor) for i, _ in self.tensors) and (
             all(leaves[i] is t for i, t in self.fixed) and all(same(y, leaves[i]) for i, y in self.others)
         )
+
+
+class Trees(list):
+    """Those of a specialisation; ``others`` are the containers that it guards by identity."""
+
+    def __init__(self, trees: list[Tree], others: Iterable) -> None:
+        super().__init__(trees)
+        self.others = {id(x): x for x in others}
+        self.pattern = _pattern([x for tree in trees for x in tree.containers])
+
+    def fit(self) -> bool:
+        """Whether each fits, and the same places hold one container as then."""
+        found: list = []
+        return all(tree.fits(found) for tree in self) and (
+            self.others.keys().isdisjoint(map(id, found)) and _pattern(found) == self.pattern
+        )
+
+
+def _pattern(xs: list) -> list[int]:
+    """For each the number of the first that is the same object."""
+    first: dict[int, int] = {}
+    return [first.setdefault(id(x), i) for i, x in enumerate(xs)]

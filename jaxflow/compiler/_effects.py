@@ -137,16 +137,7 @@ class Effects:
                 found = [(LENGTH, row.held, list(row.holder))]
                 row = Contents(row)
             changes += [(row, *change) for change in found]
-        for *_, old, new in changes:
-            if isinstance(new, Tensor):
-                self.leaving[id(old)] += 1
-            elif self._is_tree(new) and (structure := self._like(old, new)) is not None:
-                self.leaving[id(old)] += 1
-                if self.leaving[id(old)] == 1:
-                    containers: list = []
-                    gather(self._as_was(old), structure, [], containers)
-                    once = {id(x): x for x in containers}.values()  # as the walk comes to each
-                    self.leaving.update(id(t) for x in once for t in parts_in(x) if isinstance(t, Tensor))
+        self._count_leaving(changes)
         for row, key, old, new in changes:
             if row.__class__ is Contents:
                 if self._kept_container(row, key, old, new):
@@ -177,6 +168,20 @@ class Effects:
         if any(id(holder) in self.gone for holder in changed):
             self.blame("it changes a container and puts another one in its place")
         self.reach.leave(self.gone | self.grown | self.refilled)
+
+    def _count_leaving(self, changes: list[tuple]) -> None:
+        counted: set[int] = set()  # containers: what stands in one is counted once, as the walk comes to it
+        for *_, old, new in changes:
+            if isinstance(new, Tensor):
+                self.leaving[id(old)] += 1
+            elif self._is_tree(new) and (structure := self._like(old, new)) is not None:
+                self.leaving[id(old)] += 1
+                containers: list = []
+                gather(self._as_was(old), structure, [], containers)
+                for at, x in zip([id(old), *map(id, containers[1:])], containers):
+                    if at not in counted:
+                        counted.add(at)
+                        self.leaving.update(map(id, parts_in(x)))
 
     def _is_plain(self, row: Row) -> bool:
         """Whether a row lists a list or dict that can be stored whole."""
@@ -447,9 +452,7 @@ class Effects:
     def _kept_leaves(self, tree: Tree) -> bool:
         """Note that a tree leaves its places, and what stands in it; whether that can be followed."""
         containers = tree.containers
-        if self._places(tree.stood) > self.leaving[id(tree.stood)] or (
-            any(self._places(x) > 1 for x in containers[1:])
-        ):
+        if any(self._places(x) > self.leaving[id(x)] for x in containers):
             return False
         for i, t in tree.tensors:
             if not self._on_its_storage(t):

@@ -25,6 +25,7 @@ from jaxflow.optim.optimizer import Optimizer
 from ._apart import leaves_of
 from ._arguments import Arguments
 from ._capture import END, Capture
+from ._containers import Trees
 from ._effects import Effects
 from ._graphs import LATER, Graph
 from ._guard import Guard
@@ -195,7 +196,7 @@ class Builder(Effects):
                    if id(t) not in items and (id(t) not in self.grown or id(t._storage) in used)]
         spec.watch_tensors(tensors, self.grads, self.arguments, self.items, self.was)
         spec.watch_dropped(self.dropped, self.shown, self.was)
-        spec.trees = self.trees
+        spec.trees = Trees(self.trees, [row.holder for row in self.reach.rows])
         for tree in self.trees:
             for row, key in ((tree.row, tree.key), *tree.also):
                 row.varying.add(key)

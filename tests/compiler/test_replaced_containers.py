@@ -115,7 +115,27 @@ def cleared_first(compiler):
     return step, lambda i: old.append(kept.items), shown
 
 
-WAYS = [(hidden, 4), (made_anew, 4), (nested, 5), (held_outside, 5), (changed_first, 3), (cleared_first, 4)]
+def in_two_that_are_replaced(compiler):
+    """A list that stands in a dict and elsewhere, both of which are replaced."""
+    kept = SimpleNamespace(items=[torch.zeros(3)], table={"list": None, "n": 0.5})
+    kept.table["list"] = kept.items
+
+    @compiler
+    def step(x):
+        y = kept.items[0] + (1.0 if kept.items is kept.table["list"] else 2.0)
+        kept.table = {**kept.table, "n": 0.25}
+        kept.items = kept.table["list"] = [x.sum(0)]
+        return y
+
+    def between(i):
+        if i == 4:  # the same tensor, in another list
+            kept.items = list(kept.items)
+
+    return step, between, lambda: [kept.items, kept.table["list"]]
+
+
+WAYS = [(in_two_that_are_replaced, 3), (hidden, 4), (made_anew, 4), (nested, 5), (held_outside, 5),
+        (changed_first, 3), (cleared_first, 4)]
 
 
 @pytest.mark.parametrize(("make", "hits"), WAYS)
