@@ -88,7 +88,6 @@ def is_public(x: Any) -> bool:
     return found is x
 
 
-@functools.lru_cache(maxsize=1024)
 def has_attributes_alone(kind: type) -> bool:
     """Whether objects of a class have their attributes, and no other state that is their own."""
     if kind is SimpleNamespace:

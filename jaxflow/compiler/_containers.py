@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from operator import getitem, setitem
 from typing import Any
 
+from jaxflow._core.commit import Overtaken
 from jaxflow._core.tensor import Tensor
 
 from ._apart import gather
@@ -101,17 +102,22 @@ class Tree:
         containers: list = []
         return (leaves, containers) if gather(x, self.structure, leaves, containers) else ([], [])
 
+    def _now_apart(self) -> tuple[list, list]:
+        found = self._taken_apart(self.now())
+        if not found[1]:
+            raise Overtaken  # another thread has put something else there since the guards were asked
+        return found
+
     def __getitem__(self, i: int) -> Any:
-        return self._taken_apart(self.now())[0][i]
+        return self._now_apart()[0][i]
 
     def now(self) -> Any:
         """The container that stands there now; None if nothing does."""
         return _at(self.row, self.key)
 
     def container(self, i: int) -> Any:
-        """The container that stands there now, or the ``i``-th in it; None if it has another structure."""
-        containers = self._taken_apart(self.now())[1]
-        return containers[i] if containers else None
+        """The container that stands there now, or the ``i``-th in it."""
+        return self._now_apart()[1][i]
 
     def access(self, key: Any) -> tuple:
         """As `Row.access`; nothing is stored in it."""
@@ -120,6 +126,11 @@ class Tree:
     def describe(self, key: Any) -> str:
         """How to call the place of the container."""
         return self.row.describe(self.key)
+
+    def let_go(self) -> None:
+        """Keep nothing alive that stood there in the captured call."""
+        self.stood = None
+        self.containers, self.tensors = [None] * len(self.containers), [(i, None) for i, _ in self.tensors]
 
     def fits(self, found: list) -> bool:
         """Whether what stands there is like what stood there then, tensors aside.
@@ -145,6 +156,8 @@ class Trees(list):
         super().__init__(trees)
         self.others = {id(x): x for x in others}
         self.pattern = _pattern([x for tree in trees for x in tree.containers])
+        for tree in trees:
+            tree.let_go()
 
     def fit(self) -> bool:
         """Whether each fits, and the same places hold one container as then."""

@@ -261,10 +261,10 @@ class Specialisation(Conditions):
             except Overtaken:
                 continue
         while True:
-            found = self.fits(leaves)
-            if found is None:
-                return MISSED
             try:
+                found = self.fits(leaves)
+                if found is None:
+                    return MISSED
                 result = MISSED if usual is None else usual.run(self, found)
                 return self._general(found) if result is MISSED else result
             except Overtaken:  # somebody changed what the call changes, or refers to it: it starts from that

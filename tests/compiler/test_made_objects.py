@@ -200,12 +200,12 @@ def test_what_is_replaced_is_let_go(deferred):
         s.target = copy.deepcopy(s.net)
         return x + 1
 
-    for _ in range(4):
+    seen = [weakref.ref(s.target)]
+    for _ in range(5):
         step(torch.ones(3, dtype=DOUBLE))
-        old = weakref.ref(s.target)
-    step(torch.ones(3, dtype=DOUBLE))
+        seen.append(weakref.ref(s.target))
     gc.collect()
-    assert old() is None and step.explain()["hits"] == 4
+    assert [old() for old in seen[:-1]] == [None] * 5 and step.explain()["hits"] == 4
 
 
 def test_another_object_between_calls(deferred):
