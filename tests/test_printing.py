@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import jaxflow as torch
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.device import device
 from jaxflow._core.printing import OPTIONS, set_printoptions, tensor_repr
@@ -132,3 +133,10 @@ def test_a_summary_touches_only_what_it_shows():
 
     text = tensor_repr(Huge(), dtypes.int64)
     assert text.count("...") == 7 and "1999998]" in text
+
+
+def test_a_view_that_lost_its_history_is_shown():
+    whole = torch.ones(3, requires_grad=True) * 1
+    first, _ = whole.split([1, 2])
+    first.logical_not_()
+    assert repr(first) == "tensor([0.], grad_fn=<Invalid>)"

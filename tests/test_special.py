@@ -103,11 +103,27 @@ def test_half_precision_has_no_kernel(dtype):
 _CALLED = {torch.float16: "Half", torch.bfloat16: "BFloat16"}
 
 
-def test_the_incomplete_gamma_function_has_both_derivatives():
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("name, words, value", [
+    ("gammainc", "igamma: input", 3 * np.exp(-3)), ("gammaincc", "igammac: input", -3 * np.exp(-3)),
+    ("zeta", "zeta", -0.1541138)])
+def test_the_first_operand_has_no_derivative_but_the_second_has(name, words, value):
+    call = getattr(S, name)
     a, x = _double(2.0).requires_grad_(), _double(3.0).requires_grad_()
-    torch.igamma(a, x).backward()
-    assert np.allclose(a.grad.item(), -0.197425419579202469)
-    assert np.allclose(x.grad.item(), 3 * np.exp(-3))
+    y = call(a, x)
+    by_x, = torch.autograd.grad(y, x, retain_graph=True)
+    assert y.requires_grad and np.allclose(by_x.item(), value, 1e-3)
+    for wanted in ((a,), (x, a)):
+        with pytest.raises(NotImplementedError, match=f"the derivative for '{words}' is not implemented."):
+            torch.autograd.grad(y, wanted, retain_graph=True)
+    y.backward(inputs=[x], retain_graph=True)
+    assert np.allclose(x.grad.item(), value, 1e-3)
+    with pytest.raises(NotImplementedError, match="the derivative for"):
+        y.backward()
+    call(a.detach(), x).backward()
+    assert np.allclose(x.grad.item(), 2 * value, 1e-3) and a.grad is None
+    with torch.autograd.forward_ad.dual_level(), pytest.raises(NotImplementedError, match="forward AD with"):
+        call(a.detach(), torch.autograd.forward_ad.make_dual(x.detach(), _double(1.0)))
 
 
 def test_the_namespace_shares_operations_with_the_top_level():

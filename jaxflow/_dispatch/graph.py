@@ -84,6 +84,7 @@ class Node:
                  "_pre_hooks", "_retained", "_sequence", "_tensor_hooks")
 
     _is_python = False  # True for the nodes of autograd.Function, which run the user's backward
+    _refused = None  # of a node that is Python's: the operand that alone is its affair
 
     def __init__(self, plan, inputs, edges, needs, guards) -> None:
         self._plan = plan
@@ -167,7 +168,7 @@ class Node:
         plan = self._plan
         if plan.saves == "none":
             return False
-        if self._guards:
+        if self._guards or plan.saves == "own":
             return True
         vjp = plan.vjps.get((self._needs, None))
         return vjp is not None and bool(vjp.kept)

@@ -39,6 +39,10 @@ class Invalid:
         self.message = message
         self.node = node
 
+    def name(self) -> str:
+        """What a printed tensor shows."""
+        return "Invalid"
+
 
 def edge_of(t: Tensor) -> tuple | None:
     """Where a cotangent of ``t`` goes from an operation recorded now; see NOTE [Leaving a mapped axis]."""

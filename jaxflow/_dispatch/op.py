@@ -57,20 +57,21 @@ class Out:
             (None: contiguous).
         lost: operands may require grad. So does ``out`` then, but backward through it raises. ``"operands"``:
             these alone may, and not a tensor given as ``out=``.
+        recorded: operands and ``out`` may require grad, and backward goes through: PyTorch copies the result.
     """
 
-    __slots__ = ("before", "casts", "copied", "error", "follows", "lost", "refuses", "resizes", "rows",
-                 "strides", "text")
+    __slots__ = ("before", "casts", "copied", "error", "follows", "lost", "recorded", "refuses", "resizes",
+                 "rows", "strides", "text")
 
     def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
                  refuses: Callable[..., bool] = _differ, casts: bool = False,
                  follows: bool | str = False, resizes: bool = False, rows: bool = False,
                  copied: bool = False, before: Out | None = None, strides: Callable | None = None,
-                 lost: bool | str = False) -> None:
+                 lost: bool | str = False, recorded: bool = False) -> None:
         self.text, self.error, self.refuses = text, error, refuses
         self.casts, self.follows, self.resizes = casts or bool(follows), follows, resizes
         self.rows, self.copied = rows, copied
-        self.before, self.strides, self.lost = before, strides, lost
+        self.before, self.strides, self.lost, self.recorded = before, strides, lost, recorded
 
 
 #: The words in which most kernels refuse an ``out=`` of another dtype than their result's.
@@ -89,14 +90,16 @@ class Underived:
         which: a function of the node's inputs, plain numbers among them, and of whether the op was written
             into its first operand; by default all calls.
         forward: the words of the NotImplementedError that a tangent raises; by default what backward raises.
+        operand: the number of the operand that has no derivative while the others have; by default none has.
     """
 
-    __slots__ = ("error", "forward", "text", "which")
+    __slots__ = ("error", "forward", "operand", "text", "which")
 
     def __init__(self, error: type[Exception], text: str,
                  which: Callable[[Sequence, bool], bool] = lambda inputs, inplace: True,
-                 forward: str = "") -> None:
+                 forward: str = "", operand: int | None = None) -> None:
         self.error, self.text, self.which, self.forward = error, text, which, forward
+        self.operand = operand
 
     def of_tangents(self, inplace: bool) -> Exception:
         """What a call raises whose operands have tangents."""

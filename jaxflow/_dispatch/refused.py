@@ -10,13 +10,14 @@ from .op import Underived
 
 
 @functools.cache
-def _refusing(name: str, error: type[Exception], text: str) -> type[Node]:
-    """The class of nodes called ``name`` whose backward raises."""
+def _refusing(name: str, error: type[Exception], text: str, operand: int | None) -> type[Node]:
+    """The class of nodes called ``name`` whose backward raises: always, or where it wants that operand's."""
 
     class Refusing(node_class(name)):
         __slots__ = ()
 
         _is_python = True
+        _refused = operand
 
         def _run(self, cotangents: list, keep: bool) -> list:
             raise error(text)
@@ -28,10 +29,11 @@ def _refusing(name: str, error: type[Exception], text: str) -> type[Node]:
 @functools.cache
 def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[..., Node]:
     """What makes the nodes of a plan: of ``kind``, or of one that refuses."""
-    refusing = _refusing(kind.__name__, underived.error, underived.text.replace("{_}", "_" * inplace))
+    text, operand = underived.text.replace("{_}", "_" * inplace), underived.operand
+    refusing = _refusing(kind.__name__, underived.error, text, operand)
 
     def make(plan, inputs, edges, needs, guards) -> Node:
-        refuses = underived.which(inputs, inplace)
+        refuses = (operand is None or needs[operand]) and underived.which(inputs, inplace)
         return (refusing if refuses else kind)(plan, inputs, edges, needs, guards)
 
     return make

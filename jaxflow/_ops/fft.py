@@ -242,10 +242,11 @@ _NODES = {_complex_to_complex: "FftC2CBackward0", _real_to_complex: "FftR2CBackw
 
 def _saves(kind, one):
     def saves(kinds, n=None, s=None, **static):
-        # PyTorch's transform of real numbers holds them; where it takes a cast or filled up copy, that.
+        # PyTorch's transform of real numbers holds them; where it takes a filled up copy, that.
         real = kind is _real_to_complex or (one and kind is _complex_to_complex)
-        held = real and n is None and s is None and kinds[0].dtype.category == FLOATING
-        return ("input",) if held else "none"
+        if not real or kinds[0].dtype.category != FLOATING:
+            return "none"
+        return ("input",) if n is None and s is None else "own"
 
     return saves
 

@@ -8,7 +8,7 @@ import numpy as np
 from jax.scipy.special import digamma, gammaln
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import Underived, op
 
 from ._support import refuse, with_partials
 
@@ -64,16 +64,21 @@ def _checked(name, function, a, x):
     return function(a.astype(np.float64), x.astype(np.float64)).astype(a.dtype)
 
 
-@op(promote="default", aliases=("special.gammainc",))
+def _underived(name):
+    return Underived(NotImplementedError, f"the derivative for '{name}: input' is not implemented.",
+                     operand=0, forward=f"Trying to use forward AD with {name} that does not support it.")
+
+
+@op(promote="default", aliases=("special.gammainc",), underived=_underived("igamma"))
 def igamma(input, other, /):
     """The integral of ``t ** (input - 1) exp(-t)`` from 0 to ``other``, over that to infinity.
 
-    Nan for negative arguments. PyTorch has no derivative by ``input``; here there is one.
+    Nan for negative arguments. As in PyTorch there is no derivative by ``input``.
     """
     return _checked("igamma", _lower, input, other)
 
 
-@op(promote="default", aliases=("special.gammaincc",))
+@op(promote="default", aliases=("special.gammaincc",), underived=_underived("igammac"))
 def igammac(input, other, /):
     """One minus `igamma`, without its cancellation."""
     return _checked("igammac", _upper, input, other)

@@ -11,7 +11,7 @@ import jax.scipy.special as jsp
 import numpy as np
 
 from jaxflow._core.dtype import COMPLEX
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import Underived, op
 
 from ._polynomials import ERFCX
 from ._support import is_complex, needs_single, refuse, wide, with_partials
@@ -255,7 +255,9 @@ declare_unary("erfcx", in_double("erfcx", _erfcx), "``exp(input ** 2)`` times `e
 
 
 @op(promote="int_to_float", namespace="special", variants="function out",
-    grad_name="SpecialZetaBackward0", numbers="input other", check=needs_single("zeta_cpu"))
+    grad_name="SpecialZetaBackward0", numbers="input other", check=needs_single("zeta_cpu"),
+    underived=Underived(NotImplementedError, "the derivative for 'zeta' is not implemented.", operand=0,
+                        forward="Trying to use forward AD with special_zeta that does not support it."))
 def zeta(input, other, /):
     """The Hurwitz zeta function of exponent ``input`` and offset ``other``."""
     refuse("zeta_cpu", input, COMPLEX)

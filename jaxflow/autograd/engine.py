@@ -264,7 +264,7 @@ class _Walk:
             if grad is None or self._accumulate(node.variable, grad):
                 run_post_accumulate_hooks(node.variable)
             return ()
-        if node._is_python:
+        if node._is_python and (node._refused is None or self._leads_on(node._edges[node._refused])):
             return node._run(_as_tensors(cotangents), self.keep)
         return self._pull_back(node, cotangents)
 
