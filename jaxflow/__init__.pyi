@@ -243,7 +243,7 @@ def argmax(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out: Tens
     """Where the largest element first is, in all or along ``dim``; int64."""
 def argmin(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Where the smallest element first is, in all or along ``dim``; int64."""
-def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, axis: _int | None = None) -> Tensor:
+def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, axis: _int | None = None) -> Tensor:
     """The indices that sort ``input`` along ``dim``; ties keep their order."""
 def argwhere(input: Tensor) -> Tensor:
     """The indices of all nonzero elements, one row each."""
@@ -1203,7 +1203,11 @@ def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tenso
     """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
 def solve(input: Tensor, A: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Removed; raises RuntimeError. Use `linalg.solve`."""
-def sort(input: Tensor, dim: _int = -1, descending: _bool = ..., stable: _bool = ..., *, out: _tuple[Tensor, Tensor] | None = None) -> _sort_result:
+@_overload
+def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, out: _tuple[Tensor, Tensor] | None = None) -> _sort_result:
+    """The elements in order along ``dim``, and where they were; ties always keep their order."""
+@_overload
+def sort(input: Tensor, *, stable: _bool, dim: _int = -1, descending: _bool = False, out: _tuple[Tensor, Tensor] | None = None) -> _sort_result:
     """The elements in order along ``dim``, and where they were; ties always keep their order."""
 def sparse_bsc_tensor(*args: _Any, **kwargs: _Any) -> Tensor:
     """NotImplementedError: there are no sparse layouts here."""

@@ -157,3 +157,23 @@ def test_some_write_results_with_history_and_lose_it():
         torch.alias_copy(x, out=leaf)
     with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
         torch.exp(x, out=torch.zeros(2))
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("name, first", [("logical_or_", 1.0), ("logical_and_", 0.0), ("logical_xor_", 1.0),
+                                         ("logical_not_", 0.0)])
+def test_connectives_write_into_leaves_and_their_views(name, first):
+    other = () if name == "logical_not_" else (torch.zeros(2),)
+    leaf = torch.tensor([2.0, 3.0, 4.0], requires_grad=True)
+    squares, part = (leaf * leaf).sum(), leaf[:2]
+    assert getattr(part, name)(*other) is part
+    assert leaf.tolist() == [first, first, 4.0] and leaf.is_leaf and leaf.requires_grad
+    assert part.requires_grad and not part.is_leaf and (leaf._version, part._version) == (1, 1)
+    part.sum().backward()
+    assert leaf.grad.tolist() == [1.0, 1.0, 0.0]
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        squares.backward()
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        part.eq_(1.0)
+    leaf = torch.tensor([2.0, 3.0], requires_grad=True)
+    assert getattr(leaf, name)(*other).tolist() == [first, first] and leaf.is_leaf and leaf._version == 1

@@ -118,3 +118,16 @@ def test_derivatives_of_running_totals_row_by_row(executor):
     np.testing.assert_allclose((pushed * weight).sum().item(), (grad * along).sum().item(), rtol=1e-10)
     one = torch.vmap(lambda x: torch.cumsum(x, 0))(torch.tensor(a[:2]))
     np.testing.assert_allclose(one.numpy(), np.cumsum(a[:2], 1), rtol=1e-12)
+
+
+def test_stable_is_given_by_name_and_so_is_what_follows():
+    x = torch.tensor([[3, 1, 2], [1, 3, 2]])
+    for name, indices in (("sort", lambda found: found.indices), ("argsort", lambda found: found)):
+        method, function = getattr(x, name), getattr(torch, name)
+        for args, kwargs in (((1,), {"stable": True}), ((1, True), {"stable": False}), ((True,), {}),
+                             ((None,), {}), ((True, 1, True), {})):
+            for call in (method, lambda *a, function=function, **k: function(x, *a, **k)):
+                with pytest.raises(TypeError, match=f"{name}\\(\\) received an invalid combination"):
+                    call(*args, **kwargs)
+        assert indices(method(1, True)).tolist() == [[0, 2, 1], [1, 2, 0]]
+        assert indices(function(x, stable=True, dim=0, descending=True)).tolist() == [[0, 1, 0], [1, 0, 1]]

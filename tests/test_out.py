@@ -94,3 +94,26 @@ def test_a_resized_out_lies_as_what_was_conjugated_and_a_line_is_found_as_a_row(
             assert torch.nn.functional.linear(line, weight, out=out) is out
         assert len([w for w in caught if "required output shape [1, 4]" in str(w.message)]) == warns
         assert out.tolist() == [3.0] * 4
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("call", [
+    torch.linalg.norm, lambda x, **o: torch.linalg.norm(x, 2, **o), torch.linalg.matrix_norm,
+    torch.nuclear_norm, lambda x, **o: torch.linalg.norm(x, 1, (0, 1), **o)])
+def test_norms_that_are_copied_into_out_have_a_history(call):
+    x = torch.tensor([[3.0, 0.0], [0.0, 0.5]], requires_grad=True)
+    wanted = torch.autograd.grad(call(x), x)[0].tolist()
+    recorded = torch.zeros((), requires_grad=True) * 1
+    for made in (torch.zeros(()), torch.empty(0), torch.zeros(2, 2)[1, 1], recorded):
+        out = call(x, out=made)
+        assert out is made and out.requires_grad and out.shape == () and out._version == 1
+        assert torch.autograd.grad(out, x)[0].tolist() == wanted
+    with torch.no_grad():
+        assert not call(x, out=torch.zeros(())).requires_grad
+    for refused, words in ((torch.zeros((), requires_grad=True), "a leaf Variable that requires grad is"),
+                           (torch.zeros(2, requires_grad=True)[0], "a view of a leaf Variable that requires"),
+                           (torch.zeros((), dtype=torch.float64), "norm expected out tensor dtype Float")):
+        with pytest.raises(RuntimeError, match=words):
+            call(x, out=refused)
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        torch.linalg.vector_norm(x, out=torch.zeros(()))

@@ -27,7 +27,8 @@ FORMS = {
         (input: T, dim: D = None, *, correction: _Any = None, keepdim: _bool = False) -> _tuple[T, T]
     """,
     "sort": """
-        (input: T, dim: _int = -1, descending: _bool = ..., stable: _bool = ..., *, out: P = None) -> {result}
+        (input: T, dim: _int = -1, descending: _bool = False, *, out: P = None) -> {result}
+        (input: T, *, stable: _bool, dim: _int = -1, descending: _bool = False, out: P = None) -> {result}
     """,
     "softmax log_softmax": """
         (input: T, dim: _int, dtype: _dtype | None = None, *, out: O = None) -> T

@@ -21,6 +21,9 @@ SPOILED = ("Inplace update to inference tensor", "is out of bounds for dimension
 # Sums in which infinities meet: whether that gives nan depends on the order in which they are added.
 SUMS = ("fft.", "@", "mm(", "mv(", "matmul", "bmm", "addr", "tensordot", "einsum", "conv", "kron", "cov(",
         "corrcoef", "dot(", "inner(", "linear(", "outer(", "ger(", "cross(", "matrix_power")
+# PyTorch hands float32 whose memory has no gaps to another library, which gives nan for the gelu of infinity;
+# of the same numbers in another layout, in one element or in float64 it is infinity.
+KERNELS = ("gelu",)
 #: So many words in a row make a key phrase.
 RUN = 4
 
@@ -59,7 +62,7 @@ def first_difference(expected, actual, exact=None, kinds=None):
     for i, (e, a) in enumerate(zip(expected, actual, strict=False)):
         if kinds is not None:
             e, a = _from_birth(born, e, a)
-            if any(word in e.code for word in SUMS):
+            if any(word in e.code for word in SUMS + KERNELS):
                 loose |= e.facts.keys() - named
             named |= e.facts.keys()
         if e.code != a.code:

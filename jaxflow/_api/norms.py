@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -12,7 +13,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import OPS, Out
 
 from .forms import given_out, invalid_combination
 
@@ -58,6 +59,12 @@ def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = Fals
     op = OPS["_vector_norm"]
     result = apply(op, (x,), (freeze(ord), freeze(dim), bool(keepdim), dtype))
     return given_out("linalg_vector_norm", out, result, (), op)
+
+
+@functools.cache
+def _copied(name: str) -> Out:
+    """The rule of ``out=`` of what PyTorch computes anew and then copies."""
+    return Out(name + " expected out tensor dtype {result} but got: {out}", recorded=True)
 
 
 def _two_dims(dim: Any, ndim: int) -> tuple[int, int]:
@@ -110,12 +117,7 @@ def matrix_norm(input: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: b
         by_values = isinstance(ord, str) or abs(ord) == 2
         norm = _by_singular_values if by_values else _by_sums
         result = norm(input, ord, rows, columns, keepdim)
-    if out is not None and out._aval.dtype is not result._aval.dtype:
-        raise RuntimeError(
-            f"{name} expected out tensor dtype {result._aval.dtype.scalar_name} but got: "
-            f"{out._aval.dtype.scalar_name}"
-        )
-    return given_out("linalg_matrix_norm", out, result)
+    return given_out("linalg_matrix_norm", out, result, rule=_copied(name))
 
 
 def _by_singular_values(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool) -> Tensor:
@@ -167,8 +169,10 @@ def norm(input: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False,
             "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
             f"{input._aval.ndim}D."
         )
-    how = dict(keepdim=keepdim, dtype=dtype, out=out)
+    how = dict(keepdim=keepdim, dtype=dtype)
     wide = input._aval.ndim if dims is None else len(dims)
     if isinstance(ord, str) or (ord is not None and wide == 2):
-        return matrix_norm(input, ord, (-2, -1) if dims is None else dims, **how)
-    return vector_norm(input, 2 if ord is None else ord, dims, **how)
+        result = matrix_norm(input, ord, (-2, -1) if dims is None else dims, **how)
+    else:
+        result = vector_norm(input, 2 if ord is None else ord, dims, **how)
+    return given_out("linalg_norm", out, result, rule=_copied("linalg.norm"))

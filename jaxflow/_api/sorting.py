@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -18,12 +21,25 @@ from jaxflow._dispatch.op import OPS
 
 from .construct import put
 from .creation import filled
-from .forms import given_out
+from .forms import given_out, invalid_combination
 from .tensor_core import host
 
 
+def _by_name(function: Callable) -> Callable:
+    """``function`` in PyTorch's two forms: ``stable`` is given by name, and then all but the tensor is."""
+
+    @functools.wraps(function)
+    def call(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if args and ("stable" in kwargs or len(args) > 2 or args[0].__class__ in (bool, NoneType)):
+            raise invalid_combination(function.__name__, (input, *args), kwargs)
+        return function(input, *args, **kwargs)
+
+    return call
+
+
 @composite()
-def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False, *,
+@_by_name
+def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False,
          axis: int | None = None, out: Any = None):
     """The elements in order along ``dim``, and where they were; ties always keep their order."""
     dim = dim if axis is None else axis
@@ -31,7 +47,8 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | 
 
 
 @composite()
-def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False, *,
+@_by_name
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False,
             axis: int | None = None) -> Tensor:
     """The indices that sort ``input`` along ``dim``; ties keep their order."""
     dim = dim if axis is None else axis

@@ -267,7 +267,7 @@ class Tensor:
         """Where the largest element first is, in all or along ``dim``; int64."""
     def argmin(self, dim: _Any = None, keepdim: _bool = False) -> Tensor:
         """Where the smallest element first is, in all or along ``dim``; int64."""
-    def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, axis: _int | None = None) -> Tensor:
+    def argsort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, axis: _int | None = None) -> Tensor:
         """The indices that sort ``input`` along ``dim``; ties keep their order."""
     def argwhere(self) -> Tensor:
         """The indices of all nonzero elements, one row each."""
@@ -1232,7 +1232,11 @@ class Tensor:
         """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
     def solve(self, A: Tensor) -> _tuple[Tensor, Tensor]:
         """Removed; raises RuntimeError. Use `linalg.solve`."""
-    def sort(self, dim: _int = -1, descending: _bool = ..., stable: _bool = ...) -> _sort_result:
+    @_overload
+    def sort(self, dim: _int = -1, descending: _bool = False) -> _sort_result:
+        """The elements in order along ``dim``, and where they were; ties always keep their order."""
+    @_overload
+    def sort(self, *, stable: _bool, dim: _int = -1, descending: _bool = False) -> _sort_result:
         """The elements in order along ``dim``, and where they were; ties always keep their order."""
     def sparse_dim(self) -> _int:
         """0: no dimension of a dense tensor is sparse."""

@@ -118,7 +118,7 @@ def _result(op: Op, args: tuple, static: tuple) -> Tensor | Value:
             if a._storage is storage and a is not target:
                 sharing = [*(sharing or ()), a]
     uniform = tensors == 1 and op.name in _UNIFORM and not is_marked(target)
-    if not check_writable(target, requires_grad, args, uniform=uniform):
+    if not check_writable(target, requires_grad and op.name not in _UNTRACKED, args, uniform=uniform):
         args = (_normal(target), *args[1:])
     for a in sharing or ():
         check_operand(op, target, a)
@@ -198,6 +198,9 @@ def layout_of(t: Tensor) -> tuple:
     """Shape, strides and offset: which elements of its storage a tensor shows."""
     return t._aval.shape, strides_of(t), plan_of(t).offset
 
+
+# PyTorch's autograd layer has no part in these, and so lets them write into leaves.
+_UNTRACKED = frozenset(("logical_and", "logical_not", "logical_or", "logical_xor"))
 
 # These write one number everywhere, so it does not matter that elements share a place.
 _UNIFORM = frozenset(("_fill", "_zero"))

@@ -13,7 +13,7 @@ from jaxflow._core.warning import warn_once
 
 from .door import apply
 from .forward import is_dual
-from .inplace import check_apart, check_writable
+from .inplace import apply_together, check_apart, check_writable
 from .not_derived import without_derivative
 from .op import OPS, Op, Out
 from .state import state
@@ -53,7 +53,7 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
 def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None, rule: Out) -> Tensor:
     """The result in the dtype of ``out``, which takes it: what follows cannot fail."""
     recorded = state.grad and (out._requires_grad or result._requires_grad)
-    if recorded and (not rule.lost or (rule.lost == "operands" and out._requires_grad)):
+    if recorded and not rule.recorded and (not rule.lost or (rule.lost == "operands" and out._requires_grad)):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but "
             "one of the arguments requires grad."
@@ -70,7 +70,7 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
     if have is not want:
         result = apply(OPS["_to_dtype"], (result,), (want,))
     check_writable(out, recorded)
-    if recorded:
+    if recorded and not rule.recorded:
         result = without_derivative(
             alias(result), f"aten::{name}", *(t for t in (out, *args) if isinstance(t, Tensor)))
     if out._aval.shape != result._aval.shape and out._aval.numel and not rule.resizes:
@@ -86,7 +86,11 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
 
 
 def _put(out: Tensor, result: Tensor, args: tuple, rule: Out, static: tuple) -> None:
-    if out._aval.shape != result._aval.shape:
+    if rule.recorded and state.grad and (out._requires_grad or result._requires_grad):
+        if resized := out._aval.shape != result._aval.shape:
+            out.set_(result.detach())
+        apply_together([(OPS["_copy"], (out, result), ())], counted=not resized)
+    elif out._aval.shape != result._aval.shape:
         if rule.copied or (rule.rows and out._aval.numel):
             result._stride = None
         elif rule.strides is not None:
