@@ -1,5 +1,6 @@
 """Programs as one function: through ``compile`` and ``vmap``."""
 
+import re
 import warnings
 
 import torch
@@ -17,6 +18,8 @@ MODES = ("compile", "vmap")
 OF_BATCHES = ("values", "dtype", "shape", "error")
 #: Examples that ``vmap`` maps over.
 BATCH = 3
+#: A line that makes a tensor and computes nothing with it.
+_ALONE = re.compile(r"t\d+ = make\.new\(T, \([^()]*\)[^()]*\)")
 
 
 def split(program, sizes):
@@ -30,7 +33,7 @@ def split(program, sizes):
             warnings.simplefilter("ignore")
             if execute(instruction, space) is not None:
                 continue
-        leading = not body and instruction.code.split(" = ", 1)[-1].startswith("make.new(")
+        leading = not body and _ALONE.fullmatch(instruction.code)
         (inputs if leading else body).append(instruction)
     return inputs, body
 

@@ -8,13 +8,14 @@ NOTE [Data-dependent indices]
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.geometry import contiguous_strides, expand_geometry, overlaps
+from jaxflow._core.geometry import contiguous_strides, expand_geometry, overlaps, preserve_strides
 from jaxflow._core.index_data import type_name
 from jaxflow._core.indexing import (
     Tensors,
@@ -31,7 +32,13 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, strides_of, value_of
 from jaxflow._dispatch.holding import hold_also
-from jaxflow._dispatch.inplace import PARTIAL_OVERLAP, apply_inplace, check_writable, layout_of
+from jaxflow._dispatch.inplace import (
+    PARTIAL_OVERLAP,
+    apply_inplace,
+    check_recorded,
+    check_writable,
+    layout_of,
+)
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import inplace_of
 from jaxflow._dispatch.state import state
@@ -155,23 +162,36 @@ def _assign(view: Tensor, value: Any) -> None:
         view.copy_(apply_view("expand", value, (view._aval.shape,)))
 
 
-def _put(view: Tensor, advanced: tuple, value: Tensor, accumulate: bool) -> None:
-    """Write (or add) ``value`` where index arrays and masks point."""
+def _put(view: Tensor, advanced: tuple, value: Tensor, accumulate: bool,
+         run: Callable = apply_inplace) -> Tensor:
+    """Write (or add) ``value`` where index arrays and masks point; by `_anew` into a copy."""
+    if run is apply_inplace:
+        check_recorded((view, value))
     masked = len(advanced) == 1 and advanced[0].mask
     if masked and not accumulate and value._aval.numel == 1:
-        _fill_masked(view, advanced[0], value)
-        return
+        return _fill_masked(view, advanced[0], value, run)
     watch = Watch()
     dims, indices = _indices(advanced, view, watch, value)
-    if value._storage is view._storage and overlaps(layout_of(view), layout_of(value)):
+    shared = run is apply_inplace and value._storage is view._storage
+    if shared and overlaps(layout_of(view), layout_of(value)):
         raise RuntimeError(PARTIAL_OVERLAP)
-    run_under(watch, apply_inplace, OPS["_index_put"], (view, value, *indices), (dims, accumulate))
-    if state.grad and view._requires_grad and view._view is None:  # of masks the positions are held
-        hold_also(view, *(a.index for a in advanced if a.mask and isinstance(a.index, Tensor)))
+    out = run_under(watch, run, OPS["_index_put"], (view, value, *indices), (dims, accumulate))
+    if state.grad and out._requires_grad and out._view is None:  # of masks the positions are held
+        hold_also(out, *(a.index for a in advanced if a.mask and isinstance(a.index, Tensor)))
+    return out
+
+
+def _anew(op: Any, args: tuple, static: tuple = ()) -> Tensor:
+    """What an in-place operation makes of its first operand, as a new tensor that lies like it."""
+    like = args[0]
+    out = apply(op, args, static, like._aval)
+    stride = preserve_strides((like._aval.shape, strides_of(like)))
+    out._stride = None if stride == contiguous_strides(like._aval.shape) else stride
+    return out
 
 
 
-def _fill_masked(view: Tensor, mask: Any, value: Tensor) -> None:
+def _fill_masked(view: Tensor, mask: Any, value: Tensor, run: Callable) -> Tensor:
     """One number written by a mask: a ``where``, which needs no sync."""
     index = mask.index
     if not isinstance(index, Tensor):
@@ -183,7 +203,7 @@ def _fill_masked(view: Tensor, mask: Any, value: Tensor) -> None:
     index = index.view(shape + (1,) * ones) if ones else index
     if value._aval.ndim:
         value = value.reshape(())
-    apply_inplace(OPS["_masked_write"], (view, index, value))
+    return run(OPS["_masked_write"], (view, index, value))
 
 
 def _delitem(self: Tensor, index: Any) -> None:
@@ -205,10 +225,7 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
 @composite("function method")
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of ``input`` with ``values`` written (or added) where the index tensors point."""
-    advanced = _index_tensors("index_put", input, indices, values)
-    out = input.clone()
-    _put(out, advanced, values, accumulate)
-    return out
+    return _put(input, _index_tensors("index_put", input, indices, values), values, accumulate, _anew)
 
 
 @composite("method")

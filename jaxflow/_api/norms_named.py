@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
@@ -39,5 +40,10 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The norms over all dimensions but ``dim``, which keep their dimensions, of size one; -1: over all."""
     if dim == -1:
         return vector_norm(v, pow)
-    others = tuple(d for d in range(v.dim()) if d != dim % v.dim())
+    at = wrap_dim(dim, v.dim())
+    if not v._aval.shape[at]:
+        shape = "[-1, 0]" if at and at == v.dim() - 1 else "[0, -1]"
+        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {shape} because the unspecified "
+                           "dimension size -1 can be any value and is ambiguous")
+    others = tuple(d for d in range(v.dim()) if d != at)
     return vector_norm(v, pow, others, True) if others else v.abs()

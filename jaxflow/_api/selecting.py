@@ -26,7 +26,7 @@ from jaxflow._dispatch.op import OPS, Op, Out
 from jaxflow._dispatch.watch import Watch, run_under
 
 from .construct import put
-from .forms import given_out
+from .forms import given_out, invalid_combination
 from .tensor_core import host
 
 
@@ -56,7 +56,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     array = host(input)
     where = input._aval.device
     if as_tuple:
-        return tuple(put(i.astype(np.int64), where) for i in np.nonzero(np.atleast_1d(array)))
+        return nonzero(input if array.ndim else input.reshape(1)).unbind(1)
     if array.ndim == 0:
         rows = np.zeros((int(bool(array)), 0), np.int64)
     else:
@@ -95,8 +95,9 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     if any(n < 0 for n in shape):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
     at = indices.to(dtypes.int64)
-    steps = geometry.contiguous_strides(tuple(shape))
-    return tuple(at.div(step, rounding_mode="floor").remainder(n) for step, n in zip(steps, shape))
+    steps = np.array(geometry.contiguous_strides(tuple(shape)), np.int64)
+    steps, extents = (put(x, at._aval.device) for x in (steps, np.array(shape, np.int64)))
+    return at.unsqueeze(-1).floor_divide(steps).remainder(extents).unbind(-1)
 
 
 # ------------------------------------------------------------------------------------------ scatter
@@ -159,7 +160,15 @@ def scatter_(self: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | No
 # ------------------------------------------------------------------------------------------- repeat
 
 
-@composite()
+@composite("method", name="_repeat_interleave", method_name="repeat_interleave")
+def _repeat_interleave(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """`repeat_interleave` of this tensor."""
+    if not args and "repeats" not in kwargs:
+        raise invalid_combination("repeat_interleave", (), kwargs)
+    return repeat_interleave(self, *args, **kwargs)
+
+
+@composite("function")
 def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int | None = None, *,
                       output_size: int | None = None, axis: int | None = None) -> Tensor:
     """Each element (or slice along ``dim``) repeated ``repeats`` times in a row.
@@ -170,6 +179,8 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
     if input is None:
         input, repeats = repeats, None
     if repeats is None:
+        if dim is not None:
+            raise invalid_combination("repeat_interleave", (input,), {"dim": dim})
         return put(_repeated(input.numel(), _counts(input)), input._aval.device)
     if not isinstance(repeats, Tensor):
         return apply(OPS["repeat_interleave_int"], (input,), (int(repeats), freeze(dim)))

@@ -113,6 +113,12 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 
 def _copied(name: str, form: str, out: Sequence[Tensor] | None, input: Tensor, *static: Any) -> Any:
     """The pieces, or None where they are written into ``out``."""
+    if out is not None and not isinstance(out, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+    for k, o in enumerate(out or ()):
+        if not isinstance(o, Tensor):
+            raise TypeError(f"expected Tensor as element {k} in argument {1 + len(static)}, but got "
+                            f"{type(o).__name__}")
     result = apply(OPS[name], (input,), static)
     if out is None:
         return result

@@ -209,8 +209,8 @@ _UNIFORM = frozenset(("_fill", "_zero"))
 def check_writable(t: Tensor, requires_grad: bool, args: tuple = (0,), *, uniform: bool = False) -> bool:
     """Refuse an in-place write of ``args`` where PyTorch refuses it; else whether ``t`` can be saved."""
     tracked = version_cell(t).__class__ is list
-    if requires_grad and state.grad and (tracked or not only_inference(args)):
-        _check_history(t)  # PyTorch's autograd layer stands before its kernels: it refuses first
+    if requires_grad:
+        _check_history(t, args)
     if t._stride is not None and has_internal_overlap(t._aval.shape, t._stride) and not uniform:
         raise RuntimeError(SHARED)
     if not tracked and version_cell(t).__class__ is Untracked and not state.inference:
@@ -230,7 +230,25 @@ def _normal(t: Tensor) -> Tensor:
     return normal
 
 
-def _check_history(t: Tensor) -> None:
+def check_recorded(args: Sequence) -> None:
+    """Refuse a write of ``args`` to the first of them that autograd could not record.
+
+    For what is refused before the write: PyTorch's autograd layer stands before its kernels.
+    """
+    if not state.grad:
+        return
+    for a in args:
+        if isinstance(a, Tensor):
+            if a._view is not None:
+                refreshed(a)
+            if a._requires_grad:
+                _check_history(args[0], args)
+                return
+
+
+def _check_history(t: Tensor, args: Sequence) -> None:
+    if not state.grad or (version_cell(t).__class__ is not list and only_inference(args)):
+        return
     view = t._view
     if view is not None and view.base is not None:
         if view.origin is not None:

@@ -22,7 +22,7 @@ from . import explain, policy
 from .batch import plain
 from .door import known, value_of
 from .doubt import Question
-from .inplace import apply_inplace
+from .inplace import apply_inplace, check_recorded
 from .op import OPS, Op
 from .plan import Plan
 from .plans import kept
@@ -105,6 +105,8 @@ def guarded(run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
     """``run(op, dynamic, static)`` under the op's guard."""
     if op.guarded is not None and not op.guarded(*static):
         return run(op, dynamic, static)
+    if run is apply_inplace:
+        check_recorded(dynamic)
     watch = Watch()
     op.guard(watch, dynamic, static)
     return run_under(watch, run, op, dynamic, static)

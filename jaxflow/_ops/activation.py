@@ -237,9 +237,10 @@ def _normalised(kernel, fn, input, dim, dtype):
     """Run a softmax along ``dim``; half precision is widened inside and rounded once."""
     input = as_dtype(input, dtype)
     dim = wrap_dim(dim, input.ndim)
-    refuse(kernel, input, BOOL, INTEGER, COMPLEX)
     if input.size == 0:
         return input
+    refuse(kernel if dim < input.ndim - 1 else kernel.replace("_kernel", "_lastdim_kernel"),
+           input, BOOL, INTEGER, COMPLEX)
     return in_wide(lambda x: fn(at_least_1d(x), dim).reshape(x.shape))(input)
 
 
@@ -258,12 +259,10 @@ def _log_softmax(x, axis):
 @op(saves="result", variants="", grad_name="SoftmaxBackward0", out=EXACT)
 def softmax(input, /, dim, dtype=None):
     """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
-    return _normalised("softmax_lastdim_kernel_impl" if dim in (-1, input.ndim - 1)
-                       else "softmax_kernel_impl", _softmax, input, dim, dtype)
+    return _normalised("softmax_kernel_impl", _softmax, input, dim, dtype)
 
 
 @op(saves="result", variants="", grad_name="LogSoftmaxBackward0", out=EXACT)
 def log_softmax(input, /, dim, dtype=None):
     """The logarithm of `softmax`, without its loss of precision."""
-    return _normalised("log_softmax_lastdim_kernel_impl" if dim in (-1, input.ndim - 1)
-                       else "log_softmax_kernel_impl", _log_softmax, input, dim, dtype)
+    return _normalised("log_softmax_kernel_impl", _log_softmax, input, dim, dtype)

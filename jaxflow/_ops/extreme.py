@@ -17,7 +17,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._dispatch.op import EXACT, op
 
-from ._support import at_least_1d, is_bool, is_complex, is_float, refuse, wrap_dim, wrap_dims
+from ._support import at_least_1d, is_bool, is_complex, is_float, refuse, scalar_name, wrap_dim, wrap_dims
 from .order import argsort, orderable
 
 _SAME = (
@@ -60,6 +60,19 @@ def along(select, input, dim, keepdim):
     return jnp.squeeze(values, axis), jnp.squeeze(indices, axis)
 
 
+def _unread(input, axis, keepdim):
+    """Values and indices of `along` where there is nothing to select: one element, or no lines."""
+    shape = input.shape
+    if input.ndim:
+        shape = shape[:axis] + (1,) * keepdim + shape[axis + 1:]
+    return input.reshape(shape), jnp.zeros(shape, np.int64)
+
+
+def _refuse_complex(name, input):
+    if is_complex(input):
+        raise RuntimeError(f"{name}(): does not support complex input")
+
+
 def _arg(fn, x, axis):
     return fn(orderable(x), axis, keepdims=True)
 
@@ -72,8 +85,8 @@ _argmin_along = functools.partial(_arg, jnp.argmin)
     grad_name="MaxBackward0", saves="own", out=EXACT)
 def max_dim(input, /, dim, keepdim=False):
     """The largest elements along ``dim`` and where they first are; nan counts as largest."""
-    refuse("max_dim" if input.size else "max", input, COMPLEX)
     _need_elements("max", input, dim)
+    _refuse_complex("max", input)
     return along(_argmax_along, input, dim, keepdim)
 
 
@@ -81,8 +94,8 @@ def max_dim(input, /, dim, keepdim=False):
     grad_name="MinBackward0", saves="own", out=EXACT)
 def min_dim(input, /, dim, keepdim=False):
     """The smallest elements along ``dim`` and where they first are; nan counts as smallest."""
-    refuse("min_dim", input, COMPLEX)
     _need_elements("min", input, dim)
+    _refuse_complex("min", input)
     return along(_argmin_along, input, dim, keepdim)
 
 
@@ -107,39 +120,40 @@ def _shared_by_all(select, x):
 @op(name="max_all", variants="", saves="both", grad_name="MaxBackward1")
 def max_all(input, /):
     """The largest element, nan if there is one."""
-    refuse("max_all", input, COMPLEX)
     _need_elements("max", input, None)
+    refuse("max_all", input, COMPLEX)
     return _shared_by_all(jnp.max, input)
 
 
 @op(name="min_all", variants="", saves="both", grad_name="MinBackward1")
 def min_all(input, /):
     """The smallest element, nan if there is one."""
-    refuse("min_all", input, COMPLEX)
     _need_elements("min", input, None)
+    refuse("min_all", input, COMPLEX)
     return _shared_by_all(jnp.min, input)
 
 
 @op(saves="both", out=_SAME)
 def amax(input, /, dim=(), keepdim=False):
     """The largest elements over ``dim``; tied elements share the gradient."""
-    refuse("max_values_cpu", input, COMPLEX)
     _need_elements("amax", input, dim)
+    if input.size:
+        refuse("max_values_cpu", input, COMPLEX)
     return jnp.max(input, wrap_dims(dim, input.ndim), keepdims=keepdim)
 
 
 @op(saves="both", out=_SAME)
 def amin(input, /, dim=(), keepdim=False):
     """The smallest elements over ``dim``; tied elements share the gradient."""
-    refuse("min_values_cpu", input, COMPLEX)
     _need_elements("amin", input, dim)
+    if input.size:
+        refuse("min_values_cpu", input, COMPLEX)
     return jnp.min(input, wrap_dims(dim, input.ndim), keepdims=keepdim)
 
 
 @op(returns=("min", "max"), out=EXACT)
 def aminmax(input, /, *, dim=None, keepdim=False):
     """The smallest and the largest elements, over all or along one dimension."""
-    refuse("aminmax_cpu", input, COMPLEX)
     if input.size == 0:
         if dim is None:
             raise RuntimeError(
@@ -149,6 +163,9 @@ def aminmax(input, /, *, dim=None, keepdim=False):
         axis = wrap_dim(dim, input.ndim)
         if input.shape[axis] == 0:
             raise IndexError(f"aminmax: Expected reduction dim {axis} to have non-zero size.")
+    if dim is not None and not input.ndim and is_complex(input):
+        raise RuntimeError(f"aminmax not implemented for {scalar_name(input)}")
+    refuse("aminmax_cpu", input, COMPLEX)
     dims = wrap_dims(dim, input.ndim)
     return jnp.min(input, dims, keepdims=keepdim), jnp.max(input, dims, keepdims=keepdim)
 
@@ -209,10 +226,19 @@ def _nanmedian_index(x, axis):
     return _ranked(x, axis, jnp.maximum(count - 1, 0) // 2)
 
 
+def _nothing(input):
+    """What the median of no elements is: nan, which integers of 32 and 64 bits alone have a number for."""
+    if is_float(input) or is_complex(input):
+        return jnp.nan
+    if is_bool(input):
+        return True
+    return jnp.iinfo(input.dtype).min if input.dtype.itemsize > 2 else 0
+
+
 def _middle(select, input):
-    refuse("median_cpu", input, BOOL, COMPLEX)
     if input.size == 0:
-        return jnp.full((), jnp.nan if is_float(input) else jnp.iinfo(input.dtype).min, input.dtype)
+        return jnp.full((), _nothing(input), input.dtype)
+    refuse("median_cpu", input, BOOL, COMPLEX)
     flat = input.reshape(-1)
     fixed = jax.lax.stop_gradient(flat)
     value = fixed[select(fixed, 0)[0]]
@@ -235,8 +261,8 @@ def nanmedian_all(input, /):
     grad_name="MedianBackward1", saves="own")
 def median_dim(input, /, dim, keepdim=False):
     """The lower median along ``dim`` and where it is."""
-    refuse("median_cpu", input, BOOL, COMPLEX)
     _need_elements("median", input, dim)
+    refuse("median_out", input, BOOL, COMPLEX)
     return along(_median_index, input, dim, keepdim)
 
 
@@ -244,20 +270,22 @@ def median_dim(input, /, dim, keepdim=False):
     grad_name="NanmedianBackward1", saves="own")
 def nanmedian_dim(input, /, dim, keepdim=False):
     """The lower median along ``dim`` of the elements that are not nan, and where it is."""
-    refuse("median_cpu", input, BOOL, COMPLEX)
     _need_elements("median", input, dim)
+    refuse("median_out", input, BOOL, COMPLEX)
     return along(_nanmedian_index, input, dim, keepdim)
 
 
 @op(returns=("values", "indices"), saves="own", apart=True, out="output values must be of same type as input")
 def kthvalue(input, /, k, dim=-1, keepdim=False):
     """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
-    refuse("kthvalue_cpu", input, BOOL, COMPLEX)
     axis = wrap_dim(dim, input.ndim)
     _need_elements("kthvalue", input, axis)
     size = input.shape[axis] if input.ndim else 1
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
+    if not input.ndim:
+        return _unread(input, axis, keepdim)
+    refuse("kthvalue_cpu", input, BOOL, COMPLEX)
     return along(lambda x, a: _ranked(x, a, k - 1), input, axis, keepdim)
 
 
@@ -277,9 +305,12 @@ def _mode_index(x, axis):
     out="expected scalar type '{result}' but got '{out}' for values output")
 def mode(input, /, dim=-1, keepdim=False):
     """The most frequent element along ``dim`` (the smallest of several) and where it last is."""
-    refuse("mode_cpu", input, COMPLEX)
     axis = wrap_dim(dim, input.ndim)
     _need_elements("mode", input, axis)
+    if not input.ndim:
+        return _unread(input, axis, keepdim)
+    if input.size:
+        refuse("mode_cpu", input, COMPLEX)
     return along(_mode_index, input, axis, keepdim)
 
 

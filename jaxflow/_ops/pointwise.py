@@ -221,7 +221,7 @@ def angle(input, /):
     return jnp.where(jnp.isnan(x), jax.lax.stop_gradient(x), turned)
 
 
-@op(promote="default", saves="none", variants="inplace", out=FOUND,
+@op(promote="default", saves="none", variants="inplace", out=Out(FOUND.text, lost=True),
     inplace_grad_name="ConjPhysicalBackward1")
 def conj_physical(input, /):
     """The complex conjugate of each element; real input is returned as it is."""

@@ -136,9 +136,9 @@ def _later_extreme(better, left, right):
 
 def _cumulative_extreme(name, better, input, dim):
     axis = _line_dim(name, dim, input.ndim)
-    refuse(f"{name}_cpu", input, COMPLEX)
-    if input.size == 0:
+    if input.size == 0 or not input.ndim:
         return input, jnp.zeros(input.shape, np.int64)
+    refuse(f"{name}_cpu", input, COMPLEX)
     x = at_least_1d(input)
     fixed = jax.lax.stop_gradient(x)
     position = jax.lax.broadcasted_iota(np.int64, x.shape, axis)

@@ -16,10 +16,11 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
+from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op
 
-from ._support import at_least_1d, is_bool, is_complex, is_float, number_fits, scalar_name, wrap_dim
+from ._support import at_least_1d, is_bool, is_complex, is_float, number_fits, refuse, scalar_name, wrap_dim
 from .gather import OUT_OF_BOUNDS, fit_index, flat_range, in_range, lines_misfit
 
 
@@ -350,6 +351,8 @@ def scatter_reduce(input, /, dim, index: Tensor, src: Tensor, reduce, *, include
     axis, x, at, source = _prepare("scatter_reduce", input, dim, index, src)
     if axis is None:
         return input
+    if reduce in ("amax", "amin"):
+        refuse(f"scatter_gather_tensor_cpu_reduce_{reduce}", input, COMPLEX)
     return reduce_into(x, at, source, reduce, include_self).reshape(input.shape)
 
 
@@ -488,7 +491,13 @@ def index_fill(input, /, dim, index: Tensor, value: Scalar):
     return jnp.where(named.reshape(shape), cast(value, x.dtype), x).reshape(input.shape)
 
 
-@op(**_FORMS, guard=_REDUCED, saves=("input", "index", "source", "result"))
+def _reduce_guard(watch, dynamic, static):
+    # The body refuses other reductions and dtypes, before any index is looked at.
+    if static[1] in _REDUCTIONS[1:] and dynamic[0]._aval.dtype.category not in (BOOL, COMPLEX):
+        _REDUCED(watch, dynamic, static)
+
+
+@op(**_FORMS, guard=_reduce_guard, saves=("input", "index", "source", "result"))
 def index_reduce(input, /, dim, index: Tensor, source: Tensor, reduce, *, include_self=True):
     """``input`` with slices of ``source`` combined into it: prod, mean, amax or amin."""
     if reduce not in _REDUCTIONS[1:]:
@@ -496,6 +505,7 @@ def index_reduce(input, /, dim, index: Tensor, source: Tensor, reduce, *, includ
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
         )
     axis = _check_slices("index_reduce_()", input, dim, index, source)
+    refuse("index_func_" if include_self else "index_reduce_func_exclude_input_init", input, BOOL, COMPLEX)
     x, s = at_least_1d(input), at_least_1d(source)
     return reduce_into(x, _slices(x, axis, index), s, reduce, include_self).reshape(input.shape)
 

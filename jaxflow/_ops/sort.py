@@ -39,14 +39,14 @@ def sort(input, /, *, dim=-1, descending=False):
 @op(variants="function method out", returns=("values", "indices"), saves="own", out=EXACT)
 def topk(input, /, k, dim=-1, largest=True, sorted=True):
     """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are."""
-    if is_complex(input):
-        raise RuntimeError(" topk does not support complex dtypes on CPU")
-    if is_bool(input):
-        raise RuntimeError("topk does not support bool dtypes on CPU")
     axis = wrap_dim(dim, input.ndim)
     size = input.shape[axis] if input.ndim else 1
     if not 0 <= k <= size:
         raise RuntimeError("selected index k out of range")
+    if is_complex(input):
+        raise RuntimeError(" topk does not support complex dtypes on CPU")
+    if is_bool(input):
+        raise RuntimeError("topk does not support bool dtypes on CPU")
     return _sorted_with(input, axis, lambda x: first_few(x, axis, k, largest))
 
 
