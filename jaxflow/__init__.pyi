@@ -549,7 +549,7 @@ def fix_(input: Tensor) -> Tensor:
     """``input.fix_(...)``."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """Dimensions ``start_dim`` to ``end_dim`` joined into one; a view where strides allow it."""
-def flip(input: Tensor, dims: _Any, *, out: Tensor | None = None) -> Tensor:
+def flip(input: Tensor, dims: _Any) -> Tensor:
     """The elements in reverse order along ``dims``."""
 def fliplr(input: Tensor) -> Tensor:
     """The columns in reverse order."""
@@ -681,7 +681,7 @@ def index_add(input: Tensor, dim: _Any, index: Tensor, source: Tensor, *, alpha:
     """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
 def index_copy(input: Tensor, dim: _Any, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input`` with the slices of ``source`` written where ``index`` names them."""
-def index_fill(input: Tensor, dim: _Any, index: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
+def index_fill(input: Tensor, dim: _Any, index: Tensor, value: _Number) -> Tensor:
     """``input`` with one number written to the slices that ``index`` names."""
 def index_put(input: Tensor, indices: _Any, values: Tensor, accumulate: _bool = False) -> Tensor:
     """A copy of ``input`` with ``values`` written (or added) where the index tensors point."""
@@ -837,9 +837,9 @@ def manual_seed(seed: _int) -> _Generator:
     """Start the default generator from ``seed``; returns it. Raises ValueError beyond 64 bits."""
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 1) -> Tensor:
     """``nn.functional.margin_ranking_loss``."""
-def masked_fill(input: Tensor, mask: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
+def masked_fill(input: Tensor, mask: Tensor, value: _Number) -> Tensor:
     """``input`` with ``value`` (a number or a 0-d tensor) where ``mask`` holds."""
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """``input`` with the elements of ``source``, in order, where ``mask`` holds."""
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements where ``mask`` holds, as a vector; the two are broadcast."""
@@ -1099,9 +1099,9 @@ def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: T
     """As `rnn_tanh_cell`, with ``relu``."""
 def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """``tanh(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh)``."""
-def roll(input: Tensor, shifts: _Any, dims: _Any = ..., *, out: Tensor | None = None) -> Tensor:
+def roll(input: Tensor, shifts: _Any, dims: _Any = ...) -> Tensor:
     """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``."""
-def rot90(input: Tensor, k: _Any = 1, dims: _Any = ..., *, out: Tensor | None = None) -> Tensor:
+def rot90(input: Tensor, k: _Any = 1, dims: _Any = ...) -> Tensor:
     """The plane of ``dims`` turned by ``k`` quarters, from the first dimension to the second."""
 def round(input: Tensor, *, decimals: _Any = 0, out: Tensor | None = None) -> Tensor:
     """Each element rounded to ``decimals`` decimals, halves to even."""
@@ -1117,7 +1117,7 @@ def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One over the square root of each element."""
 def rsqrt_(input: Tensor) -> Tensor:
     """``input.rsqrt_(...)``."""
-def rsub(input: Tensor, other: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+def rsub(input: Tensor, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
     """``other - alpha * input``, broadcast; refuses bools."""
 def saddmm(*args: _Any, **kwargs: _Any) -> Tensor:
     """NotImplementedError: there are no sparse layouts here."""
@@ -1312,7 +1312,7 @@ def to_dlpack(tensor: Tensor) -> _Any:
     """A DLPack capsule of a tensor's elements (a copy), that can be consumed once."""
 def topk(input: Tensor, k: _Any, dim: _Any = -1, largest: _bool = True, sorted: _bool = True, *, out: _tuple[Tensor, ...] | None = None) -> _topk_result:
     """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are."""
-def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal; integers add up in int64."""
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dimensions exchanged; a view."""

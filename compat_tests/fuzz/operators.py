@@ -106,9 +106,15 @@ def _paths(name):
             yield prefix + short
 
 
+#: Names that jaxflow has only to say that it cannot: XLA has no complex numbers of half precision.
+REFUSED = ("chalf",)
+
+
 @functools.cache
 def present(path):
     """Whether jaxflow has a name; the table has all, so that a new one changes no other program."""
+    if path.rpartition(".")[2] in REFUSED:
+        return False
     try:
         functools.reduce(getattr, path.split("."), jaxflow)
     except AttributeError:

@@ -161,6 +161,8 @@ def specified(d):
         "unique()", "unique(return_counts=True)", f"unique(dim={dim})", "unique_consecutive()",
         f"argsort(dim={dim}, stable=True)", "msort()", f"quantile(0.5, dim={dim})",
     ))
+    if t.requires_grad and text.startswith(("kthvalue", "topk", "median", "nanmedian", "mode")):
+        text = f"detach().{text}"  # which of equal elements gets the gradient is open
     made = d.fresh()
     if text.startswith("sort(stable") or "counts" in text:
         other = d.fresh()

@@ -9,6 +9,7 @@ import torch
 from compat_tests.ops import records, unspecified
 from compat_tests.ops.arguments import call_of, mapped, subject
 
+from .operators import REFUSED
 from .program import Instruction
 
 #: Records whose results are not specified to the last element, or are numbers that are drawn.
@@ -45,6 +46,8 @@ def _usable(key):
 
 @functools.cache
 def _present(key):
+    if key in REFUSED:
+        return False
     try:
         records.resolve(key)
     except AttributeError:

@@ -176,7 +176,7 @@ def _softmax(name: str, doc: str) -> None:
                 out: Tensor | None = None):
         if dim is None:
             dim = required_dim(name, dim, axis)
-        return given_out(name, out, apply(op, (input,), (dim, dtype)))
+        return given_out(name, out, apply(op, (input,), (dim, dtype)), (input,))
 
     softmax.__name__ = softmax.__qualname__ = name
     softmax.__doc__ = doc

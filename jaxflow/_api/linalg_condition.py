@@ -8,7 +8,7 @@ from typing import Any
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import OPS, Out
 
 from .forms import given_out
 from .linalg_solve import inv_ex
@@ -38,7 +38,7 @@ def cond(A: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
         result = _by_inverse(A, p)
     if out is not None:
         _check_out(result, out)
-    return given_out("linalg_cond", out, result)
+    return given_out("linalg_cond", out, result, rule=Out(recorded=True))
 
 
 def _check_out(result: Tensor, out: Tensor) -> None:

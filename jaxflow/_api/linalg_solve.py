@@ -173,7 +173,8 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None, *, out: Tensor | None = 
             f"prod(self.shape[:other.ndim]), but got {columns} != {rows}"
         )
     X = solve(A.reshape(columns, columns), B.reshape(-1))
-    return given_out("linalg_tensorsolve", out, X.reshape(left), rule=castable("tensorsolve", copied=True))
+    rule = castable("tensorsolve", copied=True, recorded=True)
+    return given_out("linalg_tensorsolve", out, X.reshape(left), rule=rule)
 
 
 # ------------------------------------------------------------------------------------------- factors

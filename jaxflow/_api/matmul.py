@@ -130,7 +130,7 @@ def bilinear(
 
 
 _TENSORDOT_OUT = Out("tensordot: Expected the output tensor to have dtype {result}, but got an output tensor "
-                     "with dtype {out}")
+                     "with dtype {out}", recorded=True)
 
 
 @composite(aliases=("linalg.inner",))

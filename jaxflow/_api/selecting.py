@@ -22,7 +22,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.memory_errors import check_sizes
-from jaxflow._dispatch.op import OPS, Op, Out
+from jaxflow._dispatch.op import EXACT, OPS, Op, Out
 from jaxflow._dispatch.watch import Watch, run_under
 
 from .construct import put
@@ -256,4 +256,4 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
         result = apply(OPS["diag_of"], (input,), (diagonal,))
     else:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
-    return given_out("diag", out, result, (), OPS["diag_of"])
+    return given_out("diag", out, result, (input,), OPS["diag_of"], Out(EXACT.text, lost=True))

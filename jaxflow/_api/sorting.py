@@ -106,6 +106,15 @@ _NODES = {
 }
 
 
+def _check_lines(shape: tuple[int, ...], dim: int) -> None:
+    """Refuse slices along ``dim`` that have no elements: RuntimeError."""
+    if shape.count(0) > 1:
+        raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied")
+    if 0 in shape and shape[dim]:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be "
+                           "applied")
+
+
 def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: bool,
               return_counts: bool):
     if dim is not None:
@@ -113,6 +122,8 @@ def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: boo
     if input._aval.dtype.is_complex:
         kernel = "unique" if dim is None else "unique_dim"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{input._aval.dtype.scalar_name}'")
+    if dim is not None:
+        _check_lines(input._aval.shape, dim)
     first, inverse, counts = _grouped(input, dim, ordered)
     where = input._aval.device
     if dim is None:

@@ -1112,8 +1112,8 @@ class Tensor:
         """``input`` with every slice along ``dim`` scaled down to a norm of at most ``maxnorm``."""
     def repeat(self, repeats: _Any) -> Tensor:
         """The tensor repeated ``repeats[i]`` times along dimension ``i``; new dimensions come first."""
-    def repeat_interleave(self, repeats: _Any = None, dim: _int | None = None, *, output_size: _int | None = None, axis: _int | None = None) -> Tensor:
-        """Each element (or slice along ``dim``) repeated ``repeats`` times in a row."""
+    def repeat_interleave(self, *args: _Any, **kwargs: _Any) -> Tensor:
+        """`repeat_interleave` of this tensor."""
     @property
     def requires_grad(self) -> _bool: ...
     @requires_grad.setter

@@ -42,7 +42,7 @@ def function_of(op: Op) -> Callable:
     """The public function of an op."""
     bind, run = Binder(op), _runner(op, apply)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
-    follows = getattr(op.out, "follows", False)
+    follows, takes_out = getattr(op.out, "follows", False), "out" in op.variants
     run_quick = _runner(op, apply, quick_static)
 
     def call(*args, **kwargs):
@@ -50,7 +50,8 @@ def function_of(op: Op) -> Callable:
         try:
             if not kwargs and len(args) == quick:
                 return run_quick(op, args + quick_dynamic, quick_static)
-            out = kwargs.pop("out", None)
+            if takes_out:
+                out = kwargs.pop("out", None)
             if out is None:
                 return run(op, *bind(args, kwargs))
             asked = kwargs

@@ -256,13 +256,16 @@ def _log_softmax(x, axis):
     return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis, keepdims=True))
 
 
-@op(saves="result", variants="", grad_name="SoftmaxBackward0", out=EXACT)
+_LOST = Out(EXACT.text, lost=True)
+
+
+@op(saves="result", variants="", grad_name="SoftmaxBackward0", out=_LOST)
 def softmax(input, /, dim, dtype=None):
     """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
     return _normalised("softmax_kernel_impl", _softmax, input, dim, dtype)
 
 
-@op(saves="result", variants="", grad_name="LogSoftmaxBackward0", out=EXACT)
+@op(saves="result", variants="", grad_name="LogSoftmaxBackward0", out=_LOST)
 def log_softmax(input, /, dim, dtype=None):
     """The logarithm of `softmax`, without its loss of precision."""
     return _normalised("log_softmax_kernel_impl", _log_softmax, input, dim, dtype)

@@ -74,7 +74,7 @@ def sub(input, other, /, *, alpha: Scalar = 1):
     return input - _scaled(other, alpha)
 
 
-@op(promote="default", operators="__rsub__", variants="function out", saves="none",
+@op(promote="default", operators="__rsub__", variants="function", saves="none",
     check=_no_bool_operand, grad_name=numbered("Rsub", 1, 0, which=1), numbers="other")
 def rsub(input, other, /, *, alpha: Scalar = 1):
     """``other - alpha * input``, broadcast; refuses bools."""
@@ -508,7 +508,7 @@ def where(condition: Mask, input, other, /):
 
 
 @op(promote="no_opmath", saves="input", grad_name=numbered("MaskedFill", 0, 1), guard=number_fits,
-    layout="contiguous")
+    layout="contiguous", variants="function method inplace")
 def masked_fill(input, mask: Mask, /, value: Scalar):
     """``input`` with ``value`` (a number or a 0-d tensor) where ``mask`` holds.
 

@@ -46,7 +46,7 @@ def repeat_interleave_int(input, /, repeats, dim=None):
     return jnp.repeat(input.reshape(1) if input.ndim == 0 else input, repeats, axis)
 
 
-@op(saves="none")
+@op(saves="none", variants="function method")
 def roll(input, /, shifts, dims=()):
     """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``."""
     shifts = (shifts,) if isinstance(shifts, int) else shifts
@@ -67,7 +67,7 @@ def roll(input, /, shifts, dims=()):
     return input
 
 
-@op(saves="none", layout="like")
+@op(saves="none", layout="like", variants="function method")
 def flip(input, /, dims):
     """The elements in reverse order along ``dims``."""
     dims = (dims,) if isinstance(dims, int) else dims
@@ -92,7 +92,7 @@ def flipud(input, /):
     return jnp.flip(input, 0)
 
 
-@op(saves="none")
+@op(saves="none", variants="function method")
 def rot90(input, /, k=1, dims=(0, 1)):
     """The plane of ``dims`` turned by ``k`` quarters, from the first dimension to the second."""
     if len(dims) != 2:

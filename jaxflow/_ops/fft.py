@@ -196,7 +196,7 @@ def _out(name, kind, forward):
     rule = Out(f"{public} expects {needed} output tensor, but got {{out}}", refuses=_other_kind)
     if name[-1] != "t" or forward or kind is _complex_to_real:
         return rule
-    return Out(FOUND.text, before=rule, strides=_strides,
+    return Out(FOUND.text, before=rule, strides=_strides, lost=True,
                refuses=lambda have, want, operands: _conjugated(operands) and have is not want)
 
 

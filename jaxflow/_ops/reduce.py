@@ -450,7 +450,7 @@ def dist(input, other, /, *, p=2):
     return vector_norm(input - other, p, tuple(range(input.ndim)), False)
 
 
-@op(grad_name="TraceBackward0", saves="none")
+@op(grad_name="TraceBackward0", saves="none", variants="function method")
 def trace(input, /):
     """The sum of a matrix's diagonal; integers add up in int64."""
     if input.ndim != 2:

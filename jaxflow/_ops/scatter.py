@@ -466,7 +466,7 @@ def _may_fill(watch, dynamic, static):
     _named_in_range(watch, dynamic, static)
 
 
-@op(variants="function method inplace out", grad_name=_fill_name, guard=_may_fill)
+@op(variants="function method inplace", grad_name=_fill_name, guard=_may_fill)
 def index_fill(input, /, dim, index: Tensor, value: Scalar):
     """``input`` with one number written to the slices that ``index`` names."""
     axis = wrap_dim(dim, input.ndim)
@@ -567,7 +567,7 @@ def other_dtype(input: str, source: str) -> RuntimeError:
     )
 
 
-@op(variants="function method inplace out", guard=_enough)
+@op(variants="function method inplace", guard=_enough)
 def masked_scatter(input, mask, source, /):
     """``input`` with the elements of ``source``, in order, where ``mask`` holds."""
     shape = broadcast_shapes(mask.shape, input.shape)

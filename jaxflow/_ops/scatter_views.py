@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxflow._core.cast import cast
 from jaxflow._core.geometry import contiguous_strides
-from jaxflow._dispatch.op import EXACT, Scalar, op
+from jaxflow._dispatch.op import EXACT, Out, Scalar, op
 
 from .views import VIEWS, Geometry, contiguous
 
@@ -33,7 +33,7 @@ def select_scatter(input, src, /, dim, index):
     return _replaced(input, src, "select", dim, index)
 
 
-@op(saves="none", out=EXACT)
+@op(saves="none", out=Out(EXACT.text, lost=True))
 def slice_scatter(input, src, /, dim=0, start=None, end=None, step=1):
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
     return _replaced(input, src, "slice", dim, start, end, step)

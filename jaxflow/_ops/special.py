@@ -11,7 +11,7 @@ import jax.scipy.special as jsp
 import numpy as np
 
 from jaxflow._core.dtype import COMPLEX
-from jaxflow._dispatch.op import Underived, op
+from jaxflow._dispatch.op import Out, Underived, op
 
 from ._polynomials import ERFCX
 from ._support import is_complex, needs_single, refuse, wide, with_partials
@@ -240,13 +240,15 @@ _SPECIAL_ROWS = (
     ("i1", _i1, _BOTH, "The modified Bessel function of the first kind of order 1."),
     ("i1e", _i1e, _BOTH, "``exp(-|x|)`` times the Bessel function `i1`."),
 )
+#: PyTorch makes this one of others, and copies it into ``out=``.
+_COPIED = Out(recorded=True)
 # Of these PyTorch has no kernels for half precision.
 _SINGLE = ("ndtri", "log_ndtr")
 
 for _name, _fn, _saves, _doc in _SPECIAL_ROWS:
     declare_unary(_name, _fn, _doc, complex_kernel=f"{_name}_cpu", promote="int_to_float",
                   check=needs_single(f"{_name}_cpu") if _name in _SINGLE else None, namespace="special",
-                  variants="function out", saves=_saves,
+                  variants="function out", saves=_saves, out=_COPIED if _name == "ndtr" else None,
                   grad_name=f"Special{_name.title().replace('_', '')}Backward0")
 
 declare_unary("erfcx", in_double("erfcx", _erfcx), "``exp(input ** 2)`` times `erfc`, without underflow.",
