@@ -117,3 +117,36 @@ def test_norms_that_are_copied_into_out_have_a_history(call):
             call(x, out=refused)
     with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
         torch.linalg.vector_norm(x, out=torch.zeros(()))
+
+
+@pytest.mark.parametrize("call", [
+    lambda x, out: torch.roll(x, 1, out=out), lambda x, out: torch.flip(x, (0,), out=out),
+    lambda x, out: torch.masked_fill(x, x > 0, 1.0, out=out), lambda x, out: torch.rot90(x, out=out),
+    lambda x, out: torch.select_scatter(x, x[0], 0, 0, out=out), lambda x, out: torch.trace(x, out=out)])
+def test_functions_without_out_refuse_it(call):
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'out'"):
+        call(torch.ones(2, 2), torch.zeros(2, 2))
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("call", [
+    lambda x, out: torch.softmax(x, 0, out=out), lambda x, out: torch.diag(x, out=out),
+    lambda x, out: torch.slice_scatter(x, x, out=out), lambda x, out: torch.conj_physical(x, out=out),
+    lambda x, out: torch.linspace(x[0], 2.0, 3, out=out)])
+def test_results_into_out_that_have_no_derivative(call):
+    out = call(torch.tensor([1.0, 2.0], requires_grad=True), torch.empty(0))
+    assert out.requires_grad and type(out.grad_fn).__name__ == "NotImplemented"
+    with pytest.raises(RuntimeError, match="derivative for .* is not implemented"):
+        out.sum().backward()
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("call", [
+    lambda x, out: torch.inner(x, x, out=out), lambda x, out: torch.tensordot(x, x, 1, out=out),
+    lambda x, out: torch.quantile(x, 0.5, out=out), lambda x, out: torch.special.ndtr(x, out=out)])
+def test_results_that_are_copied_into_out(call):
+    x = torch.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    out = call(x, torch.empty(0))
+    assert "CopyBackwards" in out.grad_fn.name()
+    found = torch.autograd.grad(out.sum(), x)[0]
+    assert found.abs().sum().item() > 0
