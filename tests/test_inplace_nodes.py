@@ -177,3 +177,18 @@ def test_connectives_write_into_leaves_and_their_views(name, first):
         part.eq_(1.0)
     leaf = torch.tensor([2.0, 3.0], requires_grad=True)
     assert getattr(leaf, name)(*other).tolist() == [first, first] and leaf.is_leaf and leaf._version == 1
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("reduce", ["add", "multiply"])
+@pytest.mark.parametrize("source", [2.0, torch.ones(1, 2)])
+def test_scatter_with_a_reduction_has_no_derivative(reduce, source):
+    leaf, index = torch.ones(2, requires_grad=True), torch.tensor([[0, 1]])
+    for name, call in (("scatter", lambda x: x.scatter(1, index, source, reduce=reduce)),
+                       ("scatter_", lambda x: x.scatter_(1, index, source, reduce=reduce)),
+                       ("scatter", lambda x: torch.scatter(x, 1, index, source, reduce=reduce,
+                                                           out=torch.zeros(1, 2)))):
+        result = call(leaf.reshape(1, 2) * 1)
+        assert result.requires_grad
+        with pytest.raises(RuntimeError, match=f"derivative for aten::{name} is not implemented"):
+            result.sum().backward()

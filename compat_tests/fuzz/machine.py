@@ -159,9 +159,17 @@ def _rebase(ours, theirs, space, other):
             if t is None or numbers is None or not (numbers.is_floating_point() or numbers.is_complex()):
                 continue
             if theirs is not None and isinstance(theirs.facts[name], Facts):
-                if torch.allclose(getattr(theirs.facts[name], field), numbers, 0, 0, equal_nan=True):
+                if _identical(getattr(theirs.facts[name], field), numbers):
                     continue
             _overwrite(t, numbers)
+
+
+def _identical(one, other):
+    """Whether the numbers are the same, the signs of zeros too: by those the next line may divide."""
+    if one.is_complex():
+        one, other = (torch.view_as_real(x.resolve_conj()) for x in (one, other))
+    return torch.allclose(one, other, 0, 0, equal_nan=True) and torch.equal(
+        *(x.signbit() & ~x.isnan() for x in (one, other)))
 
 
 def _overwrite(t, numbers):

@@ -20,7 +20,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.inplace import apply_inplace
+from jaxflow._dispatch.inplace import apply_inplace, check_recorded
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import EXACT, OPS, Op, Out
 from jaxflow._dispatch.watch import Watch, run_under
@@ -126,6 +126,8 @@ def _scatter(run, input: Tensor, dim: int, index: Tensor, src: Any, reduce: str 
 
 
 def _in_range(run, op: Op, args: tuple, static: tuple) -> Tensor:
+    if run is apply_inplace:
+        check_recorded(args)
     watch = Watch()
     OPS["scatter_add"].guard(watch, args, static)
     return run_under(watch, run, op, args, static)
@@ -147,7 +149,8 @@ def scatter(input: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | No
     """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``."""
     src = _source("scatter", args, kwargs)
     result = _scatter(apply, input, dim, index, src, reduce)
-    return given_out("scatter", out, result, (input, index, src), OPS["scatter_src"])
+    op = OPS["scatter_src" if reduce is None else "scatter_reduce_src"]
+    return given_out("scatter", out, result, (input, index, src), op)
 
 
 @composite("method")

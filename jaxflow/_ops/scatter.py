@@ -18,7 +18,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op
+from jaxflow._dispatch.op import EXACT, Out, Scalar, Tensor, Underived, op
 
 from ._support import at_least_1d, is_bool, is_complex, is_float, number_fits, refuse, scalar_name, wrap_dim
 from .gather import OUT_OF_BOUNDS, fit_index, flat_range, in_range, lines_misfit
@@ -310,9 +310,13 @@ def scatter_value(input, /, dim, index: Tensor, value: Scalar):
 
 
 _OLD_REDUCTIONS = {"add": "sum", "multiply": "prod"}
+#: Of these PyTorch has no derivative.
+_OLD = dict(variants="", grad_name="NotImplemented", saves="none", out=Out(EXACT.text, lost=True), underived=(
+    Underived(RuntimeError, "derivative for aten::scatter{_} is not implemented",
+              forward="Trying to use forward AD with aten::scatter{_} that does not support it.")))
 
 
-@op(variants="", differentiable=False)
+@op(**_OLD)
 def scatter_reduce_src(input, /, dim, index: Tensor, src: Tensor, *, reduce):
     """`scatter` with ``reduce="add"`` or ``"multiply"``."""
     axis, x, at, source = _prepare("scatter", input, dim, index, src)
@@ -321,7 +325,7 @@ def scatter_reduce_src(input, /, dim, index: Tensor, src: Tensor, *, reduce):
     return reduce_into(x, at, source, _OLD_REDUCTIONS[reduce], True).reshape(input.shape)
 
 
-@op(variants="", differentiable=False)
+@op(**_OLD)
 def scatter_reduce_value(input, /, dim, index: Tensor, value: Scalar, *, reduce):
     """`scatter` of one number with ``reduce="add"`` or ``"multiply"``."""
     axis, x, at, _ = _prepare("scatter", input, dim, index, None)
