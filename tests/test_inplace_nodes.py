@@ -180,6 +180,7 @@ def test_connectives_write_into_leaves_and_their_views(name, first):
 
 
 @pytest.mark.usefixtures("executor")
+@pytest.mark.filterwarnings("ignore:The reduce argument of torch.scatter")
 @pytest.mark.parametrize("reduce", ["add", "multiply"])
 @pytest.mark.parametrize("source", [2.0, torch.ones(1, 2)])
 def test_scatter_with_a_reduction_has_no_derivative(reduce, source):
