@@ -20,7 +20,17 @@ from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import EXACT, Out, Scalar, Tensor, Underived, op
 
-from ._support import at_least_1d, is_bool, is_complex, is_float, number_fits, refuse, scalar_name, wrap_dim
+from ._support import (
+    at_least_1d,
+    category,
+    is_bool,
+    is_complex,
+    is_float,
+    number_fits,
+    refuse,
+    scalar_name,
+    wrap_dim,
+)
 from .gather import OUT_OF_BOUNDS, fit_index, flat_range, in_range, lines_misfit
 
 
@@ -495,9 +505,27 @@ def index_fill(input, /, dim, index: Tensor, value: Scalar):
     return jnp.where(named.reshape(shape), cast(value, x.dtype), x).reshape(input.shape)
 
 
+def _without_kernel(kind, ndim, reduce, include_self):
+    """The kernel that PyTorch's `index_reduce` of bools or complex numbers is short of, or None.
+
+    In several dimensions it combines slices by other operations, those of ``prod`` for instance.
+    """
+    if kind not in (BOOL, COMPLEX):
+        return None
+    if not include_self:
+        return "index_reduce_func_exclude_input_init"
+    if ndim < 2:
+        return "index_func_"
+    if kind == BOOL:
+        return "div_floor_cpu" if reduce == "mean" else None
+    return {"amin": "minimum_cpu", "amax": "maximum_cpu"}.get(reduce)
+
+
 def _reduce_guard(watch, dynamic, static):
     # The body refuses other reductions and dtypes, before any index is looked at.
-    if static[1] in _REDUCTIONS[1:] and dynamic[0]._aval.dtype.category not in (BOOL, COMPLEX):
+    aval, (_, reduce, include_self) = dynamic[0]._aval, static
+    short = _without_kernel(aval.dtype.category, len(aval.shape), reduce, include_self)
+    if reduce in _REDUCTIONS[1:] and short is None:
         _REDUCED(watch, dynamic, static)
 
 
@@ -509,7 +537,9 @@ def index_reduce(input, /, dim, index: Tensor, source: Tensor, reduce, *, includ
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
         )
     axis = _check_slices("index_reduce_()", input, dim, index, source)
-    refuse("index_func_" if include_self else "index_reduce_func_exclude_input_init", input, BOOL, COMPLEX)
+    short = _without_kernel(category(input), input.ndim, reduce, include_self)
+    if short is not None:
+        refuse(short, input, BOOL, COMPLEX)
     x, s = at_least_1d(input), at_least_1d(source)
     return reduce_into(x, _slices(x, axis, index), s, reduce, include_self).reshape(input.shape)
 
