@@ -34,7 +34,7 @@ def hfft2(input: Tensor, s: _Any = None, dim: _Any = ..., norm: _Any = None, *, 
     """The real spectrum of a Hermitian signal, from the half that is given, in two dimensions; ``s`` cuts them off or fills them up with zeros before."""
 def hfftn(input: Tensor, s: _Any = None, dim: _Any = None, norm: _Any = None, *, out: Tensor | None = None) -> Tensor:
     """The real spectrum of a Hermitian signal, from the half that is given, in several dimensions (all, or the last ``len(s)``); ``s`` cuts them off or fills them up with zeros before, -1 leaves one."""
-def ifft(input: Tensor, n: _Any = None, dim: _Any = -1, norm: _Any = None, *, out: Tensor | None = None) -> Tensor:
+def ifft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
     """The inverse discrete Fourier transform of one dimension; ``n`` cuts it off or fills it up with zeros before."""
 def ifft2(input: Tensor, s: _Any = None, dim: _Any = ..., norm: _Any = None, *, out: Tensor | None = None) -> Tensor:
     """The inverse discrete Fourier transform of two dimensions; ``s`` cuts them off or fills them up with zeros before."""
@@ -42,11 +42,11 @@ def ifftn(input: Tensor, s: _Any = None, dim: _Any = None, norm: _Any = None, *,
     """The inverse discrete Fourier transform of several dimensions (all, or the last ``len(s)``); ``s`` cuts them off or fills them up with zeros before, -1 leaves one."""
 def ifftshift(input: Tensor, dim: _Any = None) -> Tensor:
     """What `fftshift` did, undone."""
-def ihfft(input: Tensor, n: _Any = None, dim: _Any = -1, norm: _Any = None, *, out: Tensor | None = None) -> Tensor:
+def ihfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
     """Half of the Hermitian signal with a given real spectrum, from one dimension; ``n`` cuts it off or fills it up with zeros before."""
 def ihfft2(input: Tensor, s: _Any = None, dim: _Any = ..., norm: _Any = None, *, out: Tensor | None = None) -> Tensor:
     """Half of the Hermitian signal with a given real spectrum, from two dimensions; ``s`` cuts them off or fills them up with zeros before."""
-def ihfftn(input: Tensor, s: _Any = None, dim: _Any = None, norm: _Any = None, *, out: Tensor | None = None) -> Tensor:
+def ihfftn(input: Tensor, s: _Any = None, dim: _Any = None, norm: _str | None = None, *, axis: _Any = None, out: Tensor | None = None) -> Tensor:
     """Half of the Hermitian signal with a given real spectrum, from several dimensions (all, or the last ``len(s)``); ``s`` cuts them off or fills them up with zeros before, -1 leaves one."""
 def irfft(input: Tensor, n: _Any = None, dim: _Any = -1, norm: _Any = None, *, out: Tensor | None = None) -> Tensor:
     """The real signal with a given half of its spectrum, from one dimension; ``n`` cuts it off or fills it up with zeros before."""

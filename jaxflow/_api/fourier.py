@@ -9,14 +9,16 @@ import numpy as np
 from jaxflow._core.aval import aval_of
 from jaxflow._core.layout import strided
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.viewing import apply_view
 
 from .construct import finished, put
 from .creation import check_size, device_of, dtype_of
-from .forms import given_out
+from .forms import expect_tensor, given_out
 
 
 def _frequencies(name, n, d, at, out, dtype, device, requires_grad):
@@ -71,3 +73,53 @@ def fftshift(input: Tensor, dim: Any = None) -> Tensor:
 def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     """What `fftshift` did, undone."""
     return _shifted(input, dim, lambda n: (n + 1) // 2)
+
+
+def _shown_conjugated(name: str, input: Tensor, n: Any, dim: Any, norm: Any, out: Tensor | None) -> Tensor:
+    """The transform ``name`` of real numbers over one dimension: a view of what the op gives, conjugated."""
+    op = OPS[f"_conjugated_{name}"]
+    shown = apply_view("conj", apply(op, (input,), (n, dim, norm)))
+    return shown if out is None else given_out(name, out, shown.clone(), (input,), op)
+
+
+@composite("function", namespace="fft")
+def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+         axis: int | None = None, out: Tensor | None = None) -> Tensor:
+    """See `fft`."""
+    expect_tensor("fft_ifft", "input", input)
+    n, dim = freeze(n), freeze(dim if axis is None else axis)
+    if not input._aval.dtype.is_complex:
+        return _shown_conjugated("ifft", input, n, dim, norm, out)
+    return given_out("ifft", out, apply(OPS["ifft"], (input,), (n, dim, norm)), (input,))
+
+
+@composite("function", namespace="fft")
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+          axis: int | None = None, out: Tensor | None = None) -> Tensor:
+    """See `hfft`."""
+    expect_tensor("fft_ihfft", "input", input)
+    return _shown_conjugated("ihfft", input, freeze(n), freeze(dim if axis is None else axis), norm, out)
+
+
+@composite("function", namespace="fft")
+def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, axis: Any = None,
+           out: Tensor | None = None) -> Tensor:
+    """See `hfftn`."""
+    expect_tensor("fft_ihfftn", "input", input)
+    s, dim = freeze(s), freeze(dim if axis is None else axis)
+    if out is None and not input._aval.dtype.is_complex:
+        dims, lengths = _listed(dim), _listed(s)
+        if dims is None:
+            dims = tuple(range(-len(lengths or input._aval.shape), 0))
+        if len(dims) == 1 and (lengths is None or len(lengths) == 1):
+            n = None if lengths is None or lengths[0] == -1 else lengths[0]
+            return _shown_conjugated("ihfft", input, n, dims[0], norm, None)
+    return given_out("ihfftn", out, apply(OPS["ihfftn"], (input,), (s, dim, norm)), (input,))
+
+
+def _listed(x: Any) -> tuple | None:
+    return x if x is None or isinstance(x, tuple) else (x,)
+
+
+ifft.__doc__, ihfft.__doc__, ihfftn.__doc__ = (
+    OPS[name].doc for name in ("ifft", "_conjugated_ihfft", "ihfftn"))

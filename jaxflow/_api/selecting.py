@@ -23,6 +23,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace, check_recorded
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import EXACT, OPS, Op, Out
+from jaxflow._dispatch.viewing import apply_joint_view
 from jaxflow._dispatch.watch import Watch, run_under
 
 from .construct import put
@@ -56,7 +57,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     array = host(input)
     where = input._aval.device
     if as_tuple:
-        return nonzero(input if array.ndim else input.reshape(1)).unbind(1)
+        array = np.atleast_1d(array)
     if array.ndim == 0:
         rows = np.zeros((int(bool(array)), 0), np.int64)
     else:
@@ -65,6 +66,8 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     if out is None:
         # Column by column in memory, as PyTorch lays them out.
         t._stride = (1, rows.shape[0])
+    if as_tuple:
+        return apply_joint_view([("select", (1, i)) for i in range(array.ndim)], t, "UnbindBackward0")
     rule = Out("nonzero: Expected out tensor to have scalar type Long but got scalar type{out}")
     return given_out("nonzero", out, t, rule=rule)
 

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.geometry import wrap_dim
+from jaxflow._core.geometry import moved_strides, wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.not_derived import named, without_derivative
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.result_layout import unless_contiguous
 
 from .construct import put
 from .creation import filled
@@ -131,6 +132,10 @@ def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: boo
         inverse = inverse.reshape(input._aval.shape)
     else:
         values = input.detach().index_select(dim, put(first, where))
+        shape = values._aval.shape
+        if 0 not in shape:  # the kernel has the slices one after the other
+            slices = moved_strides((shape[dim], *shape[:dim], *shape[dim + 1:]), 0, dim)
+            values._stride = unless_contiguous(slices, shape)
     what, node = _NODES["unique_consecutive" if not ordered else "unique" if dim is None else "unique_dim"]
     results = [without_derivative(values, what, input, node=named(node))]
     if return_inverse:

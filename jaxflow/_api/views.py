@@ -16,7 +16,7 @@ from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, plan_of
 from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.viewing import apply_view
+from jaxflow._dispatch.viewing import apply_view, retyped
 from jaxflow._dispatch.views import is_marked
 from jaxflow._ops import pieces
 
@@ -79,10 +79,10 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tens
     if len(shape) == 1:
         shape = (dtypes.given_dtype(shape[0]),)
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-        # Other bytes, or the same, which is no view of a base there: PyTorch has no derivative for either.
+        # Other bytes, or the same: PyTorch has no derivative for either, and takes neither for a view.
         if shape[0] is self._aval.dtype and not is_marked(self):
             return self.detach()
-        return apply_view("view_dtype", self.detach() if self.requires_grad else self, (shape[0],))
+        return retyped(self, shape[0])
     return apply_view("view", self, (ints(shape),))
 
 

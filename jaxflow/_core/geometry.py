@@ -50,6 +50,14 @@ def dense_strides(size: Ints, order) -> Ints:
     return tuple(strides)
 
 
+def moved_strides(size: Ints, source: int, target: int) -> Ints:
+    """Strides of a contiguous tensor of this ``size`` after one dimension was moved."""
+    strides = list(contiguous_strides(size))
+    moved = strides.pop(source)
+    strides.insert(target, moved)
+    return tuple(strides)
+
+
 def _is_dense_in_order(size: Ints, stride: Ints, order) -> bool:
     step = 1
     for dim in order:

@@ -25,10 +25,10 @@ from .generator import give_back
 from .graph import RESULT, HeldResult, Node
 from .history import edge_of, guard_of, own_edge, refresh_history
 from .memory_errors import check_sizes
-from .op import SCALAR, Op
+from .op import SCALAR, Always, Op, Operand
 from .plan import NoneKind, Plan
 from .plans import kept, missing
-from .result_layout import result_strides
+from .result_layout import result_strides, unless_contiguous
 from .run import run
 from .saving import Packed, pack_node, pack_result
 from .state import state
@@ -114,7 +114,7 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
         tensors.append(t)
     if node is not None and plan.held_results:
         _guard_results(node, tensors)
-    if plan.preserve and permuted:
+    if plan.preserve and (permuted or plan.preserve.__class__ is Always):
         for t, stride in zip(tensors, strides_of_results(plan, op, args)):
             t._stride = stride
     return plan.returns(tensors) if plan.returns else tuple(tensors)
@@ -356,6 +356,12 @@ _MOST_LAYOUTS = 16
 
 def _strides_of_results(plan: Plan, op: Op, args) -> tuple:
     operands = args[: len(args) - sum(p.kind == SCALAR for p in op.params)]
+    if not isinstance(op.layout, str):
+        found = [Operand(a._aval.shape, strides_of(a), a._aval.dtype) if isinstance(a, Tensor) else None
+                 for a in operands]
+        static = op.named(plan.origin[1])
+        return tuple([unless_contiguous(op.layout(found, aval.shape, **static), aval.shape)
+                      for aval in plan.out_avals])
     layouts = [
         (a._aval.shape, strides_of(a)) if isinstance(a, Tensor) else ((), ())
         for a in operands if a is not None

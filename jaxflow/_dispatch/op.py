@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+from jaxflow._core.geometry import Ints, Layout
 
 PROMOTE_KINDS = (
     None,
@@ -49,29 +51,27 @@ class Out:
             does, which has a ``dtype`` where the public one has none.
         resizes: a tensor of another shape is resized without a warning.
         rows: one of another shape that has elements lies row by row afterwards, whatever ``columns`` says.
-        copied: so does every one of another shape.
+        copied: so does every one of another shape; or a function of the operands: whether it does.
         before: another rule, whose words about dtypes come first; with ``follows`` it is asked about the
             operand's dtype before anything is computed, and for operands gets the call's positional arguments
             and the names of the others.
-        strides: those of one that is resized: a function of its shape, the operands and the static arguments
-            (None: contiguous).
         lost: operands may require grad. So does ``out`` then, but backward through it raises. ``"operands"``:
             these alone may, and not a tensor given as ``out=``.
         recorded: operands and ``out`` may require grad, and backward goes through: PyTorch copies the result.
     """
 
     __slots__ = ("before", "casts", "copied", "error", "follows", "lost", "recorded", "refuses", "resizes",
-                 "rows", "strides", "text")
+                 "rows", "text")
 
     def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
                  refuses: Callable[..., bool] = _differ, casts: bool = False,
                  follows: bool | str = False, resizes: bool = False, rows: bool = False,
-                 copied: bool = False, before: Out | None = None, strides: Callable | None = None,
+                 copied: bool | Callable[..., bool] = False, before: Out | None = None,
                  lost: bool | str = False, recorded: bool = False) -> None:
         self.text, self.error, self.refuses = text, error, refuses
         self.casts, self.follows, self.resizes = casts or bool(follows), follows, resizes
         self.rows, self.copied = rows, copied
-        self.before, self.strides, self.lost, self.recorded = before, strides, lost, recorded
+        self.before, self.lost, self.recorded = before, lost, recorded
 
 
 #: The words in which most kernels refuse an ``out=`` of another dtype than their result's.
@@ -111,6 +111,32 @@ def in_place(error: type[Exception], text: str,
              which: Callable[[Sequence], bool] = lambda inputs: True, forward: str = "") -> Underived:
     """`Underived` of calls that are written into their first operand, those ``which`` holds for."""
     return Underived(error, text, lambda inputs, inplace: inplace and which(inputs), forward)
+
+
+class Operand(NamedTuple):
+    """What the layout of a result may depend on of an operand."""
+
+    size: Ints
+    stride: Ints
+    dtype: Any
+
+    @property
+    def layout(self) -> Layout:
+        """Size and strides."""
+        return self.size, self.stride
+
+
+class Always:
+    """A layout that is asked for where all operands are contiguous too, as the result may not be."""
+
+    __slots__ = ("strides",)
+
+    def __init__(self, strides: Callable[..., Ints | None]) -> None:
+        self.strides = strides
+
+    def __call__(self, operands: Sequence[Operand | None], shape: Ints, **static: Any) -> Ints | None:
+        """Strides of a result of this ``shape``, None if it is contiguous."""
+        return self.strides(operands, shape, **static)
 
 
 TENSOR, TENSORS, SCALAR, STATIC = "tensor", "tensors", "scalar", "static"
@@ -256,7 +282,7 @@ def op(
     random: bool = False,
     recomputes: bool | tuple[str, ...] = False,
     keeps: tuple[int, ...] = (),
-    layout: str | None = None,
+    layout: str | Callable[..., tuple[int, ...] | None] | None = None,
     columns: tuple[int, ...] | Callable[..., tuple[int, ...]] = (),
     check: Callable[..., None] | None = None,
     guard: Callable[..., None] | None = None,
@@ -300,7 +326,10 @@ def op(
         layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do;
             ``"like"`` when it keeps that of the first; ``"channels"`` when it lies channels last where the
             first does, ``"kernels"`` the first or the second, ``"joined"`` all; ``"contiguous"`` (the default
-            of what is not pointwise) when it does not depend on them.
+            of what is not pointwise) when it does not depend on them. Where it is another, a function of the
+            operands (as `Operand`, None for one that is no tensor), a result's shape and the
+            static arguments, that returns the strides or None; an `Always` of it where the
+            result may lie otherwise though all operands are contiguous.
         columns: numbers of the results whose matrices lie column by column, as LAPACK leaves them; or a
             function of the static arguments that returns them.
         check: called with each operand's ``(dtype, kind)`` before promotion, to refuse what promotion

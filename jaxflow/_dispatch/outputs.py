@@ -24,7 +24,7 @@ _ANY = Out()
 
 
 def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = None,
-              rule: Out | tuple[Out, ...] | None = None, static: tuple = ()) -> Any:
+              rule: Out | tuple[Out, ...] | None = None) -> Any:
     """Write a result into ``out``; a tuple of results into a tuple. Raises as PyTorch's ``out=`` does.
 
     All are checked before the first is written: where one is refused, all are left as they were.
@@ -34,7 +34,6 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
         args: the operands, with which ``out`` may have to share nothing.
         op: whose rules for ``out=`` hold, where that is not the op ``name``.
         rule: the rule itself, for functions without an op of their own.
-        static: the op's static arguments, for rules that depend on them.
     """
     op = op or OPS.get(name)
     rule = rule or (op and op.out) or _ANY
@@ -42,11 +41,11 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
         rules = rule if isinstance(rule, tuple) else (rule,) * len(result)
         ready = []
         for o, r, each in zip(out, result, rules, strict=True):  # no comprehension: warnings count frames
-            ready.append((o, _checked(name, o, r, args, op, each), args, each, static))
+            ready.append((o, _checked(name, o, r, args, op, each), args, each))
         for one in ready:
             _put(*one)
         return type(result)(out) if type(result) is tuple else out
-    _put(out, _checked(name, out, result, args, op, rule), args, rule, static)
+    _put(out, _checked(name, out, result, args, op, rule), args, rule)
     return out
 
 
@@ -85,16 +84,15 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
     return result
 
 
-def _put(out: Tensor, result: Tensor, args: tuple, rule: Out, static: tuple) -> None:
+def _put(out: Tensor, result: Tensor, args: tuple, rule: Out) -> None:
     if rule.recorded and state.grad and (out._requires_grad or result._requires_grad):
         if resized := out._aval.shape != result._aval.shape:
             out.set_(result.detach())
         apply_together([(OPS["_copy"], (out, result), ())], counted=not resized)
     elif out._aval.shape != result._aval.shape:
-        if rule.copied or (rule.rows and out._aval.numel):
+        copied = rule.copied if isinstance(rule.copied, bool) else rule.copied(args)
+        if copied or (rule.rows and out._aval.numel):
             result._stride = None
-        elif rule.strides is not None:
-            result._stride = rule.strides(result._aval.shape, args, static)
         out.set_(result)
     else:
         write(out, result)

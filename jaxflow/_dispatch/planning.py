@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.threefry import key_of
 
 from .columns import in_columns
-from .op import SCALAR, TENSOR, TENSORS, Op
+from .op import SCALAR, TENSOR, TENSORS, Always, Op
 from .plan import NUMBER_DTYPES, NUMBER_KINDS, NoneKind, Plan, Traced, build_lock, result_number
 from .refused import maker
 from .saved_names import SAVED_NAMES
@@ -51,12 +52,15 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
         if grad_name is not own and "result" in SAVED_NAMES.get(grad_name, ()):
             saves, holds = "result", None
         one = told is not None or single[0]
+        always = op.layout.__class__ is Always
         columns = op.columns(**op.named(static)) if callable(op.columns) else op.columns
         plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
                     saves=saves, holds=holds, differentiable=op.differentiable,
-                    preserve=op.layout != "contiguous", recomputes=_late(op, layout, present),
-                    returns=in_columns(columns, one, op.returns) if columns else op.returns,
-                    single=one and not columns, traced=traced,
+                    preserve=op.layout if always else op.layout != "contiguous",
+                    recomputes=_late(op, layout, present),
+                    returns=in_columns(columns, one, op.returns) if columns else
+                    _FIRST if always and one else op.returns,
+                    single=one and not columns and not always, traced=traced,
                     faces=_faces(op, kinds, layout, present, wrapped))
         plan.origin = (op, static, layout, present)
         plan.keeps = op.keeps
@@ -66,6 +70,9 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
             held = (result_number(plan, n) for n, tensor in SAVED_NAMES.get(grad_name, {}).items() if tensor)
             plan.held_results = tuple(sorted(k for k in held if k is not None))
         return plan
+
+
+_FIRST = operator.itemgetter(0)
 
 
 def function(op: Op, kinds: tuple, static: tuple, into: Aval | None = None) -> Callable:

@@ -60,7 +60,7 @@ def function_of(op: Op) -> Callable:
                 if follows is not True:
                     return write_out(op.name, out, function_of(OPS[follows])(*args, **asked), args)
             dynamic, static = bind(args, asked)
-            return write_out(op.name, out, run(op, dynamic, static), dynamic, static=static)
+            return write_out(op.name, out, run(op, dynamic, static), dynamic)
         except Foreign:
             if not _first_foreign():
                 raise

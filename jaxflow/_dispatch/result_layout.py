@@ -51,5 +51,9 @@ LAYOUTS: dict[str, Callable[[Sequence[Layout], Ints], Ints | None]] = {
 
 def result_strides(layout: str, layouts: Sequence[Layout], shape: Ints) -> Ints | None:
     """Strides of a result of this ``shape``, None if it is contiguous; ``layouts`` are the operands'."""
-    stride = LAYOUTS[layout](layouts, shape)
+    return unless_contiguous(LAYOUTS[layout](layouts, shape), shape)
+
+
+def unless_contiguous(stride: Ints | None, shape: Ints) -> Ints | None:
+    """The strides of a result of this ``shape``, None where it is contiguous."""
     return None if stride is None or stride == contiguous_strides(shape) else stride

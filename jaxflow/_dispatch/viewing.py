@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import jax
 
@@ -214,6 +215,18 @@ def alias(t: Tensor, *, own_version: bool = False, constant: bool = False) -> Te
         version = _own_version(t)
     info = (ConstantInfo if constant else ViewInfo)(plan, None, None, version)
     out = make_view(t._storage, plan.aval, plan.stride, info)
+    if MET:
+        _read_traced(out)
+    return out
+
+
+def retyped(t: Tensor, dtype: Any) -> Tensor:
+    """The same storage and version read as another dtype: to autograd, no view of ``t``."""
+    plan = plan_of(t).child("view_dtype", (dtype,))
+    version = version_cell(t)
+    if version.__class__ is not list:
+        version = Untracked((0,))
+    out = make_view(t._storage, plan.aval, plan.stride, ViewInfo(plan, None, None, version))
     if MET:
         _read_traced(out)
     return out

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import EXACT, EXPECTED, FOUND, Out, Scalar, in_place, op
 
+from ._layouts import of_parts
 from ._support import as_dtype, at_least_1d, in_wide, is_complex, refuse, wrap_dim
 
 _F = dict(promote="default", namespace="nn.functional", variants="function out")
@@ -29,7 +30,7 @@ def _clip_open(x, low, high):
     return jnp.where(x <= low, low, jnp.where(x >= high, high, x))
 
 
-@op(**_PLAIN)
+@op(**_PLAIN, layout="like")
 def hardtanh(input, /, min_val: Scalar = -1.0, max_val: Scalar = 1.0):
     """Each element limited to ``[min_val, max_val]``; the derivative at the edges is 0."""
     refuse("hardtanh_cpu", input, BOOL, COMPLEX)
@@ -215,7 +216,7 @@ def threshold(input, /, threshold: Scalar, value: Scalar):
     return jnp.where(input <= _like(threshold, input), _like(value, input), input)
 
 
-@op(variants="function", namespace="nn.functional", layout="like")
+@op(variants="function", namespace="nn.functional", layout=of_parts)
 def glu(input, /, dim=-1):
     """The first half of a dimension times the sigmoid of the second half."""
     if input.ndim == 0:

@@ -14,6 +14,7 @@ from jaxflow._core.numbers import check_fits
 from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, Underived, op
 
 from ._complex import complex_power, inverse_root, square_root
+from ._layouts import of_tensors
 from ._support import (
     bounds_fit,
     category,
@@ -379,7 +380,7 @@ _CLAMP_OUT = Out(FOUND.text, refuses=lambda have, want, operands: (
 
 
 @op(promote="default", aliases=("clip",), grad_name=_clamp_name, numbers="min max", guard=bounds_fit,
-    out=_CLAMP_OUT)
+    layout=of_tensors, out=_CLAMP_OUT)
 def clamp(input, min=None, max=None, /):
     """Each element limited to ``[min, max]``, each a number, a tensor or None.
 
@@ -417,14 +418,16 @@ def _at_most(x, bound):
     return x if bound is None else _lowered(x, bound)
 
 
-@op(promote="default", grad_name=numbered("ClampMin", 0, 1), numbers="min", guard=bounds_fit)
+@op(promote="default", grad_name=numbered("ClampMin", 0, 1), numbers="min", guard=bounds_fit,
+    layout=of_tensors)
 def clamp_min(input, min, /):
     """Each element, but at least ``min``."""
     refuse("maximum_cpu", input, COMPLEX)
     return input | min if is_bool(input) else _at_least(input, min)
 
 
-@op(promote="default", grad_name=numbered("ClampMax", 0, 1), numbers="max", guard=bounds_fit)
+@op(promote="default", grad_name=numbered("ClampMax", 0, 1), numbers="max", guard=bounds_fit,
+    layout=of_tensors)
 def clamp_max(input, max, /):
     """Each element, but at most ``max``."""
     refuse("minimum_cpu", input, COMPLEX)
@@ -452,7 +455,8 @@ _CPP_NAMES = {
 }
 
 
-@op(promote="default", check=_lerp_dtypes, grad_name=numbered("Lerp", 0, 1), numbers="weight")
+@op(promote="default", check=_lerp_dtypes, grad_name=numbered("Lerp", 0, 1), numbers="weight",
+    layout=of_tensors)
 def lerp(input, end, weight, /):
     """``input + weight * (end - input)``, exact at both ends."""
     refuse("lerp_kernel_scalar", input, BOOL, INTEGER)

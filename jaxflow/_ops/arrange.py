@@ -5,8 +5,9 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import EXACT, op
+from jaxflow._dispatch.op import EXACT, Always, op
 
+from ._layouts import rolled, rotated
 from ._support import wrap_dim, wrap_dims
 
 
@@ -46,7 +47,7 @@ def repeat_interleave_int(input, /, repeats, dim=None):
     return jnp.repeat(input.reshape(1) if input.ndim == 0 else input, repeats, axis)
 
 
-@op(saves="none", variants="function method")
+@op(saves="none", variants="function method", layout=rolled)
 def roll(input, /, shifts, dims=()):
     """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``."""
     shifts = (shifts,) if isinstance(shifts, int) else shifts
@@ -76,7 +77,7 @@ def flip(input, /, dims):
     return jnp.flip(input, wrap_dims(dims, input.ndim))
 
 
-@op(variants="function method", grad_name="FlipBackward0", saves="none")
+@op(variants="function method", grad_name="FlipBackward0", saves="none", layout="like")
 def fliplr(input, /):
     """The columns in reverse order."""
     if input.ndim < 2:
@@ -84,7 +85,7 @@ def fliplr(input, /):
     return jnp.flip(input, 1)
 
 
-@op(variants="function method", grad_name="FlipBackward0", saves="none")
+@op(variants="function method", grad_name="FlipBackward0", saves="none", layout="like")
 def flipud(input, /):
     """The rows in reverse order."""
     if input.ndim < 1:
@@ -92,7 +93,7 @@ def flipud(input, /):
     return jnp.flip(input, 0)
 
 
-@op(saves="none", variants="function method")
+@op(saves="none", variants="function method", layout=Always(rotated))
 def rot90(input, /, k=1, dims=(0, 1)):
     """The plane of ``dims`` turned by ``k`` quarters, from the first dimension to the second."""
     if len(dims) != 2:

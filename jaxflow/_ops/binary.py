@@ -227,7 +227,7 @@ _FREXP_OUT = (Out("torch.frexp() expects mantissa to have dtype {result_c} but g
               Out("torch.frexp() expects exponent to have {result_c} dtype but got {out_c}"))
 
 
-@op(variants="function method out", returns=("mantissa", "exponent"), layout="preserve", out=_FREXP_OUT,
+@op(variants="function method out", returns=("mantissa", "exponent"), layout="like", out=_FREXP_OUT,
     saves="own")
 def frexp(input, /):
     """Mantissa in ``[0.5, 1)`` and int32 exponent of each floating element."""

@@ -83,7 +83,7 @@ def _rrelu_slope(input, /, lower: Scalar, upper: Scalar, *, key):
     return (lower + (upper - lower) * drawn).astype(input.dtype)
 
 
-@op(promote="default", variants="", grad_name="RreluWithNoiseBackward0",
+@op(promote="default", variants="", grad_name="RreluWithNoiseBackward0", layout="contiguous",
     inplace_grad_name="RreluWithNoiseBackward1", underived=below_zero("leakyReLu"))
 def _rrelu(input, slope, /):
     """``input`` where positive, else ``input * slope``."""

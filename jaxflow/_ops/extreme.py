@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX
-from jaxflow._dispatch.op import EXACT, Out, op
+from jaxflow._dispatch.op import EXACT, Always, Out, op
 
+from ._layouts import ranks_in_front
 from ._support import at_least_1d, is_bool, is_complex, is_float, refuse, scalar_name, wrap_dim, wrap_dims
 from .order import argsort, orderable
 
@@ -375,13 +376,13 @@ def _quantile(name, x, q, dim, keepdim, interpolation, skip_nan):
 _QUANTILE_OUT = Out("quantile() out tensor must be same dtype as the input tensor", recorded=True)
 
 
-@op(variants="", grad_name="SqueezeBackward4", saves="own", out=_QUANTILE_OUT)
+@op(variants="", grad_name="SqueezeBackward4", saves="own", layout=Always(ranks_in_front), out=_QUANTILE_OUT)
 def quantile(input, q, /, *, dim=None, keepdim=False, interpolation="linear"):
     """The quantiles ``q`` over all elements or along ``dim``, by the named interpolation."""
     return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
 
 
-@op(variants="", grad_name="SqueezeBackward4", saves="own", out=_QUANTILE_OUT)
+@op(variants="", grad_name="SqueezeBackward4", saves="own", layout=Always(ranks_in_front), out=_QUANTILE_OUT)
 def nanquantile(input, q, /, *, dim=None, keepdim=False, interpolation="linear"):
     """The quantiles ``q`` of the elements that are not nan."""
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)

@@ -6,6 +6,7 @@ XLA transforms the last one to three dimensions; more of them are done in turns.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import jax
@@ -14,9 +15,9 @@ from jax.lax import FftType
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import COMPLEX, FLOATING
-from jaxflow._core.geometry import contiguous_strides, dense_strides, preserve_strides
-from jaxflow._dispatch.op import FOUND, Out, op
+from jaxflow._dispatch.op import FOUND, Always, Out, op
 
+from . import fft_layout
 from ._support import category, is_complex, scalar_name
 
 _AT_ONCE = 3  # dimensions that XLA transforms in one operation
@@ -55,11 +56,11 @@ def _integers(name, argument, value, many: bool):
     return found
 
 
-def _places(name, x, s, dim):
+def _places(name, ndim, s, dim):
     """Axes and requested lengths (-1: as they are) of a transform over several dimensions."""
     if dim is not None:
         dims = _integers(name, "dim", dim, True)
-        axes = tuple(_axis(d, x.ndim) for d in dims)
+        axes = tuple(_axis(d, ndim) for d in dims)
         if len(set(axes)) < len(axes):
             raise RuntimeError("FFT dims must be unique")
         if s is None:
@@ -69,13 +70,13 @@ def _places(name, x, s, dim):
             raise RuntimeError("When given, dim and shape arguments must have the same length")
         return axes, lengths
     if s is None:
-        return tuple(range(x.ndim)), (-1,) * x.ndim
+        return tuple(range(ndim)), (-1,) * ndim
     lengths = _integers(name, "s", s, True)
-    if len(lengths) > x.ndim:
+    if len(lengths) > ndim:
         raise RuntimeError(
-            f"Got shape with {len(lengths)} values but input tensor only has {x.ndim} dimensions."
+            f"Got shape with {len(lengths)} values but input tensor only has {ndim} dimensions."
         )
-    return tuple(range(x.ndim - len(lengths), x.ndim)), lengths
+    return tuple(range(ndim - len(lengths), ndim)), lengths
 
 
 def _resized(x, axis: int, length: int):
@@ -173,30 +174,43 @@ def _conjugated(operands):
     return not operands[0].is_complex()
 
 
-def _strides(shape, operands, static):
-    """Those of a resized ``out``: of a conjugated spectrum, whose transformed dimension is the fastest."""
-    if not _conjugated(operands):
-        return None
-    x, (n, dim, _) = operands[0], static
-    axis = dim % len(shape)
-    # A signal that is filled up with zeros is a new one, which lies row by row.
-    before = x.stride() if n is None or n <= x.shape[axis] else contiguous_strides(x.shape)
-    *others, last = range(len(shape))
-    if axis != last:
-        others[axis] = last  # where strides are equal, that one stands in the place of the transformed
-    others.sort(key=before.__getitem__, reverse=True)
-    strides = preserve_strides((shape, dense_strides(shape, (axis, *reversed(others)))))
-    return None if strides == contiguous_strides(shape) else strides
+def _layout(name, kind):
+    """How the results of a transform lie; see `fft_layout`."""
+    one = name[-1] == "t"
+
+    def strides(operands, shape, **static):
+        x = operands[0]
+        if one:
+            dims, wanted = (static["dim"] % len(shape),), (-1 if static["n"] is None else static["n"],)
+        else:
+            dims, wanted = _places(name, len(shape), static["s"], static["dim"])
+        how = kind
+        if one and kind is _complex_to_complex and not x.dtype.is_complex:
+            how = _real_to_complex  # the other half of the spectrum is filled in
+        elif how is _complex_to_real and wanted[-1] != -1:
+            wanted = (*wanted[:-1], wanted[-1] // 2 + 1)
+        size, stride = fft_layout.taken(x, dims, wanted, how is not _real_to_complex)
+        if how is _complex_to_complex:
+            return fft_layout.complex_to_complex(size, stride, dims)
+        if how is _complex_to_real:
+            return fft_layout.complex_to_real(size, stride, dims, shape)
+        if name[:2] != "ih" or one:
+            return fft_layout.real_to_complex(shape, stride, dims)
+        # One dimension first; what comes out is conjugated, and the others are transformed.
+        stride = fft_layout.real_to_complex(shape, stride, dims[-1:])
+        return fft_layout.complex_to_complex(shape, stride, dims[:-1])
+
+    return strides
 
 
 def _out(name, kind, forward):
     """What ``out=`` must be: complex or floating as the result; a conjugated one has its precision too."""
     public = {"fft2": "fftn", "ifft2": "fftn", "ifftn": "fftn"}.get(name, name.replace("2", "n"))
     needed = "a floating point" if kind is _complex_to_real else "a complex"
-    rule = Out(f"{public} expects {needed} output tensor, but got {{out}}", refuses=_other_kind)
+    rule = Out(f"{public} expects {needed} output tensor, but got {{out}}", refuses=_other_kind, copied=True)
     if name[-1] != "t" or forward or kind is _complex_to_real:
         return rule
-    return Out(FOUND.text, before=rule, strides=_strides, lost=True,
+    return Out(FOUND.text, before=rule, copied=lambda operands: not _conjugated(operands), lost=True,
                refuses=lambda have, want, operands: _conjugated(operands) and have is not want)
 
 
@@ -214,11 +228,11 @@ def _body(name, kind, forward):
             x = _prepared(name, kind, input)
             if dim is None:
                 raise TypeError(f"fft_{name}(): argument 'dim' must be tuple of ints, not NoneType")
-            return _transformed(name, kind, forward, x, *_places(name, x, s, dim), norm)
+            return _transformed(name, kind, forward, x, *_places(name, x.ndim, s, dim), norm)
     else:
         def body(input, /, s=None, dim=None, norm=None):
             x = _prepared(name, kind, input)
-            return _transformed(name, kind, forward, x, *_places(name, x, s, dim), norm)
+            return _transformed(name, kind, forward, x, *_places(name, x.ndim, s, dim), norm)
     return body
 
 
@@ -262,11 +276,32 @@ _DETAILS = """
             twice, lengths below 1, an unknown ``norm``.
         IndexError: for a dimension that is not there."""
 
-for _prefix, (_kind, _forward, _what) in _DOMAINS.items():
-    for _form, _which in _FORMS.items():
-        _name = _form if not _prefix else _prefix + _form
-        _fn = _body(_name, _kind, _forward)
-        _fn.__name__ = _fn.__qualname__ = _name
-        _fn.__doc__ = f"{_what} {_which}{_DETAILS}"
-        op(namespace="fft", variants="function out", grad_name=_NODES[_kind],
-           saves=_saves(_kind, _form == "fft"), out=_out(_name, _kind, _forward))(_fn)
+def _conjugates(fn):
+    """The body of an op whose results are the conjugates of those of the body ``fn``."""
+    @functools.wraps(fn)
+    def body(*args, **kwargs):
+        return jnp.conj(fn(*args, **kwargs))
+
+    return body
+
+
+def _declare(name, prefix, form):
+    kind, forward, what = _DOMAINS[prefix]
+    fn = _body(name, kind, forward)
+    fn.__name__ = fn.__qualname__ = name
+    fn.__doc__ = f"{what} {_FORMS[form]}{_DETAILS}"
+    declared = dict(saves=_saves(kind, form == "fft"), layout=Always(_layout(name, kind)),
+                    out=_out(name, kind, forward))
+    # The inverse over one dimension of real numbers PyTorch shows conjugated: see `_api.fourier`.
+    shown = prefix in ("i", "ih") and form == "fft"
+    if shown:
+        op(name=f"_conjugated_{name}", variants="", grad_name=_NODES[_real_to_complex], **declared
+           )(_conjugates(fn))
+    if not shown or kind is _complex_to_complex:
+        shown = shown or name == "ihfftn"
+        op(namespace="fft", variants="" if shown else "function out", grad_name=_NODES[kind], **declared)(fn)
+
+
+for _prefix in _DOMAINS:
+    for _form in _FORMS:
+        _declare(_form if not _prefix else _prefix + _form, _prefix, _form)

@@ -10,6 +10,7 @@ import numpy as np
 from jaxflow._core.promotion import can_cast
 from jaxflow._dispatch.op import Out, op
 
+from ._layouts import stacked
 from ._support import wrap_dim
 
 _JOIN_OUT = Out("torch.cat(): input types can't be cast to the desired output type {out}", error=TypeError,
@@ -83,7 +84,8 @@ def cat(*tensors, dim=0):
     return concatenate(tensors, dim)
 
 
-@op(**_JOIN, moves=_stack_shape, check=_some(RuntimeError, "stack expects a non-empty TensorList"))
+@op(**_JOIN, layout=stacked, moves=_stack_shape,
+    check=_some(RuntimeError, "stack expects a non-empty TensorList"))
 def stack(*tensors, dim=0):
     """Tensors of one shape joined along a new dimension ``dim``."""
     first = tensors[0].shape
@@ -118,7 +120,7 @@ def dstack(*tensors):
     return concatenate([jnp.atleast_3d(t) for t in tensors], 2)
 
 
-@op(**_JOIN, grad_name="CatBackward0",
+@op(**_JOIN, layout="joined", grad_name="CatBackward0",
     check=_some(RuntimeError, "column_stack expects a non-empty TensorList"))
 def column_stack(*tensors):
     """Tensors joined as columns: along dimension 1; vectors are columns."""

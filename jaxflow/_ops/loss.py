@@ -16,6 +16,7 @@ from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.promotion import promote_types
 from jaxflow._dispatch.op import op
 
+from ._layouts import divergence, negated_target, one_less_target
 from ._support import as_dtype, is_integral, refuse, scalar_name, wide, with_partials
 
 
@@ -85,7 +86,7 @@ _of_difference("_huber_loss", "HuberLossBackward0", "huber_cpu", _huber,
 
 
 @op(promote="no_opmath", broadcast=True, name="_soft_margin_loss", variants="",
-    grad_name="SoftMarginLossBackward0", layout="contiguous")
+    grad_name="SoftMarginLossBackward0", layout=negated_target)
 def soft_margin_loss(input, target, /, *, reduction):
     """``log(1 + exp(-target * input))``."""
     loss = jax.nn.softplus(-wide(target) * wide(input))
@@ -101,7 +102,7 @@ def _log_above(x):
     return jnp.maximum(jnp.log(x), -100)
 
 
-@op(name="_binary_cross_entropy", variants="", grad_name="BinaryCrossEntropyBackward0")
+@op(name="_binary_cross_entropy", variants="", grad_name="BinaryCrossEntropyBackward0", layout="like")
 def binary_cross_entropy(input, target, weight=None, /, *, reduction):
     """``-(t log x + (1 - t) log(1 - x))`` with the logarithms held above -100."""
     for other in (target, weight):
@@ -128,7 +129,7 @@ def _check_weight(shape, expected) -> None:
 
 
 @op(name="_binary_cross_entropy_with_logits", variants="",
-    grad_name="BinaryCrossEntropyWithLogitsBackward0")
+    grad_name="BinaryCrossEntropyWithLogitsBackward0", layout=one_less_target)
 def binary_cross_entropy_with_logits(
     input, target, weight=None, pos_weight=None, /, *, reduction
 ):
@@ -163,7 +164,7 @@ def _kl_saves(kinds, reduction, log_target):
 
 
 @op(promote="no_opmath", broadcast=True, name="_kl_div", variants="", grad_name=_kl_name,
-    layout="contiguous", saves=_kl_saves)
+    layout=divergence, saves=_kl_saves)
 def kl_div(target, input, /, *, reduction, log_target):
     """``t (log t - input)``, zero where ``t`` is; ``log_target`` says that ``target`` is ``log
     t``.

@@ -78,7 +78,7 @@ def layer_norm(input, weight=None, bias=None, /, *, normalized_shape, eps):
     return _affine(standardize(wide(input), axes, eps), weight, bias, input.dtype)
 
 
-@op(name="_rms_norm", variants="", grad_name="FusedRmsNormBackward0", layout="like")
+@op(name="_rms_norm", variants="", grad_name="FusedRmsNormBackward0", layout="channels")
 def rms_norm(input, weight=None, /, *, normalized_shape, eps):
     """Divided by the root of the mean square over the last dimensions, then scaled."""
     axes = _check_normalized("rms_norm", input, normalized_shape, weight)

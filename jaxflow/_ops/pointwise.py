@@ -269,7 +269,7 @@ def relu(input, /):
     return _relu(input)
 
 
-@op(promote="no_opmath", saves=("input",),
+@op(promote="no_opmath", saves=("input",), layout="like",
     out="nan_to_num: dtype of out: {out} should be same as input: {result}")
 def nan_to_num(input, /, nan: Scalar = None, posinf: Scalar = None, neginf: Scalar = None):
     """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import EXACT, op
 
+from ._layouts import products_of_pairs
 from ._support import wide, wrap_dim
 from .reduce import vector_norm
 
@@ -23,7 +24,7 @@ def outer(input, vec2, /):
 
 
 @op(promote="default", broadcast=False, grad_name="UnsafeViewBackward0",
-    variants="function method out", saves="own")
+    variants="function method out", saves="own", layout=products_of_pairs)
 def kron(input, other, /):
     """The Kronecker product: each element of ``input`` times the whole of ``other``."""
     ndim = max(input.ndim, other.ndim)

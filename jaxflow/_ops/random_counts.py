@@ -69,7 +69,7 @@ def _poisson_by_rejection(key, rate, wanted):
     return jax.lax.while_loop(lambda carry: jnp.any(carry[2]), step, start)[1]
 
 
-@op(name="_binomial", broadcast=True, variants="", differentiable=False, random=True)
+@op(name="_binomial", broadcast=True, layout="contiguous", variants="", differentiable=False, random=True)
 def binomial(count, prob, /, *, key):
     """How many of ``count`` trials of chance ``prob`` succeed, in the dtype of ``count``."""
     trials = jnp.maximum(count.astype(np.float64), 0)

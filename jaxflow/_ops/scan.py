@@ -13,6 +13,7 @@ from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from jaxflow._core.promotion import promote_types
 from jaxflow._dispatch.op import EXACT, EXPECTED, Out, Tensor, op
 
+from ._layouts import differences
 from ._support import (
     added_to_zero,
     as_dtype,
@@ -166,7 +167,7 @@ def cummin(input, /, dim):
     return _cumulative_extreme("cummin", jnp.less_equal, input, dim)
 
 
-@op(variants="function method out", grad_name="SubBackward0", saves="none", out=EXPECTED)
+@op(variants="function method out", grad_name="SubBackward0", saves="none", out=EXPECTED, layout=differences)
 def diff(input, /, n=1, dim=-1, prepend: Tensor = None, append: Tensor = None):
     """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
     if input.ndim == 0:

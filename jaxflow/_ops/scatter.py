@@ -480,7 +480,7 @@ def _may_fill(watch, dynamic, static):
     _named_in_range(watch, dynamic, static)
 
 
-@op(variants="function method inplace", grad_name=_fill_name, guard=_may_fill)
+@op(variants="function method inplace", grad_name=_fill_name, guard=_may_fill, layout="like")
 def index_fill(input, /, dim, index: Tensor, value: Scalar):
     """``input`` with one number written to the slices that ``index`` names."""
     axis = wrap_dim(dim, input.ndim)
@@ -556,7 +556,7 @@ def _put_guard(watch, dynamic, static):
         flat_range(watch, dynamic, static)
 
 
-@op(variants="function method inplace", guard=_put_guard, saves=("index", "source"))
+@op(variants="function method inplace", guard=_put_guard, saves=("index", "source"), layout="like")
 def put(input, index, source, /, accumulate=False):
     """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
     if index.dtype != np.int64:

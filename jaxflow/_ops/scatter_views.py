@@ -27,25 +27,26 @@ def _written(input, src, step):
     return step.write(input, cast(src, input.dtype), *step.numbers)
 
 
-@op(variants="function method", saves="none")
+@op(variants="function method", saves="none", layout="like")
 def select_scatter(input, src, /, dim, index):
     """``input`` with the slice at ``index`` along ``dim`` replaced by ``src``."""
     return _replaced(input, src, "select", dim, index)
 
 
-@op(saves="none", out=Out(EXACT.text, lost=True))
+@op(saves="none", out=Out(EXACT.text, lost=True), layout="like")
 def slice_scatter(input, src, /, dim=0, start=None, end=None, step=1):
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
     return _replaced(input, src, "slice", dim, start, end, step)
 
 
-@op(variants="function method", saves="none")
+@op(variants="function method", saves="none", layout="like")
 def diagonal_scatter(input, src, /, offset=0, dim1=0, dim2=1):
     """``input`` with the diagonal of two dimensions replaced by ``src``."""
     return _replaced(input, src, "diagonal", offset, dim1, dim2)
 
 
-@op(name="_as_strided_scatter", variants="", saves="none", grad_name="AsStridedScatterBackward0")
+@op(name="_as_strided_scatter", variants="", saves="none", grad_name="AsStridedScatterBackward0",
+    layout="like")
 def as_strided_scatter(input, src, /, geometry, size, stride, storage_offset):
     """``input``, whose elements lie as ``geometry`` says, with the elements of a strided layout replaced."""
     return _written(input, src, VIEWS["as_strided"](Geometry(*geometry), size, stride, storage_offset))

@@ -1,0 +1,135 @@
+"""How results lie that are neither contiguous nor ordered as one operand: rules for the option ``layout``.
+
+Each gets the operands, the result's shape and the static arguments, and gives strides, or None for a result
+that is contiguous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jaxflow._core.geometry import (
+    Ints,
+    broadcast_shapes,
+    channels_last_strides,
+    compute_view_strides,
+    contiguous_strides,
+    empty_like_strides,
+    moved_strides,
+    preserve_strides,
+    suggests_channels_last,
+)
+from jaxflow._dispatch.op import Operand
+
+
+def of_tensors(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
+    """Of an elementwise kernel that takes numbers for its parameters, and not for operands."""
+    return preserve_strides(*(o.layout for o in operands if o is not None))
+
+
+def of_parts(operands: Sequence[Operand], shape: Ints, **_) -> Ints | None:
+    """Of an elementwise kernel of slices of the first operand."""
+    return preserve_strides((shape, operands[0].stride))
+
+
+def of_first(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
+    """Of an elementwise kernel that writes into a tensor made like its first operand."""
+    x = operands[0]
+    return empty_like_strides(*x.layout) if x.size == shape else of_tensors(operands, shape)
+
+
+def rotated(operands: Sequence[Operand], shape: Ints, *, k, dims) -> Ints | None:
+    """Of a turned plane: mirrored in its own order, and by odd quarters transposed then."""
+    x, quarters = operands[0], k % 4
+    if quarters == 0:
+        return None
+    strides = list(empty_like_strides(*x.layout))
+    if quarters != 2:
+        first, second = dims
+        strides[first], strides[second] = strides[second], strides[first]
+    return tuple(strides)
+
+
+def rolled(operands: Sequence[Operand], shape: Ints, *, shifts, dims) -> Ints | None:
+    """Of a roll along dimensions, which keeps channels last; a flat one is contiguous."""
+    x = operands[0]
+    if dims is None or dims == ():
+        return None
+    if 0 in shape:
+        return empty_like_strides(*x.layout)
+    return channels_last_strides(shape) if suggests_channels_last(*x.layout) else None
+
+
+def differences(operands: Sequence[Operand | None], shape: Ints, *, n, dim, **_) -> Ints | None:
+    """Of differences of neighbours: in the order of what they are taken of."""
+    x, *pieces = operands
+    joined = [piece for piece in pieces if piece is not None]
+    if not joined:
+        return empty_like_strides(*x.layout) if n == 0 else of_parts(operands, shape)
+    last = all(suggests_channels_last(*o.layout) for o in (x, *joined))
+    return channels_last_strides(shape) if last else None
+
+
+def products_of_pairs(operands: Sequence[Operand], shape: Ints) -> Ints | None:
+    """Of a Kronecker product: elementwise of the operands' dimensions in turns, which are joined in pairs."""
+    spread = []
+    for place, (size, stride, _) in enumerate(operands):
+        lead = (1,) * (2 * (len(shape) - len(size)))
+        pairs = [n for m in size for n in ((1, m) if place else (m, 1))]
+        found = compute_view_strides(size, stride, (*lead, *pairs))
+        if found is None:
+            return None
+        spread.append(((*lead, *pairs), found))
+    full = broadcast_shapes(*(size for size, _ in spread))
+    return compute_view_strides(full, preserve_strides(*spread), shape)
+
+
+def stacked(operands: Sequence[Operand], shape: Ints, *, dim) -> Ints | None:
+    """Of tensors joined along a dimension that is then divided, or along a new last one."""
+    if not all(suggests_channels_last(*o.layout) for o in operands):
+        return None
+    size, axis = operands[0].size, dim % len(shape)
+    if axis == len(size):
+        return None
+    joined = (*size[:axis], size[axis] * len(operands), *size[axis + 1:])
+    return compute_view_strides(joined, channels_last_strides(joined), shape)
+
+
+def ranks_in_front(operands: Sequence[Operand], shape: Ints, *, dim, keepdim, **_) -> Ints | None:
+    """Of quantiles, which the kernel has in a last dimension that then comes first."""
+    x, q = operands[0], operands[1]
+    if not q.size:
+        return None
+    if not keepdim:
+        return moved_strides(shape[1:] + shape[:1], -1, 0)
+    reduced = range(len(x.size)) if dim is None else (dim % max(len(x.size), 1),)
+    kept = [n for d, n in enumerate(shape[1:]) if d not in reduced]
+    strides = list(contiguous_strides((*kept, shape[0])))
+    last = strides.pop()
+    for d in sorted(reduced):  # each is put back with the stride of a dimension of one
+        after = strides[d] * kept[d] if d < len(kept) else last * shape[0]
+        strides.insert(d, after)
+        kept.insert(d, 1)
+    return (last, *strides)
+
+
+def negated_target(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
+    """Of a loss whose kernel writes into a copy of the target, element by element."""
+    target = operands[1]
+    return preserve_strides(target.layout) if target.size == shape else None
+
+
+def one_less_target(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
+    """The same where the copy is made with a number for an operand."""
+    target = operands[1]
+    return preserve_strides(target.layout, ((), ())) if target.size == shape else None
+
+
+def divergence(operands: Sequence[Operand], shape: Ints, *, log_target, **_) -> Ints | None:
+    """Of the elements of a divergence: a function of the target, and its product with the input."""
+    target, x = (o.layout for o in operands[:2])
+    both = preserve_strides(target, x)
+    if len(both) != len(shape):
+        return None
+    alone = preserve_strides(target)
+    return preserve_strides((target[0], alone), (shape, both)) if shape else None
