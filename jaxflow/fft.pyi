@@ -44,7 +44,7 @@ def ifftshift(input: Tensor, dim: _Any = None) -> Tensor:
     """What `fftshift` did, undone."""
 def ihfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
     """Half of the Hermitian signal with a given real spectrum, from one dimension; ``n`` cuts it off or fills it up with zeros before."""
-def ihfft2(input: Tensor, s: _Any = None, dim: _Any = ..., norm: _Any = None, *, out: Tensor | None = None) -> Tensor:
+def ihfft2(input: Tensor, s: _Any = None, dim: _Any = ..., norm: _str | None = None, *, axis: _Any = None, out: Tensor | None = None) -> Tensor:
     """Half of the Hermitian signal with a given real spectrum, from two dimensions; ``s`` cuts them off or fills them up with zeros before."""
 def ihfftn(input: Tensor, s: _Any = None, dim: _Any = None, norm: _str | None = None, *, axis: _Any = None, out: Tensor | None = None) -> Tensor:
     """Half of the Hermitian signal with a given real spectrum, from several dimensions (all, or the last ``len(s)``); ``s`` cuts them off or fills them up with zeros before, -1 leaves one."""

@@ -102,24 +102,36 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 
 
 @composite("function", namespace="fft")
+def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, axis: Any = None,
+           out: Tensor | None = None) -> Tensor:
+    """See `hfft2`."""
+    return _over_several("ihfft2", input, s, dim if axis is None else axis, norm, out)
+
+
+@composite("function", namespace="fft")
 def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, axis: Any = None,
            out: Tensor | None = None) -> Tensor:
     """See `hfftn`."""
-    expect_tensor("fft_ihfftn", "input", input)
-    s, dim = freeze(s), freeze(dim if axis is None else axis)
-    if out is None and not input._aval.dtype.is_complex:
+    return _over_several("ihfftn", input, s, dim if axis is None else axis, norm, out)
+
+
+def _over_several(name: str, input: Tensor, s: Any, dim: Any, norm: Any, out: Tensor | None) -> Tensor:
+    """A transform over several dimensions; where they are one it is shown conjugated, as over one."""
+    expect_tensor(f"fft_{name}", "input", input)
+    s, dim = freeze(s), freeze(dim)
+    if out is None and not input._aval.dtype.is_complex and (dim is not None or name == "ihfftn"):
         dims, lengths = _listed(dim), _listed(s)
         if dims is None:
             dims = tuple(range(-len(lengths or input._aval.shape), 0))
         if len(dims) == 1 and (lengths is None or len(lengths) == 1):
             n = None if lengths is None or lengths[0] == -1 else lengths[0]
             return _shown_conjugated("ihfft", input, n, dims[0], norm, None)
-    return given_out("ihfftn", out, apply(OPS["ihfftn"], (input,), (s, dim, norm)), (input,))
+    return given_out(name, out, apply(OPS[name], (input,), (s, dim, norm)), (input,))
 
 
 def _listed(x: Any) -> tuple | None:
     return x if x is None or isinstance(x, tuple) else (x,)
 
 
-ifft.__doc__, ihfft.__doc__, ihfftn.__doc__ = (
-    OPS[name].doc for name in ("ifft", "_conjugated_ihfft", "ihfftn"))
+ifft.__doc__, ihfft.__doc__, ihfft2.__doc__, ihfftn.__doc__ = (
+    OPS[name].doc for name in ("ifft", "_conjugated_ihfft", "ihfft2", "ihfftn"))

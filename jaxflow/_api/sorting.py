@@ -120,6 +120,13 @@ def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: boo
               return_counts: bool):
     if dim is not None:
         dim = wrap_dim(dim, input.dim(), wrap_scalar=False)
+        none = [d for d, n in enumerate(input._aval.shape) if n == 0]
+        if dim in none and len(none) > 1:
+            raise RuntimeError(
+                "Number of zero sized dimensions is more than one, so unique cannot be applied ")
+        if none and dim not in none:
+            raise RuntimeError(
+                "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     if input._aval.dtype.is_complex:
         kernel = "unique" if dim is None else "unique_dim"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{input._aval.dtype.scalar_name}'")
@@ -133,7 +140,7 @@ def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: boo
     else:
         values = input.detach().index_select(dim, put(first, where))
         shape = values._aval.shape
-        if 0 not in shape:  # the kernel has the slices one after the other
+        if shape[dim]:  # the kernel has the slices one after the other
             slices = moved_strides((shape[dim], *shape[:dim], *shape[dim + 1:]), 0, dim)
             values._stride = unless_contiguous(slices, shape)
     what, node = _NODES["unique_consecutive" if not ordered else "unique" if dim is None else "unique_dim"]

@@ -65,6 +65,8 @@ def differences(operands: Sequence[Operand | None], shape: Ints, *, n, dim, **_)
     x, *pieces = operands
     joined = [piece for piece in pieces if piece is not None]
     if not joined:
+        if n and shape == x.size:  # there is nothing to subtract: a part of it is shown
+            return x.stride
         return empty_like_strides(*x.layout) if n == 0 else of_parts(operands, shape)
     last = all(suggests_channels_last(*o.layout) for o in (x, *joined))
     return channels_last_strides(shape) if last else None

@@ -15,6 +15,7 @@ from jax.lax import FftType
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import COMPLEX, FLOATING
+from jaxflow._core.geometry import empty_like_strides
 from jaxflow._dispatch.op import FOUND, Always, Out, op
 
 from . import fft_layout
@@ -174,7 +175,7 @@ def _conjugated(operands):
     return not operands[0].is_complex()
 
 
-def _layout(name, kind):
+def _layout(name, kind, forward):
     """How the results of a transform lie; see `fft_layout`."""
     one = name[-1] == "t"
 
@@ -193,6 +194,8 @@ def _layout(name, kind):
         if how is _complex_to_complex:
             return fft_layout.complex_to_complex(size, stride, dims)
         if how is _complex_to_real:
+            if forward and len(dims) == 1:  # a conjugated copy is transformed
+                stride = empty_like_strides(size, stride)
             return fft_layout.complex_to_real(size, stride, dims, shape)
         if name[:2] != "ih" or one:
             return fft_layout.real_to_complex(shape, stride, dims)
@@ -290,7 +293,7 @@ def _declare(name, prefix, form):
     fn = _body(name, kind, forward)
     fn.__name__ = fn.__qualname__ = name
     fn.__doc__ = f"{what} {_FORMS[form]}{_DETAILS}"
-    declared = dict(saves=_saves(kind, form == "fft"), layout=Always(_layout(name, kind)),
+    declared = dict(saves=_saves(kind, form == "fft"), layout=Always(_layout(name, kind, forward)),
                     out=_out(name, kind, forward))
     # The inverse over one dimension of real numbers PyTorch shows conjugated: see `_api.fourier`.
     shown = prefix in ("i", "ih") and form == "fft"
@@ -298,7 +301,7 @@ def _declare(name, prefix, form):
         op(name=f"_conjugated_{name}", variants="", grad_name=_NODES[_real_to_complex], **declared
            )(_conjugates(fn))
     if not shown or kind is _complex_to_complex:
-        shown = shown or name == "ihfftn"
+        shown = shown or name in ("ihfft2", "ihfftn")
         op(namespace="fft", variants="" if shown else "function out", grad_name=_NODES[kind], **declared)(fn)
 
 

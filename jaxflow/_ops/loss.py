@@ -16,7 +16,7 @@ from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.promotion import promote_types
 from jaxflow._dispatch.op import op
 
-from ._layouts import divergence, negated_target, one_less_target
+from ._layouts import divergence, negated_target, of_first, one_less_target
 from ._support import as_dtype, is_integral, refuse, scalar_name, wide, with_partials
 
 
@@ -62,7 +62,8 @@ def _huber(difference, delta):
     return jnp.where(linear, delta * (size - 0.5 * delta), 0.5 * near * near)
 
 
-def _of_difference(name: str, grad_name: str, kernel: str, fn: Callable, doc: str) -> None:
+def _of_difference(name: str, grad_name: str, kernel: str, fn: Callable, doc: str,
+                   layout: Callable | None = None) -> None:
     """Declare a loss that depends on ``input - target`` alone."""
 
     def body(input, target, /, *, reduction, parameter=None):
@@ -74,7 +75,8 @@ def _of_difference(name: str, grad_name: str, kernel: str, fn: Callable, doc: st
 
     body.__name__ = body.__qualname__ = name
     body.__doc__ = doc
-    op(promote="no_opmath", broadcast=True, name=name, variants="", grad_name=grad_name)(body)
+    op(promote="no_opmath", broadcast=True, name=name, variants="", grad_name=grad_name,
+       layout=layout)(body)
 
 
 _of_difference("_mse_loss", "MseLossBackward0", "mse_cpu", lambda d, _: d * d,
@@ -82,7 +84,7 @@ _of_difference("_mse_loss", "MseLossBackward0", "mse_cpu", lambda d, _: d * d,
 _of_difference("_smooth_l1_loss", "SmoothL1LossBackward0", "smooth_l1_cpu", _smooth_l1,
                "Squared below ``beta`` (over ``2 beta``), absolute above.")
 _of_difference("_huber_loss", "HuberLossBackward0", "huber_cpu", _huber,
-               "Half the square up to ``delta``, then ``delta`` times the absolute difference.")
+               "Half the square up to ``delta``, then ``delta`` times the absolute difference.", of_first)
 
 
 @op(promote="no_opmath", broadcast=True, name="_soft_margin_loss", variants="",
