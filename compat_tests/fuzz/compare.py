@@ -103,10 +103,11 @@ def _from_birth(born, expected, actual):
     """Both entries with versions from where memory got a name, and without bases that nobody can name.
 
     How often an operation wrote into its own result, and whether that is a view of another that is gone,
-    says how it is made.
+    says how it is made. So a view of a result that was such a view when it appeared may have it for its base.
     """
     names = {n for n in expected.facts.keys() & actual.facts.keys()
              if isinstance(expected.facts[n], Facts) and isinstance(actual.facts[n], Facts)}
+    hidden = {n for n in names if born.setdefault(n, expected.facts[n].base == UNNAMED)}
     sides = []
     for side, entry in enumerate((expected, actual)):
         facts = dict(entry.facts)
@@ -117,7 +118,8 @@ def _from_birth(born, expected, actual):
                 others = [born[side, m] for m in fact.memory if (side, m) in born] if fact.memory else None
                 born[side, name] = fact.version if others is None else min([*others[:1], fact.version])
             first = born[side, name]
-            base = None if fact.base == UNNAMED else fact.base
+            gone = fact.base == UNNAMED or (expected.facts[name].base == UNNAMED and fact.base in hidden)
+            base = None if gone else fact.base
             facts[name] = dataclasses.replace(fact, version=fact.version - first, base=base)
         sides.append(dataclasses.replace(entry, facts=facts))
     return sides

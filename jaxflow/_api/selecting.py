@@ -97,10 +97,12 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
     if any(n < 0 for n in shape):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
-    at = indices.to(dtypes.int64)
-    steps = np.array(geometry.contiguous_strides(tuple(shape)), np.int64)
-    steps, extents = (put(x, at._aval.device) for x in (steps, np.array(shape, np.int64)))
-    return at.unsqueeze(-1).floor_divide(steps).remainder(extents).unbind(-1)
+    if not shape:
+        return ()
+    at, where = indices.to(dtypes.int64).unsqueeze(-1), indices._aval.device
+    steps, extents = (put(np.array(numbers, np.int64), where)
+                      for numbers in (geometry.contiguous_strides(tuple(shape)), shape))
+    return at.div(steps, rounding_mode="floor").remainder(extents).unbind(-1)
 
 
 # ------------------------------------------------------------------------------------------ scatter
