@@ -4,6 +4,7 @@
 and the shortest program that shows it; ``python -m compat_tests.fuzz`` runs them by the thousand.
 """
 
+import dataclasses
 import os
 
 import pytest
@@ -12,7 +13,7 @@ import torch
 import jaxflow
 from compat_tests.fuzz.compare import first_difference
 from compat_tests.fuzz.generate import generate
-from compat_tests.fuzz.interpret import run
+from compat_tests.fuzz.interpret import UNNAMED, run
 from compat_tests.fuzz.minimise import minimise
 from compat_tests.fuzz.program import Instruction
 from compat_tests.fuzz.runner import check
@@ -57,3 +58,15 @@ def test_differences_are_found_and_shrunk():
     assert first_difference(a, b) is None
     b[-1].facts["t0"].values[0] += 1
     assert first_difference(a, b).kind == "values"
+
+
+def test_a_base_that_was_named_is_compared():
+    program = [Instruction("t0 = T.ones(2)", ("t0",)), Instruction("t1 = t0[:1]", ("t1",)),
+               Instruction("pass", looks=True)]
+    a, b = run(program, torch), run(program, torch)
+    assert first_difference(a, b, kinds=("base",)) is None
+    b[-1].facts["t1"] = dataclasses.replace(b[-1].facts["t1"], base=None)
+    assert first_difference(a, b, kinds=("base",)).kind == "base"
+    a[-1].facts["t1"] = dataclasses.replace(a[-1].facts["t1"], base=UNNAMED)
+    b[-1].facts["t1"] = dataclasses.replace(b[-1].facts["t1"], base="t0")
+    assert first_difference(a, b, kinds=("base",)).kind == "base"  # t0 is no view of another
