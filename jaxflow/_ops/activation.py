@@ -38,7 +38,7 @@ def hardtanh(input, /, min_val: Scalar = -1.0, max_val: Scalar = 1.0):
     return _clip_open(input, jnp.minimum(low, high), high)  # the upper bound wins over a lower one above it
 
 
-@op(**_PLAIN, grad_name="HardtanhBackward0")
+@op(**_PLAIN, grad_name="HardtanhBackward0", layout="like")
 def relu6(input, /):
     """Each element limited to ``[0, 6]``."""
     refuse("hardtanh_cpu", input, BOOL, COMPLEX)
