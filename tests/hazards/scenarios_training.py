@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 from collections.abc import Callable
 
 import jaxflow as torch
@@ -289,6 +290,48 @@ def compiled_step_by_data(seed: int) -> World:
 def captured_step_by_data(seed: int) -> World:
     """The calls before that."""
     return compiled_step_by_data(seed)
+
+
+SCALES = [f"with torch.no_grad():\n    [*w.model.parameters()][{i}].mul_(0.75)" for i in range(4)]
+COPY = operation("w.loss = w._step(w.x, w.y)", FORWARD, *SCALES, "w.kept[0] = w._copied(w.model)",
+                 "w._own['scaled'] = w._scaling(w.loss.detach())", "w.kept[1].append(w.loss.detach())",
+                 "w.kept[1] = w.kept[1][-2:]", "w._kind.taken += 1")
+FOLLOWED = "w.seen = [w._kind.taken, w._own['scaled'](torch.ones(1)).item()]"
+
+
+@scenario(COPY, FOLLOWED, COPY, FOLLOWED, COPY, compiled="_step",
+          warm="[w._step(w.x, w.y) for _ in range(5)]")
+def compiled_step_by_objects(seed: int) -> World:
+    """It makes a copy of its model and a function, replaces a list that it has changed, and counts."""
+    world = mlp(seed)
+    model, own = world.model, {"scaled": torch.abs}
+    kept = world.kept = [None, [torch.zeros(())]]
+    world._copied, world._own = copy.deepcopy, own
+    world._kind = Counter = type("Counter", (), {"taken": 0, "__module__": __name__})
+
+    def scaling(by):
+        return lambda t: t * by
+
+    def step(x, y):
+        loss = ((model(x) - y) ** 2).mean()
+        with torch.no_grad():
+            for p in model.parameters():
+                p.mul_(0.75)
+        kept[0] = copy.deepcopy(model)
+        own["scaled"] = scaling(loss.detach())
+        kept[1].append(loss.detach())
+        kept[1] = kept[1][-2:]
+        Counter.taken += 1
+        return loss
+
+    world._step, world._scaling = step, scaling
+    return world
+
+
+@scenario(COPY, FOLLOWED, COPY, FOLLOWED, COPY, compiled="_step", warm="w._step(w.x, w.y)")
+def captured_step_by_objects(seed: int) -> World:
+    """The calls before that."""
+    return compiled_step_by_objects(seed)
 
 
 @scenario("w.out = w._predict(w.x)", "w.n = w.out.sum().item()", "w.out = w._predict(w.x)",
