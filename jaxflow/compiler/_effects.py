@@ -50,7 +50,7 @@ _NUMBERS = (float, int)
 # A list that grows is followed up to this length at once; beyond it only if it has been longer before.
 _SHORT = 4
 # Who mentions these may look at attributes that no code names.
-_LOOKING = frozenset((MATCHED, "deepcopy", "copy", "__self__"))
+_LOOKING = frozenset((MATCHED, "__self__"))
 # What shows all that some objects hold, and whether it does that of an object.
 _SHOWING = {
     "state_dict": lambda x: isinstance(x, (Module, Optimizer, LRScheduler)),
@@ -347,7 +347,7 @@ class Effects:
         if type(x) not in (list, deque) or self.reach.everything or not self.reach.names.isdisjoint(_LOOKING):
             return False
         added = _added(x, before)
-        if not added:
+        if not added or id(x) in self.watcher.copied:
             return False
         places = [(r, key) for r in self.reach.rows for key, y in zip(r.names(), r.held) if y is x]
         if not all(self._only_appended(*place) for place in places):

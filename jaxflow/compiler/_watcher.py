@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import os
 import sys
 import sysconfig
@@ -60,6 +61,7 @@ _PLAIN = (str, bytes, int, float, complex, bool, list, dict, tuple, set, frozens
 
 NOTHING, PASSING, USER, SCHEDULE, RULE, ENGINE, SEED, SETTING = range(8)
 
+_COPYING = copy.copy.__code__, copy.deepcopy.__code__
 # What they return is another number at each call.
 _SEED_READERS = frozenset(f.__code__ for f in (Generator.initial_seed, Generator.get_offset, Generator.seed))
 
@@ -85,6 +87,7 @@ class Watcher:
             a learning-rate schedule.
         born: objects made in the call.
         met: objects whose methods ran: id -> object.
+        copied: ids of what was copied by `copy.copy` and `copy.deepcopy`, which take what is in it, too.
         asked: the tape's entries of tracked numbers whose type some code asks for.
     """
 
@@ -96,7 +99,11 @@ class Watcher:
         self.met: dict[int, Any] = {}
         self.asked: set[int] = set()
         self.kinds: dict[types.CodeType, int] = {}
-        self.calls = {**capture.draws.calls(), **capture.journal.calls()}
+        self.copied: set[int] = set()
+        self.calls = {
+            **capture.draws.calls(), **capture.journal.calls(),
+            **dict.fromkeys(_COPYING, lambda frame: self.copied.add(id(frame.f_locals["x"]))),
+        }
         self.returns = {**capture.draws.returns(), **capture.journal.returns()}
         self.inside: Any = None  # the frame of the schedule whose step runs
         self.rule: tuple | None = None

@@ -1,5 +1,6 @@
 """Lists to which a compiled function appends, and which it also looks into, in whatever way."""
 
+import copy
 import dataclasses
 import threading
 from types import SimpleNamespace
@@ -153,12 +154,30 @@ def beside_a_record(record, x):
     return len("text".replace("t", ""))
 
 
+def beside_a_copy(record, x):
+    record.seen.append(x * 2)
+    record.names = copy.deepcopy(record.names)
+    record.table["b"] = copy.copy(record.names)
+
+
+def in_a_copy(record, x):
+    record.listed.seen.append(x * 2)
+    return len(copy.deepcopy(record.listed).seen)
+
+
+def beside_a_copy_of_its_owner(record, x):
+    record.listed.seen.append(x * 2)
+    record.note = copy.copy(record).listed
+
+
 def in_a_record(record, x):
     record.listed.seen.append(x * 2)
     return len(dataclasses.replace(record.listed).seen)
 
 
-GROWING = {beside_a_record: True, in_a_record: False, in_a_dict: True, in_a_dict_and_read: False,
+GROWING = {beside_a_copy: True, in_a_copy: False, beside_a_copy_of_its_owner: True,
+           beside_a_record: True,
+           in_a_record: False, in_a_dict: True, in_a_dict_and_read: False,
            in_a_dict_that_is_read: False, in_a_dict_of_dicts: False, beside_a_state: True, in_a_module: False}
 
 
@@ -176,7 +195,7 @@ def test_a_list_elsewhere_that_grows(way, deferred):
 
         results = [f(x) for x in inputs(12, 2)]
         return [*results, record.seen, record.table["a"], record.net.seen, record.deep["b"]["a"],
-                record.note.value, record.listed.seen], f
+                getattr(record.note, "value", None), record.listed.seen], f
 
     torch.manual_seed(0)
     expected, _ = found(lambda f: f)
