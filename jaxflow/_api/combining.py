@@ -24,6 +24,11 @@ from .creation import filled
 from .forms import given_out
 
 
+def by_number(name: str, x: Tensor, number: Any) -> Tensor:
+    """``x`` times (``"mul"``) or over (``"div"``) a number, as PyTorch's composites compute it."""
+    return apply(OPS[f"_{name}_number"], (x, number), () if name == "mul" else (None,))
+
+
 def _listed(tensors: tuple) -> tuple[Tensor, ...]:
     """``f(a, b)`` and ``f([a, b])`` alike."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
@@ -172,7 +177,48 @@ def _linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1,
     return given_out("cross", out, apply(OPS["cross"], (input, other), (dim,)))
 
 
-# ---------------------------------------------------------------------------------------- integrals
+# ---------------------------------------------------------------------------- differences, integrals
+
+
+@composite()
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None,
+         append: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+    """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools.
+
+    ``prepend`` and ``append`` are put before and behind first.
+    """
+    for what, piece in (("prepend", prepend), ("append", append)):
+        if piece is not None and not isinstance(piece, Tensor):
+            raise TypeError(f"diff(): argument '{what}' must be Tensor, not {type(piece).__name__}")
+    ndim = input._aval.ndim
+    if ndim == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if not isinstance(n, int):
+        raise TypeError(f"diff(): argument 'n' (position 2) must be int, not {type(n).__name__}")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    axis = wrap_dim(dim, ndim)
+    for piece in (prepend, append):
+        if piece is not None and piece._aval.ndim != ndim:
+            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for piece in (prepend, append):
+        for d, size in enumerate(() if piece is None else piece._aval.shape):
+            if d != axis and size != input._aval.shape[d]:
+                raise RuntimeError(
+                    "diff expects the shape of tensor to prepend or append to match that of input except "
+                    f"along the differencing dimension; input.size({d}) = {input._aval.shape[d]}, but got "
+                    f"tensor.size({d}) = {size}"
+                )
+    if n == 0:
+        return given_out("diff", out, apply(OPS["_copied"], (input,)), (), OPS["_diff"])
+    parts = tuple(x for x in (prepend, input, append) if x is not None)
+    x = apply(OPS["cat"], parts, (axis,)) if len(parts) > 1 else input
+    size = x._aval.shape[axis]
+    if size:
+        x = apply(OPS["_diff"], (x,), (min(n, size), axis))
+    return given_out("sub", out, x)
+
+
 
 
 def _refuse_samples(name: str, y: Tensor, x: Tensor | None, dx: Any) -> None:
@@ -225,8 +271,9 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1,
     _refuse_samples("trapezoid", y, x, dx)
     if x is None:
         # Between equal steps every sample counts in full, but the first and the last by half.
-        return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * dx
-    return _areas("trapezoid", y, x, dim).sum(dim) / 2.0
+        both_ends = y.select(dim, 0) + y.select(dim, -1)
+        return by_number("mul", y.sum(dim) - by_number("mul", both_ends, 0.5), dx)
+    return by_number("div", _areas("trapezoid", y, x, dim).sum(dim), 2.0)
 
 
 @composite("function")
@@ -239,5 +286,5 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1,
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if x is None:
         left, right = _ends(y, dim)
-        return ((left + right) * (dx / 2.0)).cumsum(dim)
-    return _areas("cumulative_trapezoid", y, x, dim).cumsum(dim) / 2.0
+        return by_number("mul", left + right, dx / 2.0).cumsum(dim)
+    return by_number("div", _areas("cumulative_trapezoid", y, x, dim).cumsum(dim), 2.0)

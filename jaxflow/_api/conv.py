@@ -59,6 +59,9 @@ def _check_padding(**arguments: tuple[int, ...]) -> None:
 
 
 def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
+    if bias is not None and bias._aval.dtype is not input._aval.dtype:
+        raise RuntimeError(f"Input type ({input._aval.dtype.c_name}) and bias type "
+                           f"({bias._aval.dtype.c_name}) should be the same")
     if not _spatial(f"conv{n}d", input, weight, n):
         batched = input.unsqueeze(0)
         return _convolution(n, batched, weight, bias, stride, padding, dilation, groups).squeeze(0)

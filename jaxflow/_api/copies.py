@@ -119,7 +119,19 @@ def zero_(input: Tensor) -> Tensor:
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Write a number on the main diagonal; with ``wrap`` a tall matrix has several."""
     check_fits(fill_value, self._aval.dtype)
-    return apply_inplace(OPS["_fill_diagonal"], (self, fill_value), (bool(wrap),))
+    shape = self._aval.shape
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and any(n != shape[0] for n in shape):
+        raise RuntimeError("all dimensions of input must be of equal length")
+    steps, count = self.stride(), min(shape)
+    step, start = sum(steps), self.storage_offset()
+    self.as_strided((count,), (step,), start).fill_(fill_value)
+    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
+        further = -(-math.prod(shape) // (shape[1] + 1)) - count
+        start += steps[0] * (shape[1] + 1)
+        self.as_strided((further,), (step,), start).fill_(fill_value)
+    return self
 
 
 @composite("method")
@@ -160,9 +172,9 @@ def take_over(t: Tensor, source: Tensor) -> None:
 # --------------------------------------------------------------------------------- dtypes, devices
 
 
-def _cast(t: Tensor, dtype: dtypes.dtype) -> Tensor:
+def _cast(t: Tensor, dtype: dtypes.dtype, wanted_format: Any) -> Tensor:
     new = apply(OPS["_to_dtype"], (t,), (dtype,))
-    new._stride = _layout(t, preserve_format)
+    new._stride = _layout(t, wanted_format)
     return new
 
 
@@ -204,10 +216,12 @@ def convert(t: Tensor, dtype: Any, device: Any, copy: bool, wanted_format: Any) 
     if dtype is not None and dtype is not out._aval.dtype:
         if out._aval.dtype.is_complex and not dtype.is_complex and dtype is not dtypes.bool:
             warn_once("Casting complex values to real discards the imaginary part")
-        out = _cast(out, dtype)
-    if wanted_format is not preserve_format and _suggested(out) is not wanted_format:
-        return clone(out, memory_format=wanted_format)
-    return clone(out) if copy and out is t else out
+        return _cast(out, dtype, wanted_format)
+    if (copy and out is t) or (wanted_format is not preserve_format and _suggested(out) is not wanted_format):
+        new = share(OPS["_to_copy"], out)
+        new._stride = _layout(out, wanted_format)
+        return new
+    return out
 
 
 @composite("method")

@@ -183,7 +183,7 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: Any = 
 @composite("function")
 def fill(input: Tensor, value: Any) -> Tensor:
     """A copy of ``input`` with every element replaced by a number (or 0-d tensor)."""
-    return apply(OPS["_fill"], (input, value))
+    return apply(OPS["_filled"], (input, value))
 
 
 @composite("function")

@@ -80,22 +80,14 @@ def _index_fill(op: Any, args: tuple, static: tuple) -> Tensor:
     return _fill(t, apply(OPS["index_select"], (_positions(t), index), static), value)
 
 
-def _by_example(number: int, op: Any, t: Tensor, args: tuple, static: tuple, value: Any) -> Tensor:
-    """Write ``value`` where the operation changes a tensor of ``number``."""
-    example = put(np.full(t._aval.shape, number), t._aval.device)
-    changed = apply(op, (example, *args), static).numpy() != number
-    return _fill(t, put(_places(t)[changed], t._aval.device), value)
-
-
-def _fill_diagonal(op: Any, args: tuple, static: tuple) -> Tensor:
-    return _by_example(0, op, args[0], (1,), static, args[1])
-
-
 def _triangle(op: Any, args: tuple, static: tuple) -> Tensor:
-    return _by_example(1, op, args[0], (), static, 0)
+    """Write 0 where the operation does so to a tensor of ones."""
+    t = args[0]
+    changed = apply(op, (put(np.full(t._aval.shape, 1), t._aval.device),), static).numpy() != 1
+    return _fill(t, put(_places(t)[changed], t._aval.device), 0)
 
 
 BY_PLACES.update(
     _index_put=_index_put, _masked_write=_masked_write, masked_fill=_masked_fill, index_fill=_index_fill,
-    _fill_diagonal=_fill_diagonal, tril=_triangle, triu=_triangle,
+    tril=_triangle, triu=_triangle,
 )

@@ -1,4 +1,4 @@
-"""Sample frequencies and shifts of spectra, for the namespace ``fft``."""
+"""Transforms of real signals, sample frequencies and shifts of spectra, for the namespace ``fft``."""
 
 from __future__ import annotations
 
@@ -75,10 +75,20 @@ def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     return _shifted(input, dim, lambda n: (n + 1) // 2)
 
 
-def _shown_conjugated(name: str, input: Tensor, n: Any, dim: Any, norm: Any, out: Tensor | None) -> Tensor:
+@composite("function", namespace="fft")
+def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+        axis: int | None = None, out: Tensor | None = None) -> Tensor:
+    """See `ifft`."""
+    expect_tensor("fft_fft", "input", input)
+    op = OPS["fft" if input._aval.dtype.is_complex else "_fft_of_reals"]
+    result = apply(op, (input,), (freeze(n), freeze(dim if axis is None else axis), norm))
+    return given_out("fft", out, result, (input,))
+
+
+def _shown_conjugated(name: str, input: Tensor, static: tuple, out: Tensor | None) -> Tensor:
     """The transform ``name`` of real numbers over one dimension: a view of what the op gives, conjugated."""
     op = OPS[f"_conjugated_{name}"]
-    shown = apply_view("conj", apply(op, (input,), (n, dim, norm)))
+    shown = apply_view("conj", apply(op, (input,), static))
     return shown if out is None else given_out(name, out, shown.clone(), (input,), op)
 
 
@@ -87,10 +97,10 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
          axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """See `fft`."""
     expect_tensor("fft_ifft", "input", input)
-    n, dim = freeze(n), freeze(dim if axis is None else axis)
+    static = (freeze(n), freeze(dim if axis is None else axis), norm)
     if not input._aval.dtype.is_complex:
-        return _shown_conjugated("ifft", input, n, dim, norm, out)
-    return given_out("ifft", out, apply(OPS["ifft"], (input,), (n, dim, norm)), (input,))
+        return _shown_conjugated("ifft", input, static, out)
+    return given_out("ifft", out, apply(OPS["ifft"], (input,), static), (input,))
 
 
 @composite("function", namespace="fft")
@@ -98,7 +108,8 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
           axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """See `hfft`."""
     expect_tensor("fft_ihfft", "input", input)
-    return _shown_conjugated("ihfft", input, freeze(n), freeze(dim if axis is None else axis), norm, out)
+    static = (freeze(n), freeze(dim if axis is None else axis), norm)
+    return _shown_conjugated("ihfft", input, static, out)
 
 
 @composite("function", namespace="fft")
@@ -118,20 +129,13 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
 def _over_several(name: str, input: Tensor, s: Any, dim: Any, norm: Any, out: Tensor | None) -> Tensor:
     """A transform over several dimensions; where they are one it is shown conjugated, as over one."""
     expect_tensor(f"fft_{name}", "input", input)
-    s, dim = freeze(s), freeze(dim)
-    if out is None and not input._aval.dtype.is_complex and (dim is not None or name == "ihfftn"):
-        dims, lengths = _listed(dim), _listed(s)
-        if dims is None:
-            dims = tuple(range(-len(lengths or input._aval.shape), 0))
-        if len(dims) == 1 and (lengths is None or len(lengths) == 1):
-            n = None if lengths is None or lengths[0] == -1 else lengths[0]
-            return _shown_conjugated("ihfft", input, n, dims[0], norm, None)
-    return given_out(name, out, apply(OPS[name], (input,), (s, dim, norm)), (input,))
+    static = s, dim, _ = (freeze(s), freeze(dim), norm)
+    named = dim if dim is not None else s
+    count = input._aval.ndim if named is None else len(named) if isinstance(named, tuple) else 1
+    if out is None and count == 1 and not input._aval.dtype.is_complex:
+        return _shown_conjugated(name, input, static, None)
+    return given_out(name, out, apply(OPS[name], (input,), static), (input,))
 
 
-def _listed(x: Any) -> tuple | None:
-    return x if x is None or isinstance(x, tuple) else (x,)
-
-
-ifft.__doc__, ihfft.__doc__, ihfft2.__doc__, ihfftn.__doc__ = (
-    OPS[name].doc for name in ("ifft", "_conjugated_ihfft", "ihfft2", "ihfftn"))
+for _transform in (fft, ifft, ihfft, ihfft2, ihfftn):
+    _transform.__doc__ = OPS["_conjugated_ihfft" if _transform is ihfft else _transform.__name__].doc

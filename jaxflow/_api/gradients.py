@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
@@ -11,6 +12,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
 
+from .combining import by_number
 from .forms import invalid_combination
 
 _NUMBERS = (bool, int, float, complex)
@@ -77,15 +79,16 @@ def _along(x: Tensor, d: int, step: Any, edge_order: int) -> Tensor:
     def at(start: int, count: int = 1) -> Tensor:
         return x.narrow(d, start % n, count)
 
+    times, over = (functools.partial(by_number, name) for name in ("mul", "div"))
     if isinstance(step, Tensor):
         return _uneven(at, n, d, x._aval.ndim, step, edge_order)
-    inside = (at(2, n - 2) - at(0, n - 2)) / 2
+    inside = over(over(at(2, n - 2) - at(0, n - 2), step), 2)
     if edge_order == 1:
         first, last = at(1) - at(0), at(-1) - at(-2)
     else:
-        first = 2 * at(1) - 1.5 * at(0) - 0.5 * at(2)
-        last = 1.5 * at(-1) - 2 * at(-2) + 0.5 * at(-3)
-    return _joined(first, inside, last, d) / step
+        first = times(at(0), -1.5) + times(at(1), 2) - times(at(2), 0.5)
+        last = times(at(-3), 0.5) - times(at(-2), 2) + times(at(-1), 1.5)
+    return _joined(over(first, step), inside, over(last, step), d)
 
 
 def _uneven(at: Any, n: int, d: int, ndim: int, positions: Tensor, edge_order: int) -> Tensor:

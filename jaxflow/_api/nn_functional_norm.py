@@ -131,7 +131,8 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None,
         averages = (running_mean, flat.mean(-1).mean(0), 1.0), (running_var, flat.var(-1).mean(0), 1.0)
         _move(averages, momentum)
     normed = group_norm(input.contiguous(), shape[1], weight, bias, eps)
-    return hold_only(normed, input)  # PyTorch repeats the weight
+    # PyTorch normalizes a batch of one sample, with the weight repeated, and shows that in the input's shape.
+    return hold_only(normed, input).view(shape)
 
 
 @_functional

@@ -7,6 +7,7 @@ from jaxflow._dispatch.composite import composite
 
 from .defaults import result_type
 from .forms import given_out
+from .norms_named import norm_over
 
 
 @composite("function", namespace="nn.functional")
@@ -81,4 +82,4 @@ def pairwise_distance(
         eps: added to the difference.
         keepdim: keep the last dimension, of size one.
     """
-    return (x1 - x2 + eps).norm(p, -1, keepdim or keepdims)
+    return norm_over(x1 - x2 + eps, p, (-1,), keepdim or keepdims)

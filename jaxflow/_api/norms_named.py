@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxflow._core.geometry import wrap_dim
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.op import OPS
 
 from .forms import given_out
-from .norms import matrix_norm, vector_norm
+from .norms import matrix_norm
 
 
 @composite("function")
@@ -23,7 +25,15 @@ def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tenso
     dims = (dim,) if isinstance(dim, int) else tuple(freeze(dim))
     if len(dims) > 2:
         raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead.")
-    return given_out("frobenius_norm", out, vector_norm(input, 2, dims or None, keepdim))
+    return given_out("frobenius_norm", out, norm_over(input, 2, dims, keepdim))
+
+
+def norm_over(x: Tensor, p: Any, dims: Any, keepdim: bool) -> Tensor:
+    """The norm of order ``p``; over all dimensions for none."""
+    if x._aval.dtype.category < dtypes.FLOATING:
+        raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
+                           f"{x._aval.dtype.scalar_name} instead.")
+    return apply(OPS["_norm"], (x,), (p, dims, bool(keepdim), None))
 
 
 @composite("function")
@@ -39,11 +49,12 @@ def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False, *,
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The norms over all dimensions but ``dim``, which keep their dimensions, of size one; -1: over all."""
     if dim == -1:
-        return vector_norm(v, pow)
-    at = wrap_dim(dim, v.dim())
-    if not v._aval.shape[at]:
-        shape = "[-1, 0]" if at and at == v.dim() - 1 else "[0, -1]"
-        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {shape} because the unspecified "
-                           "dimension size -1 can be any value and is ambiguous")
-    others = tuple(d for d in range(v.dim()) if d != at)
-    return vector_norm(v, pow, others, True) if others else v.abs()
+        return norm_over(v, pow, None, False)
+    last = v.dim() - 1
+    if dim not in (0, last):
+        return norm_except_dim(v.transpose(0, dim), pow).transpose(0, dim)
+    size = v.size(dim)
+    shape = [1] * v.dim()
+    shape[dim] = size
+    rows = v.contiguous().view((size, -1) if dim == 0 else (-1, size))
+    return norm_over(rows, pow, (1 if dim == 0 else 0,), False).view(shape)

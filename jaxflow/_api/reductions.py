@@ -279,7 +279,9 @@ def corrcoef(input: Tensor) -> Tensor:
         return c / c
     spread = c.diagonal().real.sqrt() if c.dtype.is_complex else c.diagonal().sqrt()
     c = c / spread.unsqueeze(-1) / spread.unsqueeze(-2)
-    return c if c.dtype.is_complex else c.clip(-1, 1)
+    if c.dtype.is_complex:
+        return apply(OPS["complex"], (c.real.clip(-1, 1), c.imag.clip(-1, 1)))
+    return c.clip(-1, 1)
 
 
 @composite()

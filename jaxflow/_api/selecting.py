@@ -15,6 +15,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
 from jaxflow._core.aval import aval_of
 from jaxflow._core.device import CPU
+from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
@@ -194,15 +195,18 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
         return apply(OPS["repeat_interleave_int"], (input,), (int(repeats), freeze(dim)))
     if dim is None:
         input, dim = input.flatten(), 0
-    size = input._aval.shape[dim] if input._aval.ndim else 1
-    counts = _counts(repeats)
-    if counts.size == 1:
-        counts = np.broadcast_to(counts.reshape(-1), (size,))
-    elif counts.size != size:
+    size = input._aval.shape[wrap_dim(dim, input._aval.ndim)] if input._aval.ndim else 1
+    if repeats._aval.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    count = repeats._aval.numel
+    if count not in (1, size):
         raise RuntimeError(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = "
-            f"{counts.size} and input.size({dim}) = {size}"
+            f"{count} and input.size({dim}) = {size}"
         )
+    counts = _counts(repeats)
+    if count == 1:
+        counts = np.broadcast_to(counts.reshape(-1), (size,))
     return input.index_select(dim, put(_repeated(size, counts), input._aval.device))
 
 

@@ -40,11 +40,12 @@ def _by_name(function: Callable) -> Callable:
 
 @composite()
 @_by_name
-def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False,
+def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None,
          axis: int | None = None, out: Any = None):
     """The elements in order along ``dim``, and where they were; ties always keep their order."""
     dim = dim if axis is None else axis
-    return given_out("sort", out, apply(OPS["sort"], (input,), (freeze(dim), bool(descending))))
+    op = OPS["sort" if stable is None else "_sort_stable"]
+    return given_out("sort", out, apply(op, (input,), (freeze(dim), bool(descending))))
 
 
 @composite()

@@ -128,7 +128,7 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     spectra = _transform("rfft" if onesided else "fft", frames, n_fft, normalized).transpose(1, 2)
     if input.dim() == 1:
-        spectra = spectra.squeeze(0)
+        spectra.squeeze_(0)
     return spectra if return_complex else spectra.view_as_real()
 
 

@@ -9,7 +9,6 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
 from jaxflow._core.attributes import read_only
 from jaxflow._core.geometry import wrap_dim
-from jaxflow._core.layout import contiguous_format
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
@@ -298,7 +297,7 @@ def as_strided_copy(input: Tensor, size: Sequence[int], stride: Sequence[int],
                     storage_offset: int | None = None, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `as_strided` shows."""
     shown = as_strided(input, size, stride, storage_offset)
-    copy = shown.clone(memory_format=contiguous_format)
+    copy = apply(OPS["_as_strided_copied"], (shown,))
     return given_out("as_strided_copy", out, copy, (input,), OPS["alias_copy"])
 
 

@@ -24,7 +24,7 @@ from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked, Value
 
 from .bind import source_of
-from .door import apply, forward_mode, only_inference, plan_of, strides_of, value_of, values_of
+from .door import apply, forward_mode, only_inference, plan_for, plan_of, strides_of, value_of, values_of
 from .generator import Generator
 from .history import refreshed, refusal
 from .op import Op
@@ -137,6 +137,18 @@ def _result(op: Op, args: tuple, static: tuple) -> Tensor | Value:
     if LEVELS:
         forward_mode().check_write(op, target, result)
     return result
+
+
+def check_inplace(op: Op, args: tuple, static: tuple) -> None:
+    """Refuse what `apply_inplace` refuses before it computes anything."""
+    target = args[0]
+    tensors = [a for a in args if isinstance(a, Tensor)]
+    uniform = len(tensors) == 1 and op.name in _UNIFORM and not is_marked(target)
+    check_writable(target, any([a._requires_grad for a in tensors]), args, uniform=uniform)
+    for a in tensors:
+        if a._storage is target._storage and a is not target:
+            check_operand(op, target, a)
+    plan_for(op, args, static, target._aval)
 
 
 def captured(op: Op) -> RuntimeError:

@@ -15,6 +15,7 @@ NOTE [Body signature]
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -228,6 +229,7 @@ class Op:
         "operators",
         "out",
         "older_plans",
+        "overloads",
         "params",
         "plans",
         "promote",
@@ -393,8 +395,28 @@ def op(
             moves=moves,
             layout=layout or ("preserve" if pointwise else "contiguous"),
             view=None,
+            overloads="",
         )
         OPS[op_name] = record
         return record
 
     return declare
+
+
+def overload(record: Op, name: str, grad_name: str | Callable[..., str], **fields: Any) -> Op:
+    """Declare an op once more, as another overload of PyTorch's: without public forms, under another node.
+
+    PyTorch's own composites multiply by numbers, for example, in an overload that no call from Python takes.
+
+    Raises:
+        ValueError: when the name was declared before.
+    """
+    if name in OPS:
+        raise ValueError(f"op {name!r} is declared twice")
+    other = copy.copy(record)
+    fields |= {"name": name, "grad_name": grad_name, "variants": frozenset(), "aliases": (), "operators": (),
+               "plans": {}, "older_plans": {}, "overloads": record.name}
+    for field, value in fields.items():
+        setattr(other, field, value)
+    OPS[name] = other
+    return other

@@ -53,10 +53,7 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
     """The result in the dtype of ``out``, which takes it: what follows cannot fail."""
     recorded = state.grad and (out._requires_grad or result._requires_grad)
     if recorded and not rule.recorded and (not rule.lost or (rule.lost == "operands" and out._requires_grad)):
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but "
-            "one of the arguments requires grad."
-        )
+        raise _recorded(name)
     if LEVELS and (is_dual(out) or is_dual(result)):
         raise NotImplementedError(
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= "
@@ -82,6 +79,25 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
             stacklevel=4,
         )
     return result
+
+
+def _recorded(name: str) -> RuntimeError:
+    return RuntimeError(
+        f"{name}(): functions with out=... arguments don't support automatic differentiation, but "
+        "one of the arguments requires grad."
+    )
+
+
+def refuse_recorded(op: Op, args: tuple, kwargs: dict) -> None:
+    """Refuse operands that require grad beside an ``out=``, as PyTorch does before it looks at the call."""
+    if not (state.grad and op.differentiable) or isinstance(op.out, tuple):
+        return
+    if op.out and (op.out.lost or op.out.recorded):
+        return
+    for a in (*args, *kwargs.values()):
+        for t in a if isinstance(a, (list, tuple)) else (a,):
+            if isinstance(t, Tensor) and t._requires_grad:
+                raise _recorded(op.name)
 
 
 def _put(out: Tensor, result: Tensor, args: tuple, rule: Out) -> None:

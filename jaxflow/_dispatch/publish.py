@@ -25,7 +25,7 @@ from .composite import COMPOSITES, Composite
 from .door import Foreign, apply
 from .inplace import apply_inplace
 from .op import OPS, Op
-from .outputs import following, write_out
+from .outputs import following, refuse_recorded, write_out
 from .watch import guarded
 
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic)
@@ -54,6 +54,7 @@ def function_of(op: Op) -> Callable:
                 out = kwargs.pop("out", None)
             if out is None:
                 return run(op, *bind(args, kwargs))
+            refuse_recorded(op, args, kwargs)
             asked = kwargs
             if follows and kwargs.get("dtype") is None:
                 asked = following(op.out, out, args, kwargs)
@@ -191,7 +192,9 @@ def publish(package: types.ModuleType, namespaces: tuple[str, ...]) -> None:
         n for c in COMPOSITES.values() if "method" in c.variants for n in _methods(c)
     }
     for op in OPS.values():
-        if op.returns and not callable(op.returns):
+        if op.overloads:
+            op.returns = OPS[op.overloads].returns
+        elif op.returns and not callable(op.returns):
             op.returns = return_type(op.method_name, op.returns)
         for namespace, name in places_of(op):
             if namespace not in namespaces:

@@ -20,9 +20,9 @@ from jaxflow._core.value import Value
 
 from . import explain, policy
 from .batch import plain
-from .door import known, value_of
+from .door import known, plan_for, value_of
 from .doubt import Question
-from .inplace import apply_inplace, check_recorded
+from .inplace import apply_inplace, check_inplace, check_recorded
 from .op import OPS, Op
 from .plan import Plan
 from .plans import kept
@@ -108,8 +108,21 @@ def guarded(run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
     if run is apply_inplace:
         check_recorded(dynamic)
     watch = Watch()
-    op.guard(watch, dynamic, static)
+    try:
+        op.guard(watch, dynamic, static)
+    except Exception:
+        # PyTorch looks at values last: what else is wrong with the call is said first.
+        check_call(run is apply_inplace, op, dynamic, static)
+        raise
     return run_under(watch, run, op, dynamic, static)
+
+
+def check_call(in_place: bool, op: Op, args: tuple, static: tuple) -> None:
+    """Refuse a call as `apply` or `apply_inplace` do before they compute anything."""
+    if in_place:
+        check_inplace(op, args, static)
+    else:
+        plan_for(op, args, static)
 
 
 def run_under(watch: Watch, run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:

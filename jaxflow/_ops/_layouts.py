@@ -60,18 +60,6 @@ def rolled(operands: Sequence[Operand], shape: Ints, *, shifts, dims) -> Ints | 
     return channels_last_strides(shape) if suggests_channels_last(*x.layout) else None
 
 
-def differences(operands: Sequence[Operand | None], shape: Ints, *, n, dim, **_) -> Ints | None:
-    """Of differences of neighbours: in the order of what they are taken of."""
-    x, *pieces = operands
-    joined = [piece for piece in pieces if piece is not None]
-    if not joined:
-        if n and shape == x.size:  # there is nothing to subtract: a part of it is shown
-            return x.stride
-        return empty_like_strides(*x.layout) if n == 0 else of_parts(operands, shape)
-    last = all(suggests_channels_last(*o.layout) for o in (x, *joined))
-    return channels_last_strides(shape) if last else None
-
-
 def products_of_pairs(operands: Sequence[Operand], shape: Ints) -> Ints | None:
     """Of a Kronecker product: elementwise of the operands' dimensions in turns, which are joined in pairs."""
     spread = []

@@ -214,6 +214,15 @@ def divide(a, b):
     return a / jnp.where(jnp.isnan(a), a, b)
 
 
+def numbered_of_two(name: str) -> Callable:
+    """A ``grad_name`` whose last digit tells which of two operands is a number: 1, 2, or 0 for none."""
+
+    def grad_name(numbers, **static):
+        return f"{name}Backward{1 if numbers[0] else 2 if numbers[1] else 0}"
+
+    return grad_name
+
+
 def numbered(name: str, with_number: int, without: int, which: int = -1) -> Callable:
     """A ``grad_name`` whose last digit tells whether the operand ``which`` is a Python number."""
 

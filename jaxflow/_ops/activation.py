@@ -62,7 +62,13 @@ def leaky_relu(input, /, negative_slope: Scalar = 0.01):
     return jnp.where(input > 0, input, input * _like(negative_slope, input))
 
 
-@op(promote="no_opmath", broadcast=False, variants="function method",
+def _of_one_dtype(input, weight):
+    if input[0] is not weight[0]:
+        raise RuntimeError("prelu: Type promoting not supported. Got "
+                           f"{input[0].scalar_name} and {weight[0].scalar_name}")
+
+
+@op(promote="no_opmath", broadcast=False, variants="function method", check=_of_one_dtype,
     aliases=("nn.functional.prelu",), grad_name="PreluKernelBackward0", layout="like")
 def prelu(input, weight, /):
     """Each element, times the weight of its channel (dimension 1) where it is not positive."""
@@ -73,11 +79,11 @@ def prelu(input, weight, /):
         )
     if weight.size != 1:
         if input.ndim == 0:
-            raise RuntimeError("prelu: Not allow zero-dim input tensor.")
+            raise RuntimeError("Not allow zero-dim input tensor.")
         channels = input.shape[1] if input.ndim > 1 else 1
         if channels != weight.size:
             raise RuntimeError(
-                "prelu: Mismatch of parameter numbers and input channel size. Found parameter "
+                "Mismatch of parameter numbers and input channel size. Found parameter "
                 f"numbers = {weight.size} and channel size = {channels}."
             )
         weight = weight.reshape((1, -1) + (1,) * (input.ndim - 2))

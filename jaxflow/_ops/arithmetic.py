@@ -11,7 +11,7 @@ from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
 from jaxflow._core.indexing import NONZERO
 from jaxflow._core.numbers import check_fits
-from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, Underived, op
+from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, Underived, op, overload
 
 from ._complex import complex_power, inverse_root, square_root
 from ._layouts import of_tensors
@@ -142,6 +142,11 @@ def div(input, other, /, *, rounding_mode=None):
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
         f"but found '{rounding_mode}'"
     )
+
+
+# PyTorch's composites multiply and divide by numbers in overloads that take no tensor there.
+overload(mul, "_mul_number", numbered("Mul", 1, 0))
+overload(div, "_div_number", lambda numbers, rounding_mode: f"DivBackward{1 if numbers[1] else 0}")
 
 
 @op(promote="int_to_float", grad_name="DivBackward0", numbers="all")

@@ -11,7 +11,17 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import Out, Underived, op
 
-from ._support import category, is_bool, is_complex, is_float, numbered, refuse, scalar_name, with_partials
+from ._support import (
+    category,
+    is_bool,
+    is_complex,
+    is_float,
+    numbered,
+    numbered_of_two,
+    refuse,
+    scalar_name,
+    with_partials,
+)
 
 
 def _d_atan2(part):
@@ -128,11 +138,8 @@ _xlog1py = with_partials(_d_xlog1py_self, lambda out, x, y: x / (y + 1))(
 )
 
 
-def _xlogy_name(numbers):
-    return f"XlogyBackward{1 if numbers[0] else 2 if numbers[1] else 0}"
-
-
-@op(promote="int_to_float", grad_name=_xlogy_name, numbers="input other", aliases=("special.xlogy",))
+@op(promote="int_to_float", grad_name=numbered_of_two("Xlogy"), numbers="input other",
+    aliases=("special.xlogy",))
 def xlogy(input, other, /):
     """``input * log(other)``, 0 where ``input`` is 0 and nan where ``other`` is."""
     refuse("xlogy_cpu", input, COMPLEX)
@@ -140,7 +147,7 @@ def xlogy(input, other, /):
 
 
 @op(promote="int_to_float", namespace="special", variants="function out",
-    grad_name="SpecialXlog1PyBackward0", numbers="input other")
+    grad_name=numbered_of_two("SpecialXlog1Py"), numbers="input other")
 def xlog1py(input, other, /):
     """``input * log1p(other)``, 0 where ``input`` is 0 and nan where ``other`` is."""
     refuse("xlog1py_cpu", input, COMPLEX)

@@ -274,7 +274,7 @@ def _by_phase(x, flipped, stride, pads):
 # --------------------------------------------------------------------------------------- the ops
 
 
-def _check_same_dtype(input, weight, bias) -> None:
+def _check_same_dtype(input, weight, bias=None) -> None:
     if input.dtype != weight.dtype:
         if input.dtype == np.float32:
             raise RuntimeError(
@@ -350,7 +350,7 @@ def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=()
     _check_channels(input, weight, weight.shape[1] * groups, f"groups={groups}")
     _check_bias(weight, bias, out_channels, "")
     _check_kernel(input, weight, padding, dilation)
-    _check_same_dtype(input, weight, bias)
+    _check_same_dtype(input, weight)
     refuse("slow_conv2d_cpu", input, BOOL)
     if not input.shape[1]:  # PyTorch's result then has no channels either
         sizes = _out_sizes(input, weight, stride, padding, dilation)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._dispatch.op import Scalar, op
+from jaxflow._dispatch.op import Scalar, op, overload
 
 from . import _xla
 from ._support import numbered
@@ -17,6 +17,11 @@ from ._support import numbered
 def clone(input, /):
     """The same elements in memory of their own."""
     return input
+
+
+overload(clone, "_to_copy", "ToCopyBackward0")
+overload(clone, "_copied", "CopyBackwards")
+overload(clone, "_as_strided_copied", "AsStridedBackward0_copy", layout="contiguous")
 
 
 @op(variants="", name="_not_before", differentiable=False)
@@ -53,6 +58,9 @@ def copy(input, src, /):
 def fill(input, value, /):
     """Every element replaced by ``value``."""
     return _filled(input, value)
+
+
+overload(fill, "_filled", numbered("Fill", 0, 1))
 
 
 @op(variants="", name="_assign", grad_name="FillBackward3", saves="none")

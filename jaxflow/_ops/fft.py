@@ -14,9 +14,9 @@ import jax.numpy as jnp
 from jax.lax import FftType
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.dtype import COMPLEX, FLOATING
+from jaxflow._core.dtype import FLOATING
 from jaxflow._core.geometry import empty_like_strides
-from jaxflow._dispatch.op import FOUND, Always, Out, op
+from jaxflow._dispatch.op import FOUND, OPS, Always, Out, op, overload
 
 from . import fft_layout
 from ._support import category, is_complex, scalar_name
@@ -125,8 +125,6 @@ def _complex_to_real(x, axes, lengths, forward):
 
 def _scaled(x, norm, forward, count):
     """``x``, which is divided by ``count`` if inverse, divided as ``norm`` says."""
-    if norm not in _NORMS:
-        raise RuntimeError(f'Invalid normalization mode: "{norm}"')
     if norm == "ortho":
         return x / math.sqrt(count) if forward else x * math.sqrt(count)
     if norm == "forward":
@@ -141,8 +139,6 @@ def _checked(length: int) -> int:
 
 
 def _transformed(name, kind, forward, x, axes, wanted, norm):
-    if norm is not None and not isinstance(norm, str):
-        raise TypeError(f"fft_{name}(): argument 'norm' must be str, not {type(norm).__name__}")
     if kind is not _complex_to_complex and not axes:
         raise RuntimeError(f"{name.rstrip('2n')}n must transform at least one axis")
     lengths = []
@@ -153,16 +149,21 @@ def _transformed(name, kind, forward, x, axes, wanted, norm):
         else:
             lengths.append(_checked(length))
             x = _resized(x, axis, length // 2 + 1 if halved else length)
+    if norm not in _NORMS:
+        raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+    if kind is _real_to_complex and is_complex(x):
+        raise RuntimeError(f"Only supports floating-point dtypes, but found: {scalar_name(x)}")
     return _scaled(kind(x, axes, tuple(lengths), forward), norm, forward, math.prod(lengths))
 
 
-def _prepared(name, kind, x):
-    if kind is _real_to_complex and category(x) == COMPLEX:
-        raise RuntimeError(
-            f"{name} expects a real input tensor, but got {scalar_name(x)}" if name[-1] == "t" else
-            f"rfftn expects a real-valued input tensor, but got {scalar_name(x)}" if name[0] == "r" else
-            f"Only supports floating-point dtypes, but found: {scalar_name(x)}"
-        )
+def _prepared(name, kind, x, norm):
+    if norm is not None and not isinstance(norm, str):
+        raise TypeError(f"fft_{name}(): argument 'norm' must be str, not {type(norm).__name__}")
+    if kind is _real_to_complex and is_complex(x):
+        if name[-1] == "t":
+            raise RuntimeError(f"{name} expects a real input tensor, but got {scalar_name(x)}")
+        if name[0] == "r":
+            raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {scalar_name(x)}")
     return _floating(x)
 
 
@@ -197,7 +198,7 @@ def _layout(name, kind, forward):
             if forward and len(dims) == 1:  # a conjugated copy is transformed
                 stride = empty_like_strides(size, stride)
             return fft_layout.complex_to_real(size, stride, dims, shape)
-        if name[:2] != "ih" or one:
+        if name[:2] != "ih" or len(dims) == 1:
             return fft_layout.real_to_complex(shape, stride, dims)
         # One dimension first; what comes out is conjugated, and the others are transformed.
         stride = fft_layout.real_to_complex(shape, stride, dims[-1:])
@@ -220,7 +221,7 @@ def _out(name, kind, forward):
 def _body(name, kind, forward):
     if name.endswith("t"):
         def body(input, /, n=None, dim=-1, norm=None):
-            x = _prepared(name, kind, input)
+            x = _prepared(name, kind, input, norm)
             axis = _axis(*_integers(name, "dim", dim, False), x.ndim)
             length = x.shape[axis] if n is None else _integers(name, "n", n, False)[0]
             if n is None and kind is _complex_to_real:
@@ -228,13 +229,13 @@ def _body(name, kind, forward):
             return _transformed(name, kind, forward, x, (axis,), (_checked(length),), norm)
     elif name.endswith("2"):
         def body(input, /, s=None, dim=(-2, -1), norm=None):
-            x = _prepared(name, kind, input)
+            x = _prepared(name, kind, input, norm)
             if dim is None:
                 raise TypeError(f"fft_{name}(): argument 'dim' must be tuple of ints, not NoneType")
             return _transformed(name, kind, forward, x, *_places(name, x.ndim, s, dim), norm)
     else:
         def body(input, /, s=None, dim=None, norm=None):
-            x = _prepared(name, kind, input)
+            x = _prepared(name, kind, input, norm)
             return _transformed(name, kind, forward, x, *_places(name, x.ndim, s, dim), norm)
     return body
 
@@ -279,6 +280,7 @@ _DETAILS = """
             twice, lengths below 1, an unknown ``norm``.
         IndexError: for a dimension that is not there."""
 
+
 def _conjugates(fn):
     """The body of an op whose results are the conjugates of those of the body ``fn``."""
     @functools.wraps(fn)
@@ -295,16 +297,19 @@ def _declare(name, prefix, form):
     fn.__doc__ = f"{what} {_FORMS[form]}{_DETAILS}"
     declared = dict(saves=_saves(kind, form == "fft"), layout=Always(_layout(name, kind, forward)),
                     out=_out(name, kind, forward))
+    one, half = form == "fft", prefix == "ih"
     # The inverse over one dimension of real numbers PyTorch shows conjugated: see `_api.fourier`.
-    shown = prefix in ("i", "ih") and form == "fft"
-    if shown:
+    if half or name == "ifft":
         op(name=f"_conjugated_{name}", variants="", grad_name=_NODES[_real_to_complex], **declared
            )(_conjugates(fn))
-    if not shown or kind is _complex_to_complex:
-        shown = shown or name in ("ihfft2", "ihfftn")
-        op(namespace="fft", variants="" if shown else "function out", grad_name=_NODES[kind], **declared)(fn)
+    if not (half and one):
+        # Over several it transforms what it has conjugated along the others.
+        op(namespace="fft", variants="" if half or name in ("fft", "ifft") else "function out",
+           grad_name=_NODES[_complex_to_complex if half else kind], **declared)(fn)
 
 
 for _prefix in _DOMAINS:
     for _form in _FORMS:
         _declare(_form if not _prefix else _prefix + _form, _prefix, _form)
+
+overload(OPS["fft"], "_fft_of_reals", _NODES[_real_to_complex])

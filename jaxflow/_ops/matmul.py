@@ -40,6 +40,17 @@ def contract(a, b, axes_a, axes_b):
     return jax.lax.dot_general(a, b, ((axes_a, axes_b), ((), ())), precision=HIGHEST)
 
 
+def size_at(x, d):
+    """The size of dimension ``d``. IndexError where there is none."""
+    if d < x.ndim:
+        return x.shape[d]
+    if not x.ndim:
+        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+    raise IndexError(
+        f"Dimension out of range (expected to be in range of [-{x.ndim}, {x.ndim - 1}], but got {d})"
+    )
+
+
 def expand_to(x, shape):
     """``x`` broadcast to ``shape``, refused as PyTorch's ``expand`` refuses."""
     if x.ndim > len(shape):
@@ -381,12 +392,7 @@ def _check_add_dtypes(input, batch1, batch2) -> None:
 @op(variants=_ADD, out=EXACT)
 def baddbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * batch1 @ batch2`` for each matrix of the batch."""
-    if batch2.ndim < 3:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [-{batch2.ndim}, "
-            f"{batch2.ndim - 1}], but got 2)"
-        )
-    start = expand_to(input, (*batch1.shape[:2], batch2.shape[2]))
+    start = expand_to(input, (size_at(batch1, 0), size_at(batch1, 1), size_at(batch2, 2)))
     _check_add_dtypes(input, batch1, batch2)
     _check_bmm(batch1, batch2)
     refuse("baddbmm", input, BOOL)

@@ -15,7 +15,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.promotion import can_cast
-from jaxflow._dispatch.op import EXACT, Out, op
+from jaxflow._dispatch.op import EXACT, Out, op, overload
 
 from ._support import (
     added_to_zero,
@@ -422,6 +422,10 @@ def vector_norm_op(input, /, ord=2, dim=None, keepdim=False, *, dtype=None):
         _refuse_empty_norm(input, ord, dim, dims)
     x = as_dtype(input, dtype)
     return vector_norm(x, ord, dims, keepdim).astype(_real_dtype(x))
+
+
+#: The norm of PyTorch's older names, over given dimensions and over all.
+overload(vector_norm_op, "_norm", lambda numbers, dim, **others: f"NormBackward{0 if dim is None else 1}")
 
 
 def _refuse_empty_norm(input, ord, dim, dims):

@@ -9,11 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER, from_numpy_dtype
-from jaxflow._core.promotion import promote_types
-from jaxflow._dispatch.op import EXACT, EXPECTED, Out, Tensor, op
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._dispatch.op import EXACT, EXPECTED, Out, op
 
-from ._layouts import differences
+from ._layouts import of_parts
 from ._support import (
     added_to_zero,
     as_dtype,
@@ -167,35 +166,11 @@ def cummin(input, /, dim):
     return _cumulative_extreme("cummin", jnp.less_equal, input, dim)
 
 
-@op(variants="function method out", grad_name="SubBackward0", saves="none", out=EXPECTED, layout=differences)
-def diff(input, /, n=1, dim=-1, prepend: Tensor = None, append: Tensor = None):
-    """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
-    if input.ndim == 0:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
-    axis = wrap_dim(dim, input.ndim)
-    for piece in (prepend, append):
-        if piece is not None and piece.ndim != input.ndim:
-            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
-    for piece in (prepend, append):
-        for d, size in enumerate(() if piece is None else piece.shape):
-            if d != axis and size != input.shape[d]:
-                raise RuntimeError(
-                    "diff expects the shape of tensor to prepend or append to match that of input except "
-                    f"along the differencing dimension; input.size({d}) = {input.shape[d]}, but got "
-                    f"tensor.size({d}) = {size}"
-                )
-    if n == 0:
-        return input
-    parts = [x for x in (prepend, input, append) if x is not None]
-    if len(parts) > 1:
-        found = functools.reduce(promote_types, [from_numpy_dtype(part.dtype) for part in parts])
-        x = jnp.concatenate([as_dtype(part, found) for part in parts], axis)
-    else:
-        x = input
-    size = x.shape[axis]
-    for _ in range(min(n, size)):
+@op(name="_diff", variants="", grad_name="SubBackward0", saves="none", out=EXPECTED, layout=of_parts)
+def diff(input, /, n, axis):
+    """The differences of neighbours along ``axis``, taken ``n`` times; exclusive or for bools."""
+    x = input
+    for _ in range(n):
         length = x.shape[axis]
         later = jax.lax.slice_in_dim(x, 1, length, axis=axis)
         earlier = jax.lax.slice_in_dim(x, 0, length - 1, axis=axis)

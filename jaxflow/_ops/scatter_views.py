@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import jax.numpy as jnp
-import numpy as np
-
 from jaxflow._core.cast import cast
-from jaxflow._core.geometry import contiguous_strides
-from jaxflow._dispatch.op import EXACT, Out, Scalar, op
+from jaxflow._dispatch.op import EXACT, Out, op
 
 from .views import VIEWS, Geometry, contiguous
 
@@ -50,19 +46,3 @@ def diagonal_scatter(input, src, /, offset=0, dim1=0, dim2=1):
 def as_strided_scatter(input, src, /, geometry, size, stride, storage_offset):
     """``input``, whose elements lie as ``geometry`` says, with the elements of a strided layout replaced."""
     return _written(input, src, VIEWS["as_strided"](Geometry(*geometry), size, stride, storage_offset))
-
-
-@op(name="_fill_diagonal", variants="", saves="none", grad_name="FillDiagonalBackward0")
-def fill_diagonal(input, /, wrap, fill_value: Scalar = 0):
-    """``input`` with a number on its main diagonal; ``wrap`` goes on below in a tall matrix."""
-    if input.ndim < 2:
-        raise RuntimeError("dimensions must larger than 1")
-    if input.ndim > 2 and any(n != input.shape[0] for n in input.shape):
-        raise RuntimeError("all dimensions of input must be of equal length")
-    step = sum(contiguous_strides(input.shape))
-    if wrap and input.ndim == 2:
-        at = np.arange(0, input.size, step)
-    else:
-        at = np.arange(min(input.shape)) * step
-    value = cast(jnp.asarray(fill_value), input.dtype)
-    return input.reshape(-1).at[at].set(value).reshape(input.shape)

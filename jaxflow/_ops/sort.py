@@ -12,7 +12,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._core.promotion import promote_types
-from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op
+from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op, overload
 
 from ._support import at_least_1d, is_bool, is_complex, refuse, wrap_dim
 from .order import argsort as order_of
@@ -34,6 +34,9 @@ def sort(input, /, *, dim=-1, descending=False):
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
     axis = wrap_dim(dim, input.ndim)
     return _sorted_with(input, axis, lambda x: order_of(x, axis, descending))
+
+
+overload(sort, "_sort_stable", "SortBackward1")
 
 
 @op(variants="function method out", returns=("values", "indices"), saves="own", out=EXACT)

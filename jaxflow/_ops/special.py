@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import jax.scipy.special as jsp
 import numpy as np
 
-from jaxflow._core.dtype import COMPLEX
+from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._dispatch.op import Out, Underived, op
 
 from ._polynomials import ERFCX
-from ._support import is_complex, needs_single, refuse, wide, with_partials
+from ._support import is_complex, needs_single, numbered_of_two, refuse, wide, with_partials
 from .bessel import in_double, polynomial
 from .pointwise import declare_unary
 
@@ -209,7 +209,12 @@ def polygamma(input, /, n):
     return _polygamma(n, input)
 
 
-@op(promote="int_to_float", aliases=("special.multigammaln",))
+def _no_bool(input):
+    if input[0].category == BOOL:
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
+
+
+@op(promote="int_to_float", aliases=("special.multigammaln",), check=_no_bool)
 def mvlgamma(input, /, p):
     """The logarithm of the multivariate gamma function of dimension ``p``."""
     if p < 1:
@@ -242,6 +247,8 @@ _SPECIAL_ROWS = (
 )
 #: PyTorch makes this one of others, and copies it into ``out=``.
 _COPIED = Out(recorded=True)
+# What PyTorch computes last of those that have no node of their own.
+_NODES = {"ndtr": "MulBackward1"}
 # Of these PyTorch has no kernels for half precision.
 _SINGLE = ("ndtri", "log_ndtr")
 
@@ -249,7 +256,7 @@ for _name, _fn, _saves, _doc in _SPECIAL_ROWS:
     declare_unary(_name, _fn, _doc, complex_kernel=f"{_name}_cpu", promote="int_to_float",
                   check=needs_single(f"{_name}_cpu") if _name in _SINGLE else None, namespace="special",
                   variants="function out", saves=_saves, out=_COPIED if _name == "ndtr" else None,
-                  grad_name=f"Special{_name.title().replace('_', '')}Backward0")
+                  grad_name=_NODES.get(_name, f"Special{_name.title().replace('_', '')}Backward0"))
 
 declare_unary("erfcx", in_double("erfcx", _erfcx), "``exp(input ** 2)`` times `erfc`, without underflow.",
               promote="int_to_float", namespace="special", variants="function out", saves=_BOTH,
@@ -257,7 +264,7 @@ declare_unary("erfcx", in_double("erfcx", _erfcx), "``exp(input ** 2)`` times `e
 
 
 @op(promote="int_to_float", namespace="special", variants="function out",
-    grad_name="SpecialZetaBackward0", numbers="input other", check=needs_single("zeta_cpu"),
+    grad_name=numbered_of_two("SpecialZeta"), numbers="input other", check=needs_single("zeta_cpu"),
     underived=Underived(NotImplementedError, "the derivative for 'zeta' is not implemented.", operand=0,
                         forward="Trying to use forward AD with special_zeta that does not support it."))
 def zeta(input, other, /):

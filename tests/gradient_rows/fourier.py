@@ -14,7 +14,8 @@ def _both(transform, **options):
 
 
 ROWS = {
-    "fft": row(lambda x: fft.fft(x, 5, norm="ortho"), X),
+    "fft": _both(fft.fft, n=5, norm="ortho"),
+    "fft/real": row(lambda x: fft.fft(x, 5, norm="ortho"), X),
     "fft/complex": row(lambda x: fft.fft(x, dim=0), X, dtype="complex128"),
     "ifft": _both(fft.ifft, n=3),
     "rfft": row(lambda x: fft.rfft(x, norm="forward"), X),
@@ -23,6 +24,9 @@ ROWS = {
     "_conjugated_ifft": row(lambda x: fft.ifft(x, 5), X),
     "_conjugated_ihfft": row(fft.ihfft, X),
     "fft2": row(lambda x: fft.fft2(x, (3, 2)), X),
+    "_ifft_conjugate": row(fft.ifft, X),
+    "_ihfft2_conjugate": row(lambda x: fft.ihfft2(x, dim=(0,)), X),
+    "_ihfftn_conjugate": row(lambda x: fft.ihfftn(x, dim=(1,), norm="forward"), X),
     "ifft2": _both(fft.ifft2),
     "rfft2": row(fft.rfft2, X),
     "irfft2": _both(fft.irfft2),

@@ -39,7 +39,6 @@ ROWS = {
     # writing
     "_assign": row(lambda x, y: _assigned(x * 1, 0, y[0, 0]), X, X),
     "_assign/number": row(lambda x: _assigned(x * 1, (slice(None), 1), 0.5), X),
-    "_fill_diagonal": row(lambda x: (x * 1).fill_diagonal_(0.5), X),
     "_index_put": row(lambda x, y: _assigned(x * 1, ([1, 0], [0, 2]), y[0, :2]), X, X),
     "_index_put/accumulate": row(
         lambda x, y: torch.index_put(x, (index(1, 1), index(0, 0)), y, accumulate=True), X, (2,)

@@ -21,7 +21,7 @@ ROWS = {
     "cummin": row(lambda x: x.cummin(1).values, X),
     "cumprod": row(lambda x: x.cumprod(1), X),
     "cumsum": row(lambda x: x.cumsum(0), X),
-    "diff": row(lambda x: torch.diff(x, dim=1), X),
+    "_diff": row(lambda x: torch.diff(x, dim=1), X),
     "dist": row(lambda x, y: torch.dist(x, y, 3), X, X),
     "kthvalue": row(lambda x: x.kthvalue(2, 1).values, X),
     "log_softmax": row(lambda x: x.log_softmax(1), X),
