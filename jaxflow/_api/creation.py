@@ -90,7 +90,7 @@ def check_size(name: str, size: tuple[int, ...]) -> None:
 
 
 _MISMATCH = "dtype {result} does not match dtype of out parameter ({out})"
-_FITTED, _LINE = Out(_MISMATCH), Out(_MISMATCH, lost=True)
+_FITTED, _FITTED_LOST = Out(_MISMATCH), Out(_MISMATCH, lost=True)
 #: What fills a tensor of a given size gives ``out`` that size, as a matter of course.
 SIZED = Out(_MISMATCH, resizes=True)
 
@@ -274,18 +274,15 @@ def _range_size(start: Any, end: Any, step: Any, inclusive: bool) -> int:
     return math.ceil((end - start) / step)
 
 
-def _in_line(t: Tensor, out: Tensor | None, requires_grad: bool, name: str, *ends: Any) -> Tensor:
-    """As `_finish`; an ``out`` of as many elements is filled row by row in the shape that it has.
-
-    It requires grad if one of ``ends`` does, but has no derivative.
-    """
+def _in_line(t: Tensor, ends: tuple, out: Tensor | None, requires_grad: bool, name: str) -> Tensor:
+    """As `_finish`; an ``out`` of as many elements is filled row by row in the shape that it has."""
     if out is None:
         return finished(t, requires_grad, name)
     if out._aval.numel == t._aval.numel:
         t = t.reshape(out._aval.shape)
-    ends = tuple(end for end in ends if isinstance(end, Tensor))
-    t = without_derivative(t, f"aten::{name}", *ends)
-    return write_out(name, out, t, ends, rule=_LINE)
+    operands = tuple([end for end in ends if isinstance(end, Tensor)])
+    t = without_derivative(t, f"aten::{name}", *operands)
+    return write_out(name, out, t, operands, rule=_FITTED_LOST if operands else _FITTED)
 
 
 def _range(name, start, end, step, inclusive, out, dtype, device, requires_grad):
@@ -303,7 +300,7 @@ def _range(name, start, end, step, inclusive, out, dtype, device, requires_grad)
         start, end, step = int(start), int(end), int(step)
     size = _range_size(start, end, step, inclusive)
     t = apply(OPS["_arange"], (start, step), (size, kind, device_of(device)))
-    return _in_line(t, out, requires_grad, name)
+    return _in_line(t, (), out, requires_grad, name)
 
 
 @composite("function")
@@ -364,7 +361,8 @@ def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dty
     """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
     kind = _line_dtype("linspace", dtype, out, start, end)
     static = (_check_steps("linspace", start, end, steps), kind, device_of(device))
-    return _in_line(apply(OPS["_linspace"], (start, end), static), out, requires_grad, "linspace", start, end)
+    t = apply(OPS["_linspace"], (start, end), static)
+    return _in_line(t, (start, end), out, requires_grad, "linspace")
 
 
 @composite("function")
@@ -374,7 +372,8 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tenso
     """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``."""
     kind = _line_dtype("logspace", dtype, out, start, end)
     static = (_check_steps("logspace", start, end, steps), base, kind, device_of(device))
-    return _in_line(apply(OPS["_logspace"], (start, end), static), out, requires_grad, "logspace", start, end)
+    t = apply(OPS["_logspace"], (start, end), static)
+    return _in_line(t, (start, end), out, requires_grad, "logspace")
 
 
 @composite("function")

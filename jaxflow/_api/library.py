@@ -61,10 +61,10 @@ def native_group_norm(
 
 def _with_statistics(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
-    running_var: Tensor | None, training: bool, momentum: float, eps: float,
+    running_var: Tensor | None, training: bool, momentum: float, eps: float, entry: str = "",
 ) -> tuple[Tensor, Tensor, Tensor]:
     out, mean, var = normalized_batch(
-        input, running_mean, running_var, weight, bias, training, momentum, eps)
+        input, running_mean, running_var, weight, bias, training, momentum, eps, entry)
     dtype = next((p.dtype for p in (weight, running_mean) if p is not None), input.dtype)
     if mean is None:
         return out, *(empty(0, dtype=dtype, device=input.device) for _ in range(2))
@@ -96,7 +96,8 @@ def _native_batch_norm_legit(
     given = dict(zip(names, rest), **named)
     if set(given) != set(names) or len(rest) > len(names):
         raise invalid_combination("_native_batch_norm_legit", (input, weight, bias, *rest), named)
-    result = _with_statistics(input, weight, bias, **given)
+    entry = "_alone" if given["running_mean"] is None and given["training"] else "_legit"
+    result = _with_statistics(input, weight, bias, **given, entry=entry)
     return _into("_native_batch_norm_legit", out, result)
 
 
@@ -110,7 +111,9 @@ def _batch_norm_with_update(
         raise RuntimeError("Overloaded torch operator invoked from Python failed to match any schema:\n"
                            f"aten::_batch_norm_with_update() takes no {', '.join(named)}")
     kept = empty(0, dtype=dtypes.uint8, device=input.device)
-    return *_with_statistics(input, weight, bias, running_mean, running_var, True, momentum, eps), kept
+    result = _with_statistics(
+        input, weight, bias, running_mean, running_var, True, momentum, eps, "_with_update")
+    return *result, kept
 
 
 # ------------------------------------------------------------------------------ dropout and softmax

@@ -11,6 +11,7 @@ from jaxflow._dispatch.columns import lay_in_columns
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import EXACT, OPS, Out
+from jaxflow._dispatch.outputs import check_dtype
 from jaxflow._dispatch.publish import function_of, return_type, write_out
 
 from .creation import eye
@@ -118,6 +119,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
             "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
             f"{first.scalar_name} and y of type {second.scalar_name} instead"
         )
+    if out is not None:
+        check_dtype(_VECDOT, first, out._aval.dtype, (x, y))
     result = x.vdot(y) if x.dim() == y.dim() == 1 else (x.conj() * y).sum(dim)
     return given_out("linalg_vecdot", out, result, (x, y), rule=_VECDOT)
 

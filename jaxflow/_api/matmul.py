@@ -118,6 +118,11 @@ def bilinear(
     Raises:
         RuntimeError: for sizes that do not fit.
     """
+    operands = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
+    kinds = {name: x._aval.dtype for name, x in operands.items() if x is not None}
+    if len(set(kinds.values())) > 1:
+        raise RuntimeError("All tensors must have the same dtype, got "
+                           + ", ".join(f"{name}: {kind.c_name}" for name, kind in kinds.items()))
     out = apply(OPS["_bilinear"], (input1, input2, weight))
     if bias is None:
         return out
@@ -234,6 +239,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
             result = matmul(result, t)
     else:
         result = apply(OPS["_einsum"], tuple(tensors), (",".join(terms) + "->" + keep, "auto"))
+    result = result.view(result._aval.shape)  # in PyTorch without the dimensions that vectors got
     rule = Out("multi_dot(): expected out tensor to have dtype {result_c} but got {out_c}")
     return given_out("multi_dot", out, result, tuple(tensors), rule=rule)
 

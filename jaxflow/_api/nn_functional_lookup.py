@@ -8,7 +8,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.door import apply, share
 from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS
@@ -172,17 +172,22 @@ def embedding_bag(
             rows = rows.masked_fill(~counts_for.unsqueeze(1), float("-inf"))
         lowest = rows.new_full((bags, size), float("-inf"))
         best = lowest.scatter_reduce(0, bag.unsqueeze(1).expand(-1, size), rows, "amax")
-        return hold_also(best.masked_fill(best == float("-inf"), 0), *saved)
+        return _bagged(best.masked_fill(best == float("-inf"), 0), *saved)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
     if counts_for is not None:
         rows = rows * counts_for.unsqueeze(1).to(rows.dtype)
     total = rows.new_zeros((bags, size)).index_add(0, bag, rows)
     if mode == "sum":
-        return hold_also(total, *saved)
+        return _bagged(total, *saved)
     ones = rows.new_ones((index.shape[0],)) if counts_for is None else counts_for.to(rows.dtype)
     count = rows.new_zeros((bags,)).index_add(0, bag, ones)
-    return hold_also(total / count.clamp_min(1).unsqueeze(1), *saved)
+    return _bagged(total / count.clamp_min(1).unsqueeze(1), *saved)
+
+
+def _bagged(result: Tensor, *saved: Tensor | None) -> Tensor:
+    """The result under PyTorch's node, which saved these."""
+    return hold_also(share(OPS["_bagged"], result), *saved)
 
 
 def _name_of(offsets: object) -> str:

@@ -56,9 +56,12 @@ def _move(averages: Sequence[tuple], momentum: float, *, counted: bool = True) -
 
 def normalized_batch(
     input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None,
-    bias: Tensor | None, training: bool, momentum: float, eps: float,
+    bias: Tensor | None, training: bool, momentum: float, eps: float, entry: str = "",
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """`batch_norm` of any number of values, and in training the batch's means and biased variances."""
+    """`batch_norm` of any number of values, and in training the batch's means and biased variances.
+
+    ``entry`` names which of PyTorch's entries was called, if it was not that of ``batch_norm``.
+    """
     shape = input._aval.shape
     if input._aval.numel == 0:
         # Nothing to normalise, and no statistics to move.
@@ -79,8 +82,8 @@ def normalized_batch(
     wrap_dim(1, len(shape))
     if not training:
         operands = (input, running_mean, running_var, weight, bias)
-        return apply(OPS["_batch_norm_eval"], operands, (float(eps),)), None, None
-    out, mean, var = apply(OPS["_batch_norm_train"], (input, weight, bias), (float(eps),))
+        return apply(OPS["_batch_norm_eval" + entry], operands, (float(eps),)), None, None
+    out, mean, var = apply(OPS["_batch_norm_train" + entry], (input, weight, bias), (float(eps),))
     count = shape[0] * math.prod(shape[2:])
     averages = (running_mean, mean, 1.0), (running_var, var, count / max(count - 1, 1))
     _move(averages, momentum, counted=False)  # nor does PyTorch's kernel: nodes that saved them go on

@@ -207,6 +207,9 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
             "where(): argument 'condition' (position 1) must be Tensor, not "
             f"{type(condition).__name__}"
         )
+    if condition._aval.dtype not in (dtypes.bool, dtypes.uint8):
+        raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
+                           f"{condition._aval.dtype.scalar_name}")
     if condition._aval.dtype is dtypes.uint8:
         warnings.warn(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a "

@@ -25,7 +25,7 @@ from jaxflow._dispatch.inplace import apply_inplace, check_recorded
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import EXACT, OPS, Op, Out
 from jaxflow._dispatch.viewing import apply_joint_view
-from jaxflow._dispatch.watch import Watch, run_under
+from jaxflow._dispatch.watch import Watch, check_call, run_under
 
 from .construct import put
 from .forms import given_out, invalid_combination
@@ -114,8 +114,6 @@ def _scatter(run, input: Tensor, dim: int, index: Tensor, src: Any, reduce: str 
         index._aval.ndim == 0)) else "value"
     if isinstance(src, Tensor) and kind == "value" and src._aval.ndim == 0:
         src = src.to(input._aval.dtype)
-    if kind == "value" and not isinstance(src, Tensor) and index._aval.numel:
-        check_fits(src, input._aval.dtype)
     args = (input, index, src)
     if reduce is None:
         op = OPS["scatter_" + kind]
@@ -132,10 +130,17 @@ def _scatter(run, input: Tensor, dim: int, index: Tensor, src: Any, reduce: str 
 
 
 def _in_range(run, op: Op, args: tuple, static: tuple) -> Tensor:
+    input, index, src = args
     if run is apply_inplace:
         check_recorded(args)
     watch = Watch()
-    OPS["scatter_add"].guard(watch, args, static)
+    try:
+        OPS["scatter_add"].guard(watch, args, static)
+        if not isinstance(src, Tensor) and index._aval.numel:
+            check_fits(src, input._aval.dtype)
+    except Exception:
+        check_call(run is apply_inplace, op, args, static)
+        raise
     return run_under(watch, run, op, args, static)
 
 

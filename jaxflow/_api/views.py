@@ -15,6 +15,7 @@ from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, plan_of
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.publish import function_of
 from jaxflow._dispatch.viewing import apply_view, retyped
 from jaxflow._dispatch.views import is_marked
 from jaxflow._ops import pieces
@@ -290,6 +291,13 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Sequence[int], stride: 
     where = tuple(plan_of(input).geometry)
     static = (where, ints((size,)), ints((stride,)), storage_offset)
     return apply(OPS["_as_strided_scatter"], (input, src), static)
+
+
+@composite("function")
+def view_copy(input: Tensor, size: Any = None, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+    """The elements in another shape, or their bytes as another dtype, in memory of their own."""
+    bits = dtype is not None or isinstance(size, dtypes.dtype)  # which have no derivative
+    return function_of(OPS["view_copy"])(input.detach() if bits else input, size, dtype=dtype, out=out)
 
 
 @composite("function")

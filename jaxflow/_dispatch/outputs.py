@@ -8,16 +8,17 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
 from jaxflow._core.levels import LEVELS
-from jaxflow._core.tensor import Tensor
+from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._core.warning import warn_once
 
 from .door import apply
 from .forward import is_dual
+from .history import history_rows
 from .inplace import apply_together, check_apart, check_writable
 from .not_derived import without_derivative
 from .op import OPS, Op, Out
 from .state import state
-from .viewing import alias
+from .viewing import alias, show
 from .writes import write
 
 _ANY = Out()
@@ -109,7 +110,12 @@ def _put(out: Tensor, result: Tensor, args: tuple, rule: Out) -> None:
         copied = rule.copied if isinstance(rule.copied, bool) else rule.copied(args)
         if copied or (rule.rows and out._aval.numel):
             result._stride = None
-        out.set_(result)
+        if result._grad_fn is None:
+            out.set_(result)
+        else:
+            cell = version_cell(out)
+            show(out, result, (list.__setitem__, cell, 0, cell[0] + 1),
+                 *history_rows(out, result._grad_fn, result._output_nr))
     else:
         write(out, result)
 

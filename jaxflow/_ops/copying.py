@@ -21,6 +21,7 @@ def clone(input, /):
 
 overload(clone, "_to_copy", "ToCopyBackward0")
 overload(clone, "_copied", "CopyBackwards")
+overload(clone, "_bagged", "EmbeddingBagBackward0")
 overload(clone, "_as_strided_copied", "AsStridedBackward0_copy", layout="contiguous")
 
 

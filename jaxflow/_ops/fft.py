@@ -26,12 +26,13 @@ _NORMS = (None, "backward", "ortho", "forward")
 
 
 def _floating(x):
-    """``x`` as PyTorch's transforms take it: integers in the default dtype, no half precision."""
-    if category(x) < dtypes.FLOATING:
-        return x.astype(dtypes.get_default_dtype().np)
-    if x.dtype.itemsize == 2:
+    """``x`` as PyTorch's transforms take it: integers in the default dtype."""
+    return x.astype(dtypes.get_default_dtype().np) if category(x) < dtypes.FLOATING else x
+
+
+def _refuse_half(x) -> None:
+    if x.dtype.itemsize == 2 and category(x) == dtypes.FLOATING:
         raise RuntimeError(f"Unsupported dtype {scalar_name(x)}")
-    return x
 
 
 def _complex(x):
@@ -145,10 +146,12 @@ def _transformed(name, kind, forward, x, axes, wanted, norm):
     for i, (axis, length) in enumerate(zip(axes, wanted, strict=True)):
         halved = kind is _complex_to_real and i == len(axes) - 1
         if length == -1:
-            lengths.append(_checked(2 * (x.shape[axis] - 1) if halved else x.shape[axis]))
+            have = _checked(x.shape[axis])
+            lengths.append(_checked(2 * (have - 1)) if halved else have)
         else:
             lengths.append(_checked(length))
             x = _resized(x, axis, length // 2 + 1 if halved else length)
+    _refuse_half(x)
     if norm not in _NORMS:
         raise RuntimeError(f'Invalid normalization mode: "{norm}"')
     if kind is _real_to_complex and is_complex(x):
@@ -159,6 +162,8 @@ def _transformed(name, kind, forward, x, axes, wanted, norm):
 def _prepared(name, kind, x, norm):
     if norm is not None and not isinstance(norm, str):
         raise TypeError(f"fft_{name}(): argument 'norm' must be str, not {type(norm).__name__}")
+    if name[-1] == "t":
+        _refuse_half(x)
     if kind is _real_to_complex and is_complex(x):
         if name[-1] == "t":
             raise RuntimeError(f"{name} expects a real input tensor, but got {scalar_name(x)}")

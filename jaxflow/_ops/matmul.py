@@ -325,19 +325,24 @@ def _wide_product(a, b, contracted, batch=((), ())):
 @op(variants=_ADD, out=EXACT)
 def addmm(input, mat1, mat2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * mat1 @ mat2``; with ``beta`` 0 the input's values do not matter."""
+    _check_addmm_dtypes(input, mat1, mat2)
     for name, x in (("mat1", mat1), ("mat2", mat2)):
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
     return _addmm(input, mat1, mat2, beta, alpha)
 
 
-def _addmm(input, mat1, mat2, beta, alpha):
-    for name, x in (("mat1", mat1), ("self", input)):
+def _check_addmm_dtypes(input, mat1, mat2) -> None:
+    for name, x in (("self", input), ("mat1", mat1)):
         if x.dtype != mat2.dtype:
             raise RuntimeError(
                 f"{name} and mat2 must have the same dtype, but got {scalar_name(x)} and "
                 f"{scalar_name(mat2)}"
             )
+
+
+def _addmm(input, mat1, mat2, beta, alpha):
+    _check_addmm_dtypes(input, mat1, mat2)
     shape = (mat1.shape[0], mat2.shape[1])
     check_mm_sizes(mat1.shape, mat2.shape)
     start = expand_to(input, shape)
@@ -502,10 +507,6 @@ def bilinear(input1, input2, weight, /):
                 f"{size}"
             )
     dtype = input1.dtype
-    if not input2.dtype == weight.dtype == dtype:
-        one, two, third = (C_NAMES[x.dtype.name] for x in (input1, input2, weight))
-        raise RuntimeError(
-            f"All tensors must have the same dtype, got input1: {one}, input2: {two}, weight: {third}")
     input1, input2, weight = wide(input1), wide(input2), wide(weight)
     half = contract(input1, weight, (input1.ndim - 1,), (1,))  # (..., o, j)
     return (half * input2[..., None, :]).sum(-1).astype(dtype)

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
-from jaxflow._dispatch.op import Scalar, op
+from jaxflow._dispatch.op import Scalar, op, overload
 
 from ._support import as_dtype, wide
 from ._window import channels_first, channels_last
@@ -256,6 +256,13 @@ def batch_norm_eval(input, mean, var, weight=None, bias=None, /, *, eps):
     )
     y = (x - _channelwise(centre, input.ndim)) * _channelwise(scale, input.ndim)
     return _affine(y, _channelwise(weight, input.ndim), _channelwise(bias, input.ndim), input.dtype)
+
+
+# PyTorch's other entries to these, whose nodes show which it was.
+for _name, _node in (("legit", "NativeBatchNormLegitBackward0"), ("alone", "NativeBatchNormLegitBackward1"),
+                     ("with_update", "BatchNormWithUpdateBackward0")):
+    overload(batch_norm_train, f"_batch_norm_train_{_name}", _node)
+overload(batch_norm_eval, "_batch_norm_eval_legit", "NativeBatchNormLegitBackward0")
 
 
 @op(name="_running", variants="", differentiable=False)

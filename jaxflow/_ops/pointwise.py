@@ -103,18 +103,18 @@ for _name, _fn, _refusal, _aliases, _doc in _STEP_ROWS:
 
 
 def _round_name(numbers, decimals):
-    return "RoundBackward1" if decimals else "RoundBackward0"
+    return "RoundBackward0" if decimals is None else "RoundBackward1"
 
 
 @op(promote="default", saves="none", grad_name=_round_name, aliases=("special.round",), out=FOUND)
-def round(input, /, *, decimals=0):
-    """Each element rounded to ``decimals`` decimals, halves to even."""
+def round(input, /, *, decimals=None):
+    """Each element rounded to ``decimals`` decimals (none), halves to even."""
     refuse("round_vml_cpu", input, BOOL, COMPLEX)
     if is_integral(input):
         if decimals:
             refuse("round_cpu", input, 1)
         return input
-    if decimals == 0:
+    if not decimals:
         return jnp.round(input)
     scale = jnp.asarray(10.0 ** (decimals if decimals > 0 else -decimals), input.dtype)
     if decimals > 0:
