@@ -461,7 +461,7 @@ def diagonal_copy(input: Tensor, offset: _Any = 0, dim1: _Any = 0, dim2: _Any = 
     """A copy of what `diagonal` shows."""
 def diagonal_scatter(input: Tensor, src: Tensor, offset: _Any = 0, dim1: _Any = 0, dim2: _Any = 1) -> Tensor:
     """``input`` with the diagonal of two dimensions replaced by ``src``."""
-def diff(input: Tensor, n: _Any = 1, dim: _Any = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
 def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithmic derivative of the gamma function."""
@@ -1103,9 +1103,9 @@ def roll(input: Tensor, shifts: _Any, dims: _Any = ...) -> Tensor:
     """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``."""
 def rot90(input: Tensor, k: _Any = 1, dims: _Any = ...) -> Tensor:
     """The plane of ``dims`` turned by ``k`` quarters, from the first dimension to the second."""
-def round(input: Tensor, *, decimals: _Any = 0, out: Tensor | None = None) -> Tensor:
-    """Each element rounded to ``decimals`` decimals, halves to even."""
-def round_(input: Tensor, *, decimals: _Any = 0) -> Tensor:
+def round(input: Tensor, *, decimals: _Any = None, out: Tensor | None = None) -> Tensor:
+    """Each element rounded to ``decimals`` decimals (none), halves to even."""
+def round_(input: Tensor, *, decimals: _Any = None) -> Tensor:
     """``input.round_(...)``."""
 def row_stack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors joined row by row, along dimension 0; vectors are rows."""

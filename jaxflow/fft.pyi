@@ -18,7 +18,7 @@ from jaxflow._core.tensor import _aminmax_result as _aminmax_result, _cummax_res
 
 
 
-def fft(input: Tensor, n: _Any = None, dim: _Any = -1, norm: _Any = None, *, out: Tensor | None = None) -> Tensor:
+def fft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
     """The discrete Fourier transform of one dimension; ``n`` cuts it off or fills it up with zeros before."""
 def fft2(input: Tensor, s: _Any = None, dim: _Any = ..., norm: _Any = None, *, out: Tensor | None = None) -> Tensor:
     """The discrete Fourier transform of two dimensions; ``s`` cuts them off or fills them up with zeros before."""

@@ -146,12 +146,13 @@ def on_jaxflow(fn):
     return adapted
 
 
-def tolerance(key, dtype):
-    """torch's own ``(rtol, atol)``: the dtype's, or what its tests of values allow the record."""
+def tolerance(key, dtype, devices=("cpu",)):
+    """torch's own ``(rtol, atol)``: the dtype's, or what its tests of values on ``devices`` allow the record."""
     dtype = getattr(torch, dtype) if isinstance(dtype, str) else dtype
     rtol, atol = torch.testing._comparison.default_tolerances(dtype)
     for test in ("test_noncontiguous_samples", "test_variant_consistency_eager", "test_compare_cpu"):
-        for decorator in record(key).get_decorators("TestCommon", test, "cpu", dtype, {}):
+        for decorator in [d for device in devices
+                          for d in record(key).get_decorators("TestCommon", test, device, dtype, {})]:
             override = getattr(decorator, "d", {}).get(dtype)
             if override is None:
                 continue

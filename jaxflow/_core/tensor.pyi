@@ -473,7 +473,7 @@ class Tensor:
         """The diagonal of two dimensions as a new last one; a view."""
     def diagonal_scatter(self, src: Tensor, offset: _Any = 0, dim1: _Any = 0, dim2: _Any = 1) -> Tensor:
         """``input`` with the diagonal of two dimensions replaced by ``src``."""
-    def diff(self, n: _Any = 1, dim: _Any = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+    def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
         """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
     def digamma(self) -> Tensor:
         """The logarithmic derivative of the gamma function."""
@@ -1148,10 +1148,10 @@ class Tensor:
         """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``."""
     def rot90(self, k: _Any = 1, dims: _Any = ...) -> Tensor:
         """The plane of ``dims`` turned by ``k`` quarters, from the first dimension to the second."""
-    def round(self, *, decimals: _Any = 0) -> Tensor:
-        """Each element rounded to ``decimals`` decimals, halves to even."""
-    def round_(self, *, decimals: _Any = 0) -> Tensor:
-        """Each element rounded to ``decimals`` decimals, halves to even."""
+    def round(self, *, decimals: _Any = None) -> Tensor:
+        """Each element rounded to ``decimals`` decimals (none), halves to even."""
+    def round_(self, *, decimals: _Any = None) -> Tensor:
+        """Each element rounded to ``decimals`` decimals (none), halves to even."""
     def row_indices(self) -> Tensor:
         """RuntimeError: only tensors of sparse column compressed layout have this."""
     def rsqrt(self) -> Tensor:
