@@ -211,3 +211,17 @@ def what_only_the_other_gradient_reads_may_be_overwritten(T, function):
         y.mul_(2)
     other = attempt(lambda: T.autograd.grad(g.sum(), up, retain_graph=True))
     return other, attempt(lambda: T.autograd.grad(g.sum(), x))
+
+
+def _without_grad(T, x):
+    with T.no_grad():
+        return x[:2]
+
+
+@each(one_of_several=lambda T, x: x.unbind()[0], of_one_of_several=lambda T, x: x.split(2)[0].view(2, 1),
+      made_without_grad=_without_grad)
+def a_view_that_lost_its_history_is_shown(T, look):
+    x = T.ones(4)
+    view = look(T, x)
+    x.mul_(leaf(T, 4).detach().fill_(2).requires_grad_())
+    return repr(view), raises(lambda: view.grad_fn)

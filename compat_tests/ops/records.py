@@ -147,7 +147,7 @@ def on_jaxflow(fn):
 
 
 def tolerance(key, dtype, devices=("cpu",)):
-    """torch's own ``(rtol, atol)``: the dtype's, or what its tests of values on ``devices`` allow the record."""
+    """torch's own ``(rtol, atol)``: the dtype's, or what its tests of values on devices allow the record."""
     dtype = getattr(torch, dtype) if isinstance(dtype, str) else dtype
     rtol, atol = torch.testing._comparison.default_tolerances(dtype)
     for test in ("test_noncontiguous_samples", "test_variant_consistency_eager", "test_compare_cpu"):

@@ -126,10 +126,10 @@ def bilinear(
     out = apply(OPS["_bilinear"], (input1, input2, weight))
     if bias is None:
         return out
-    if bias.shape[0] != weight.shape[0]:
+    if bias.size(0) != weight.size(0):
         raise RuntimeError(
-            f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected "
-            f"{weight.shape[0]}"
+            f"bilinear(): bias size does not match weight size: got {bias.size(0)} but expected "
+            f"{weight.size(0)}"
         )
     return out + bias
 

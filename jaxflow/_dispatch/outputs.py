@@ -90,10 +90,13 @@ def _recorded(name: str) -> RuntimeError:
 
 
 def refuse_recorded(op: Op, args: tuple, kwargs: dict) -> None:
-    """Refuse operands that require grad beside an ``out=``, as PyTorch does before it looks at the call."""
+    """Refuse operands that require grad beside an ``out=``, as PyTorch does before it looks at the call.
+
+    It composes its Fourier transforms of others, which find out later.
+    """
     if not (state.grad and op.differentiable) or op.underived or isinstance(op.out, tuple):
         return
-    if op.out is not None and (op.out.lost or op.out.recorded):
+    if op.namespace == "fft" or op.out is not None and (op.out.lost or op.out.recorded):
         return
     for a in (*args, *kwargs.values()):
         for t in a if isinstance(a, (list, tuple)) else (a,):

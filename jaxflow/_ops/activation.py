@@ -72,11 +72,6 @@ def _of_one_dtype(input, weight):
     aliases=("nn.functional.prelu",), grad_name="PreluKernelBackward0", layout="like")
 def prelu(input, weight, /):
     """Each element, times the weight of its channel (dimension 1) where it is not positive."""
-    if weight.ndim > 1:
-        raise RuntimeError(
-            "prelu: Expected `weight` to be a scalar or 1D tensor, but got: "
-            f"ndim = {weight.ndim}"
-        )
     if weight.size != 1:
         if input.ndim == 0:
             raise RuntimeError("Not allow zero-dim input tensor.")
@@ -86,6 +81,12 @@ def prelu(input, weight, /):
                 "Mismatch of parameter numbers and input channel size. Found parameter "
                 f"numbers = {weight.size} and channel size = {channels}."
             )
+    if weight.ndim > 1:
+        raise RuntimeError(
+            "prelu: Expected `weight` to be a scalar or 1D tensor, but got: "
+            f"ndim = {weight.ndim}"
+        )
+    if weight.size != 1:
         weight = weight.reshape((1, -1) + (1,) * (input.ndim - 2))
     else:
         weight = weight.reshape(())

@@ -42,7 +42,7 @@ def contract(a, b, axes_a, axes_b):
 
 def size_at(x, d):
     """The size of dimension ``d``. IndexError where there is none."""
-    if d < x.ndim:
+    if -x.ndim <= d < x.ndim:
         return x.shape[d]
     if not x.ndim:
         raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
@@ -499,12 +499,11 @@ def bilinear(input1, input2, weight, /):
                 f"{input1.shape[d]} "
                 f"and {input2.shape[d]}"
             )
-    for name, x, size in (("input1", input1, weight.shape[1]), ("input2", input2, weight.shape[2])):
-        if x.shape[-1] != size:
+    for name, x, d in (("input1", input1, 1), ("input2", input2, 2)):
+        have, size = size_at(x, -1), size_at(weight, d)
+        if have != size:
             raise RuntimeError(
-                f"bilinear(): {name} size does not match weight size: got {x.shape[-1]} but "
-                "expected "
-                f"{size}"
+                f"bilinear(): {name} size does not match weight size: got {have} but expected {size}"
             )
     dtype = input1.dtype
     input1, input2, weight = wide(input1), wide(input2), wide(weight)
