@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.warning import user_level
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
@@ -196,7 +197,7 @@ def _softmax(name: str, doc: str) -> None:
 def _implicit_dim(name: str, ndim: int) -> int:
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X "
-        "as an argument.", stacklevel=3,
+        "as an argument.", stacklevel=user_level(),
     )
     return 0 if ndim in (0, 1, 3) else 1
 

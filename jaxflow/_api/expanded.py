@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxflow._core.geometry import storage_extent
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.warning import user_level
 from jaxflow._dispatch.door import apply, plan_of, strides_of
 from jaxflow._dispatch.inplace import BY_PLACES, apply_inplace
 from jaxflow._dispatch.op import OPS
@@ -29,7 +30,7 @@ _WORDS = (
 
 
 def _warn(name: str, example: str) -> None:
-    warnings.warn(_WORDS.format(name, example), UserWarning, stacklevel=2)
+    warnings.warn(_WORDS.format(name, example), UserWarning, stacklevel=user_level())
 
 
 def _places(t: Tensor) -> np.ndarray:

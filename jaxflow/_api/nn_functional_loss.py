@@ -11,6 +11,7 @@ from typing import Any
 
 from jaxflow._core import promotion
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.warning import user_level
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
@@ -33,7 +34,7 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str)
     warnings.warn(
         f"size_average and reduce args will be deprecated, please use reduction='{chosen}' "
         "instead.",
-        stacklevel=3,
+        stacklevel=user_level(),
     )
     return chosen
 
@@ -46,7 +47,7 @@ def _warn_of_broadcast(input: Tensor, target: Tensor) -> None:
             "This will likely lead to incorrect results due to broadcasting. Please ensure they "
             "have the "
             "same size.",
-            stacklevel=3,
+            stacklevel=user_level(),
         )
 
 
@@ -206,7 +207,7 @@ def kl_div(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any 
             "'batchmean' divides only by the batch size, and aligns with the KL div math "
             "definition."
             "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-            stacklevel=2,
+            stacklevel=user_level(),
         )
     elif reduction not in ("batchmean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")

@@ -1,15 +1,28 @@
-"""Warnings that a process gives once, unless `set_warn_always` asks for every one."""
+"""Warnings that name the user's line, and those that a process gives once."""
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
+from typing import Any
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 _always = False
 _given: set[str] = set()
 
 
-def warn_once(message: str, category: type[Warning] = UserWarning, stacklevel: int = 2,
-              key: str = "") -> None:
+def user_level() -> int:
+    """The ``stacklevel`` with which the caller's warning names the innermost line outside the package."""
+    frame: Any = sys._getframe(1)
+    level = 1
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def warn_once(message: str, category: type[Warning] = UserWarning, key: str = "") -> None:
     """Give this warning the first time it is asked for, or each time under `set_warn_always`.
 
     Of warnings with the same ``key`` only the first is given.
@@ -17,7 +30,7 @@ def warn_once(message: str, category: type[Warning] = UserWarning, stacklevel: i
     key = key or message
     if _always or key not in _given:
         _given.add(key)
-        warnings.warn(message, category, stacklevel=stacklevel + 1)
+        warnings.warn(message, category, stacklevel=user_level())
 
 
 def set_warn_always(b, /) -> None:

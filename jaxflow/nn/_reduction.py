@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+from jaxflow._core.warning import user_level
+
 
 def legacy_get_string(
     size_average: bool | None, reduce: bool | None, emit_warning: bool = True
@@ -16,6 +18,6 @@ def legacy_get_string(
         warnings.warn(
             "size_average and reduce args will be deprecated, please use "
             f"reduction='{reduction}' instead.",
-            stacklevel=3,
+            stacklevel=user_level(),
         )
     return reduction

@@ -9,6 +9,7 @@ from typing import Any
 
 import jaxflow
 from jaxflow import Tensor
+from jaxflow._core.warning import user_level
 from jaxflow.nn import init
 from jaxflow.nn._functional.recurrent import recurrent
 from jaxflow.nn.modules.module import Module
@@ -90,7 +91,7 @@ class RNNBase(Recurrent):
             warnings.warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
                 f"expects num_layers greater than 1, but got dropout={dropout} and "
-                f"num_layers={self.num_layers}", stacklevel=4,
+                f"num_layers={self.num_layers}", stacklevel=user_level(),
             )
         for name in ("input_size", "hidden_size"):
             size = getattr(self, name)
