@@ -104,10 +104,10 @@ def matrix_norm(input: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: b
     """
     name = "linalg.matrix_norm"
     have, dtype = input._aval.dtype, dtypes.given_dtype(dtype)
-    _check_dtypes(name, have, None)
+    _check_order(ord)
     if input._aval.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-    _check_order(ord)
+    _check_dtypes(name, have, None)
     rows, columns = _two_dims(dim, input._aval.ndim)
     _check_dtypes(name, have, dtype)
     if ord == "fro":

@@ -19,6 +19,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.not_derived import named, without_derivative
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.result_layout import unless_contiguous
+from jaxflow._dispatch.watch import guarded
 
 from .construct import put
 from .creation import filled
@@ -201,7 +202,7 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: bool = False
                  sorter: Tensor | None = None) -> Tensor:
     """Where each value would go in the sorted last dimension: before (``right``: after) its equals."""
     static = (bool(out_int32), bool(right), side)
-    result = apply(OPS["searchsorted"], (sorted_sequence, _number(input, sorted_sequence), sorter),
+    result = guarded(apply, OPS["searchsorted"], (sorted_sequence, _number(input, sorted_sequence), sorter),
                    static)
     return given_out("searchsorted", out, result)
 

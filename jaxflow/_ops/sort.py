@@ -14,7 +14,7 @@ from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._core.promotion import promote_types
 from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op, overload
 
-from ._support import at_least_1d, is_bool, is_complex, refuse, wrap_dim
+from ._support import at_least_1d, is_bool, is_complex, refuse, scalar_name, wrap_dim
 from .order import argsort as order_of
 from .order import first_few
 
@@ -56,7 +56,7 @@ def topk(input, /, k, dim=-1, largest=True, sorted=True):
 # ------------------------------------------------------------------------------------------ search
 
 
-def _check_search(boundaries, values, right, side):
+def _check_search(boundaries, values, right, side, sorter):
     name = "torch.searchsorted()"
     if side is not None and side not in ("left", "right"):
         raise RuntimeError(f"{name}: side can only be 'left' or 'right' but got {side}")
@@ -64,6 +64,16 @@ def _check_search(boundaries, values, right, side):
         raise RuntimeError(
             f"{name}: side and right can't be set to opposites, got side of left while right was True"
         )
+    if sorter is not None:
+        if sorter.shape != boundaries.shape:
+            raise RuntimeError(
+                f"{name}: boundary and sorter must have the same size, but got boundary tensor "
+                f"{list(boundaries.shape)} and got sorter tensor {list(sorter.shape)}"
+            )
+        if sorter.dtype != np.int64:
+            raise RuntimeError(
+                f"{name}: sorter must be a tensor of long dtype but got dtype {scalar_name(sorter)}"
+            )
     if boundaries.ndim == 0:
         raise RuntimeError(
             f"{name}: boundaries tensor should have positive dimension, but got 0 dimension"
@@ -105,17 +115,22 @@ _SEARCH_OUT = (
 )
 
 
-@op(variants="function out", differentiable=False, out=_SEARCH_OUT)
+def _sorter_in_range(watch, dynamic, static):
+    boundaries, _, sorter = dynamic
+    if hasattr(sorter, "_aval") and sorter._aval.ndim:
+        most = boundaries._aval.shape[-1] - 1
+        watch.within((sorter,), ((0, most),),
+                     lambda *_: RuntimeError("torch.searchsorted(): sorter index out of range "))
+
+
+@op(variants="function out", differentiable=False, out=_SEARCH_OUT, guard=_sorter_in_range)
 def searchsorted(sorted_sequence, input, /, *, out_int32=False, right=False, side=None,
                  sorter: Tensor = None):
     """Where each value would go in the sorted last dimension: before (``right``: after) equals."""
-    _check_search(sorted_sequence, input, right, side)
+    _check_search(sorted_sequence, input, right, side, sorter)
+    refuse("searchsorted_out_cpu", sorted_sequence, COMPLEX)
+    refuse("searchsorted_out_cpu", input, COMPLEX)
     if sorter is not None:
-        if sorter.shape != sorted_sequence.shape:
-            raise RuntimeError(
-                "torch.searchsorted(): boundary and sorter must have the same size, but got boundary "
-                f"tensor {list(sorted_sequence.shape)} and got sorter tensor {list(sorter.shape)}"
-            )
         sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, -1)
     return _search(sorted_sequence, input, right or side == "right",
                    np.int32 if out_int32 else np.int64)
