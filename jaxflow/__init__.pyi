@@ -592,7 +592,7 @@ def full_like(input: Tensor, fill_value: _Any, *, dtype: _dtype | None = None, l
 def gather(input: Tensor, dim: _Any, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
     """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
 def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The greatest common divisor of integers; never negative."""
+    """The greatest common divisor of integers; negative for the least number of the dtype alone."""
 def gcd_(input: Tensor, other: Tensor) -> Tensor:
     """``input.gcd_(...)``."""
 def ge(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -760,7 +760,7 @@ def kthvalue(input: Tensor, k: _Any, dim: _Any = -1, keepdim: _bool = False, *, 
 def layer_norm(input: Tensor, normalized_shape: _Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = ..., cudnn_enable: _bool = True) -> Tensor:
     """``nn.functional.layer_norm``."""
 def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The least common multiple of integers; never negative."""
+    """The least common multiple of integers; what overflows wraps, and may be negative."""
 def lcm_(input: Tensor, other: Tensor) -> Tensor:
     """``input.lcm_(...)``."""
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:

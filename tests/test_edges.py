@@ -328,3 +328,11 @@ def test_the_mean_beside_a_variance_is_nan_after_an_infinity():
         mean = call(torch.tensor([complex(INF, 1), 1 + 3j]))[1]
         assert mean.real.isnan() and mean.imag == 2
     assert gradient(lambda x: torch.var_mean(x)[1], [1.0, 3.0]) == [0.5, 0.5]
+
+
+def test_divisors_of_the_least_number_end(executor):
+    least = torch.tensor([-2 ** 63])
+    assert torch.gcd(torch.tensor([3, 6, 0, -2 ** 63 + 1]), least).tolist() == [1, -2, -2 ** 63, -1]
+    assert torch.lcm(torch.tensor([3, 0]), least).tolist() == [-2 ** 63, 0]
+    small = torch.tensor([127, 3, -128], dtype=torch.int8)
+    assert torch.lcm(small, torch.tensor([6, 127, 0], dtype=torch.int8)).tolist() == [-6, 125, 0]

@@ -588,9 +588,9 @@ class Tensor:
     def gather(self, dim: _Any, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
     def gcd(self, other: Tensor) -> Tensor:
-        """The greatest common divisor of integers; never negative."""
+        """The greatest common divisor of integers; negative for the least number of the dtype alone."""
     def gcd_(self, other: Tensor) -> Tensor:
-        """The greatest common divisor of integers; never negative."""
+        """The greatest common divisor of integers; negative for the least number of the dtype alone."""
     def ge(self, other: Tensor | _Number) -> Tensor:
         """Where ``input`` is not smaller. The result is bool, broadcast."""
     def ge_(self, other: Tensor | _Number) -> Tensor:
@@ -780,9 +780,9 @@ class Tensor:
     @property
     def layout(self) -> _Any: ...
     def lcm(self, other: Tensor) -> Tensor:
-        """The least common multiple of integers; never negative."""
+        """The least common multiple of integers; what overflows wraps, and may be negative."""
     def lcm_(self, other: Tensor) -> Tensor:
-        """The least common multiple of integers; never negative."""
+        """The least common multiple of integers; what overflows wraps, and may be negative."""
     def ldexp(self, other: Tensor) -> Tensor:
         """``input * 2 ** other``."""
     def ldexp_(self, other: Tensor) -> Tensor:

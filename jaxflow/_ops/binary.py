@@ -188,16 +188,30 @@ def nextafter(input, other, /):
 
 @op(promote="default", differentiable=False)
 def gcd(input, other, /):
-    """The greatest common divisor of integers; never negative."""
+    """The greatest common divisor of integers; negative for the least number of the dtype alone."""
     refuse("gcd_cpu", input, BOOL, 2, COMPLEX)
-    return jnp.gcd(input, other)
+    return _gcd(input, other)
+
+
+def _gcd(a, b):
+    """By Euclid, as PyTorch does: the least number, which has no absolute value, stays negative."""
+
+    def step(pair):
+        a, b = pair
+        return jnp.where(a == 0, 0, jax.lax.rem(b, jnp.where(a == 0, 1, a))), jnp.where(a == 0, b, a)
+
+    return jax.lax.while_loop(lambda pair: jnp.any(pair[0] != 0), step, (jnp.abs(a), jnp.abs(b)))[1]
 
 
 @op(promote="default", differentiable=False)
 def lcm(input, other, /):
-    """The least common multiple of integers; never negative."""
+    """The least common multiple of integers; what overflows wraps, and may be negative."""
     refuse("lcm_cpu", input, BOOL, 2, COMPLEX)
-    return jnp.lcm(input, other)
+    divisor = _gcd(input, other)
+    # C computes what is narrower as an int.
+    dtype = np.promote_types(input.dtype, np.int32)
+    a, b, g = (x.astype(dtype) for x in (input, other, divisor))
+    return jnp.where(g == 0, 0, jnp.abs(jax.lax.div(a, jnp.where(g == 0, 1, g)) * b)).astype(input.dtype)
 
 
 def _parts(first, second):
