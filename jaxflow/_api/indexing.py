@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.geometry import contiguous_strides, expand_geometry, overlaps, preserve_strides
+from jaxflow._core.geometry import contiguous_strides, empty_like_strides, expand_geometry, overlaps
 from jaxflow._core.index_data import type_name
 from jaxflow._core.indexing import (
     Tensors,
@@ -41,6 +41,7 @@ from jaxflow._dispatch.inplace import (
 )
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import inplace_of
+from jaxflow._dispatch.result_layout import unless_contiguous
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import apply_view
 from jaxflow._dispatch.watch import Watch, run_under
@@ -83,7 +84,7 @@ def gather(view: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor
     shape = gathering(view._aval.shape, dims, tuple(i._aval.shape for i in indices))
     layouts = [(i._aval.shape, strides_of(i)) for i in indices]
     stride = gathered_strides(shape, (view._aval.shape, strides_of(view)), layouts)
-    out._stride = None if stride == contiguous_strides(out._aval.shape) else stride
+    out._stride = unless_contiguous(stride, out._aval.shape)
     return out
 
 
@@ -185,10 +186,8 @@ def _anew(op: Any, args: tuple, static: tuple = ()) -> Tensor:
     """What an in-place operation makes of its first operand, as a new tensor that lies like it."""
     like = args[0]
     out = apply(op, args, static, like._aval)
-    stride = preserve_strides((like._aval.shape, strides_of(like)))
-    out._stride = None if stride == contiguous_strides(like._aval.shape) else stride
+    out._stride = unless_contiguous(empty_like_strides(like._aval.shape, strides_of(like)), like._aval.shape)
     return out
-
 
 
 def _fill_masked(view: Tensor, mask: Any, value: Tensor, run: Callable) -> Tensor:
