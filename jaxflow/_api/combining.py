@@ -219,8 +219,6 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     return given_out("sub", out, x)
 
 
-
-
 def _refuse_samples(name: str, y: Tensor, x: Tensor | None, dx: Any) -> None:
     if x is not None:
         if y._aval.dtype is dtypes.bool or x._aval.dtype is dtypes.bool:

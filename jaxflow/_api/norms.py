@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -61,10 +60,9 @@ def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = Fals
     return given_out("linalg_vector_norm", out, result, (), op)
 
 
-@functools.cache
-def _copied(name: str) -> Out:
-    """The rule of ``out=`` of what PyTorch computes anew and then copies."""
-    return Out(name + " expected out tensor dtype {result} but got: {out}", recorded=True)
+#: PyTorch computes these anew and then copies them into ``out=``.
+_MATRIX_OUT, _NORM_OUT = (Out(name + " expected out tensor dtype {result} but got: {out}", recorded=True)
+                          for name in ("linalg.matrix_norm", "linalg.norm"))
 
 
 def _two_dims(dim: Any, ndim: int) -> tuple[int, int]:
@@ -117,7 +115,7 @@ def matrix_norm(input: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: b
         by_values = isinstance(ord, str) or abs(ord) == 2
         norm = _by_singular_values if by_values else _by_sums
         result = norm(input, ord, rows, columns, keepdim)
-    return given_out("linalg_matrix_norm", out, result, rule=_copied(name))
+    return given_out("linalg_matrix_norm", out, result, rule=_MATRIX_OUT)
 
 
 def _by_singular_values(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool) -> Tensor:
@@ -175,4 +173,4 @@ def norm(input: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False,
         result = matrix_norm(input, ord, (-2, -1) if dims is None else dims, **how)
     else:
         result = vector_norm(input, 2 if ord is None else ord, dims, **how)
-    return given_out("linalg_norm", out, result, rule=_copied("linalg.norm"))
+    return given_out("linalg_norm", out, result, rule=_NORM_OUT)
