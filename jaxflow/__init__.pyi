@@ -461,7 +461,7 @@ def diagonal_copy(input: Tensor, offset: _Any = 0, dim1: _Any = 0, dim2: _Any = 
     """A copy of what `diagonal` shows."""
 def diagonal_scatter(input: Tensor, src: Tensor, offset: _Any = 0, dim1: _Any = 0, dim2: _Any = 1) -> Tensor:
     """``input`` with the diagonal of two dimensions replaced by ``src``."""
-def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
     """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
 def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithmic derivative of the gamma function."""

@@ -134,10 +134,8 @@ def psi(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithmic derivative of the gamma function."""
 def psi_(input: Tensor) -> Tensor:
     """The logarithmic derivative of the gamma function."""
-def round(input: Tensor, *, decimals: _Any = None, out: Tensor | None = None) -> Tensor:
-    """Each element rounded to ``decimals`` decimals (none), halves to even."""
-def round_(input: Tensor, *, decimals: _Any = None) -> Tensor:
-    """Each element rounded to ``decimals`` decimals (none), halves to even."""
+def round(input: Tensor, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
+    """Each element rounded to ``decimals`` decimals, halves to even: the same as `round`."""
 def scaled_modified_bessel_k0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``exp(input)`` times `modified_bessel_k0`."""
 def scaled_modified_bessel_k1(input: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -182,7 +182,7 @@ def _linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1,
 
 @composite()
 def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None,
-         append: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+         append: Tensor | None = None, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools.
 
     ``prepend`` and ``append`` are put before and behind first.
@@ -197,7 +197,7 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
         raise TypeError(f"diff(): argument 'n' (position 2) must be int, not {type(n).__name__}")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    axis = wrap_dim(dim, ndim)
+    axis = wrap_dim(dim if axis is None else axis, ndim)
     for piece in (prepend, append):
         if piece is not None and piece._aval.ndim != ndim:
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")

@@ -63,8 +63,10 @@ def _power(name: str, A: Tensor, n: int) -> Tensor:
 
 def _power_out(out: Tensor | None, result: Tensor, n: int) -> Tensor:
     """A product goes into its own dtype only, a copy into those that it can be cast to."""
+    if out is None:
+        return result
     rule = castable("matrix_power", copied=True, recorded=True)
-    if out is not None and n not in (0, 1) and not rule.refuses(result.dtype, out.dtype, ()):
+    if n not in (0, 1) and not rule.refuses(result.dtype, out.dtype, ()):
         rule = _OWN_DTYPE
     return given_out("matrix_power", out, result if n else result.detach(), rule=rule)
 

@@ -13,7 +13,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace, check_writable
 from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.publish import left_to
+from jaxflow._dispatch.publish import function_of, left_to
 from jaxflow._ops.arithmetic import FIXED_EXPONENTS
 
 from .forms import given_out, invalid_combination
@@ -260,3 +260,15 @@ def _inplace_function(name: str) -> None:
 
 for _name in _INPLACE_FUNCTIONS:
     _inplace_function(_name + "_")
+
+
+# ---------------------------------------------------------------------------------------- rounding
+
+
+_round = function_of(OPS["round"])
+
+
+@composite("function", name="round", namespace="special")
+def special_round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
+    """Each element rounded to ``decimals`` decimals, halves to even: the same as `round`."""
+    return _round(input, decimals=decimals, out=out)

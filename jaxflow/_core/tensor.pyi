@@ -473,7 +473,7 @@ class Tensor:
         """The diagonal of two dimensions as a new last one; a view."""
     def diagonal_scatter(self, src: Tensor, offset: _Any = 0, dim1: _Any = 0, dim2: _Any = 1) -> Tensor:
         """``input`` with the diagonal of two dimensions replaced by ``src``."""
-    def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+    def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, axis: _int | None = None) -> Tensor:
         """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
     def digamma(self) -> Tensor:
         """The logarithmic derivative of the gamma function."""

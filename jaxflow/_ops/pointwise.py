@@ -106,7 +106,7 @@ def _round_name(numbers, decimals):
     return "RoundBackward0" if decimals is None else "RoundBackward1"
 
 
-@op(promote="default", saves="none", grad_name=_round_name, aliases=("special.round",), out=FOUND)
+@op(promote="default", saves="none", grad_name=_round_name, out=FOUND)
 def round(input, /, *, decimals=None):
     """Each element rounded to ``decimals`` decimals (none), halves to even."""
     refuse("round_vml_cpu", input, BOOL, COMPLEX)
