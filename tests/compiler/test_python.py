@@ -44,8 +44,12 @@ def a_list_grows(compiler):
 
 
 @effect(r"it changes .*count from 2 to 3 \(.*test_python.py:\d+\)")
-def a_counter_of_a_class(compiler):
-    class Counted:
+def a_counter_of_a_class_that_does_more(compiler):
+    class Kind(type):
+        def __setattr__(cls, name, x):
+            super().__setattr__(name, x)
+
+    class Counted(metaclass=Kind):
         count = 0
 
     @compiler
