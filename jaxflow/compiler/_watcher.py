@@ -99,10 +99,10 @@ class Watcher:
         self.met: dict[int, Any] = {}
         self.asked: set[int] = set()
         self.kinds: dict[types.CodeType, int] = {}
-        self.copied: set[int] = set()
+        self.copied = copied = set[int]()
         self.calls = {
             **capture.draws.calls(), **capture.journal.calls(),
-            **dict.fromkeys(_COPYING, lambda frame: self.copied.add(id(frame.f_locals["x"]))),
+            **dict.fromkeys(_COPYING, lambda frame: copied.add(id(frame.f_locals["x"]))),
         }
         self.returns = {**capture.draws.returns(), **capture.journal.returns()}
         self.inside: Any = None  # the frame of the schedule whose step runs
