@@ -9,11 +9,16 @@ from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from jaxflow._core.commit import commit_results, rows_called
+from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.graph import Node
 from jaxflow._dispatch.tracked import settled
+
+from ._watcher import is_library
 
 DICTS = (dict, OrderedDict, defaultdict, Counter)
 _NOT_MADE = (type(None), type, ModuleType, str, bytes, int, float, complex)
 _OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_INNER = ("jaxflow._core", "jaxflow._dispatch", "jaxflow._ops", "jaxflow.compiler", "jax.", "jaxlib")
 
 
 def settle(holders: Iterable, known: Iterable[int]) -> None:
@@ -21,12 +26,19 @@ def settle(holders: Iterable, known: Iterable[int]) -> None:
     todo, seen = list(holders), set(known)
     while todo:
         x = todo.pop()
-        if id(x) not in seen and not isinstance(x, _NOT_MADE):
+        if id(x) not in seen and not isinstance(x, _NOT_MADE) and not _is_inner(x):
             seen.add(id(x))
             settle_in(x)
             todo += x if isinstance(x, (tuple, set, frozenset)) else [y for _, y in entries_of(x)]
             todo += (x.__closure__ or ()) if isinstance(x, FunctionType) else ()
             todo.append(attributes_of(x))
+
+
+def _is_inner(x: Any) -> bool:
+    """Whether something is the library's own: from there one comes to all that it has compiled."""
+    if isinstance(x, FunctionType):
+        return is_library(x.__code__)
+    return type(x).__module__.startswith(_INNER) and not isinstance(x, (Tensor, Node))
 
 
 def settle_in(holder: Any) -> None:
