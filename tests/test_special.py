@@ -127,7 +127,14 @@ def test_the_first_operand_has_no_derivative_but_the_second_has(name, words, val
 
 
 def test_the_namespace_shares_operations_with_the_top_level():
-    same = {"exp2": "exp2", "expm1": "expm1", "log1p": "log1p", "round": "round", "xlogy": "xlogy",
+    same = {"exp2": "exp2", "expm1": "expm1", "log1p": "log1p", "xlogy": "xlogy",
             "gammainc": "igamma", "gammaincc": "igammac", "gammaln": "lgamma", "psi": "digamma"}
     for name, other in same.items():
         assert getattr(S, name) is getattr(torch, other)
+
+
+def test_round_takes_no_decimals_unless_asked():
+    x = torch.tensor([1.25, 2.5, -0.75], requires_grad=True)
+    assert S.round(x).tolist() == [1.0, 2.0, -1.0] and S.round(x).grad_fn.name() == "RoundBackward1"
+    assert torch.round(x).grad_fn.name() == "RoundBackward0"
+    assert torch.equal(S.round(x.detach(), decimals=1, out=torch.empty(3)), torch.round(x, decimals=1))
