@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,7 +16,11 @@ import jaxflow as torch
 from jaxflow._core import flags
 from jaxflow.compiler import _capture, _steady
 
-PATIENCE = 30.0  # seconds; a run takes milliseconds, or a compilation: this tells a deadlock
+# A run takes milliseconds, or a compilation. A time in which the process hardly computes tells a deadlock,
+# a loop without end by what it has computed: neither says anything false where the machine is busy.
+PATIENCE = 15.0  # seconds
+AT_WORK = 0.5  # seconds of CPU time in that time
+ENDLESS = 120.0  # seconds of CPU time
 
 
 def _nobody_else() -> bool:
@@ -23,7 +28,7 @@ def _nobody_else() -> bool:
 
 
 class Hung(Exception):
-    """A thread did not come to an end: it waits for a lock that nobody will release."""
+    """A thread did not come to an end: it waits for a lock that nobody will release, or repeats itself."""
 
 
 @contextlib.contextmanager
@@ -56,10 +61,14 @@ def in_thread(function: Callable, *arguments: Any) -> Any:
             failure.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
+    begun = spent = time.process_time()
     thread.start()
     thread.join(PATIENCE)
-    if thread.is_alive():
-        raise Hung(_waiting_at(thread))
+    while thread.is_alive():
+        before, spent = spent, time.process_time()
+        if spent - before < AT_WORK or spent - begun > ENDLESS:
+            raise Hung(_waiting_at(thread))
+        thread.join(PATIENCE)
     if failure:
         raise failure[0]
     return result[0]

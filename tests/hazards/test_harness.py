@@ -2,10 +2,14 @@
 
 import threading
 
+import pytest
+
 import jaxflow as torch
 
+from . import surroundings
 from .bench import compare
 from .scenario import operation
+from .surroundings import Hung, in_thread
 from .tracing import Interrupt, disturb, place_of, profile
 from .windows import leaving_with, window_of
 from .world import World, differences, snapshot
@@ -70,3 +74,23 @@ def test_what_calls_exit_is_left_out():
     assert 4 <= len(offsets) <= 6
     assert {window_of(guarded.__code__, place_of(guarded.__code__, offset)) for offset in offsets} != {None}
     assert window_of(guarded.__code__, place_of(guarded.__code__, 0)) is None
+
+
+def test_a_deadlock_is_told_from_a_loop(monkeypatch):
+    monkeypatch.setattr(surroundings, "PATIENCE", 0.2)
+    released = threading.Event()
+    with pytest.raises(Hung, match="wait"):
+        in_thread(released.wait)
+    released.set()
+
+    def loop():
+        while not ended:
+            pass
+
+    ended = []
+    monkeypatch.setattr(surroundings, "AT_WORK", 0.0)
+    monkeypatch.setattr(surroundings, "ENDLESS", 0.5)
+    with pytest.raises(Hung, match="loop"):
+        in_thread(loop)
+    ended.append(True)
+    assert in_thread(lambda: 1) == 1
