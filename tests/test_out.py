@@ -150,3 +150,44 @@ def test_results_that_are_copied_into_out(call):
     assert "CopyBackwards" in out.grad_fn.name()
     found = torch.autograd.grad(out.sum(), x)[0]
     assert found.abs().sum().item() > 0
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_an_out_of_another_shape_stays_where_it_is(executor):
+    base = torch.zeros(6)
+    view = base[1:5]
+    assert torch.mul(torch.ones(2, 1), 2.0, out=view) is view
+    assert base.tolist() == [0.0, 2.0, 2.0, 0.0, 0.0, 0.0] and base._version == 1
+    assert view._base is base and view.shape == (2, 1) and view.storage_offset() == 1
+    values, indices = base[4:], torch.empty(0, dtype=torch.int64)
+    torch.max(torch.ones(1, 3), 1, out=(values, indices))
+    assert base.tolist() == [0.0, 2.0, 2.0, 0.0, 1.0, 0.0] and indices.tolist() == [0]
+
+    whole = torch.arange(6.0)
+    torch.add(torch.ones(2), 1, out=whole)
+    assert whole.tolist() == [2.0, 2.0] and whole.untyped_storage().nbytes() == 24 and whole._base is None
+    assert whole.resize_(3).tolist() == [2.0, 2.0, 2.0]
+    whole.add_(1)
+    assert whole.resize_(2, 4).tolist() == [[3.0, 3.0, 3.0, 3.0], [4.0, 5.0, 0.0, 0.0]]
+
+    with pytest.raises(RuntimeError, match="its storage would have to grow"):
+        torch.add(torch.ones(4, 2), 1, out=view)
+    assert view.shape == (2, 1) and view._version == 2
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_a_recorded_out_of_another_shape_stays_a_view(executor):
+    x, base = torch.tensor([3.0, 4.0], requires_grad=True), torch.zeros(4)
+    view = base[1:3]
+    torch.linalg.norm(x, out=view)
+    assert [t.grad_fn.name() for t in (view, base)] == ["AsStridedBackward0", "torch::autograd::CopySlices"]
+    assert base.tolist() == [0.0, 5.0, 0.0, 0.0] and base._version == 1
+    base.sum().backward()
+    assert x.grad.tolist() == pytest.approx([0.6, 0.8])
+
+    y = torch.ones(2, requires_grad=True)
+    grown = (y * 2)[:1].clone()
+    torch.linalg.norm(x.detach().repeat(2, 1), 2, 1, out=grown)
+    assert grown.tolist() == [5.0, 5.0] and grown.requires_grad
+    grown.sum().backward()
+    assert y.grad.tolist() == [0.0, 0.0]

@@ -28,7 +28,7 @@ from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Storage, Value
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, edge_of, plan_of, share, value_of
+from jaxflow._dispatch.door import apply, edge_of, share, value_of
 from jaxflow._dispatch.graph import node_class
 from jaxflow._dispatch.history import history_rows, refreshed
 from jaxflow._dispatch.inplace import apply_inplace, check_writable
@@ -36,15 +36,16 @@ from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.not_derived import NotDerived
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.planning import build
+from jaxflow._dispatch.resizing import in_place
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import is_inference, show
 from jaxflow._dispatch.writes import write
-from jaxflow._ops.positions import capacity
 
 from . import views
 from .conjugates import as_marked, is_conj, is_neg
 from .forms import channels_last_of
 from .legacy_types import tensortype
+from .storage import physical_bytes
 from .views import ints
 
 
@@ -371,17 +372,26 @@ def resize_(self: Tensor, *shape: Any, size: Any = None, memory_format: Any = co
     check_writable(self, False, uniform=True)
     aval = aval_of(size, self._aval.dtype, self._aval.device)
     check_sizes("resize_", [aval])
-    if self._view is not None:
-        return _resize_view(self, size)
-    flat = value_of(self).host().reshape(-1)
-    total = int(np.prod(size, dtype=np.int64))
-    grown = np.zeros(total, flat.dtype)
-    grown[: min(total, flat.size)] = flat[:total]
-    target = devices.resolve(self._aval.device)[1]
-    storage = Storage(Value(aval, jax.device_put(grown.reshape(size), target)))
-    storage.version = self._storage.version
-    rebind(self, storage, aval, None, None, _written(storage.version))
+    stride = channels_last_of(size, memory_format)
+    view = in_place(self, size, stride)
+    if view is not None:
+        row = _written(version_cell(self))
+        rebind(self, view._storage, view._aval, view._stride, view._view, row)
+        return self
+    contiguous = geometry.contiguous_strides(size)
+    storage = Storage(_grown(self, aval, stride or contiguous))
+    storage.version = version_cell(self)
+    rebind(self, storage, aval, None if stride == contiguous else stride, None, _written(storage.version))
     return self
+
+
+def _grown(t: Tensor, aval: Any, stride: tuple[int, ...]) -> Value:
+    """The memory that ``t`` has for itself, and zeros after it, shown in a larger shape."""
+    memory = np.zeros(math.prod(aval.shape), aval.dtype.np)
+    before = physical_bytes(t).view(memory.dtype)
+    memory[: before.size] = before
+    array = np.lib.stride_tricks.as_strided(memory, aval.shape, [n * memory.itemsize for n in stride])
+    return Value(aval, jax.device_put(np.ascontiguousarray(array), devices.resolve(aval.device)[1]))
 
 
 @composite("function method")
@@ -416,16 +426,6 @@ def _resized(t: Tensor, size: tuple[int, ...]) -> Tensor:
             "elements. "
         )
     return t.contiguous().view(size)
-
-
-def _resize_view(t: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Let a view show another shape from where it starts, as far as its storage goes."""
-    plan, stride = plan_of(t), geometry.contiguous_strides(size)
-    if geometry.storage_extent(size, stride, plan.offset) > capacity(plan.geometry):
-        raise RuntimeError(
-            f"cannot resize a view to {list(size)}: its storage would have to grow; clone() it first"
-        )
-    return t.as_strided_(size, stride, plan.offset)
 
 
 def _inplace_metadata(name: str) -> None:

@@ -8,17 +8,17 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
 from jaxflow._core.levels import LEVELS
-from jaxflow._core.tensor import Tensor, version_cell
+from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 
 from .door import apply
 from .forward import is_dual
-from .history import history_rows
-from .inplace import apply_together, check_apart, check_writable
+from .inplace import apply_inplace, check_apart, check_writable
 from .not_derived import without_derivative
 from .op import OPS, Op, Out
+from .resizing import take_result
 from .state import state
-from .viewing import alias, show
+from .viewing import alias
 from .writes import write
 
 _ANY = Out()
@@ -105,20 +105,13 @@ def refuse_recorded(op: Op, args: tuple, kwargs: dict) -> None:
 
 
 def _put(out: Tensor, result: Tensor, args: tuple, rule: Out) -> None:
-    if rule.recorded and state.grad and (out._requires_grad or result._requires_grad):
-        if resized := out._aval.shape != result._aval.shape:
-            out.set_(result.detach())
-        apply_together([(OPS["_copy"], (out, result), ())], counted=not resized)
-    elif out._aval.shape != result._aval.shape:
-        copied = rule.copied if isinstance(rule.copied, bool) else rule.copied(args)
-        if copied or (rule.rows and out._aval.numel):
-            result._stride = None
-        if result._grad_fn is None:
-            out.set_(result)
-        else:
-            cell = version_cell(out)
-            show(out, result, (list.__setitem__, cell, 0, cell[0] + 1),
-                 *history_rows(out, result._grad_fn, result._output_nr))
+    recorded = rule.recorded and state.grad and (out._requires_grad or result._requires_grad)
+    if out._aval.shape != result._aval.shape:
+        copied = recorded or (rule.copied if isinstance(rule.copied, bool) else rule.copied(args))
+        contiguous = copied or (rule.rows and out._aval.numel)
+        take_result(out, result, None if contiguous else result._stride, recorded)
+    elif recorded:
+        apply_inplace(OPS["_copy"], (out, result))
     else:
         write(out, result)
 

@@ -144,3 +144,20 @@ def random_numbers(seed: int) -> World:
 def other_memory(seed: int) -> World:
     return World(a=numbers(seed, 2, 3), b=numbers(seed + 1, 2, 3), c=numbers(seed + 2, 4),
                  p=numbers(seed + 3, 2, 3).requires_grad_())
+
+
+@scenario(
+    "torch.linalg.norm(w.p, out=w.grown)",
+    "torch.linalg.norm(w.p, 2, 1, out=w.shrunk)",
+    "w.grown.backward()",
+    "w.n = w.shrunk.sum().item()",
+    "torch.add(w.c, 1, out=w.base[1:1])",
+    "torch.add(w.c, 1, out=w.empty)",
+    "w.base.resize_(2)",
+    "w.base.resize_(9)",
+    "w.n = w.base.sum().item()",
+)
+def results_of_another_shape(seed: int) -> World:
+    """Where an ``out=`` takes another shape, with history and without, in its memory and in other memory."""
+    return World(p=numbers(seed, 2, 3).requires_grad_(), grown=torch.zeros(0), shrunk=torch.zeros(7)[3:3],
+                 base=numbers(seed + 1, 6), c=numbers(seed + 2, 3), empty=torch.empty(0))
