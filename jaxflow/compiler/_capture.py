@@ -36,6 +36,7 @@ from jaxflow._dispatch.unread import is_lost
 
 from ._draws import Draws
 from ._journal import Journal, is_known
+from ._profilers import resume
 from ._recorder import Recorder
 
 _value_of = attrgetter("value")
@@ -276,7 +277,7 @@ class Capture:
                     return None
                 self.shown[slot] = as_number(found.host())
             finally:
-                sys.setprofile(watching)
+                resume(watching)
         return self.shown[slot]
 
     def over(self) -> bool:

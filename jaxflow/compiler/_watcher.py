@@ -26,6 +26,7 @@ from jaxflow.optim._rule import RuleOptimizer
 
 from ._capture import Capture
 from ._code import names_of, types_asked
+from ._profilers import can_resume, resume
 
 _HOME = os.path.dirname(os.path.abspath(jaxflow.__file__)) + os.sep
 _SCHEDULES = os.path.join(_HOME, "optim", "lr_scheduler") + os.sep
@@ -113,13 +114,18 @@ class Watcher:
     def start(self) -> None:
         """Watch this thread."""
         self.before = sys.getprofile()
-        sys.setprofile(self._see)
+        if can_resume(self.before):
+            sys.setprofile(self._see)
+        else:
+            self.capture.blame("a profiler that is not Python's own watches the thread's calls")
 
     def stop(self) -> None:
         """Watch no more."""
+        if not can_resume(self.before):
+            return
         if sys.getprofile() != self._see:  # an interrupt came while it was put aside
             self.capture.blame("something else watched the thread's calls")
-        sys.setprofile(self.before)
+        resume(self.before)
 
     def forget(self) -> None:
         """Keep alive nothing that the call made."""
