@@ -191,3 +191,19 @@ def test_a_recorded_out_of_another_shape_stays_a_view(executor):
     assert grown.tolist() == [5.0, 5.0] and grown.requires_grad
     grown.sum().backward()
     assert y.grad.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("call", [torch.lt, torch.ne, torch.logical_and,
+                                  lambda x, y, out: torch.logical_not(x - y, out=out)])
+def test_what_has_no_derivative_leaves_histories_alone(call):
+    x, y = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([1.0, 3.0], requires_grad=True)
+    wanted = call(x, y, out=torch.zeros(2, dtype=torch.bool))
+    assert not wanted.requires_grad
+    plain, leaf, recorded = torch.zeros(2), torch.zeros(2, requires_grad=True), x * 1
+    node = recorded.grad_fn
+    for out in (plain, leaf, recorded):
+        before = out.requires_grad
+        call(x, y, out=out)
+        assert out.requires_grad is before and out._version == 1 and out.tolist() == wanted.tolist()
+    assert leaf.is_leaf and recorded.grad_fn is node

@@ -52,7 +52,7 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
 
 def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None, rule: Out) -> Tensor:
     """The result in the dtype of ``out``, which takes it: what follows cannot fail."""
-    recorded = state.grad and (out._requires_grad or result._requires_grad)
+    recorded = (out._requires_grad or result._requires_grad) and _is_recorded(op)
     if recorded and not rule.recorded and (not rule.lost or (rule.lost == "operands" and out._requires_grad)):
         raise _recorded(name)
     if LEVELS and (is_dual(out) or is_dual(result)):
@@ -82,6 +82,11 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
     return result
 
 
+def _is_recorded(op: Op | None) -> bool:
+    """Whether autograd has a say in where a result goes; it has none in those without a derivative."""
+    return state.grad and (op is None or op.differentiable and op.promote != "always_bool")
+
+
 def _recorded(name: str) -> RuntimeError:
     return RuntimeError(
         f"{name}(): functions with out=... arguments don't support automatic differentiation, but "
@@ -94,7 +99,7 @@ def refuse_recorded(op: Op, args: tuple, kwargs: dict) -> None:
 
     It composes its Fourier transforms of others, which find out later.
     """
-    if not (state.grad and op.differentiable) or op.underived or isinstance(op.out, tuple):
+    if not _is_recorded(op) or op.underived or isinstance(op.out, tuple):
         return
     if op.namespace == "fft" or op.out is not None and (op.out.lost or op.out.recorded):
         return
