@@ -125,12 +125,13 @@ def an_attribute_that_a_subclass_gets(compiler):
     return called(compiler(f)), Sub.made, Base.made
 
 
+def scaled(x, n):
+    return x * n if type(n) is float else x
+
+
 @program(4)
 def beside_a_question_for_the_type_of_another(compiler):
     kept = SimpleNamespace(count=0)
-
-    def scaled(x, n):
-        return x * n if type(n) is float else x
 
     def f(x):
         kept.count += 1
@@ -142,9 +143,6 @@ def beside_a_question_for_the_type_of_another(compiler):
 @program(0)
 def a_question_for_its_own_type(compiler):
     kept = SimpleNamespace(count=0.5)
-
-    def scaled(x, n):
-        return x * n if type(n) is float else x
 
     def f(x):
         kept.count += 1
@@ -159,9 +157,6 @@ def two_of_which_one_is_asked_for_its_type(compiler):
 
     def between(i):
         kept.rate = 0.5 if i % 2 else 0.25
-
-    def scaled(x, n):
-        return x * n if type(n) is float else x
 
     def f(x):
         kept.count += 1
