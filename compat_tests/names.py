@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import csv
 import functools
+import importlib
 import sys
 import types
 import warnings
@@ -45,6 +46,18 @@ def look_up(package: Any, path: str) -> Any:
         return functools.reduce(getattr, path.split("."), package)
     except AttributeError:
         return None
+
+
+def found(package: Any, path: str) -> Any:
+    """What ``package.<path>`` is, also where its modules are not imported yet; None for no such thing."""
+    parts = path.split(".")
+    for i in range(1, len(parts)):
+        if look_up(package, ".".join(parts[:i])) is None:
+            try:
+                importlib.import_module(".".join([package.__name__, *parts[:i]]))
+            except ImportError:
+                return None
+    return look_up(package, path)
 
 
 def used(rows: Iterable[dict[str, str]], repos: int) -> Iterator[Name]:

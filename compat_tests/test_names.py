@@ -4,9 +4,12 @@ import pathlib
 import warnings
 
 import pytest
+import torch
 
+import jaxflow
 from compat_tests import names, signatures
 from compat_tests.calls import check_call
+from compat_tests.ops import absent
 
 FORMS = pathlib.Path(__file__).parent / "forms.txt"
 
@@ -41,3 +44,12 @@ def test_signatures_are_pytorchs(namespace):
 def test_forms_told_apart_in_the_body():
     for text in FORMS.read_text().splitlines():
         check_call(text)
+
+
+def test_names_that_are_not_here():
+    """What comes to be here leaves ``absent.txt``, and the page: python -m compat_tests.ops --table."""
+    listed = [name.removeprefix("torch.") for held in absent.subjects().values() for name in held]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert [name for name in listed if names.found(jaxflow, name) is not None] == []
+        assert [name for name in listed if names.found(torch, name) is None] == []

@@ -4,6 +4,7 @@ import collections
 import pathlib
 import re
 
+from . import absent
 from .records import DTYPES, differentiable, dtypes, keys, record, resolve
 
 PATH = pathlib.Path(__file__).resolve().parents[2] / "docs" / "compatibility.md"
@@ -49,6 +50,7 @@ def render(lines):
     reasons = _reasons()
     for space, members in sorted(spaces.items()):
         parts.append(_section(space, members, lines, reasons))
+    parts.append(absent.section())
     return "".join(parts)
 
 
