@@ -105,6 +105,21 @@ def test_a_view_is_resized_as_far_as_its_storage_goes(executor):
     assert x.sum() == ARRAY[0].sum() and x.shape == (3, 4)
     with pytest.raises(RuntimeError, match="its storage would have to grow"):
         row.resize_(3, 4)
+    with pytest.raises(RuntimeError, match="its storage would have to grow, which others share"):
+        x.resize_(4, 4)
+    alias = x.detach()
+    with pytest.raises(RuntimeError, match="its storage would have to grow, which others share"):
+        torch.add(torch.ones(5, 4), 1, out=alias[:0])
+    alone = fresh() * 2
+    flat = alone.view(-1)
+    del flat
+    assert alone.resize_(4, 4)[:3].tolist() == (ARRAY * 2).tolist() and alone[3].tolist() == [0.0] * 4
+    empty = torch.empty(0)
+    line = empty[:]
+    assert empty.resize_(2).shape == (2,) and line.shape == (0,)
+    for n in (1, 2, 3):
+        torch.cat([torch.ones(n), torch.zeros(n)], out=line.resize_(0))
+        assert line.tolist() == [1.0] * n + [0.0] * n
     with pytest.raises(RuntimeError, match=r"repeated dim in `source` \(\[0, -2\]\)"):
         torch.movedim(x, (0, -2), (0, 1))
     assert torch.ones(2, dtype=torch.float16).dequantize().dtype is torch.float32

@@ -32,7 +32,6 @@ class ViewInfo:
                  "version", "written")
 
     constant = False  # whether jax may not differentiate through it: NOTE [What jax may not differentiate]
-    sole = False  # whether it shows memory of its own: NOTE [Another shape in the same memory]
 
     def __init__(self, plan, base, base_plan, version, origin=None) -> None:
         self.plan = plan
@@ -54,13 +53,6 @@ class ConstantInfo(ViewInfo):
 
     __slots__ = ()
     constant = True
-
-
-class ResizedInfo(ViewInfo):
-    """Of a tensor that is no view, and shows its own memory in another shape than that has."""
-
-    __slots__ = ()
-    sole = True
 
 
 class Tensor:

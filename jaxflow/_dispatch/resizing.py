@@ -4,16 +4,18 @@ NOTE [Another shape in the same memory]
     As in PyTorch a tensor that takes another shape keeps its memory where that has room for it: a view goes
     on being a view of its base, and what a tensor had beyond its end comes back when it grows again.
     Where the memory is too small PyTorch lets it grow for all tensors that show it. An array of XLA cannot
-    grow: a tensor that shows all of a storage moves to a larger one, and a view of others is refused.
+    grow: a tensor that has a storage for itself moves to a larger one, and one that shares it is refused.
 """
 
 from __future__ import annotations
 
+import gc
+import sys
 from typing import NamedTuple
 
 from jaxflow._core.fields import rebind_rows
 from jaxflow._core.geometry import contiguous_strides, storage_extent
-from jaxflow._core.tensor import ResizedInfo, Tensor, version_cell
+from jaxflow._core.tensor import Tensor, ViewInfo, version_cell
 from jaxflow._ops.positions import capacity
 
 from .door import apply, plan_of
@@ -62,8 +64,10 @@ def in_place(t: Tensor, size: tuple[int, ...], stride: tuple[int, ...] | None) -
     """
     plan = plan_of(t)
     stride = contiguous_strides(size) if stride is None else stride
-    if storage_extent(size, stride, plan.offset) > capacity(plan.geometry):
-        if t._view is None or t._view.sole:
+    room = capacity(plan.geometry)
+    if storage_extent(size, stride, plan.offset) > room:
+        is_view = t._view is not None and (t._view.base is not None or plan.offset)
+        if not room or not (is_view or _is_shared(t)):
             return None
         raise RuntimeError(
             f"cannot resize a view to {list(size)}: its storage would have to grow, which others share; "
@@ -72,12 +76,27 @@ def in_place(t: Tensor, size: tuple[int, ...], stride: tuple[int, ...] | None) -
     view = apply_view("as_strided", t, (size, stride, plan.offset))
     info, old = view._view, t._view
     if old is None or old.base is None:  # it goes on being no view of another tensor
-        info.__class__ = ResizedInfo if old is None else old.__class__
+        info.__class__ = ViewInfo if old is None else old.__class__  # which says of what kind it is
         info.base = info.base_plan = None
         info.version = version_cell(t)
         info.seen_version = info.version[0]
     info.origin = None if old is None else old.origin
     return view
+
+
+def _is_shared(t: Tensor) -> bool:
+    """Whether another tensor shows the storage of ``t``."""
+    storage = t._storage
+    if sys.getrefcount(storage) <= _ALONE:
+        return False
+    # What is pending may refer to it, too. Of frozen objects nobody can say to what they refer.
+    return gc.get_freeze_count() > 0 or any(
+        isinstance(x, Tensor) and x is not t for x in gc.get_referrers(storage)
+    )
+
+
+# References to a storage that one tensor shows: the tensor's, the variable's and the argument's.
+_ALONE = 3
 
 
 class _Shown(NamedTuple):
