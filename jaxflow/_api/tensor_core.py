@@ -521,7 +521,7 @@ def _deepcopy(self, memo: dict):
     storage = _copied_storage(source._storage, memo)
     view = None if plan.identity else ViewInfo(plan, None, None, [0])
     if view is not None and storage.value is source._storage.value:  # it shows what was read just now
-        view.value, view.epoch = value, storage.epoch
+        view.shown = storage.epoch, value
     init_storage(new, storage, source._stride, view)
     init_requires_grad(new, self._requires_grad)
     memo[id(self)] = new

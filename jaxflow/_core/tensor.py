@@ -12,6 +12,9 @@ from typing import Any
 
 from .value import Storage, Value
 
+#: What a view shows that nobody has read.
+UNREAD = -1, None
+
 
 class ViewInfo:
     """What makes a tensor a view.
@@ -23,13 +26,12 @@ class ViewInfo:
         version: the version cell shared with the base.
         seen_version: the version at which ``_grad_fn`` was right; see ``_dispatch.history``.
         own: whether ``requires_grad_()`` was called on this very view.
-        value, epoch: what was read last, and when.
+        shown: (epoch of the storage, Value) of what was read last; one object, so that they stay together.
         written: the version after the last recorded write through this very view.
         origin: how it was made, as far as in-place writes care (see ``jaxflow._dispatch.inplace``).
     """
 
-    __slots__ = ("base", "base_plan", "epoch", "origin", "own", "plan", "seen_version", "value",
-                 "version", "written")
+    __slots__ = ("base", "base_plan", "origin", "own", "plan", "seen_version", "shown", "version", "written")
 
     constant = False  # whether jax may not differentiate through it: NOTE [What jax may not differentiate]
 
@@ -41,8 +43,7 @@ class ViewInfo:
         # See NOTE [Provisional versions].
         follows = base is None or base._requires_grad
         self.seen_version = version[0] if follows else -1 - version[0]
-        self.value: Value | None = None
-        self.epoch = -1
+        self.shown: tuple[int, Value | None] = UNREAD
         self.origin = origin
         self.own = False
         self.written = 0

@@ -299,16 +299,17 @@ def view_value(t: Tensor) -> Value:
     if view.seen_version != view.version[0]:
         refresh_history(t)
     storage = t._storage
-    shown = view.value  # first: who takes it away says before that it is stale
-    if view.epoch != storage.epoch:
+    at, shown = view.shown
+    epoch = storage.epoch  # before the Value: a write in between is noticed so
+    if at != epoch:
         plan = view.plan
         if plan.spread:
             return _spread_out(view, storage.value)
         value = storage.value if plan.identity else run(
             plan.read, [storage.value, *plan.numbers]
         )[0]
-        shown = view.value = as_constant(view, value) if MET else value
-        view.epoch = storage.epoch
+        shown = as_constant(view, value) if MET else value
+        view.shown = epoch, shown
     return shown
 
 

@@ -40,10 +40,12 @@ def take_result(t: Tensor, result: Tensor, stride: tuple[int, ...] | None, recor
     """
     view = in_place(t, result._aval.shape, stride)
     if view is not None:
+        before = t._view, t._grad_fn  # kept until the call is over
         if recorded:
             apply_inplace(OPS["_copy"], (view, result), asking=lambda copy: _Shown(t, view, copy))
         else:
             write(view, result, beside=_Shown(t, view, result))
+        del before
         return
     if recorded:
         operand = alias(result)

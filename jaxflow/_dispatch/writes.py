@@ -55,14 +55,14 @@ def write(t: Tensor, result: Tensor | Value, epoch: int | None = None, *, counte
     whatever the storage shows is replaced. ``counted`` says whether the version goes up. What is ``beside``
     it is stored in the same call.
     """
-    storage = t._storage
+    storage, view = t._storage, t._view
     at = storage.epoch if epoch is None else epoch
     old = storage.value, t._grad_fn  # kept until the call is over
     try:
         new = result
         if isinstance(result, Tensor) and not result._requires_grad:
             new = value_of(result)
-        if new.__class__ is Value is old[0].__class__ and t._view is None and not (beside or LEVELS or MET):
+        if new.__class__ is Value is old[0].__class__ and view is None and not (beside or LEVELS or MET):
             # The usual case, without the lists of the others.
             cell, producer = storage.version, new.producer
             version = _next(cell) if counted else cell[0]
@@ -79,6 +79,8 @@ def write(t: Tensor, result: Tensor | Value, epoch: int | None = None, *, counte
         if beside is not None:
             rows += beside.rows()
         commit(rows, storages=(storage,), epochs=(at,), conditions=beside.undisturbed() if beside else ())
+        if view is not None and view.plan.exact:  # kept for the next read; what it says is true at any time
+            view.shown = at + 1, value_of(result) if new is result else new
     except Overtaken:
         if epoch is not None:
             raise
@@ -193,8 +195,6 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
         rows = [(setattr, storage, "value", whole), (setattr, storage, "epoch", epoch + 1)]
         if written is not None:
             written[id(storage)] = whole
-        elif plan.exact:
-            rows += [(setattr, view, "value", new), (setattr, view, "epoch", epoch + 1)]
         new = whole
     version = _next(cell) if counted else cell[0]
     rows.append((_set, cell, 0, version))

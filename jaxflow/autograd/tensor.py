@@ -10,7 +10,7 @@ from operator import setitem
 from typing import Any
 
 from jaxflow._core.attributes import read_only
-from jaxflow._core.commit import commit
+from jaxflow._core.commit import Overtaken, commit
 from jaxflow._core.fields import (
     exchange_cells,
     requires_grad_row,
@@ -235,12 +235,17 @@ def _set_data(self, new: Tensor) -> None:
         )
     if MET:
         refuse_leak(self, value_of(new), "a tensor")
-    cell = version_cell(new)
-    plain = new._view is None and not new._requires_grad and new is not self
-    if plain and version_cell(self).__class__ is cell.__class__:  # it stays a base, as quick as before
-        exchange_cells(self, new, ViewInfo(plan_of(new), None, None, cell))
-    elif self._storage is not new._storage or not plan_of(new).identity:
-        show(self, new)
+    while True:
+        cell = version_cell(new)
+        plain = new._view is None and not new._requires_grad and new is not self
+        try:
+            if plain and version_cell(self).__class__ is cell.__class__:  # it stays a base, quick as before
+                exchange_cells(self, new, ViewInfo(plan_of(new), None, None, cell))
+            elif self._storage is not new._storage or not plan_of(new).identity:
+                show(self, new)
+            return
+        except Overtaken:
+            continue
 
 
 def _delete_data(self) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core.commit import Overtaken, all_same, commit, commit_parts, stores
-from jaxflow._core.tensor import Tensor
+from jaxflow._core.tensor import UNREAD, Tensor
 from jaxflow._core.value import Storage, Value, as_number
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.background import alone
@@ -134,7 +134,7 @@ class Capture:
 
     # ------------------------------------------------------------------------------ before and after
 
-    def begin(self, view_arguments: list[tuple[Tensor, Value]], counters: set[int]) -> None:
+    def begin(self, view_arguments: list[tuple[Tensor, int, Value]], counters: set[int]) -> None:
         """Give everything that is noted its leaf. What this thread recorded so far must have run.
 
         ``counters`` are the ids of storages that have a leaf in common where they have a Value in common:
@@ -169,11 +169,13 @@ class Capture:
         if any(s.epoch != epoch for s, _, epoch in self.journal.storages.values()):
             self.blame("another thread wrote to a tensor that it reached, just before", of_others=True)
         for view, _ in self.journal.views:
-            view.epoch = -1
-        for t, value in view_arguments:
+            view.shown = UNREAD
+        for t, epoch, value in view_arguments:
+            if t._storage.epoch != epoch:
+                self.blame("another thread wrote to a tensor that it was given, just before", of_others=True)
             leaf = self._leaf(value)
             self.seen_as[id(t)] = leaf.producer[1]
-            commit([(setattr, t._view, "value", leaf), (setattr, t._view, "epoch", t._storage.epoch)])
+            commit([(setattr, t._view, "shown", (epoch, leaf))])
         self.before = state.programs, state.eager
         state.programs, state.eager = Programs(self), False
 
@@ -309,10 +311,9 @@ class Capture:
     def release(self) -> None:
         """Refer no more to how things were: what nobody else holds is gone."""
         for view, _ in self.journal.views:  # what it has read last is kept for no later reader
-            producer = None if view.value is None else view.value.producer
-            if producer is not None and producer[0] is self.program:
-                view.epoch = -1
-                view.value = None
+            _, value = view.shown
+            if value is not None and value.producer is not None and value.producer[0] is self.program:
+                view.shown = UNREAD
         self.journal = Journal(self.blame)
         self.leaves, self.held = [], {}
 

@@ -99,7 +99,7 @@ class FirstCall:
     def _prepare(self) -> None:
         """Find out what the function can reach, and note how that is."""
         function, leaves, tensors = self.function, self.leaves, self.tensors
-        views = [(t, view_value(t)) for t in tensors if t._view is not None]
+        views = [(t, t._storage.epoch, view_value(t)) for t in tensors if t._view is not None]
         flush()
         roots: list = [(function.fn, function.name), *((f, f.__qualname__) for f in function.extra.values())]
         roots += [(x, "argument") for x in leaves if not isinstance(x, Tensor)]

@@ -32,7 +32,7 @@ from jaxflow.autograd.tensor import history_of
 from ._outlines import Before
 
 UNKNOWN = "that it reached in a way that cannot be followed"
-_VIEW_FIELDS = ("value", "epoch", "seen_version", "own", "written", "base_plan")
+_VIEW_FIELDS = ("shown", "seen_version", "own", "written", "base_plan")
 
 
 class Journal:

@@ -141,6 +141,41 @@ def additions(mode: str, number: int, seed: int) -> str:
     return differ([c.tolist(), c._version], [[number * ADDITIONS] * 3, number * ADDITIONS])
 
 
+def additions_through_views(mode: str, number: int, seed: int) -> str:
+    """All threads add through a view that they share, and through views of their own, and read it."""
+    c = torch.zeros(3, 2)
+    row = c[1]
+
+    def job() -> list:
+        seen = []
+        for _ in range(ADDITIONS):
+            row.add_(1)
+            c.view(-1).add_(1)
+            seen.append(row.tolist()[0])
+        return seen
+
+    for seen in together(mode, [job] * number):
+        if any(b - a < 2 for a, b in zip(seen, seen[1:])):  # less than the thread itself has added
+            return f"read {seen}"
+    total = number * ADDITIONS
+    return differ([c.tolist(), c._version], [[[total] * 2, [2 * total] * 2, [total] * 2], 2 * total])
+
+
+def data_of_one_tensor(mode: str, number: int, seed: int) -> str:
+    """All threads give their tensors the data of the same others, and write; each counts its own writes."""
+    given = [torch.zeros(3) for _ in range(UPDATES)]
+    own = [torch.zeros(3) for _ in range(number)]
+
+    def job(x: torch.Tensor) -> None:
+        for y in given:
+            x.data = y
+            x.add_(1)
+
+    together(mode, [lambda x=x: job(x) for x in own])
+    counted = [[x._version for x in own], [y._version for y in given], [y.tolist() for y in given]]
+    return differ(counted, [[UPDATES] * number, [0] * UPDATES, [[number] * 3] * UPDATES])
+
+
 def reading_what_another_steps(mode: str, number: int, seed: int) -> str:
     """Readers get the parameter as it was before or after a step, never half of it, never an older one."""
     p = torch.zeros(4, requires_grad=True)
@@ -281,8 +316,8 @@ def _captures_beside_others(mode: str, number: int, seed: int, read: Callable) -
     return differ([total.tolist(), c.tolist(), found], [[3.0 * STEPS] * 4, [rounds] * 3, stream])
 
 
-TRIALS = (separate_models, gradients_of_one_model, additions, reading_what_another_steps,
-          drawing_from_one_generator, drawing_from_generators_of_their_own)
+TRIALS = (separate_models, gradients_of_one_model, additions, additions_through_views, data_of_one_tensor,
+          reading_what_another_steps, drawing_from_one_generator, drawing_from_generators_of_their_own)
 COMPILED_TRIALS = (separate_models, reading_what_another_steps, one_compiled_function,
                    totals_of_one_compiled_function, captures_beside_others,
                    captures_that_read_beside_others)
