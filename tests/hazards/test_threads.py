@@ -6,8 +6,7 @@ from .report import Results
 from .threads import MODES, run
 
 
-# Not `compile`: a capture changes what other threads see, which fails now and then (docs/reliability.md).
-@pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "compile"])
+@pytest.mark.parametrize("mode", MODES)
 def test_each_trial_once(mode):
     results = Results()
     run(mode, 0, 1, results)

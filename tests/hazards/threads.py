@@ -211,6 +211,48 @@ def reading_what_another_steps(mode: str, number: int, seed: int) -> str:
     return differ([p.tolist()], [[UPDATES] * 4])
 
 
+def reading_views_of_what_another_steps(mode: str, number: int, seed: int) -> str:
+    """The same through views, one that all share and new ones, and of the gradient."""
+    p = torch.zeros(4, requires_grad=True)
+    optimizer = torch.optim.SGD([p], lr=1.0, momentum=0.5)
+    shared = p.detach()[1:]
+    done = threading.Event()
+
+    def write() -> list:
+        try:
+            for _ in range(UPDATES):
+                optimizer.zero_grad(set_to_none=False)
+                (-p).sum().backward()
+                optimizer.step()
+                p.detach()[:2].mul_(1.0)
+        finally:
+            done.set()
+        return []
+
+    def read() -> list:
+        seen = []
+        while not done.wait(PAUSE):
+            grad = p.grad
+            seen.append([shared.tolist(), p.detach().view(2, 2)[1].tolist(), shared[:1].tolist(),
+                         [0.0] if grad is None else grad[1:].tolist()])
+        return seen
+
+    for seen in together(mode, [write, *[read] * (number - 1)]):
+        for at, (*parts, slope) in enumerate(seen):
+            if any(len(set(part)) != 1 for part in (*parts, slope)) or slope[0] not in (0.0, -1.0):
+                return f"read {seen[at]}"
+            latest = [part[0] for part in parts]
+            if latest != sorted(latest) or (at and seen[at - 1][2][0] > latest[0]):
+                return f"read {seen[at]} after {seen[at - 1]}"
+    right = torch.zeros(4, requires_grad=True)
+    optimizer = torch.optim.SGD([right], lr=1.0, momentum=0.5)
+    for _ in range(UPDATES):
+        optimizer.zero_grad()
+        (-right).sum().backward()
+        optimizer.step()
+    return differ([p.tolist()], [right.tolist()])
+
+
 def drawing_from_one_generator(mode: str, number: int, seed: int) -> str:
     """No two threads draw the same numbers: together they draw what one thread draws."""
 
@@ -317,7 +359,8 @@ def _captures_beside_others(mode: str, number: int, seed: int, read: Callable) -
 
 
 TRIALS = (separate_models, gradients_of_one_model, additions, additions_through_views, data_of_one_tensor,
-          reading_what_another_steps, drawing_from_one_generator, drawing_from_generators_of_their_own)
+          reading_what_another_steps, reading_views_of_what_another_steps,
+          drawing_from_one_generator, drawing_from_generators_of_their_own)
 COMPILED_TRIALS = (separate_models, reading_what_another_steps, one_compiled_function,
                    totals_of_one_compiled_function, captures_beside_others,
                    captures_that_read_beside_others)
