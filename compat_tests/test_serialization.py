@@ -465,10 +465,21 @@ def test_big_endian_checkpoint():
     assert got["z"].tolist() == [1 + 2j]
 
 
+@pytest.mark.parametrize("wrote, reads", [(torch, jaxflow), (jaxflow, torch)])
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_the_format_before_version_1_6(wrote, reads, weights_only):
+    x = wrote.arange(6.0)
+    state = {"x": x, "part": x[2:4], "turned": x.view(2, 3).t(), "i": wrote.tensor([3, 4]), "s": ["a", 1.5],
+             "half": wrote.ones(2, dtype=wrote.bfloat16), "weight": wrote.nn.Parameter(x * 2)}
+    got = reads.load(saved(wrote, state, _use_new_zipfile_serialization=False), weights_only=weights_only)
+    assert list(got) == list(state) and got["s"] == ["a", 1.5]
+    for name in state.keys() - {"s"}:
+        assert got[name].tolist() == state[name].tolist() and got[name].stride() == state[name].stride()
+    got["x"][2] = 50.0
+    assert got["part"][0] == 50.0 and got["weight"].requires_grad
+
+
 def test_formats_that_are_not_read():
-    old = saved(torch, torch.ones(1), _use_new_zipfile_serialization=False)
-    with pytest.raises(RuntimeError, match="before version 1.6"):
-        jaxflow.load(old)
     sparse = saved(torch, torch.eye(2).to_sparse())
     with pytest.raises(RuntimeError, match="sparse tensors; save tensor.to_dense"):
         jaxflow.load(sparse)

@@ -153,8 +153,6 @@ def test_several_archives_may_follow_in_one_buffer():
 
 
 def test_options_that_are_not_there():
-    with pytest.raises(RuntimeError, match="zip file format"):
-        jaxflow.save([1], io.BytesIO(), _use_new_zipfile_serialization=False)
     with pytest.raises(RuntimeError, match="pickle_module"):
         jaxflow.save([1], io.BytesIO(), pickle_module=io)
 

@@ -11,18 +11,16 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
-import numpy as np
-
 import jaxflow
-from jaxflow._core.device import accelerator, resolve
+from jaxflow._core.device import accelerator
 
-from ._archive import Reader, native_order
-from ._names import StorageType
+from . import _stream
+from ._archive import Reader
+from ._persistent import Records
 from ._storages import LoadedStorage
 from ._unpickler import WeightsOnlyUnpickler, full_unpickler
 
 _ZIP_MAGIC = b"PK\3\4"
-_OLD_MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 
 _REFUSED = (
     "Weights only load failed. {0}\nload() reads tensors and plain containers only, unless told "
@@ -40,7 +38,7 @@ def load(
     mmap: bool | None = None,
     **pickle_load_args: Any,
 ) -> Any:
-    """Read a file that ``save``, or PyTorch 1.6 or later, wrote.
+    """Read a file that ``save`` wrote, here or in PyTorch, in its format of today or that before 1.6.
 
     Args:
         f: a path, or an open, seekable binary file.
@@ -53,8 +51,8 @@ def load(
 
     Raises:
         pickle.UnpicklingError: for what ``weights_only`` does not allow.
-        RuntimeError: for a damaged file, the format before PyTorch 1.6, a device that is missing,
-            or a kind of tensor that jaxflow does not have.
+        RuntimeError: for a damaged file, a device that is missing, or a kind of tensor that jaxflow does
+            not have.
         EOFError: for an empty file.
     """
     if weights_only is None:
@@ -69,8 +67,24 @@ def load(
         raise ValueError("f must be a file path in order to use the mmap argument")
     if not is_path:
         _check_seekable(f)
+
+    def unpickled(data: io.BytesIO, persistent_load: Callable) -> Any:
+        if not weights_only:
+            unpickler = full_unpickler(pickle_module or pickle)
+            return unpickler(data, persistent_load, **pickle_load_args).load()
+        try:
+            return WeightsOnlyUnpickler(data, persistent_load, **pickle_load_args).load()
+        except pickle.UnpicklingError as error:
+            raise pickle.UnpicklingError(_REFUSED.format(error)) from None
+
     with open(f, "rb") if is_path else nullcontext(f) as file:
-        _check_format(file)
+        if not _is_archive(file):
+            if mmap:
+                raise RuntimeError(
+                    "mmap can only be used with files saved with `torch.save(_use_new_zipfile_serialization="
+                    "True)`: load the file without it, and save it again"
+                )
+            return _stream.read(file, restorer(map_location), unpickled, pickle_load_args["encoding"])
         reader = Reader(file)
         if reader.has("constants.pkl"):
             raise RuntimeError(
@@ -80,17 +94,8 @@ def load(
         memory = None
         if mmap:
             memory = memory_maps.mmap(file.fileno(), 0, access=memory_maps.ACCESS_READ)
-        storages = _Storages(reader, memory, restorer(map_location))
-        data = io.BytesIO(reader.bytes("data.pkl"))
-        if not weights_only:
-            unpickler = full_unpickler(pickle_module or pickle)
-            return unpickler(data, storages.persistent_load, **pickle_load_args).load()
-        try:
-            return WeightsOnlyUnpickler(
-                data, storages.persistent_load, **pickle_load_args
-            ).load()
-        except pickle.UnpicklingError as error:
-            raise pickle.UnpicklingError(_REFUSED.format(error)) from None
+        storages = Records(reader, memory, restorer(map_location))
+        return unpickled(io.BytesIO(reader.bytes("data.pkl")), storages.persistent_load)
 
 
 def _check_seekable(f: Any) -> None:
@@ -103,75 +108,21 @@ def _check_seekable(f: Any) -> None:
             )
 
 
-def _check_format(file: Any) -> None:
-    """Raise unless what follows in ``file`` is a zip archive."""
+def _is_archive(file: Any) -> bool:
+    """Whether what follows in ``file`` is a zip archive, and not the older stream. Raises for all else."""
     start = file.tell()
-    head = file.read(len(_OLD_MAGIC))
+    head = file.read(_stream.HEAD)
     file.seek(start)
     if head.startswith(_ZIP_MAGIC):
-        return
+        return True
     if not head:
         raise EOFError("the checkpoint is empty (or was read to its end already)")
-    if head == _OLD_MAGIC:
-        raise RuntimeError(
-            "the checkpoint is in the format that PyTorch wrote before version 1.6; load it with "
-            "PyTorch and save it again"
-        )
+    if _stream.is_stream(head):
+        return False
     raise pickle.UnpicklingError(
         "Weights only load failed. The file is neither a checkpoint of jaxflow nor one of PyTorch: "
         f"it begins with {head[:8]!r}"
     )
-
-
-class _Storages:
-    """The storages of one archive, each read once."""
-
-    def __init__(self, reader: Reader, memory: Any, restore: Callable) -> None:
-        self._reader, self._memory, self._restore = reader, memory, restore
-        self._loaded: dict[str, LoadedStorage] = {}
-        self._swap = reader.text("byteorder", "little") != native_order()
-
-    def persistent_load(self, pid: Any) -> LoadedStorage:
-        """The storage that ``("storage", type, key, location, elements)`` refers to."""
-        if not isinstance(pid, tuple) or len(pid) < 5 or pid[0] != "storage":
-            raise pickle.UnpicklingError(
-                f"Only persistent_load of storage is allowed, but got {type(pid)}"
-            )
-        _, kind, key, location, count = pid[:5]
-        kind = StorageType.of(kind)
-        if kind is None or not isinstance(key, str) or not isinstance(count, int) or count < 0:
-            raise pickle.UnpicklingError(f"there is no storage {key!r} of {count!r} elements of {pid[1]}")
-        if key not in self._loaded:
-            untyped = kind.dtype is None
-            nbytes = count if untyped else count * kind.dtype.itemsize
-            self._loaded[key] = self._restore(
-                LoadedStorage(
-                    self._read(key, nbytes, kind.dtype), kind.dtype, resolve("cpu")[0], nbytes
-                ),
-                location,
-            )
-        return self._loaded[key]
-
-    def _read(self, key: str, nbytes: int, dtype: Any) -> np.ndarray:
-        name = f"data/{key}"
-        if self._memory is not None and not self._swap:
-            data = self._reader.mapped(name, self._memory)
-        else:
-            data = self._reader.bytes(name)
-        if data.nbytes < nbytes:
-            raise RuntimeError(
-                f"the checkpoint's record {name} has {data.nbytes} bytes where {nbytes} are needed"
-            )
-        data = data[:nbytes]
-        if self._swap:
-            if dtype is None:
-                raise RuntimeError(
-                    "the checkpoint was written on a machine of the other byte order and holds a "
-                    "storage without a dtype, which cannot be converted"
-                )
-            width = dtype.itemsize // (2 if dtype.is_complex else 1)
-            data = np.ascontiguousarray(data.reshape(-1, width)[:, ::-1]).reshape(-1)
-        return data
 
 
 def restorer(map_location: Any) -> Callable[[LoadedStorage, str], LoadedStorage]:

@@ -28,8 +28,9 @@ class Pickler(pickle._Pickler):
 
     dispatch = pickle._Pickler.dispatch.copy()
 
-    def __init__(self, file: Any, protocol: int) -> None:
+    def __init__(self, file: Any, protocol: int, parts: bool = False) -> None:
         super().__init__(file, protocol)
+        self._whole = (None,) if parts else ()  # in the older format a storage may be a part of another one
         self.storages: list[Any] = []  # a tensor of each; its position is the key in the archive
         self._keys: dict[int, tuple[int, Any]] = {}
 
@@ -51,7 +52,7 @@ class Pickler(pickle._Pickler):
         name = GlobalName("torch", old_name) if old_name else GlobalName(*UNTYPED)
         nbytes = storage_nbytes(obj.tensor)
         count = nbytes // dtype.itemsize if old_name else nbytes
-        return ("storage", name, str(key), str(obj.tensor.device), count)
+        return ("storage", name, str(key), str(obj.tensor.device), count, *self._whole)
 
     def reducer_override(self, obj: Any) -> Any:
         """How tensors and PyTorch's value types are taken apart; all else as Python does it."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from jaxflow._api.storage import physical_bytes
 
+from . import _stream
 from ._archive import ALIGNMENT, Writer, native_order, replacing
 from ._pickler import Pickler
 
@@ -31,6 +32,7 @@ def save(
             save that fails leaves it as it was.
         pickle_module: only the standard one is supported.
         pickle_protocol: of the pickle; PyTorch's ``weights_only`` reader wants 2.
+        _use_new_zipfile_serialization: if false, the format that PyTorch wrote before version 1.6.
 
     Raises:
         RuntimeError: when the folder is not there, or tensors see one storage as different dtypes.
@@ -41,26 +43,28 @@ def save(
             "save() takes no pickle_module: tensors are written by names that only its own pickler "
             "knows. Reduce such objects to plain ones (a state_dict()) first"
         )
-    if not _use_new_zipfile_serialization:
-        raise RuntimeError(
-            "save() writes the zip file format of PyTorch 1.6 and later only; leave "
-            "_use_new_zipfile_serialization at True"
-        )
     is_path = isinstance(f, str | os.PathLike)
     if not is_path and not hasattr(f, "write"):
         raise AttributeError(
             "expected 'f' to be string, path, or a file-like object with a 'write' attribute"
         )
     pickled = io.BytesIO()
-    pickler = Pickler(pickled, pickle_protocol)
+    pickler = Pickler(pickled, pickle_protocol, parts=not _use_new_zipfile_serialization)
     pickler.dump(obj)
     storages = [tensor._storage for tensor in pickler.storages]
+
+    def write(file: Any, root: str) -> None:
+        if _use_new_zipfile_serialization:
+            _write(file, root, pickled, pickler.storages, not _disable_byteorder_record)
+        else:
+            _stream.write(file, pickled.getbuffer(), pickler.storages, pickle_protocol)
+
     if is_path:
         path = os.fspath(f)
         with replacing(path) as file:
-            _write(file, _stem(path), pickled, pickler.storages, not _disable_byteorder_record)
+            write(file, _stem(path))
     else:
-        _write(f, "archive", pickled, pickler.storages, not _disable_byteorder_record)
+        write(f, "archive")
     del storages  # kept until here: keys are identities, and an identity may be used again
 
 
