@@ -14,6 +14,7 @@ from typing import Any
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 
+from .nn_functional_loss import cross_entropy_of_logits
 from .nn_functional_norm import normalized_batch
 
 #: PyTorch's numbers for what is done with the losses of a batch.
@@ -83,10 +84,11 @@ def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad
 # ------------------------------------------------------------------------------------------- losses
 
 
-def _loss(fn: Callable) -> Callable:
+def _loss(fn: Callable, loss: Callable | None = None) -> Callable:
     """Publish the loss of ``nn.functional`` that has this name and these parameters, ``reduction`` a number.
 
-    By its signature the mean is the default, but PyTorch's returns the losses then.
+    Another ``loss`` where PyTorch's checks less than that. By its signature the mean is the default, but
+    PyTorch's returns the losses then.
     """
     name, signature = fn.__name__, inspect.signature(fn)
 
@@ -95,13 +97,18 @@ def _loss(fn: Callable) -> Callable:
         given = {"reduction": 0, **signature.bind(*args, **kwargs).arguments}
         # A number that stands for nothing leaves the losses as they are.
         given["reduction"] = dict(enumerate(_REDUCTIONS)).get(given["reduction"], "none")
-        return _functional(name)(**given)
+        return (loss or _functional(name))(**given)
 
     call.__doc__ = f"``nn.functional.{name}``."
     return composite("function")(call)
 
 
-@_loss
+def _of_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
+               pos_weight: Tensor | None = None, reduction: str = "none") -> Tensor:
+    return cross_entropy_of_logits(input, target, weight, pos_weight, reduction)
+
+
+@functools.partial(_loss, loss=_of_logits)
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None,
     reduction: int = 1,

@@ -190,9 +190,20 @@ def binary_cross_entropy_with_logits(
         raise ValueError(
             f"Target size ({target.shape}) must be the same as input size ({input.shape})"
         )
-    not_differentiable("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
-    return apply(OPS["_binary_cross_entropy_with_logits"], (input, target, weight, pos_weight),
-                 (reduction,))
+    return cross_entropy_of_logits(input, target, weight, pos_weight, reduction)
+
+
+def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None,
+                            reduction: str) -> Tensor:
+    """`binary_cross_entropy_with_logits` of a target that may be larger than ``input``."""
+    name = "binary_cross_entropy_with_logits"
+    for position, what, t in ((3, "weight", weight), (4, "pos_weight", pos_weight)):
+        if t is not None and not isinstance(t, Tensor):
+            raise TypeError(
+                f"{name}(): argument '{what}' (position {position}) must be Tensor, not {type(t).__name__}"
+            )
+    not_differentiable(name, weight=weight, pos_weight=pos_weight)
+    return apply(OPS["_" + name], (input, target, weight, pos_weight), (reduction,))
 
 
 @_functional

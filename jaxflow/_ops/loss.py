@@ -13,11 +13,11 @@ import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._core.promotion import promote_types
+from jaxflow._core.promotion import can_cast, promote_types
 from jaxflow._dispatch.op import op
 
 from ._layouts import divergence, negated_target, of_first, one_less_target
-from ._support import as_dtype, is_integral, refuse, scalar_name, wide, with_partials
+from ._support import as_dtype, refuse, scalar_name, wide, with_partials
 
 
 def reduced(x, reduction: str, dtype=None):
@@ -135,26 +135,45 @@ def _check_weight(shape, expected) -> None:
 def binary_cross_entropy_with_logits(
     input, target, weight=None, pos_weight=None, /, *, reduction
 ):
-    """Binary cross entropy of ``sigmoid(input)``, stable for large inputs."""
-    refuse("log_sigmoid_cpu", input, BOOL, INTEGER)
-    if is_integral(target):
-        raise RuntimeError(
-            f"result type {scalar_name(input)} can't be cast to the desired output type "
-            f"{scalar_name(target)}"
-        )
-    dtype = promote_types(*(from_numpy_dtype(v.dtype) for v in (input, target))).np
+    """Binary cross entropy of ``sigmoid(input)``, stable for large inputs; in the dtype of ``target``.
+
+    PyTorch computes it in place, step by step: in what is made of ``input``, then of ``target``.
+    """
+    refuse("log_sigmoid_cpu", input, BOOL, INTEGER, COMPLEX)
+    if pos_weight is not None:
+        broadcast_shapes(pos_weight.shape, target.shape)
+        _check_written(input, input.shape, _promoted(pos_weight, target), pos_weight.shape, target.shape)
+    _check_written(target, target.shape, from_numpy_dtype(input.dtype), input.shape)
+    if weight is not None:
+        _check_written(target, target.shape, from_numpy_dtype(weight.dtype), weight.shape)
+    dtype = _promoted(input, target).np
     x, t = (wide(as_dtype(v, dtype)) for v in (input, target))
     log_sigmoid = -jax.nn.softplus(-x)
     if pos_weight is None:
         loss = (1 - t) * x - log_sigmoid
     else:
-        broadcast_shapes(pos_weight.shape, target.shape)
         positive = as_dtype(pos_weight, x.dtype)
         loss = (1 - t) * x - ((positive - 1) * t + 1) * log_sigmoid
     if weight is not None:
-        broadcast_shapes(loss.shape, weight.shape)
         loss = loss * as_dtype(weight, loss.dtype)
-    return reduced(loss, reduction, dtype)
+    return reduced(loss, reduction, target.dtype)
+
+
+def _promoted(*arrays):
+    """The dtype that PyTorch computes arrays of at least one dimension in."""
+    return promote_types(*(from_numpy_dtype(v.dtype) for v in arrays))
+
+
+def _check_written(into, size, dtype, *shapes) -> None:
+    """Refuse what cannot be written into the memory of ``into``, by PyTorch's rule of a product in place."""
+    if not can_cast(dtype, from_numpy_dtype(into.dtype)):
+        raise RuntimeError(f"result type {dtype.scalar_name} can't be cast to the desired output type "
+                           f"{scalar_name(into)}")
+    shape = broadcast_shapes(size, broadcast_shapes(*shapes))
+    if shape != tuple(size):
+        raise RuntimeError(
+            f"output with shape {list(size)} doesn't match the broadcast shape {list(shape)}"
+        )
 
 
 def _kl_name(numbers, reduction, log_target):
