@@ -104,7 +104,7 @@ def log1p_(input: Tensor) -> Tensor:
     """``log(1 + input)``, accurate near zero."""
 def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of `ndtr`, accurate in the tail."""
-def log_softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> _Any:
+def log_softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None) -> Tensor:
     """The logarithm of `softmax` along ``dim``, without its loss of precision."""
 def logit(input: Tensor, eps: _Any = None, *, out: Tensor | None = None) -> Tensor:
     """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given."""
@@ -152,7 +152,7 @@ def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``sin(pi x) / (pi x)``, 1 at 0."""
 def sinc_(input: Tensor) -> Tensor:
     """``sin(pi x) / (pi x)``, 1 at 0."""
-def softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> _Any:
+def softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None) -> Tensor:
     """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
 def spherical_bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``sin(input) / input``, 1 at 0."""

@@ -181,7 +181,14 @@ def _softmax(name: str, doc: str) -> None:
 
     softmax.__name__ = softmax.__qualname__ = name
     softmax.__doc__ = doc
-    composite(aliases=("special." + name,))(softmax)
+    composite()(softmax)
+
+    def special(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+        return softmax(input, required_dim("special_" + name, dim, None), dtype)
+
+    special.__name__ = special.__qualname__ = name
+    special.__doc__ = doc
+    composite("function", namespace="special")(special)
 
     def functional(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
                    dtype: Any = None) -> Tensor:

@@ -11,7 +11,7 @@ from jaxflow._dispatch.bind import numbers_first
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.history import set_history
-from jaxflow._dispatch.inplace import apply_inplace, check_writable
+from jaxflow._dispatch.inplace import apply_inplace, check_recorded, check_writable
 from jaxflow._dispatch.op import EXACT, OPS, Out
 from jaxflow._dispatch.outputs import write_out
 from jaxflow._dispatch.publish import left_to
@@ -276,6 +276,22 @@ def _chain_shapes(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
                 f"{list(tensors[i + 1].shape)} cannot be multiplied"
             )
     return shapes
+
+
+@composite("method")
+@numbers_first("addmm")
+def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """In-place `addmm`; ``self`` has the shape of the product already."""
+    try:
+        return apply_inplace(OPS["addmm"], (self, mat1, mat2, beta, alpha))
+    except RuntimeError:
+        check_recorded((self, mat1, mat2))
+        shape, product = self._aval.shape, (*mat1.shape[:1], *mat2.shape[1:])
+        if len(mat1.shape) == len(mat2.shape) == 2 and mat1.shape[1] == mat2.shape[0] and (
+                self.dtype is mat1.dtype is mat2.dtype and shape != product):
+            raise RuntimeError(f"Bad in-place call: input tensor size {list(shape)} and output tensor size "
+                               f"{list(product)} should match") from None
+        raise
 
 
 @composite("method")

@@ -207,8 +207,8 @@ class Tensor:
         """``input + value * tensor1 * tensor2``."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """``beta * input + alpha * mat1 @ mat2``; with ``beta`` 0 the input's values do not matter."""
-    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """``beta * input + alpha * mat1 @ mat2``; with ``beta`` 0 the input's values do not matter."""
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Any = 1, alpha: _Any = 1) -> Tensor:
+        """In-place `addmm`; ``self`` has the shape of the product already."""
     def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """``beta * input + alpha * mat @ vec``."""
     def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxflow._core.dtype import given_dtype
+from jaxflow._core.dtype import dtype, given_dtype
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._core.value import Value
@@ -51,6 +51,9 @@ def freeze(x: Any) -> Any:
 #: Ops that PyTorch still takes with their factors before the tensors that they belong to.
 _NUMBERS_FIRST = frozenset((
     "add", "sub", "rsub", "addcmul", "addcdiv", "addmm", "addmv", "addr", "addbmm", "baddbmm"))
+
+#: Ops that have another form in PyTorch, ``mm(a, b, out_dtype)``, which its kernels for the CPU lack.
+_WITH_OUT_DTYPE = frozenset(("mm", "bmm", "addmm", "baddbmm"))
 
 
 class Binder:
@@ -113,6 +116,8 @@ class Binder:
         args = self._gather_spread(args)
         if len(args) > len(self.positional) and op.name in _NUMBERS_FIRST:
             args, kwargs = self.in_order(args, kwargs)
+        if op.name in _WITH_OUT_DTYPE and (len(args) > len(self.positional) or "out_dtype" in kwargs):
+            args, kwargs = self._in_dtype(args, kwargs)
         if len(args) > len(self.positional):
             raise TypeError(
                 f"{op.name}() takes {len(self.positional)} positional arguments but {len(args)} were "
@@ -147,6 +152,22 @@ class Binder:
         if op.random:
             dynamic += draw(generator)
         return tuple(dynamic), tuple([freeze(values[i]) for i in self.static])
+
+    def _in_dtype(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """``mm(a, b, out_dtype)`` as ``mm`` of operands of that dtype: products of halves are exact in it."""
+        count, given = len(self.positional), dict(kwargs)
+        out_dtype = args[count] if len(args) == count + 1 else given.pop("out_dtype", None)
+        operands = args[:count]
+        if len(args) > count + ("out_dtype" not in kwargs) or not isinstance(out_dtype, dtype) or (
+                len(operands) < count or not all(isinstance(a, Tensor) for a in operands)):
+            got = [type(a).__name__ for a in args] + [f"{k}={type(a).__name__}" for k, a in kwargs.items()]
+            raise TypeError(f"{self.name}() received an invalid combination of arguments - got "
+                            f"({', '.join(got)}), but expected one of the forms its documentation lists")
+        if operands[-1]._aval.device.type == "cpu":
+            raise NotImplementedError(
+                f"Could not run 'aten::{self.op.name}.dtype' with arguments from the 'CPU' backend."
+            )
+        return tuple([a.to(out_dtype) for a in operands]), given
 
     def _gather_spread(self, args: tuple) -> tuple:
         """``(t, 2, 3)`` as ``(t, (2, 3))`` where the last parameter allows it."""

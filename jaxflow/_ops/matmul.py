@@ -419,9 +419,9 @@ def addr(input, vec1, vec2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     for name, x in (("vec1", vec1), ("vec2", vec2)):
         if x.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x.ndim}-D")
+    start = expand_to(input, (vec1.size, vec2.size))
     if category(input) < FLOATING:
         _check_addr(beta, alpha)
-    start = expand_to(input, (vec1.size, vec2.size))
     if is_bool(input):
         product = vec1[:, None] & vec2[None, :]
         return _scaled(start, beta) | (product & (jnp.asarray(alpha) != 0))

@@ -1,0 +1,108 @@
+"""Calls that fit no form of a function, and operands that do not fit each other, refused as PyTorch does."""
+
+import pytest
+
+import jaxflow as torch
+import jaxflow.nn.functional as F
+
+pytestmark = pytest.mark.usefixtures("executor")
+
+
+@pytest.mark.parametrize("weight,pos_weight", [((2, 2, 3), None), (None, (2, 2, 3)), (None, (1, 2, 3))])
+def test_weights_of_a_loss_may_not_make_it_larger(weight, pos_weight):
+    x = torch.zeros(2, 3)
+    weights = [None if shape is None else torch.ones(shape) for shape in (weight, pos_weight)]
+    shape = list(weight or pos_weight)
+    with pytest.raises(RuntimeError) as raised:
+        F.binary_cross_entropy_with_logits(x, x, weights[0], pos_weight=weights[1])
+    assert str(raised.value) == f"output with shape [2, 3] doesn't match the broadcast shape {shape}"
+
+
+def test_weights_of_a_loss_are_tensors():
+    x = torch.zeros(2, 3)
+    for words, named in (("'pos_weight' (position 4) must be Tensor, not float", {"pos_weight": 3.0}),
+                         ("'weight' (position 3) must be Tensor, not float", {"weight": 3.0})):
+        with pytest.raises(TypeError) as raised:
+            F.binary_cross_entropy_with_logits(x, x, **named)
+        assert words in str(raised.value)
+
+
+def test_a_loss_of_logits_has_the_dtype_of_its_target():
+    x, target = torch.zeros(3, dtype=torch.float64, requires_grad=True), torch.ones(3)
+    loss = F.binary_cross_entropy_with_logits(x, target)
+    loss.backward()
+    assert loss.dtype is torch.float32 and x.grad.dtype is torch.float64
+    with pytest.raises(NotImplementedError, match="\"log_sigmoid_cpu\" not implemented for 'ComplexFloat'"):
+        F.binary_cross_entropy_with_logits(target.to(torch.complex64), target)
+
+
+def test_the_loss_of_the_operator_library_broadcasts_its_input():
+    loss = torch.binary_cross_entropy_with_logits(torch.zeros(1, 3), torch.ones(2, 3))
+    assert loss.shape == (2, 3)
+    with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
+        torch.binary_cross_entropy_with_logits(torch.zeros(2, 3), torch.ones(2, 1))
+    with pytest.raises(ValueError, match="Target size"):
+        F.binary_cross_entropy_with_logits(torch.zeros(1, 3), torch.ones(2, 3))
+
+
+@pytest.mark.parametrize("name,shapes", [
+    ("mm", ((2, 2), (2, 2))), ("bmm", ((2, 2, 2), (2, 2, 2))), ("addmm", ((2, 2), (2, 2), (2, 2))),
+    ("baddbmm", ((2, 2, 2), (2, 2, 2), (2, 2, 2)))])
+def test_products_of_another_dtype_have_no_kernel_for_the_cpu(name, shapes):
+    function, operands = getattr(torch, name), [torch.ones(s, dtype=torch.bfloat16) for s in shapes]
+    words = f"Could not run 'aten::{name}.dtype' with arguments from the 'CPU' backend"
+    for call in (lambda: function(*operands, torch.float32),
+                 lambda: function(*operands, out_dtype=torch.float32)):
+        with pytest.raises(NotImplementedError, match=words):
+            call()
+    for wrong in (None, 3.5, "float32"):
+        with pytest.raises(TypeError, match=rf"{name}\(\) received an invalid combination of arguments"):
+            function(*operands, out_dtype=wrong)
+
+
+def test_a_product_is_added_to_what_has_its_shape():
+    with pytest.raises(RuntimeError, match=r"size \[2, 3\] and output tensor size \[2, 5\] should match"):
+        torch.ones(2, 3).addmm_(torch.ones(2, 4), torch.ones(4, 5))
+    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+        torch.ones(2, 3).addmm_(torch.ones(2, 4), torch.ones(5, 3))
+    x = torch.ones(1, 1)
+    assert x.addmm_(torch.ones(1, 4), torch.ones(4, 1), beta=2, alpha=3) is x and x.item() == 14
+
+
+def test_functions_of_special_write_into_no_tensor():
+    for function in (torch.special.softmax, torch.special.log_softmax):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+            function(torch.ones(3), 0, out=torch.empty(3))
+        assert function(torch.ones(3), 0, torch.float64).dtype is torch.float64
+        with pytest.raises(TypeError, match='missing 1 required positional arguments: "dim"'):
+            function(torch.ones(3))
+
+
+def test_the_size_of_a_copied_view_is_a_tuple():
+    x = torch.arange(6.0)
+    for wrong in ((), (6,), (3,)):
+        with pytest.raises(TypeError, match="invalid combination of arguments"):
+            torch.view_copy(x, *wrong)
+    assert torch.view_copy(x, (2, 3)).shape == (2, 3)
+
+
+def test_what_is_scattered_into_one_element_seen_often_has_room_of_its_own():
+    x = torch.arange(4.0).reshape(4, 1).expand(4, 3)
+    result = torch.as_strided_scatter(x, torch.tensor([8.0, 9.0]), (2,), (1,), 1)
+    assert result.tolist() == [[0, 8, 9], [1, 1, 1], [2, 2, 2], [3, 3, 3]]
+    x = torch.arange(3.0).expand(4, 3)
+    result = torch.as_strided_scatter(x, torch.full((2, 2), 9.0), (2, 2), (5, 2), 1)
+    assert result.tolist() == [[0, 9, 2], [9, 1, 2], [9, 1, 9], [0, 1, 2]]
+
+
+def test_activations_with_bounds_keep_the_sign_of_a_zero():
+    x = torch.tensor([-0.0, 0.0], requires_grad=True)
+    for result in (F.relu6(x), F.hardtanh(x, 0.0, 1.0), F.hardtanh(x, -1.0, 0.0), F.hardtanh(x, -0.0, 1.0)):
+        assert torch.signbit(result).tolist() == [True, False]
+        result.sum().backward()
+        assert x.grad.tolist() == [0, 0]
+
+
+def test_nothing_has_no_place_in_any_example():
+    assert torch.func.vmap(torch.argwhere)(torch.zeros(2, 0)).shape == (2, 0, 1)
+    assert torch.argwhere(torch.zeros(2, 0, 3)).shape == (0, 3)
