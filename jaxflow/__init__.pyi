@@ -449,6 +449,8 @@ def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Determinants of square matrices, real or complex: ``(*, n, n)`` gives ``(*)``."""
 def detach(input: Tensor) -> Tensor:
     """The tensor without its autograd history: shares storage and version, never requires grad."""
+def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of all elements. It requires grad where ``input`` does, but has no derivative, as in PyTorch."""
 def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A vector as the diagonal of a new matrix; of a matrix, its diagonal, copied."""
 def diag_embed(input: Tensor, offset: _Any = 0, dim1: _Any = -2, dim2: _Any = -1, *, out: Tensor | None = None) -> Tensor:

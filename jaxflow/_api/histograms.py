@@ -9,6 +9,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.not_derived import without_derivative
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import return_type
 
@@ -44,7 +45,11 @@ def histogram(input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tens
                 f"torch.histogram: input tensor and {what} tensor should have the same dtype, but got input "
                 f"{input.dtype.c_name} and {what} {o.dtype.c_name}"
             )
-    return given_out("histogram", out, _ONE([counts, edges[0].clone() if by_edges else edges[0]]))
+    # The edges that were given come back as a copy, whose derivative PyTorch does not have either.
+    edges = bins.detach().clone() if by_edges else edges[0]
+    operands = [t for t in (input, bins if by_edges else None, weight) if t is not None]
+    results = [without_derivative(t, "aten::histogram", *operands) for t in (counts, edges)]
+    return given_out("histogram", out, _ONE(results))
 
 
 @composite("function")
@@ -79,6 +84,11 @@ def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Tensor | No
     _check_weight(input._aval.shape, input, weight)
     weight = None if weight is None else weight.reshape(-1)
     counts, edges = _histogram(points, bins, range, weight, density)
+    operands = [input, *(bins if by_edges else ()), *(() if weight is None else (weight,))]
+    kind = "tensors" if by_edges else "cts"
+    counts = without_derivative(counts, f"aten::_histogramdd_from_bin_{kind}", *operands)
+    if not by_edges:
+        edges = [without_derivative(t, "aten::_histogramdd_bin_edges", *operands) for t in edges]
     return _MANY([counts, tuple(edges)])
 
 

@@ -13,6 +13,7 @@ from jaxflow._core.layout import strided
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import finfo
 from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.not_derived import without_derivative
 from jaxflow._dispatch.outputs import write_out
 from jaxflow._dispatch.watch import Watch
 
@@ -137,7 +138,8 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
         raise RuntimeError(f"Found dtype {other.scalar_name} but expected {kind.scalar_name}")
     if kind.itemsize < 4:
         raise NotImplementedError(f"\"binomial_cpu\" not implemented for '{kind.scalar_name}'")
-    return drawn("_binomial", (count.detach(), prob.detach()), (), generator)
+    successes = drawn("_binomial", (count.detach(), prob.detach()), (), generator)
+    return without_derivative(successes, "aten::binomial", count, prob)
 
 
 # --------------------------------------------------------------------------------------- multinomial

@@ -76,7 +76,11 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 @composite()
 def argwhere(input: Tensor) -> Tensor:
     """The indices of all nonzero elements, one row each."""
-    return nonzero(input)
+    if input._aval.numel:
+        return nonzero(input)
+    none = put(np.zeros((0, input._aval.ndim), np.int64), input._aval.device)  # also under vmap
+    none._stride = (1, 0)
+    return none
 
 
 @composite("function")

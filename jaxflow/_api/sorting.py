@@ -191,9 +191,13 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     if weights is not None and weights._aval.shape != aval.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     length = max(int(numbers.max()) + 1, minlength)
-    if weights is not None:
-        weights = weights.detach()
-    return apply(OPS["bincount"], (input, weights), (length,))
+    if weights is None:
+        return apply(OPS["bincount"], (input, None), (length,))
+    amounts = weights.detach()
+    if amounts.is_complex():
+        amounts = amounts.to(dtypes.float64)  # which warns
+    counts = apply(OPS["bincount"], (input, amounts), (length,))
+    return without_derivative(counts, "aten::bincount", weights)
 
 
 @composite("function")

@@ -14,12 +14,14 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, plan_of
+from jaxflow._dispatch.not_derived import without_derivative
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import function_of
 from jaxflow._dispatch.viewing import apply_view, retyped
-from jaxflow._dispatch.views import is_marked
+from jaxflow._dispatch.views import is_marked, root_of
 from jaxflow._ops import pieces
 
+from .creation import need_tensor
 from .forms import given_out, invalid_combination, required_dim
 
 
@@ -288,8 +290,12 @@ def as_strided(
 def as_strided_scatter(input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int],
                        storage_offset: int | None = None) -> Tensor:
     """A copy of ``input`` with what `as_strided` shows of it replaced by ``src``."""
-    where = tuple(plan_of(input).geometry)
-    static = (where, ints((size,)), ints((stride,)), storage_offset)
+    where = plan_of(input).geometry
+    if any(n > 1 and not step for n, step in zip(where.size, where.stride)):
+        # The copy of what lies in one place several times has a place for each.
+        dense = geometry.preserve_strides((where.size, where.stride))
+        where = root_of(input._aval, dense).geometry
+    static = (tuple(where), ints((size,)), ints((stride,)), storage_offset)
     return apply(OPS["_as_strided_scatter"], (input, src), static)
 
 
@@ -297,7 +303,18 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Sequence[int], stride: 
 def view_copy(input: Tensor, size: Any = None, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
     """The elements in another shape, or their bytes as another dtype, in memory of their own."""
     bits = dtype is not None or isinstance(size, dtypes.dtype)  # which have no derivative
+    if not bits and not isinstance(size, (tuple, list)):
+        raise invalid_combination("view_copy", (input,) if size is None else (input, size), {})
     return function_of(OPS["view_copy"])(input.detach() if bits else input, size, dtype=dtype, out=out)
+
+
+@composite("function")
+def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of all elements. It requires grad where ``input`` does, but has no derivative, as in PyTorch."""
+    need_tensor("detach_copy", input)
+    copy = apply(OPS["alias_copy"], (input.detach(),))
+    copy = without_derivative(copy, "aten::detach_copy", input)
+    return given_out("detach_copy", out, copy, (input,), OPS["alias_copy"])
 
 
 @composite("function")

@@ -212,6 +212,7 @@ class Op:
         "broadcast",
         "check",
         "columns",
+        "complex_grad",
         "differentiable",
         "doc",
         "fn",
@@ -278,6 +279,7 @@ def op(
     grad_name: str | Callable[..., str] | None = None,
     inplace_grad_name: str | None = None,
     underived: Underived | None = None,
+    complex_grad: bool = True,
     differentiable: bool | tuple[bool, ...] = True,
     saves: str | tuple[str, ...] | Callable[..., str | tuple[str, ...]] = "input",
     returns: Sequence[str] = (),
@@ -311,6 +313,8 @@ def op(
             static arguments.
         inplace_grad_name: the name of the node of the in-place form, where PyTorch has another for it.
         underived: an :class:`Underived`, where PyTorch's node raises instead of giving a derivative.
+        complex_grad: ``False`` where PyTorch refuses calls out of place whose result is complex and would
+            require grad.
         differentiable: ``False`` for ops whose results never require grad; of several results, one bool each.
         saves: what PyTorch keeps for backward: ``"input"`` (default) the inputs that our formula reads,
             ``"result"``, ``"both"``, ``"own"`` (only what it made itself, which nobody overwrites) or
@@ -379,6 +383,7 @@ def op(
             grad_name=grad_name or camel(op_name) + "Backward0",
             inplace_grad_name=inplace_grad_name,
             underived=underived,
+            complex_grad=complex_grad,
             differentiable=differentiable,
             saves=saves,
             returns=tuple(returns),

@@ -13,13 +13,14 @@ from jaxflow._core import device as devices
 from jaxflow._core import promotion
 from jaxflow._core.aval import Aval
 from jaxflow._core.cast import cast
+from jaxflow._core.dtype import COMPLEX
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.threefry import key_of
 
 from .columns import in_columns
 from .op import SCALAR, TENSOR, TENSORS, Always, Op
 from .plan import NUMBER_DTYPES, NUMBER_KINDS, NoneKind, Plan, Traced, build_lock, result_number
-from .refused import maker
+from .refused import maker, not_of_complex
 from .saved_names import SAVED_NAMES
 
 
@@ -66,6 +67,8 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
         plan.keeps = op.keeps
         if op.underived is not None:
             plan.node = maker(plan.node, op.underived, into is not None)
+        if not op.complex_grad and into is None and out_avals[0].dtype.category == COMPLEX:
+            plan.node = not_of_complex(op.name)
         if not one:
             held = (result_number(plan, n) for n, tensor in SAVED_NAMES.get(grad_name, {}).items() if tensor)
             plan.held_results = tuple(sorted(k for k in held if k is not None))

@@ -37,3 +37,14 @@ def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[...
         return (refusing if refuses else kind)(plan, inputs, edges, needs, guards)
 
     return make
+
+
+def not_of_complex(name: str) -> Callable[..., Node]:
+    """In place of what makes the nodes of a plan with a complex result: the call itself is refused."""
+
+    def make(plan, inputs, edges, needs, guards) -> Node:
+        raise RuntimeError(
+            f"{name} does not support automatic differentiation for outputs with complex dtype."
+        )
+
+    return make

@@ -25,9 +25,20 @@ def _like(value, x):
     return jnp.asarray(value).astype(x.dtype)
 
 
+@jax.custom_jvp
 def _clip_open(x, low, high):
-    """``x`` limited to ``[low, high]`` with derivative 0 at both edges, as these activations have it."""
-    return jnp.where(x <= low, low, jnp.where(x >= high, high, x))
+    """``x`` limited to ``[low, high]`` with derivative 0 at both edges, as these activations have it.
+
+    An element at an edge stays as it is: a zero keeps its sign.
+    """
+    return jnp.where(x < low, low, jnp.where(x > high, high, x))
+
+
+@_clip_open.defjvp
+def _clip_open_jvp(primals, tangents):
+    x, low, high = primals
+    inside = ~((x <= low) | (x >= high))
+    return _clip_open(x, low, high), jnp.where(inside, tangents[0], jnp.zeros_like(tangents[0]))
 
 
 @op(**_PLAIN, layout="like")
@@ -138,7 +149,7 @@ def gelu(input, /, *, approximate="none"):
     return input * (0.5 * (1 + jax.lax.erf(input * math.sqrt(0.5))))
 
 
-@op(**_PLAIN, recomputes=True)
+@op(**_PLAIN, recomputes=True, complex_grad=False)
 def silu(input, /):
     """``input * sigmoid(input)``."""
     refuse("silu_cpu", input, BOOL, INTEGER)

@@ -355,7 +355,7 @@ def scatter_add(input, /, dim, index: Tensor, src: Tensor):
 _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
-@op(**_SCATTER, saves=("input", "index", "src", "result"))
+@op(**_SCATTER, saves=("input", "index", "src", "result"), complex_grad=False)
 def scatter_reduce(input, /, dim, index: Tensor, src: Tensor, reduce, *, include_self=True):
     """``input`` with ``src`` combined into it where ``index`` points: sum, prod, mean, amax, amin."""
     if reduce not in _REDUCTIONS:

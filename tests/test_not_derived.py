@@ -1,0 +1,72 @@
+"""Results that require grad although PyTorch has no derivative for them, and calls that it refuses for it."""
+
+import pytest
+
+import jaxflow as torch
+import jaxflow.nn.functional as F
+
+pytestmark = pytest.mark.usefixtures("executor")
+
+
+def complexes(*values):
+    return torch.tensor([complex(v) for v in values], requires_grad=True)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean"])
+def test_a_complex_result_of_scatter_reduce_may_not_require_grad(reduce):
+    x, index = complexes(1 + 1j, 2, 3), torch.tensor([0, 0, 1])
+    for input, source in ((x, x.detach()), (x.detach(), x)):
+        with pytest.raises(RuntimeError, match="scatter_reduce does not support automatic differentiation"):
+            torch.scatter_reduce(input, 0, index, source, reduce)
+    assert not torch.scatter_reduce(x.detach(), 0, index, x.detach(), reduce).requires_grad
+    with torch.no_grad():
+        assert not torch.scatter_reduce(x, 0, index, x, reduce).requires_grad
+
+
+def test_in_place_it_may():
+    x = complexes(1 + 1j, 2)
+    result = x.clone().scatter_reduce_(0, torch.tensor([0]), torch.tensor([2j]), "sum")
+    result.real.sum().backward()
+    assert x.grad.tolist() == [1, 1]
+
+
+def test_a_complex_result_of_silu_may_not_require_grad():
+    x = complexes(1 + 1j)
+    with pytest.raises(RuntimeError, match="silu does not support automatic differentiation"):
+        F.silu(x)
+    assert F.silu(x.clone(), inplace=True).requires_grad
+    assert not F.silu(x.detach()).requires_grad
+
+
+def _weights():
+    return torch.ones(3, requires_grad=True)
+
+
+@pytest.mark.parametrize("call,what", [
+    (lambda: torch.bincount(torch.tensor([0, 1, 1]), _weights()), "bincount"),
+    (lambda: torch.binomial(_weights(), torch.ones(3)), "binomial"),
+    (lambda: torch.binomial(torch.ones(3), _weights()), "binomial"),
+    (lambda: torch.histogram(_weights(), 2)[0], "histogram"),
+    (lambda: torch.histogram(torch.ones(3), torch.tensor([0.0, 2.0], requires_grad=True))[1], "histogram"),
+    (lambda: torch.histogramdd(_weights()[:, None], [2])[0], "_histogramdd_from_bin_cts"),
+    (lambda: torch.histogramdd(_weights()[:, None], [2])[1][0], "_histogramdd_bin_edges"),
+    (lambda: torch.detach_copy(_weights()), "detach_copy"),
+])
+def test_results_whose_backward_says_that_there_is_no_derivative(call, what):
+    result = call()
+    assert result.requires_grad and result.grad_fn.name() == "torch::autograd::NotImplemented"
+    with pytest.raises(RuntimeError, match=f"derivative for aten::{what} is not implemented"):
+        result.sum().backward()
+
+
+def test_detach_copy_has_memory_of_its_own():
+    x = torch.arange(6.0).reshape(2, 3).t()
+    y = torch.detach_copy(x)
+    y.zero_()
+    assert x.sum() == 15 and y.is_contiguous() and not y.requires_grad
+
+
+@pytest.mark.filterwarnings("error::DeprecationWarning", "ignore:Casting complex values to real")
+def test_counts_by_complex_weights_are_those_of_their_real_parts():
+    counts = torch.bincount(torch.tensor([0, 1, 1]), torch.tensor([1j, 2, 3]))
+    assert counts.tolist() == [0, 5] and counts.dtype is torch.float64
