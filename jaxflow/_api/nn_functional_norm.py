@@ -36,7 +36,9 @@ def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | 
 def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
              eps: float | None = None) -> Tensor:
     """Mean square 1 over the last dimensions (``normalized_shape``), then ``* weight``."""
-    return apply(OPS["_rms_norm"], (input, weight), (_shape(normalized_shape), eps))
+    half = input._aval.dtype.is_floating_point and input._aval.dtype.itemsize == 2
+    op = OPS["_rms_norm_of_half" if half else "_rms_norm"]
+    return apply(op, (input, weight), (_shape(normalized_shape), eps))
 
 
 @_functional

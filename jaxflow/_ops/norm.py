@@ -13,9 +13,10 @@ import jax
 import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
+from jaxflow._core.dtype import BOOL, INTEGER
 from jaxflow._dispatch.op import Scalar, op, overload
 
-from ._support import as_dtype, wide
+from ._support import as_dtype, refuse, wide
 from ._window import channels_first, channels_last
 
 
@@ -78,14 +79,19 @@ def layer_norm(input, weight=None, bias=None, /, *, normalized_shape, eps):
     return _affine(standardize(wide(input), axes, eps), weight, bias, input.dtype)
 
 
-@op(name="_rms_norm", variants="", grad_name="FusedRmsNormBackward0", layout="channels")
+@op(name="_rms_norm", variants="", grad_name="MulBackward0", layout="channels")
 def rms_norm(input, weight=None, /, *, normalized_shape, eps):
     """Divided by the root of the mean square over the last dimensions, then scaled."""
     axes = _check_normalized("rms_norm", input, normalized_shape, weight)
+    refuse("rms_norm", input, BOOL, INTEGER)
     x = wide(input)
     eps = float(jnp.finfo(input.dtype).eps) if eps is None else eps
     scale = jax.lax.rsqrt(jnp.mean(x * x, axes, keepdims=True) + jnp.asarray(eps, x.dtype))
     return _affine(x * scale, weight, None, input.dtype)
+
+
+#: PyTorch composes it on the CPU, of half precision in float32.
+RMS_NORM_OF_HALF = overload(rms_norm, "_rms_norm_of_half", "ToCopyBackward0")
 
 
 @op(name="_group_norm", variants="", grad_name="NativeGroupNormBackward0", layout="channels")
