@@ -84,12 +84,14 @@ def test_second_derivatives(name):
 # They have nodes, as in PyTorch, whose backward raises.
 NOT_DERIVED = {"eq", "floor_divide", "ge", "gt", "heaviside", "le", "lt", "ne", "scatter_reduce_src",
                "scatter_reduce_value"}
+# Its derivative is that of a number at its level, which no other draw gives: test_random_gamma.py.
+NOT_BY_DIFFERENCES = {"_gamma_traced"}
 
 
 def test_every_differentiable_op_has_a_row():
     rows = {op_of(name) for name in ROWS}
     differentiable = {name for name, op in OPS.items() if op.differentiable and not op.overloads}
-    differentiable -= NOT_DERIVED
+    differentiable -= NOT_DERIVED | NOT_BY_DIFFERENCES
     assert (sorted(differentiable - rows), sorted(rows - differentiable)) == ([], [])
 
 

@@ -13,7 +13,9 @@ from jaxflow._core.layout import strided
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import finfo
 from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.not_derived import without_derivative
+from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.outputs import write_out
 from jaxflow._dispatch.watch import Watch
 
@@ -117,6 +119,39 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
     rate = input.detach()
     watch = _refuse(rate, 0.0, math.inf, "invalid Poisson rate, expected rate to be non-negative")
     return traced_back(watch.over(drawn("_poisson", (rate,), (), generator)), "PoissonBackward0", input)
+
+
+def _need_single(kernel: str, t: Tensor) -> None:
+    """Refuse what is no float32 or float64. NotImplementedError."""
+    kind = t._aval.dtype
+    if kind.category != dtypes.FLOATING or kind.itemsize < 4:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind.scalar_name}'")
+
+
+@composite("function")
+def _standard_gamma(input: Tensor, generator: Any = None) -> Tensor:
+    """Gamma numbers of scale 1 with these shape parameters, and the derivative by them.
+
+    Raises:
+        NotImplementedError: for other dtypes than float32 and float64.
+    """
+    need_tensor("_standard_gamma", input)
+    _need_single("gamma_cpu", input)
+    sample = drawn("_gamma", (input.detach(),), (), generator)
+    return apply(OPS["_gamma_traced"], (input, sample)) if input._requires_grad else sample
+
+
+@composite("function")
+def _sample_dirichlet(input: Tensor, generator: Any = None) -> Tensor:
+    """Rows along the last dimension that add up to 1, with these concentrations. Not differentiable.
+
+    Raises:
+        NotImplementedError: for other dtypes than float32 and float64.
+    """
+    need_tensor("_sample_dirichlet", input)
+    _need_single("dirichlet", input)
+    sample = drawn("_dirichlet", (input.detach(),), (), generator)
+    return without_derivative(sample, "aten::_sample_dirichlet", input)
 
 
 @composite("function")
