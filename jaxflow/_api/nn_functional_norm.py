@@ -121,21 +121,24 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None,
                   eps: float = 1e-5) -> Tensor:
     """Mean 0 and variance 1 over each channel of each sample, then ``* weight + bias``."""
     shape = input._aval.shape
-    if not use_input_stats:
-        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
     spatial = 1
     for n in shape[2:]:
         spatial *= n
-    if spatial == 1:
+    if use_input_stats and spatial == 1:
         raise ValueError(
             "Expected more than 1 spatial element when training, got input size "
             f"{input.shape}"
         )
+    if len(shape) > 1 and shape[0] * shape[1] == 0 and not (weight is None and bias is None):
+        raise IndexError("select(): index 0 out of range for tensor of size [0] at dimension 0")
+    whole = input.contiguous()
+    if not use_input_stats:
+        return batch_norm(whole, running_mean, running_var, weight, bias, False, momentum, eps).view(shape)
     if running_mean is not None or running_var is not None:
-        flat = input.detach().reshape(shape[0], shape[1], -1)
+        flat = input.detach().reshape(shape[0], shape[1], spatial)
         averages = (running_mean, flat.mean(-1).mean(0), 1.0), (running_var, flat.var(-1).mean(0), 1.0)
         _move(averages, momentum)
-    normed = group_norm(input.contiguous(), shape[1], weight, bias, eps)
+    normed = group_norm(whole, shape[1], weight, bias, eps) if shape[1] else whole.clone()
     # PyTorch normalizes a batch of one sample, with the weight repeated, and shows that in the input's shape.
     return hold_only(normed, input).view(shape)
 
