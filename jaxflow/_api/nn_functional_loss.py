@@ -349,9 +349,14 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
                                 size_average: Any = None, reduce: Any = None,
                                 reduction: str = "mean") -> Tensor:
     """Binary cross entropy of each class, averaged over the classes."""
-    loss = apply(OPS["_binary_cross_entropy_with_logits"], (input, target, None, None), ("none",))
+    if size_average is not None or reduce is not None:
+        reduction = reduction_of(size_average, reduce, reduction)
+    present, absent = (apply(OPS["logsigmoid"], (x,)) for x in (input, -input))
+    loss = -(target * present + (1 - target) * absent)
     if weight is not None:
         loss = loss * weight
-    return mean_or_sum(
-        loss.sum(-1) / input.shape[-1], reduction_of(size_average, reduce, reduction)
-    )
+    classes = input.dim() - 1
+    loss = loss.sum(classes) / input.size(classes)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    return mean_or_sum(loss, reduction)
