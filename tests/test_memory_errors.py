@@ -54,6 +54,12 @@ TOO_LARGE = {
     "bicubic": (lambda x: F.interpolate(x.view(1, 1, 1, 1), size=(SIDE, SIDE), mode="bicubic"), 4 * N),
     "antialiased": (lambda x: F.interpolate(x.view(1, 1, 1, 1), size=(SIDE, SIDE), mode="bilinear",
                                             antialias=True), 4 * N),
+    "adaptive means": (lambda x: F.adaptive_avg_pool1d(x.view(1, 1, 1), N), 4 * N),
+    "adaptive means of planes": (lambda x: F.adaptive_avg_pool2d(x.view(1, 1, 1, 1), (SIDE, SIDE)), 4 * N),
+    "adaptive maxima": (lambda x: F.adaptive_max_pool1d(x.view(1, 1, 1), N), 4 * N),
+    "adaptive maxima of planes": (lambda x: F.adaptive_max_pool2d(x.view(1, 1, 1, 1), (SIDE, SIDE)), 4 * N),
+    "areas": (lambda x: F.interpolate(x.view(1, 1, 1), size=N, mode="area"), 4 * N),
+    "bytes": (lambda x: F.interpolate(x.byte().view(1, 1, 1, 1), size=(1, N), mode="bilinear"), N),
     "tril_indices": (lambda x: torch.tril_indices(1 << 25, 1 << 25), ((1 << 25) ** 2 + (1 << 25)) * 8),
 }
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.aval import aval_of
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import EXACT, OPS
 from jaxflow._dispatch.result_layout import result_strides
 from jaxflow._dispatch.watch import not_deterministic
@@ -357,6 +360,14 @@ def _wanted(input: Tensor, output_size: Any, n: int) -> tuple[int, ...]:
     return tuple(size if m is None else m for m, size in zip(wanted, sizes))
 
 
+def _check_room(name: str, input: Tensor, size: tuple[int, ...], *more: dtypes.dtype) -> None:
+    """Refuse results of this size that no memory holds, before it is worked out where their windows lie."""
+    aval = input._aval
+    shape = (*aval.shape[:aval.ndim - len(size)], *size)
+    for dtype in (aval.dtype, *more):
+        check_sizes(name, [aval_of(shape, dtype, aval.device)])
+
+
 def _adaptive_avg(n: int, input: Tensor, output_size: Any) -> Tensor:
     size = _wanted(input, output_size, n)
     name = f"adaptive_avg_pool{n}d"
@@ -372,6 +383,7 @@ def _adaptive_avg(n: int, input: Tensor, output_size: Any) -> Tensor:
         if input._stride is not None:
             mean._stride = result_strides("channels", [(input._aval.shape, input._stride)], mean._aval.shape)
         return mean
+    _check_room(name, input, size)
     return apply(OPS[f"_{name}"], (input,), (size,))
 
 
@@ -411,6 +423,7 @@ def _adaptive_max(n: int, input: Tensor, output_size: Any) -> tuple[Tensor, Tens
         raise RuntimeError(
             f"adaptive_max_pool{n}d(): internal error: output_size.size() must be {n}"
         )
+    _check_room(f"adaptive_max_pool{n}d", input, size, dtypes.int64)
     return apply(OPS[f"_adaptive_max_pool{n}d"], (input,), (size,))
 
 

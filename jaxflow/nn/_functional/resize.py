@@ -7,7 +7,10 @@ import warnings
 from collections.abc import Sequence
 
 from jaxflow import Tensor
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.aval import aval_of
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._ops.resize import _resize
 from jaxflow.nn import functional as F
 
@@ -60,6 +63,9 @@ def interpolate(
     if mode == "area" and input.dim() in _AREA:
         return getattr(F, _AREA[input.dim()])(input, new if dims > 1 else new[0])
     _check_mode(input, mode)
+    aval = input._aval
+    if aval.dtype is dtypes.uint8:  # the weights of bytes are worked out while the plan is made
+        check_sizes("interpolate", [aval_of((*aval.shape[:2], *new), aval.dtype, aval.device)])
     return apply(_resize, (input,), (new, scales, mode, bool(align_corners), bool(antialias)))
 
 
