@@ -6,13 +6,15 @@ import numpy as np
 from jax.lax import GatherScatterMode
 
 from .indexing import MODES
-from .numbers import HALVES
 from .table import rule
 
 _COMBINE = {"scatter": None, "scatter-add": np.add, "scatter_add": np.add, "scatter-sub": np.subtract,
             "scatter_sub": np.subtract, "scatter-mul": np.multiply, "scatter_mul": np.multiply,
             "scatter-min": np.minimum, "scatter_min": np.minimum, "scatter-max": np.maximum,
             "scatter_max": np.maximum}
+
+#: The dtypes in which the order of a sum may be another one; halves are rounded after each step, as by XLA.
+_SUMMED = tuple(map(np.dtype, (np.float32, np.float64, np.complex64, np.complex128)))
 
 
 @rule(*_COMBINE)
@@ -24,7 +26,7 @@ def _scatter(site):
     """
     numbers, mode = site.params["dimension_numbers"], site.params["mode"]
     operand, indices, updates = site.ins
-    combine, dtype = _COMBINE[site.name], site.dtype
+    combine = _COMBINE[site.name]
     if mode not in MODES:
         return None
     if operand.dtype.kind == "c" and combine in (np.minimum, np.maximum, np.multiply):
@@ -101,9 +103,6 @@ def _scatter(site):
         out = out.reshape([operand.shape[d] for d in order])
         return out.transpose(back) if turned else out
 
-    if dtype in HALVES and combine not in (None, np.minimum, np.maximum):
-        return lambda x, index, update: scatter(
-            x.astype(np.float32), index, update.astype(np.float32)).astype(dtype)
     return scatter
 
 
@@ -113,7 +112,7 @@ def _write(out, rows, update, combine, unique) -> None:
         out[rows] = update
     elif unique:
         out[rows] = combine(out[rows], update)
-    elif combine is np.add and out.ndim > 1 and len(rows) > 1 and out.dtype.kind in "fc":
+    elif combine is np.add and out.ndim > 1 and len(rows) > 1 and out.dtype in _SUMMED:
         # Rows: sorted by where they go, summed run by run, each run added at once.
         order = np.argsort(rows, kind="stable")
         rows = rows[order]

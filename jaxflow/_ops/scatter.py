@@ -29,6 +29,7 @@ from ._support import (
     number_fits,
     refuse,
     scalar_name,
+    wide,
     wrap_dim,
 )
 from .gather import OUT_OF_BOUNDS, fit_index, flat_range, in_range, lines_misfit
@@ -225,10 +226,10 @@ def _extreme_jvp(largest, lead, primals, tangents):
     return out, (tangents[0] * (mine / count)).at[at].add(moved, mode="drop")
 
 
-def reduce_into(x, subscript, source, reduce, include_self):
+def reduce_into(x, subscript, source, reduce, include_self, dtype=None):
     """``x`` with ``source`` combined into it at ``subscript``; without itself if so asked.
 
-    ``reduce`` is one of sum, prod, mean, amax, amin.
+    ``reduce`` is one of sum, prod, mean, amax, amin; the sum of a mean is rounded to ``dtype``, if given.
     """
     lead, arrays = _split(subscript)
     start = x
@@ -246,6 +247,8 @@ def reduce_into(x, subscript, source, reduce, include_self):
     if reduce == "mean":
         count = jnp.maximum(_count(x.real, subscript, source.shape, include_self), 1)
         total = add(start, subscript, source)
+        if dtype is not None:
+            total = total.astype(dtype).astype(total.dtype)
         if is_float(x) or is_complex(x):
             return total / count.astype(total.dtype)
         quotient = jax.lax.div(total, count)
@@ -349,7 +352,10 @@ def scatter_reduce_value(input, /, dim, index: Tensor, value: Scalar, *, reduce)
 def scatter_add(input, /, dim, index: Tensor, src: Tensor):
     """``input`` with the elements of ``src`` added where ``index`` points along ``dim``."""
     axis, x, at, source = _prepare("scatter_add", input, dim, index, src)
-    return input if axis is None else add(x, at, source).reshape(input.shape)
+    if axis is None:
+        return input
+    # Half precision is added up in float32 here, and rounded after each step by `index_add`, as in PyTorch.
+    return add(wide(x), at, wide(source)).astype(input.dtype).reshape(input.shape)
 
 
 _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
@@ -367,7 +373,8 @@ def scatter_reduce(input, /, dim, index: Tensor, src: Tensor, reduce, *, include
         return input
     if reduce in ("amax", "amin"):
         refuse(f"scatter_gather_tensor_cpu_reduce_{reduce}", input, COMPLEX)
-    return reduce_into(x, at, source, reduce, include_self).reshape(input.shape)
+    total = reduce_into(wide(x), at, wide(source), reduce, include_self, input.dtype)
+    return total.astype(input.dtype).reshape(input.shape)
 
 
 # ---------------------------------------------------------------------------------- index operations
