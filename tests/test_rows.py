@@ -180,3 +180,59 @@ def test_stacking_many_is_linear(deferred):
     x = torch.arange(3000.0)
     assert torch.equal(torch.stack(list(x)), x)
     assert torch.cat([v.view(1) for v in x]).sum().item() == x.sum().item()
+
+
+#: What is taken of a row: the operations on a tensor, and their like on an array.
+PIECES = {
+    "a number": lambda r: r[2], "the last number": lambda r: r[-1], "a slice": lambda r: r[1:4:2],
+    "a slice of a slice": lambda r: r[1:][1:3], "a number of a slice": lambda r: r[1:][2],
+    "a slice of nothing": lambda r: r[4:4],
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+@pytest.mark.parametrize("base", [
+    lambda x: x, lambda x: x.T, lambda x: x[3:], lambda x: x[::2], lambda x: x[:, 2:]])
+def test_what_is_taken_of_a_row_shows_what_an_array_shows(name, base, executor):
+    piece, array = PIECES[name], np.arange(200, dtype=np.float32).reshape(20, 10)
+    expected = [piece(row) for row in base(array)]
+    rows = [*base(torch.tensor(array))]
+    for order in (range(len(rows)), reversed(range(len(rows)))):  # the first one's plan is not always first
+        for i in order:
+            found = piece(rows[i])
+            assert found.tolist() == expected[i].tolist()
+            assert (found + 0).tolist() == expected[i].tolist()
+    for found, row in zip(map(piece, rows), expected, strict=True):
+        assert found.shape == row.shape and (
+            4 * found.storage_offset() == found.data_ptr() - found.untyped_storage().data_ptr() or not row.size)
+
+
+def test_what_is_written_to_a_piece_of_a_row_reaches_the_base(executor):
+    array = np.arange(120, dtype=np.float32).reshape(12, 10)
+    x = torch.tensor(array)
+    for i, (row, mine) in enumerate(zip(x, array)):
+        row[1:][2].mul_(-1)
+        mine[3] *= -1
+        row[4:8][::2].fill_(i)
+        mine[4:8:2] = i
+        row[0] = 5.0
+        mine[0] = 5
+        assert row[1:][2].item() == mine[3]
+    assert x.tolist() == array.tolist()
+
+
+def test_gradients_of_pieces_of_rows(executor):
+    x = torch.arange(40.0).reshape(10, 4).requires_grad_()
+    total = sum(row[1:][1] * i + row[3] for i, row in enumerate(x * 1.0))
+    total.backward()
+    assert x.grad.tolist() == [[0, 0, i, 1] for i in range(10)]
+    with pytest.raises(IndexError):
+        [row[4] for row in x.detach()]
+
+
+def test_pieces_of_rows_of_rows(executor):
+    array = np.arange(10 * 10 * 5, dtype=np.float32).reshape(10, 10, 5)
+    for plane, own in zip(torch.tensor(array), array):
+        for row, mine in zip(plane, own):
+            assert (row[4].item(), row[1:3].tolist()) == (mine[4], mine[1:3].tolist())
+            assert row[1:3][1].item() == mine[2]

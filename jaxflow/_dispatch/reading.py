@@ -16,7 +16,6 @@ import jax
 import numpy as np
 
 from jaxflow._core.device import CPU
-from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value, as_number
 
@@ -72,11 +71,13 @@ def shown_on_host(t: Tensor) -> np.ndarray | None:
     if base is None or t._view is None:
         return base
     plan = t._view.plan
-    if not _strided(plan, value):
+    if not _strided(plan.first or plan, value):  # siblings differ in where they start alone
         return None
-    if 0 in plan.aval.shape:
-        return np.empty(plan.aval.shape, base.dtype)
-    item = base.itemsize
-    flat = np.ascontiguousarray(base).reshape(-1).view(np.uint8)
-    stride = contiguous_strides(plan.aval.shape) if plan.stride is None else plan.stride
-    return np.ndarray(plan.aval.shape, base.dtype, flat, plan.offset * item, [s * item for s in stride])
+    shape, item = plan.aval.shape, base.itemsize
+    if 0 in shape:
+        return np.empty(shape, base.dtype)
+    # NumPy's own kinds are buffers as they are; the others, such as bfloat16, are none.
+    memory = base if base.dtype.kind in "biufc" and base.flags.c_contiguous else (
+        np.ascontiguousarray(base).reshape(-1).view(np.uint8))
+    strides = None if plan.stride is None else [s * item for s in plan.stride]
+    return np.ndarray(shape, base.dtype, memory, plan.offset * item, strides)

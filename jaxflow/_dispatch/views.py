@@ -14,7 +14,8 @@ NOTE [Written where it lies]
 NOTE [Siblings]
     The rows of a tensor are views that differ in one number. There may be very many of them, so the plan of
     each is a copy of the first one's with other numbers, and what is seldom asked for (its geometry, its
-    step) is made of the first one's when somebody asks. `several` makes them all and keeps none.
+    step) is made of the first one's when somebody asks. `several` makes them all and keeps none. What is
+    taken of a row is like what is taken of the first one, and its plan a copy of that as well.
 
 NOTE [Views that memory does not hold]
     ``expand`` and overlapping windows show more elements than there are, any number of them, in no memory.
@@ -137,6 +138,12 @@ class ViewPlan:
                 if len(self.children) >= _MAX_CHILDREN:
                     self.children.clear()
                 found = self.children.setdefault(key, first.sibling(key, static[1]))
+        if found is None and self.first is not None:
+            model = self.first.child(name, static)
+            if model.has_siblings():
+                if len(self.children) >= _MAX_CHILDREN:
+                    self.children.clear()
+                found = self.children.setdefault(key, model.sibling(key, model.numbers[-1], self))
         if found is None:
             step = VIEWS[name](self.geometry, *static)
             if step.from_root is None and step.dtype is None:
@@ -173,14 +180,21 @@ class ViewPlan:
         step = self.step_fns
         return len(step.numbers) == 1 and step.from_root is None
 
-    def sibling(self, key: tuple, start: int) -> ViewPlan:
-        """The plan of a view like this one that starts elsewhere in its parent: NOTE [Siblings]."""
-        first, new = self.first or self, ViewPlan.__new__(ViewPlan)
-        parent = new.parent = self.parent
-        new.first, new.key = first, key
+    def sibling(self, key: tuple, start: int, above: ViewPlan | None = None) -> ViewPlan:
+        """The plan of a view like this one that starts elsewhere in its parent: NOTE [Siblings].
+
+        Or at the same place in ``above``, a sibling of its parent.
+        """
+        new = ViewPlan.__new__(ViewPlan)
+        if above is None:
+            parent = self.parent
+            new.offset = self.offset + (start - self.numbers[-1]) * parent.geometry.stride[key[1][0]]
+        else:
+            parent = above
+            new.offset = self.offset + above.offset - self.parent.offset
+        new.parent, new.first, new.key = parent, self.first or self, key
         new.numbers = numbers = (*parent.numbers, start)
         new.write_numbers = numbers
-        new.offset = self.offset + (start - self.numbers[-1]) * parent.geometry.stride[key[1][0]]
         new.root, new.name, new.aval, new.stride = self.root, self.name, self.aval, self.stride
         new.structure, new.placed, new.exact, new.repeats = (
             self.structure, self.placed, self.exact, self.repeats)
