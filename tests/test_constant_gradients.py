@@ -13,6 +13,8 @@ def leaves(*shapes):
     return [torch.rand(shape, dtype=torch.float64).add(0.5).requires_grad_() for shape in shapes]
 
 
+#: Means and variances of three channels.
+STATISTICS = torch.zeros(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
 #: Name: shapes of the operands, what is made of them, which of their gradients require grad.
 CASES = {
     "sum": ([(2, 3)], lambda x: x.sum(), [False]),
@@ -26,6 +28,11 @@ CASES = {
                                [False, False]),
     "one operation": ([(1, 2, 5), (3, 2, 2), (3,)], F.conv1d, [True, True, True]),
     "sizes alone": ([(1, 2, 4, 4)], lambda x: F.avg_pool2d(x, 2), [True]),
+    "instances": ([(2, 3, 4), (3,), (3,)], lambda x, w, b: F.instance_norm(x, weight=w, bias=b), [True] * 3),
+    "groups": ([(2, 3, 4), (3,), (3,)], lambda x, w, b: F.group_norm(x, 1, w, b), [True, True, False]),
+    "statistics that are given": ([(2, 3, 4)], lambda x: F.batch_norm(x, *STATISTICS), [True]),
+    "those of instances": (
+        [(2, 3, 4)], lambda x: F.instance_norm(x, *STATISTICS, use_input_stats=False), [True]),
     "a window's index": ([(1, 2, 4, 4)], lambda x: F.max_pool2d(x, 2), [True]),
     "reflected": ([(1, 2, 4)], lambda x: F.pad(x, (1, 1), mode="reflect"), [True]),
     "of nothing": ([(0, 3), (0, 3)], lambda a, b: a ** b, [True, True]),
@@ -85,3 +92,13 @@ def test_shapes_of_a_family():
         out = torch.addmm(a, b, c)
         grads = torch.autograd.grad(out, [a, b, c], torch.ones_like(out), create_graph=True)
         assert [g.requires_grad for g in grads] == [False, True, True]
+
+
+@pytest.mark.usefixtures("executor")
+def test_a_batch_normalized_by_given_statistics_is_kept():
+    x = torch.ones(2, 3, 4, dtype=torch.float64, requires_grad=True)
+    written = x * 1
+    out = F.batch_norm(written, *STATISTICS)
+    written.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.sum().backward()

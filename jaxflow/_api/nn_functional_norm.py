@@ -138,7 +138,9 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None,
         flat = input.detach().reshape(shape[0], shape[1], spatial)
         averages = (running_mean, flat.mean(-1).mean(0), 1.0), (running_var, flat.var(-1).mean(0), 1.0)
         _move(averages, momentum)
-    normed = group_norm(whole, shape[1], weight, bias, eps) if shape[1] else whole.clone()
+    normed = whole.clone()
+    if shape[1]:
+        normed = apply(OPS["_instance_norm"], (whole, weight, bias), (shape[1], float(eps)))
     # PyTorch normalizes a batch of one sample, with the weight repeated, and shows that in the input's shape.
     return hold_only(normed, input).view(shape)
 

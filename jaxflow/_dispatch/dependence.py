@@ -30,10 +30,11 @@ from .plan import NoneKind, Plan
 #: that has one, where ours only decides between elements.
 _JOINT = frozenset("""
     AbsBackward0 AdaptiveAvgPool2DBackward0 AdaptiveAvgPool3DBackward0 AdaptiveMaxPool2DBackward0
-    AdaptiveMaxPool3DBackward0 AvgPool2DBackward0 AvgPool3DBackward0 ConvolutionBackward0 EluBackward0
-    FractionalMaxPool2DBackward0 FractionalMaxPool3DBackward0 GridSampler2DBackward0 GridSampler3DBackward0
-    HardshrinkBackward0 HardtanhBackward0 LeakyReluBackward0 LeakyReluBackward1 LinalgVectorNormBackward0
-    MaxPool2DWithIndicesBackward0 MaxPool3DWithIndicesBackward0 NativeBatchNormBackward0
+    AdaptiveMaxPool3DBackward0 AvgPool2DBackward0 AvgPool3DBackward0 BatchNormWithUpdateBackward0
+    ConvolutionBackward0 EluBackward0 FractionalMaxPool2DBackward0 FractionalMaxPool3DBackward0
+    GridSampler2DBackward0 GridSampler3DBackward0 HardshrinkBackward0 HardtanhBackward0 LeakyReluBackward0
+    LeakyReluBackward1 LinalgVectorNormBackward0 MaxPool2DWithIndicesBackward0 MaxPool3DWithIndicesBackward0
+    NativeBatchNormBackward0 NativeBatchNormLegitBackward0 NativeBatchNormLegitBackward1
     NativeLayerNormBackward0 NllLoss2DBackward0 NllLossBackward0 PreluKernelBackward0
     ReflectionPad1DBackward0 ReflectionPad2DBackward0 ReflectionPad3DBackward0 ReluBackward0
     ReplicationPad1DBackward0 ReplicationPad2DBackward0 ReplicationPad3DBackward0 RreluWithNoiseBackward0

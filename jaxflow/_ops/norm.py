@@ -253,7 +253,8 @@ def _batch_norm(x, weight, bias, eps):
     return normalize(x, *parameters)
 
 
-@op(name="_batch_norm_eval", variants="", grad_name="NativeBatchNormBackward0", layout="channels")
+@op(name="_batch_norm_eval", variants="", grad_name="NativeBatchNormBackward0", layout="channels",
+    saves=("input", "mean", "var", "weight"))
 def batch_norm_eval(input, mean, var, weight=None, bias=None, /, *, eps):
     """Standardised by given statistics, one of each channel (dimension 1)."""
     x = wide(input)
@@ -262,6 +263,10 @@ def batch_norm_eval(input, mean, var, weight=None, bias=None, /, *, eps):
     )
     y = (x - _channelwise(centre, input.ndim)) * _channelwise(scale, input.ndim)
     return _affine(y, _channelwise(weight, input.ndim), _channelwise(bias, input.ndim), input.dtype)
+
+
+#: PyTorch normalizes instances as a batch of one sample.
+overload(group_norm, "_instance_norm", "NativeBatchNormBackward0")
 
 
 # PyTorch's other entries to these, whose nodes show which it was.
