@@ -126,9 +126,15 @@ def integer(d, name, first):
     return d.choice(INTEGERS)
 
 
+#: What PyTorch leaves undefined where it is promised of operands for which it is not true: `isin` of elements
+#: that are not unique.
+PROMISES = ("assume_unique",)
+
+
 @typed("bool")
 def flag(d, name, first):
-    return d.choice(("True", "False"))
+    drawn = d.choice(("True", "False"))
+    return "False" if name in PROMISES else drawn
 
 
 @typed("number")

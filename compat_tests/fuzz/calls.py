@@ -10,6 +10,8 @@ from .operators import REQUIRED, present, table
 from .program import Instruction
 
 TRIES = 6
+#: What has to be sorted: of other numbers the result is not defined.
+SORTED = {"sorted_sequence": ".sort()[0]"}
 
 
 @functools.cache
@@ -33,6 +35,8 @@ def operator(d):
         if call is None:
             continue
         fine, result = d.tried(call.trial)
+        if fine is None:
+            continue
         if fine:
             return call.statement(d, result)
         refused = call
@@ -77,7 +81,7 @@ def _drawn(d, path, form):
     positional, by_name = [], []
     for k, parameter in enumerate(form.arguments):
         if k == 0 and parameter.type == "Tensor":
-            positional.append(name)
+            positional.append(f"{name}{SORTED.get(parameter.name, '')}")
             continue
         text = argument(d, parameter, first, inplace)
         if text is None and parameter.default is REQUIRED:

@@ -75,6 +75,8 @@ def first_difference(expected, actual, exact=None, kinds=None):
             return Difference(e.code, "path", "the program", e.code, a.code)
         if e.error and any(fault in e.error[1] for fault in FAULTS):
             return None
+        if e.undefined:
+            return None
         kind = None if e.error == a.error else _error_kind(e.error, a.error)
         if kind and (kind in kinds if kinds is not None else True):
             return Difference(e.code, kind, "the statement", e.error, a.error)
@@ -89,9 +91,11 @@ def first_difference(expected, actual, exact=None, kinds=None):
         errors = [f for f in (e.error, *e.facts.values()) if isinstance(f, tuple) and len(f) == 2]
         if any(fault in str(text) for _, text in errors for fault in FAULTS):
             return None
+        complexes = any(isinstance(f, Facts) and "complex" in f.dtype for f in e.facts.values())
         for name in e.facts:
             inner = exact and (lambda i=i, name=name: exact()[i].facts[name])
-            found = _facts(e.code, name, e.facts[name], a.facts[name], inner, kinds, name in loose, parts)
+            found = _facts(e.code, name, e.facts[name], a.facts[name], inner, kinds, name in loose, parts,
+                           complexes)
             if found:
                 return found
     if len(expected) != len(actual):
@@ -142,7 +146,7 @@ def same_phrase(expected, actual):
     return run >= min(RUN, len(one), len(two))
 
 
-def _facts(code, name, expected, actual, exact, kinds=None, loose=False, parts=True):
+def _facts(code, name, expected, actual, exact, kinds=None, loose=False, parts=True, complexes=False):
     if not (isinstance(expected, Facts) and isinstance(actual, Facts)):
         same = type(expected) is type(actual) and (expected == actual or _alike(expected, actual, exact))
         if same or (kinds is not None and "access" not in kinds):
@@ -154,7 +158,10 @@ def _facts(code, name, expected, actual, exact, kinds=None, loose=False, parts=T
         e, a = getattr(expected, field.name), getattr(actual, field.name)
         if isinstance(e, torch.Tensor) and isinstance(a, torch.Tensor):
             wide = exact and (lambda field=field: getattr(exact(), field.name))
-            if not _close(e, a, wide, loose or (kinds is not None and field.name == "grad"), parts):
+            grad = field.name == "grad"
+            # The gradient of a real number may be a part of a complex quotient.
+            apart = not parts and (e.is_complex() or (grad and complexes))
+            if not _close(e, a, wide, loose or (kinds is not None and grad), apart):
                 return Difference(code, field.name, name, e.tolist(), a.tolist())
         elif e is not a and e != a:
             return Difference(code, field.name, name, e, a)
@@ -178,13 +185,12 @@ def _alike(expected, actual, exact):
     return _close(expected, actual, exact and (lambda: torch.as_tensor(exact())))
 
 
-def _close(expected, actual, exact, loose=False, parts=True):
+def _close(expected, actual, exact, loose=False, apart=False):
     """Whether the numbers are right; ``loose``: a nan may stand for an infinity and the other way round.
 
-    Without ``parts`` PyTorch's complex numbers that are not finite are not compared: see `COMPLEX`.
+    ``apart``: of PyTorch's numbers those that are not finite are not compared, see `COMPLEX`.
     """
-    if not parts and expected.is_complex() and actual.dtype is expected.dtype and (
-            actual.shape == expected.shape):
+    if apart and _is_inexact(expected) and actual.dtype is expected.dtype and actual.shape == expected.shape:
         finite = expected.isfinite()
         expected, actual = (torch.where(finite, x, 0) for x in (expected, actual))
         exact = exact and (lambda exact=exact: torch.where(finite, exact(), 0))

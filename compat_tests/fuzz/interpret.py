@@ -11,9 +11,13 @@ import torch
 from compat_tests.ops.arguments import to_torch
 
 from . import functions, make, samples
+from .draw import overlaps_itself
 
 #: The base of a view, where no name of the program holds it.
 UNNAMED = "a tensor no longer named"
+
+#: A method that writes, an operator that does, or a write at places.
+_WRITE = re.compile(r"(?:with [^:]+: )?(?P<name>t\d+)(?:\.\w+_\(| [^ ]+= |\[.*\] [^ ]*= )")
 
 compiled = functools.lru_cache(maxsize=100_000)(lambda code: compile(code, "<program>", "exec"))
 
@@ -41,11 +45,16 @@ class Facts:
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """What one statement did: its error, if any, and the facts of every tensor in the pool."""
+    """What one statement did: its error, if any, and the facts of every tensor in the pool.
+
+    ``undefined``: it wrote into a tensor of which several elements are one in memory. Whether PyTorch writes
+    there once or as often as there are elements is not defined.
+    """
 
     code: str
     error: tuple[str, str] | None
     facts: dict[str, Facts | tuple[str, str]]
+    undefined: bool = False
 
 
 def fresh_space(T):
@@ -77,10 +86,19 @@ def steps(program, space, values=values):
         for instruction in program:
             if not instruction.uses <= space.keys():
                 continue
+            undefined = _writes_over_itself(instruction.code, space)
             error = execute(instruction, space)
-            yield Entry(instruction.code, error, observe(space, instruction.looks, values)), instruction
+            facts = observe(space, instruction.looks, values)
+            yield Entry(instruction.code, error, facts, undefined and error is None), instruction
             if error and instruction.fatal:
                 return
+
+
+def _writes_over_itself(code, space):
+    """Whether a statement is a write into a tensor of torch's whose elements overlap."""
+    found = _WRITE.match(code)
+    target = space.get(found["name"]) if found else None
+    return isinstance(target, torch.Tensor) and overlaps_itself(target)
 
 
 def execute(instruction, space):

@@ -77,8 +77,9 @@ def first_wrong(program, rounds, mode, kinds=KINDS):
         alone, log = line_by_line(program, sizes, mode, kinds)
         if alone is not None:
             return Wrong(k, sizes, alone, "line by line")
-        unread = first_difference(log, found[k], kinds=kinds)
-        if unread is not None and not _late(unread, log, found[k]):
+        alike = found[k][:len(log)]
+        unread = first_difference(log, alike, kinds=kinds)
+        if unread is not None and not _late(unread, log, alike):
             return Wrong(k, sizes, unread, "other than line by line")
     return None
 
@@ -130,6 +131,8 @@ def line_by_line(program, sizes, mode, kinds=KINDS):
         difference = first_difference([theirs], [ours], lambda exact=exact: [exact], kinds)
         shown = ours if instruction.looks else _unseen(ours)
         log.append(shown)
+        if theirs.undefined:
+            break
         if difference is not None:
             return None if _late(difference, [theirs], [ours]) else difference, log
         if ours.error and instruction.fatal:

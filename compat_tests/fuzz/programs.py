@@ -42,7 +42,13 @@ class Drawing(SizedDraw):
         return f"s{self.numbers - 1}"
 
     def tried(self, text):
-        """Whether torch takes a call, and what it gives; a trial leaves nothing behind."""
+        """Whether torch takes a call, and what it gives; a trial leaves nothing behind.
+
+        None instead where nothing can be compared: it gives complex numbers of half precision, which XLA has
+        not, or writes into an operand, though it is no call that says so (a fault of PyTorch: ``cov`` of one
+        observation with weights does).
+        """
+        versions = {name: t._version for name, t in self.pool.items() if not t.is_inference()}
         with warnings.catch_warnings(), torch.random.fork_rng([]):
             warnings.simplefilter("ignore")
             try:
@@ -50,6 +56,9 @@ class Drawing(SizedDraw):
             except Exception:
                 return False, None
         found = result if isinstance(result, (tuple, list)) else [result]
+        if any(isinstance(x, torch.Tensor) and x.dtype is torch.complex32 for x in found) or any(
+                self.pool[name]._version != version for name, version in versions.items()):
+            return None, None
         kept = all(not isinstance(x, torch.Tensor) or x.numel() <= LARGE and x.layout is torch.strided
                    for x in found)
         return kept, result if kept else None

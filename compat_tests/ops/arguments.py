@@ -54,7 +54,8 @@ class Converter:
             raise TypeError(f"a sample on the device {x.device}")
         self.kept.append(leaf)  # or another's memory could get the address, which is a storage's name here
         storage = leaf.untyped_storage()
-        alone = leaf.is_contiguous() and leaf.numel() * leaf.element_size() == storage.nbytes()
+        plain = leaf.stride() == torch.empty(leaf.shape).stride()  # an empty one is contiguous in any strides
+        alone = plain and leaf.numel() * leaf.element_size() == storage.nbytes()
         home = (storage.data_ptr(), leaf.dtype)
         if alone and home not in self.storages:
             t = from_torch(leaf)

@@ -11,6 +11,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.outputs import refuse_recorded
 
 from .forms import given_out, required_dim
 
@@ -162,9 +163,11 @@ def _celu(input: Tensor, alpha: float = 1.0) -> Tensor:
 
 
 @composite("function", name="threshold")
-def _threshold(input: Tensor, threshold: float, value: float) -> Tensor:
+def _threshold(input: Tensor, threshold: float, value: float, *, out: Tensor | None = None) -> Tensor:
     """Each element, or ``value`` where it does not exceed ``threshold``."""
-    return _run("threshold", input, (threshold, value), False)
+    if out is not None:
+        refuse_recorded(OPS["threshold"], (input,), {})
+    return given_out("threshold", out, _run("threshold", input, (threshold, value), False))
 
 
 # ------------------------------------------------------------------------------------------ softmax

@@ -18,6 +18,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.outputs import refuse_recorded
 
 from .construct import put
 from .creation import filled
@@ -167,14 +168,21 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, axis: int | N
         dim = next((d for d, n in enumerate(input.shape) if n == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
-    return given_out("cross", out, apply(OPS["cross"], (input, other), (dim,)))
+    return _crossed(input, other, dim, out)
+
+
+def _crossed(input: Tensor, other: Tensor, dim: int, out: Tensor | None) -> Tensor:
+    op = OPS["linalg_cross"]
+    if out is not None:
+        refuse_recorded(op, (input, other), {})
+    return given_out(op.name, out, apply(op, (input, other), (dim,)))
 
 
 @composite("function", name="cross", namespace="linalg")
 def _linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1,
                   out: Tensor | None = None) -> Tensor:
     """The cross product of vectors of three along ``dim``; other dimensions are broadcast."""
-    return given_out("cross", out, apply(OPS["cross"], (input, other), (dim,)))
+    return _crossed(input, other, dim, out)
 
 
 # ---------------------------------------------------------------------------- differences, integrals

@@ -62,7 +62,10 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
     if bias is not None and bias._aval.dtype is not input._aval.dtype:
         raise RuntimeError(f"Input type ({input._aval.dtype.c_name}) and bias type "
                            f"({bias._aval.dtype.c_name}) should be the same")
-    if not _spatial(f"conv{n}d", input, weight, n):
+    has_batch = _spatial(f"conv{n}d", input, weight, n)
+    if isinstance(padding, str) and padding not in ("valid", "same"):
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
+    if not has_batch:
         batched = input.unsqueeze(0)
         return _convolution(n, batched, weight, bias, stride, padding, dilation, groups).squeeze(0)
     k = weight.dim() - 2
@@ -74,6 +77,8 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
             f"{list(weight.shape)}, but got {n + 2}-dimensional input of size "
             f"{list(input.shape)} instead"
         )
+    if padding == "same" and not isinstance(stride, int) and len(stride) not in (1, k):
+        raise RuntimeError(f"stride cannot broadcast to {k} dimensions")
     stride, dilation = _all("stride", stride, n, k), _all("dilation", dilation, n, k)
     if isinstance(padding, str):
         pads = _named_padding(padding, weight, stride, dilation)
@@ -91,8 +96,6 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
 def _named_padding(padding, weight, stride, dilation):
     if padding == "valid":
         return ((0, 0),) * len(stride)
-    if padding != "same":
-        raise RuntimeError(f"Invalid padding string: '{padding}'")
     if any(s != 1 for s in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     # Where the total is odd, the extra element goes behind.
@@ -158,7 +161,9 @@ def _transposed(
     _check_padding(padding=padding, output_padding=output_padding)
     _check_positive(stride=stride, dilation=dilation, groups=(groups,))
     static = (stride, padding, output_padding, groups, dilation)
-    return apply(ops.convolution_transposed, (input, weight, bias), static)
+    is_complex = input._aval.dtype.is_complex
+    op = ops.COMPLEX_TRANSPOSED if is_complex else ops.convolution_transposed
+    return apply(op, (input, weight, bias), static)
 
 
 @composite("function", aliases=("nn.functional.conv_transpose1d",))

@@ -14,6 +14,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.outputs import refuse_kind
 from jaxflow._dispatch.viewing import apply_view
 
 from .construct import finished, put
@@ -81,6 +82,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     """See `ifft`."""
     expect_tensor("fft_fft", "input", input)
     op = OPS["fft" if input._aval.dtype.is_complex else "_fft_of_reals"]
+    refuse_kind(op.out, out)
     result = apply(op, (input,), (freeze(n), freeze(dim if axis is None else axis), norm))
     return given_out("fft", out, result, (input,))
 
@@ -88,6 +90,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
 def _shown_conjugated(name: str, input: Tensor, static: tuple, out: Tensor | None) -> Tensor:
     """The transform ``name`` of real numbers over one dimension: a view of what the op gives, conjugated."""
     op = OPS[f"_conjugated_{name}"]
+    refuse_kind(op.out, out)
     shown = apply_view("conj", apply(op, (input,), static))
     return shown if out is None else given_out(name, out, shown.clone(), (input,), op)
 
@@ -100,6 +103,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     static = (freeze(n), freeze(dim if axis is None else axis), norm)
     if not input._aval.dtype.is_complex:
         return _shown_conjugated("ifft", input, static, out)
+    refuse_kind(OPS["ifft"].out, out)
     return given_out("ifft", out, apply(OPS["ifft"], (input,), static), (input,))
 
 

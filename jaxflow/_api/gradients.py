@@ -58,7 +58,7 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None,
             f"to have the same length, but got a spacing argument of length {len(spacing)} and a {what} of "
             f"length {len(dims)}."
         )
-    dims = tuple(wrap_dim(d, ndim) for d in dims)
+    dims = tuple(wrap_dim(d, ndim, wrap_scalar=False) for d in dims)
     for d in dims:
         if dims.count(d) > 1:
             raise RuntimeError(f"dim {d} appears multiple times in the list of dims")

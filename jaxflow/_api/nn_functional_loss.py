@@ -225,7 +225,12 @@ def kl_div(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any 
     if not (input._aval.dtype.is_floating_point and target._aval.dtype.is_floating_point):
         raise RuntimeError("kl_div: Integral inputs not supported.")
     inner = "sum" if reduction == "batchmean" else reduction
-    loss = apply(OPS["_kl_div"], (target, input), (inner, bool(log_target)))
+    if target._aval.dtype is input._aval.dtype:
+        loss = apply(OPS["_kl_div"], (target, input), (inner, bool(log_target)))
+    elif log_target:  # each step rounds in its own dtype
+        loss = mean_or_sum(target.exp() * (target - input), inner)
+    else:
+        loss = mean_or_sum(target.xlogy(target) - target * input, inner)
     if reduction == "batchmean" and input.dim():
         return loss / input.shape[0]
     return loss

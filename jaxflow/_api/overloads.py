@@ -183,6 +183,7 @@ def polygamma_(self: Tensor, n: int) -> Tensor:
 def mvlgamma_(self: Tensor, p: int) -> Tensor:
     """`mvlgamma` written into ``self``; RuntimeError for integers."""
     if self._aval.dtype.category < dtypes.FLOATING:
+        apply(OPS["mvlgamma"], (self,), (p,))  # whatever else is wrong with the call is said first
         raise RuntimeError(
             f"mvlgamma: result type {self._aval.dtype.scalar_name} can't be cast to the desired output "
             f"type {dtypes.get_default_dtype().scalar_name}"

@@ -199,9 +199,14 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
     if repeats is None:
         if dim is not None:
             raise invalid_combination("repeat_interleave", (input,), {"dim": dim})
-        return put(_repeated(input.numel(), _counts(input)), input._aval.device)
+        return put(_repeated(input.numel(), _counts(input), output_size), input._aval.device)
     if not isinstance(repeats, Tensor):
-        return apply(OPS["repeat_interleave_int"], (input,), (int(repeats), freeze(dim)))
+        found = apply(OPS["repeat_interleave_int"], (input,), (int(repeats), freeze(dim)))
+        count = found._aval.shape[0 if dim is None else wrap_dim(dim, max(input._aval.ndim, 1))]
+        if output_size is not None and output_size != count:
+            raise RuntimeError(
+                f"repeat_interleave: Invalid output_size, expected {count} but got {output_size}")
+        return found
     if dim is None:
         input, dim = input.flatten(), 0
     size = input._aval.shape[wrap_dim(dim, input._aval.ndim)] if input._aval.ndim else 1
@@ -216,12 +221,17 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
     counts = _counts(repeats)
     if count == 1:
         counts = np.broadcast_to(counts.reshape(-1), (size,))
-    return input.index_select(dim, put(_repeated(size, counts), input._aval.device))
+    return input.index_select(dim, put(_repeated(size, counts, output_size), input._aval.device))
 
 
-def _repeated(size: int, counts: np.ndarray) -> np.ndarray:
-    """Each position as often as its count says. Raises what `check_sizes` does."""
-    check_sizes("repeat_interleave", [aval_of((int(counts.sum(dtype=np.float64)),), dtypes.int64, CPU)])
+def _repeated(size: int, counts: np.ndarray, told: int | None) -> np.ndarray:
+    """Each position as often as its count says, ``told`` in all. Raises what `check_sizes` does."""
+    total = int(counts.sum(dtype=np.float64))
+    if told is not None and told < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {told}: [{told}]")
+    check_sizes("repeat_interleave", [aval_of((total,), dtypes.int64, CPU)])
+    if told not in (None, total):
+        raise RuntimeError("allocated size does not match required size")
     return np.repeat(np.arange(size), counts)
 
 

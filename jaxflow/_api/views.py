@@ -8,7 +8,7 @@ from typing import Any
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
 from jaxflow._core.attributes import read_only
-from jaxflow._core.geometry import wrap_dim
+from jaxflow._core.geometry import infer_size, wrap_dim
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
@@ -352,16 +352,15 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     sizes = ints((sizes,))
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
-    known = 1
-    for s in sizes:
-        known *= s if s != -1 else 1
-    if (-1 not in sizes and known != shape[dim]) or (-1 in sizes and shape[dim] % max(known, 1)):
+    try:
+        sizes = infer_size(sizes, shape[dim])
+    except RuntimeError as error:
+        if "is invalid for input of size" not in str(error):
+            raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
         raise RuntimeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
             f"({shape[dim]}) in the input tensor"
-        )
-    if -1 in sizes:
-        sizes = tuple(shape[dim] // known if s == -1 else s for s in sizes)
+        ) from None
     return apply_view("view", input, ((*shape[:dim], *sizes, *shape[dim + 1 :]),))
 
 

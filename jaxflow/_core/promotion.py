@@ -161,6 +161,12 @@ def elementwise(kind, operands) -> tuple[dtype, dtype]:
     return _elementwise(kind, tuple(operands), dtypes.get_default_dtype())
 
 
+def common(kind, operands) -> dtype:
+    """The dtype that the operands are converted to before an elementwise operation of this promotion kind."""
+    found = _result_type(tuple(operands), dtypes.get_default_dtype())
+    return dtypes.get_default_dtype() if kind == "int_to_float" and found.category < FLOATING else found
+
+
 @functools.lru_cache(maxsize=4096)
 def _elementwise(kind, operands, default):
     if kind == "always_bool":

@@ -51,6 +51,13 @@ def freeze(x: Any) -> Any:
 #: Ops that PyTorch still takes with their factors before the tensors that they belong to.
 _NUMBERS_FIRST = frozenset((
     "add", "sub", "rsub", "addcmul", "addcdiv", "addmm", "addmv", "addr", "addbmm", "baddbmm"))
+#: Those of them whose second operand may be a number, and how many arguments they have with their factor.
+_NUMBERS_FACTORED, _WITH_FACTOR = frozenset(("add", "sub", "rsub")), 3
+
+
+def _is_number(x: Any) -> bool:
+    """Whether PyTorch takes a tensor where it wants a number."""
+    return isinstance(x, Tensor) and not x._aval.shape and not x._requires_grad
 
 #: Ops that have another form in PyTorch, ``mm(a, b, out_dtype)``, which its kernels for the CPU lack.
 _WITH_OUT_DTYPE = frozenset(("mm", "bmm", "addmm", "baddbmm"))
@@ -92,21 +99,28 @@ class Binder:
     def in_order(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """``addmm(beta, x, alpha, a, b)`` as ``addmm(x, a, b, beta=beta, alpha=alpha)``, else as is.
 
-        Only a number that is added may be followed by its factor.
+        ``rsub`` takes the factor last, of a number alone; ``add`` and ``sub`` take a number for the tensor
+        that follows its factor.
         """
-        if self.op.name in ("add", "sub", "rsub") and len(args) == 3 and not (  # noqa: PLR2004
-                isinstance(args[1], Tensor) or isinstance(args[2], Tensor)):
-            return (args[0], args[1] * args[2]), kwargs
+        if len(args) == _WITH_FACTOR and self.op.name in _NUMBERS_FACTORED:
+            if self.op.name == "rsub":
+                number = not isinstance(args[1], Tensor) or _is_number(args[1])
+                return (args[:2], {**kwargs, "alpha": args[2]}) if number else (args, kwargs)
+            if not isinstance(args[2], Tensor) or _is_number(args[1]):
+                self._deprecated("alpha")
+                return args[::2], {**kwargs, "alpha": freeze(args[1])}
         tensors = tuple(a for a in args if isinstance(a, Tensor))
         numbers = [a for a in args if isinstance(a, (bool, int, float, complex))]
         names = [p.name for p in self.op.params if p.kind == SCALAR]
         if len(tensors) != len(self.positional) or len(numbers) > len(names) or (
                 len(tensors) + len(numbers) != len(args) or not isinstance(args[-1], Tensor)):
             return args, kwargs
-        by_name = " and ".join(names)
-        warn_once(f"This overload of {self.name} is deprecated: give {by_name} by name",
-                  key="deprecated overload")
+        self._deprecated(" and ".join(names))
         return tensors, {**dict(zip(names, numbers)), **kwargs}
+
+    def _deprecated(self, names: str) -> None:
+        warn_once(f"This overload of {self.name} is deprecated: give {names} by name",
+                  key="deprecated overload")
 
     def __call__(self, args: tuple, kwargs: dict) -> tuple[tuple, tuple]:
         """``(dynamic, static)`` for the door; ``out`` was taken out of ``kwargs`` before."""

@@ -24,7 +24,7 @@ from jax.extend.core import Var
 
 from jaxflow._core.aval import Aval, aval_of
 
-from .plan import NoneKind, Plan
+from .plan import NoneKind, Plan, Vjp
 
 #: Nodes whose gradients PyTorch computes by one operation, which has a derivative of its own; or by a factor
 #: that has one, where ours only decides between elements.
@@ -88,11 +88,9 @@ def reads_of(plan: Plan, held: int, wanted: tuple, with_ct: tuple, kept: tuple, 
     ``jaxpr`` is that of the backward, which takes the inputs ``kept`` and the cotangents.
     """
     if held == len(plan.kinds) + len(plan.keeps) and _is_empty(plan):
-        other = _of_some_elements(plan)
+        other = vjp_of_some_elements(plan, wanted, with_ct)
         if other is not None:
-            needs = tuple(i in wanted for i in range(len(plan.kinds)))
-            defined = tuple(i in with_ct for i in range(len(plan.out_avals)))
-            return list(other.vjp(needs, None if defined == other.diff_outputs else defined).reads)
+            return list(other.reads)
     numbers = [*kept, *(held + k for k in range(len(with_ct)))]
     found = [sum(1 << number for i, number in enumerate(numbers) if bits >> i & 1)
              for bits in dependence(jaxpr)]
@@ -114,6 +112,16 @@ def among(reads: Sequence[int], held: int, kept: tuple, cotangents: int) -> tupl
     own = [sum(1 << i for i, number in enumerate(numbers) if bits >> number & 1) for bits in reads]
     silent = tuple(tuple(i for i in range(held) if bits >> i & 1 and i not in kept) for bits in reads)
     return own, silent if any(silent) else ()
+
+
+def vjp_of_some_elements(plan: Plan, wanted: tuple, with_ct: tuple) -> Vjp | None:
+    """The backward of the same operation where no extent of an operand is 0, if there is such a thing."""
+    other = _of_some_elements(plan)
+    if other is None:
+        return None
+    needs = tuple(i in wanted for i in range(len(plan.kinds)))
+    defined = tuple(i in with_ct for i in range(len(plan.out_avals)))
+    return other.vjp(needs, None if defined == other.diff_outputs else defined)
 
 
 def _of_some_elements(plan: Plan) -> Plan | None:

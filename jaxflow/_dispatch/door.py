@@ -13,8 +13,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxflow._core import promotion
 from jaxflow._core.fields import init_history
-from jaxflow._core.geometry import contiguous_strides
+from jaxflow._core.geometry import contiguous_strides, empty_like_strides
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
 from jaxflow._core.torchs import is_torchs, refusal
@@ -367,7 +368,28 @@ def _strides_of_results(plan: Plan, op: Op, args) -> tuple:
         (a._aval.shape, strides_of(a)) if isinstance(a, Tensor) else ((), ())
         for a in operands if a is not None
     ]
+    if op.layout == "preserve":
+        layouts = _converted(plan, op, args, layouts)
     return tuple(result_strides(op.layout, layouts, aval.shape) for aval in plan.out_avals)
+
+
+def _converted(plan: Plan, op: Op, args: Sequence, layouts: list) -> list:
+    """The layouts of the operands after their conversion to one dtype, which makes copies without gaps."""
+    from . import planning  # which stands above
+
+    _, static, places, _ = plan.origin
+    promote = op.promote(**op.named(static)) if callable(op.promote) else op.promote
+    if promote is None:
+        return layouts
+    given = [(args[i], p.promotes) for p, at, count in places if p.kind != SCALAR
+             for i in range(at, at + count) if args[i] is not None]
+    dtype = promotion.common(promote, [
+        planning.operand(a._aval if isinstance(a, Tensor) else a.__class__) for a, counts in given if counts])
+    return [
+        (layout[0], empty_like_strides(*layout))
+        if counts and isinstance(a, Tensor) and a._aval.dtype is not dtype else layout
+        for (a, counts), layout in zip(given, layouts, strict=True)
+    ]
 
 
 def _only_numbers(op: Op, args: tuple) -> tuple | None:

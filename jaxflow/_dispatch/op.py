@@ -59,20 +59,24 @@ class Out:
         lost: operands may require grad. So does ``out`` then, but backward through it raises. ``"operands"``:
             these alone may, and not a tensor given as ``out=``.
         recorded: operands and ``out`` may require grad, and backward goes through: PyTorch copies the result.
+        kind: a dtype of the result's kind, where a tensor of another kind is refused before the call is
+            looked at, in the words of ``before`` or ``text``.
     """
 
-    __slots__ = ("before", "casts", "copied", "error", "follows", "lost", "recorded", "refuses", "resizes",
-                 "rows", "text")
+    __slots__ = ("before", "casts", "copied", "error", "follows", "kind", "lost", "recorded",
+                 "refuses", "resizes", "rows", "text")
 
     def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
                  refuses: Callable[..., bool] = _differ, casts: bool = False,
                  follows: bool | str = False, resizes: bool = False, rows: bool = False,
                  copied: bool | Callable[..., bool] = False, before: Out | None = None,
-                 lost: bool | str = False, recorded: bool = False) -> None:
+                 lost: bool | str = False, recorded: bool = False,
+                 kind: Any = None) -> None:
         self.text, self.error, self.refuses = text, error, refuses
         self.casts, self.follows, self.resizes = casts or bool(follows), follows, resizes
         self.rows, self.copied = rows, copied
         self.before, self.lost, self.recorded = before, lost, recorded
+        self.kind = kind
 
 
 #: The words in which most kernels refuse an ``out=`` of another dtype than their result's.

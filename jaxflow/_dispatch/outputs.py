@@ -109,6 +109,13 @@ def refuse_recorded(op: Op, args: tuple, kwargs: dict) -> None:
                 raise _recorded(op.name)
 
 
+def refuse_kind(rule: Any, out: Any) -> None:
+    """Refuse a tensor given as ``out=`` that is of another kind than the result will be."""
+    kind = getattr(rule, "kind", None)
+    if kind is not None and isinstance(out, Tensor):
+        _refuse(rule.before or rule, kind, out._aval.dtype, ())
+
+
 def _put(out: Tensor, result: Tensor, args: tuple, rule: Out) -> None:
     recorded = rule.recorded and state.grad and (out._requires_grad or result._requires_grad)
     if out._aval.shape != result._aval.shape:

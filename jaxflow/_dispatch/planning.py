@@ -99,7 +99,7 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
     compute = result = None
     if promote is not None:
         operands = [
-            _operand(kinds[i]) for p, at, n in layout if p.kind != SCALAR and p.promotes
+            operand(kinds[i]) for p, at, n in layout if p.kind != SCALAR and p.promotes
             for i in range(at, at + n) if kinds[i] is not NoneKind
         ]
         if op.check is not None:
@@ -232,7 +232,8 @@ def _shapes(kinds: tuple, layout: list, masks_first: bool) -> list[tuple[int, ..
             if isinstance(kinds[i], Aval)]
 
 
-def _operand(kind) -> tuple:
+def operand(kind) -> tuple:
+    """What promotion asks of an operand: its dtype, and whether it is a tensor, one of 0-d, or a number."""
     if isinstance(kind, Aval):
         return kind.dtype, "tensor" if kind.ndim else "zerodim"
     return NUMBER_KINDS[kind], "scalar"

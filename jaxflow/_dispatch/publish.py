@@ -25,7 +25,7 @@ from .composite import COMPOSITES, Composite
 from .door import Foreign, apply
 from .inplace import apply_inplace
 from .op import OPS, Op
-from .outputs import following, refuse_recorded, write_out
+from .outputs import following, refuse_kind, refuse_recorded, write_out
 from .watch import guarded
 
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic)
@@ -55,6 +55,7 @@ def function_of(op: Op) -> Callable:
             if out is None:
                 return run(op, *bind(args, kwargs))
             refuse_recorded(op, args, kwargs)
+            refuse_kind(op.out, out)
             asked = kwargs
             if follows and kwargs.get("dtype") is None:
                 asked = following(op.out, out, args, kwargs)

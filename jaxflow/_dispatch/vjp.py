@@ -32,7 +32,7 @@ from jax.interpreters import partial_eval
 from jaxflow._core.aval import Aval
 from jaxflow._ops._xla import held_back
 
-from .dependence import among, reads_of
+from .dependence import among, reads_of, vjp_of_some_elements
 from .evaluate import evaluate
 from .plan import Plan, Vjp, struct_of
 
@@ -69,7 +69,7 @@ def _live(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, with_c
     ct_kinds = [plan.out_avals[i] for i in with_ct]
     closed = jax.make_jaxpr(backward)(*map(struct_of, (*kinds, *ct_kinds)))
     jaxpr, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(wanted))
-    anyway = {*anyway, *_kept_anyway(plan)}
+    anyway = {*anyway, *_kept_anyway(plan, wanted, with_ct)}
     kept = tuple(i for i in range(n) if used[i] or i in anyway)
     # The cotangents always come along, used or not: one calling convention for every backward.
     invars = closed.jaxpr.invars
@@ -155,10 +155,16 @@ def function_of(closed: ClosedJaxpr, late: tuple[int, ...] = ()) -> Callable:
     return fn
 
 
-def _kept_anyway(plan: Plan) -> tuple[int, ...]:
-    """Indices and masks of an empty operation: its backward reads none, but PyTorch's node holds them."""
+def _kept_anyway(plan: Plan, wanted: tuple, with_ct: tuple) -> tuple[int, ...]:
+    """What the backward of an empty operation does not read, but PyTorch's node holds: as of any other.
+
+    Where there is no other, these are the indices and masks.
+    """
     if plan.saves == "none" or all(k.numel for k in plan.kinds if isinstance(k, Aval)):
         return ()
+    other = vjp_of_some_elements(plan, wanted, with_ct)
+    if other is not None:
+        return tuple(i for i in other.kept if i < len(plan.kinds))
     return tuple(i for i, k in enumerate(plan.kinds) if isinstance(k, Aval) and k.dtype.category < 2)
 
 

@@ -442,13 +442,18 @@ def clamp_max(input, max, /):
 # ---------------------------------------------------------------------------------------- mixtures
 
 
-def _lerp_dtypes(input, *others):
-    for (found, kind), name in zip(others, ("end", "weight")):
-        if kind != "scalar" and found is not input[0]:
+def _lerp_dtypes(input, end, weight):
+    found = input[0]
+    for name, (other, kind) in (("end", end), ("weight", weight)):
+        # A weight of 0-d takes part in promotion.
+        if other is not found and kind != "scalar" and (name == "end" or kind != "zerodim"):
             raise RuntimeError(
-                f"expected dtype {_CPP_NAMES[input[0]]} for `{name}` but got dtype "
-                f"{_CPP_NAMES[found]}"
+                f"expected dtype {_CPP_NAMES[found]} for `{name}` but got dtype {_CPP_NAMES[other]}"
             )
+    number = weight[1] == "scalar"
+    if found.category < FLOATING and (number or weight[0].category < FLOATING):
+        kernel = "lerp_kernel_scalar" if number else "lerp_kernel_tensor"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{found.scalar_name}'")
 
 
 _CPP_NAMES = {
@@ -464,7 +469,6 @@ _CPP_NAMES = {
     layout=of_tensors)
 def lerp(input, end, weight, /):
     """``input + weight * (end - input)``, exact at both ends."""
-    refuse("lerp_kernel_scalar", input, BOOL, INTEGER)
     step = end - input
     return jnp.where(jnp.abs(weight) < 0.5, input + weight * step, end - step * (1 - weight))
 

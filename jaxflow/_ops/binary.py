@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER, from_numpy_dtype
 from jaxflow._dispatch.op import Out, Underived, op
 
 from ._support import (
@@ -215,7 +215,7 @@ def lcm(input, other, /):
 
 
 def _parts(first, second):
-    if not (is_float(first) and is_float(second)) or first.dtype.itemsize < 4:
+    if not all(is_float(x) and x.dtype != jnp.bfloat16 for x in (first, second)):
         raise RuntimeError(
             "Expected both inputs to be Half, Float or Double tensors but got "
             f"{scalar_name(first)} and {scalar_name(second)}"
@@ -225,6 +225,7 @@ def _parts(first, second):
             f"Expected object of scalar type {scalar_name(first)} but got scalar type "
             f"{scalar_name(second)} for second argument"
         )
+    from_numpy_dtype(first.dtype).to_complex()  # refuses half precision
 
 
 _OUT = "Expected object of scalar type {result} but got scalar type {out} for argument 'out'"
@@ -240,6 +241,8 @@ def complex(real, imag, /):
 @op(broadcast=True, variants="function out", out=_OUT, saves="own")
 def polar(abs, angle, /):
     """The complex number of an absolute value and an angle, float32 or float64."""
+    if abs.dtype == angle.dtype == np.float16:
+        refuse("polar_cpu", abs, FLOATING)
     _parts(abs, angle)
     return jax.lax.complex(abs * jnp.cos(angle), abs * jnp.sin(angle))
 

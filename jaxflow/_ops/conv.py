@@ -42,7 +42,7 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from jaxflow._core.dtype import BOOL
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import op, overload
 
 from ._support import is_complex, is_float, refuse, scalar_name, wide
 from ._window import channels_first, channels_last, pad_at, pad_last, shifted, taps
@@ -419,6 +419,10 @@ def convolution_transposed(
     x, w, dtype = _to_accumulate(input, weight)
     y = conv_transpose(x, w, stride, padding, output_padding, dilation, groups)
     return _biased(y, bias, dtype)
+
+
+COMPLEX_TRANSPOSED = overload(
+    convolution_transposed, "_convolution_transposed_complex", "AddBackward0", layout="contiguous")
 
 
 # ------------------------------------------------------------------------------- unfold and fold

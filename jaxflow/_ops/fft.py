@@ -216,10 +216,16 @@ def _out(name, kind, forward):
     """What ``out=`` must be: complex or floating as the result; a conjugated one has its precision too."""
     public = {"fft2": "fftn", "ifft2": "fftn", "ifftn": "fftn"}.get(name, name.replace("2", "n"))
     needed = "a floating point" if kind is _complex_to_real else "a complex"
-    rule = Out(f"{public} expects {needed} output tensor, but got {{out}}", refuses=_other_kind, copied=True)
+    # Over one dimension this is asked first, but where a complex operand would be refused.
+    result = None
+    if name[-1] == "t" and kind is not _real_to_complex:
+        result = dtypes.float32 if kind is _complex_to_real else dtypes.complex64
+    rule = Out(f"{public} expects {needed} output tensor, but got {{out}}", refuses=_other_kind, copied=True,
+               kind=result)
     if name[-1] != "t" or forward or kind is _complex_to_real:
         return rule
-    return Out(FOUND.text, before=rule, copied=lambda operands: not _conjugated(operands), lost=True,
+    return Out(FOUND.text, before=rule, kind=result, lost=True,
+               copied=lambda operands: not _conjugated(operands),
                refuses=lambda have, want, operands: _conjugated(operands) and have is not want)
 
 

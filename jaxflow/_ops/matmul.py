@@ -177,7 +177,7 @@ def _check_mv(input, mat, vec, addend=None) -> None:
 @op(out="addmv input tensors must have the same dtype, but got {out}, {result}, and {result}")
 def mv(input, vec, /):
     """Product of a matrix and a vector, ``(n, k) @ (k,) -> (n,)``."""
-    start = jax.ShapeDtypeStruct(input.shape[:1], vec.dtype)
+    start = jax.ShapeDtypeStruct((size_at(input, 0),), vec.dtype)
     _check_mv(start, input, vec)
     return contract(input, vec, (1,), (0,))
 
@@ -363,12 +363,7 @@ def addmv(input, mat, vec, /, *, beta: Scalar = 1, alpha: Scalar = 1):
 def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha *`` the sum over the batch of ``batch1 @ batch2``."""
     # What is no batch of matrices fails where the first size it lacks is asked for, as in PyTorch.
-    if batch2.ndim < 3:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [-{batch2.ndim}, "
-            f"{batch2.ndim - 1}], but got 2)"
-        )
-    start = expand_to(input, (batch1.shape[1], batch2.shape[2]))
+    start = expand_to(input, (size_at(batch1, 1), size_at(batch2, 2)))
     if batch1.ndim != 3:
         raise RuntimeError("batch1 must be a 3D tensor")
     if batch1.shape[0] != batch2.shape[0]:

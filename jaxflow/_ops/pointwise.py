@@ -228,7 +228,7 @@ def conj_physical(input, /):
     return jnp.conj(input)
 
 
-@op(promote="int_to_float", saves="none", grad_name="Deg2RadBackward0")
+@op(promote="int_to_float", saves="none", grad_name="Deg2RadBackward0", layout="like")
 def deg2rad(input, /):
     """Degrees as radians; refuses complex numbers."""
     if is_complex(input):
@@ -236,7 +236,7 @@ def deg2rad(input, /):
     return input * jnp.asarray(np.pi / 180, input.dtype)
 
 
-@op(promote="int_to_float", saves="none", grad_name="Rad2DegBackward0")
+@op(promote="int_to_float", saves="none", grad_name="Rad2DegBackward0", layout="like")
 def rad2deg(input, /):
     """Radians as degrees; refuses complex numbers."""
     if is_complex(input):

@@ -10,6 +10,7 @@ from jaxflow._dispatch.op import EXACT, op
 
 from ._layouts import products_of_pairs
 from ._support import wide, wrap_dim
+from .matmul import size_at
 from .reduce import vector_norm
 
 
@@ -36,17 +37,18 @@ def kron(input, other, /):
     return pairs.reshape([m * n for m, n in zip(a.shape, b.shape)])
 
 
-@op(promote="default", broadcast=False, variants="", grad_name="LinalgCrossBackward0", out=EXACT)
+@op(promote="default", broadcast=False, variants="", name="linalg_cross", grad_name="LinalgCrossBackward0",
+    out=EXACT)
 def cross(input, other, /, *, dim=-1):
     """The cross product of vectors of three along ``dim``; other dimensions are broadcast."""
     if input.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
-    axis = wrap_dim(dim, input.ndim)
-    if input.shape[axis] != 3 or other.shape[axis] != 3:
+    if size_at(input, dim) != 3 or size_at(other, dim) != 3:
         raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[axis]} and "
-            f"{other.shape[axis]}"
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {size_at(input, dim)} and "
+            f"{size_at(other, dim)}"
         )
+    axis = wrap_dim(dim, input.ndim)
     shape = broadcast_shapes(input.shape, other.shape)
     a, b = jnp.broadcast_to(input, shape), jnp.broadcast_to(other, shape)
     first, second = jnp.roll(a, -1, axis), jnp.roll(b, -2, axis)

@@ -108,8 +108,13 @@ def nansum(input, /, dim=None, keepdim=False, *, dtype=None):
     dims = wrap_dims(dim, input.ndim)
     if is_complex(input):
         raise RuntimeError(_NO_COMPLEX)
+    if is_float(input):
+        if dtype is not None and dtype.is_complex and input.size:
+            raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.scalar_name}'")
+        # Before the conversion: as an integer, nan is a number like others.
+        input = jnp.where(jnp.isnan(input), jnp.zeros_like(input), input)
     x, result = _accumulate(input, dtype)
-    return jnp.sum(jnp.where(jnp.isnan(x), 0, x), dims, keepdims=keepdim).astype(result)
+    return jnp.sum(x, dims, keepdims=keepdim).astype(result)
 
 
 _NO_MEAN = ("mean(): could not infer output dtype. {which} dtype must be either a floating point or complex "
@@ -457,8 +462,8 @@ def dist(input, other, /, *, p=2):
 @op(grad_name="TraceBackward0", saves="none", variants="function method")
 def trace(input, /):
     """The sum of a matrix's diagonal; integers add up in int64."""
+    refuse("trace", input, BOOL)
     if input.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
-    refuse("trace", input, BOOL)
     x, result = _accumulate(input, None)
     return jnp.sum(jnp.diagonal(x)).astype(result)

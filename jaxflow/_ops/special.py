@@ -219,6 +219,7 @@ def mvlgamma(input, /, p):
     """The logarithm of the multivariate gamma function of dimension ``p``."""
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    refuse("arange_cpu", input, COMPLEX)
     total = sum(_lgamma(input - 0.5 * i) for i in range(p))
     return total + 0.25 * p * (p - 1) * math.log(math.pi)
 
@@ -235,11 +236,14 @@ def _ndtr(x):
     return 0.5 * jax.lax.erfc(-x * math.sqrt(0.5))
 
 
+_ndtri = with_partials(lambda out, x: math.sqrt(2 * math.pi) * jnp.exp(0.5 * out * out))(jsp.ndtri)
+
+
 _BOTH = ("input", "result")
 _SPECIAL_ROWS = (
     ("entr", _entr, "input", "Minus ``x log(x)``, 0 at 0 and minus infinity below."),
     ("ndtr", _ndtr, "own", "The cumulative distribution of the standard normal."),
-    ("ndtri", jsp.ndtri, "result", "The inverse of `ndtr`."),
+    ("ndtri", _ndtri, "result", "The inverse of `ndtr`."),
     ("log_ndtr", _log_ndtr, _BOTH, "The logarithm of `ndtr`, accurate in the tail."),
     ("i0e", _i0e, _BOTH, "``exp(-|x|)`` times the Bessel function `i0`."),
     ("i1", _i1, _BOTH, "The modified Bessel function of the first kind of order 1."),

@@ -24,7 +24,7 @@ _BOTH = {
     "vdot": _both(torch.vdot, (3,), (3,)),
     "outer": _both(torch.outer, (2,), (3,)),
     "kron": _both(torch.kron, (1, 2), (2, 1)),
-    "cross": _both(lambda x, y: torch.linalg.cross(x, y, dim=0), (3, 1), (3, 2)),
+    "linalg_cross": _both(lambda x, y: torch.linalg.cross(x, y, dim=0), (3, 1), (3, 2)),
     "_einsum": _both(lambda x, y: torch.einsum("ij,jk->ki", x, y), (2, 2), (2, 1)),
 }
 
