@@ -1304,7 +1304,7 @@ def tensor_split(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, .
     """``tensor_split(input, sections, dim=0)``: that many pieces along ``dim``, the first ones larger by one."""
 def tensordot(a: Tensor, b: Tensor, dims: _Any = 2, out: Tensor | None = None) -> Tensor:
     """Sums of products over paired dimensions."""
-def threshold(input: Tensor, threshold: _float, value: _float) -> Tensor:
+def threshold(input: Tensor, threshold: _float, value: _float, *, out: Tensor | None = None) -> Tensor:
     """Each element, or ``value`` where it does not exceed ``threshold``."""
 def threshold_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
     """`threshold` written into ``input``."""

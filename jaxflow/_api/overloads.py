@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace, check_writable
 from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.publish import function_of, left_to
+from jaxflow._dispatch.publish import function_of, inplace_of, left_to
 from jaxflow._ops.arithmetic import FIXED_EXPONENTS
 
 from .forms import given_out, invalid_combination
@@ -83,6 +84,24 @@ _operator("__rpow__", lambda self, other: apply(_POW, (other, self)))
 # PyTorch divides a number by a tensor as a product with its reciprocal, to the last bit and node.
 for _name in ("__rtruediv__", "__rdiv__"):
     _operator(_name, lambda self, other: apply(OPS["mul"], (self.reciprocal(), other)))
+
+
+def _subtract(name: str, doc: str, run: Callable, general: Callable) -> None:
+    """``sub`` under its other name; with a number and its factor by their places it is another overload."""
+
+    def call(input: Tensor, other: Any, *factor: Any, **named: Any) -> Tensor:
+        if len(factor) == 1 and not named and not isinstance(other, Tensor):
+            return run(OPS["_sub_number"], (input, other, factor[0]))
+        return general(input, other, *factor, **named)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = doc
+    call.__op__ = OPS["sub"]  # from which signatures are derived
+    composite("method" if name[-1] == "_" else "function method")(call)
+
+
+_subtract("subtract", "``input - alpha * other``, broadcast; refuses bools.", apply, function_of(OPS["sub"]))
+_subtract("subtract_", "`subtract` written into ``self``.", apply_inplace, inplace_of(OPS["sub"]))
 
 
 def _invert(self: Tensor) -> Tensor:

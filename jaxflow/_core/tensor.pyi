@@ -1292,7 +1292,7 @@ class Tensor:
     def subtract(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
         """``input - alpha * other``, broadcast; refuses bools."""
     def subtract_(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
-        """``input - alpha * other``, broadcast; refuses bools."""
+        """`subtract` written into ``self``."""
     def sum(self, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """The sum over ``dim`` (a dimension, several, or all); integers add up in int64."""
     def sum_to_size(self, *size: _Any) -> Tensor:

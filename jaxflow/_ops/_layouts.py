@@ -35,7 +35,10 @@ def of_parts(operands: Sequence[Operand], shape: Ints, **_) -> Ints | None:
 def of_first(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
     """Of an elementwise kernel that writes into a tensor made like its first operand."""
     x = operands[0]
-    return empty_like_strides(*x.layout) if x.size == shape else of_tensors(operands, shape)
+    if x.size == shape:
+        return empty_like_strides(*x.layout)
+    reduced = broadcast_shapes(*(o.size for o in operands if o is not None)) != shape
+    return None if reduced else of_tensors(operands, shape)
 
 
 def rotated(operands: Sequence[Operand], shape: Ints, *, k, dims) -> Ints | None:

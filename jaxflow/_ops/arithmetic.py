@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.aval import Aval
 from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
 from jaxflow._core.indexing import NONZERO
@@ -68,11 +69,13 @@ def _no_bool_operand(*operands):
         )
 
 
-@op(promote="default", operators="__sub__ __isub__", aliases=("subtract",), saves="none",
-    check=_no_bool_operand, numbers="all")
+@op(promote="default", operators="__sub__ __isub__", saves="none", check=_no_bool_operand, numbers="all")
 def sub(input, other, /, *, alpha: Scalar = 1):
     """``input - alpha * other``, broadcast; refuses bools."""
     return input - _scaled(other, alpha)
+
+
+overload(sub, "_sub_number", "SubBackward1")
 
 
 @op(promote="default", operators="__rsub__", variants="function", saves="none",
@@ -267,7 +270,12 @@ def _pow_name(numbers):
     return "PowBackward2" if numbers[0] else "PowBackward0" if numbers[1] else "PowBackward1"
 
 
-@op(promote="default", variants="", grad_name=_pow_name, saves="both")
+def _pow_saves(kinds):
+    """A power of a number of its own, not what it gave."""
+    return "both" if isinstance(kinds[1], Aval) else "input"
+
+
+@op(promote="default", variants="", grad_name=_pow_name, saves=_pow_saves)
 def pow(input, exponent, /):
     """Each element of ``input`` to the power of the matching element of ``exponent``."""
     if is_integral(input):

@@ -132,7 +132,7 @@ def _d_xlog1py_self(out, x, y):
     return jnp.where((x == 0) & (y <= -1), 0, jnp.log1p(y))
 
 
-_xlogy = with_partials(_d_xlogy_self, lambda out, x, y: x / y)(_product_with("xlogy", jnp.log))
+x_log_y = with_partials(_d_xlogy_self, lambda out, x, y: x / y)(_product_with("xlogy", jnp.log))
 _xlog1py = with_partials(_d_xlog1py_self, lambda out, x, y: x / (y + 1))(
     _product_with("xlog1py", jnp.log1p)
 )
@@ -143,7 +143,7 @@ _xlog1py = with_partials(_d_xlog1py_self, lambda out, x, y: x / (y + 1))(
 def xlogy(input, other, /):
     """``input * log(other)``, 0 where ``input`` is 0 and nan where ``other`` is."""
     refuse("xlogy_cpu", input, COMPLEX)
-    return _xlogy(input, other)
+    return x_log_y(input, other)
 
 
 @op(promote="int_to_float", namespace="special", variants="function out",

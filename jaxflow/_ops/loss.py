@@ -18,6 +18,7 @@ from jaxflow._dispatch.op import op
 
 from ._layouts import divergence, negated_target, of_first, one_less_target
 from ._support import as_dtype, refuse, scalar_name, wide, with_partials
+from .binary import x_log_y
 
 
 def reduced(x, reduction: str, dtype=None):
@@ -194,6 +195,5 @@ def kl_div(target, input, /, *, reduction, log_target):
     if log_target:
         loss = jnp.exp(t) * (t - x)
     else:
-        empty = t == 0
-        loss = jnp.where(empty, 0, t * jnp.log(jnp.where(empty, 1, t))) - t * x
+        loss = x_log_y(t, t) - t * x
     return reduced(loss, reduction, input.dtype)
