@@ -56,7 +56,7 @@ def test_a_factor_may_follow_a_number():
     x = torch.tensor([1.0, 2.0])
     assert torch.add(x, 1, 2).tolist() == x.add(1, 2).tolist() == [3.0, 4.0]
     assert x.sub(1, 2).tolist() == torch.subtract(x, 1, 2).tolist() == [-1.0, 0.0]
-    assert torch.rsub(x, 1, 2).tolist() == [1.0, 0.0]
+    assert torch.rsub(x, 1, 2).tolist() == [-1.0, -3.0]
     assert torch.add(torch.tensor([1]), 1, 2.5).tolist() == [3.5]
     assert x.clone().add_(1, 2).tolist() == [3.0, 4.0]
     with pytest.raises(TypeError):

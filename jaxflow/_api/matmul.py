@@ -13,7 +13,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.history import set_history
 from jaxflow._dispatch.inplace import apply_inplace, check_recorded, check_writable
 from jaxflow._dispatch.op import EXACT, OPS, Out
-from jaxflow._dispatch.outputs import write_out
+from jaxflow._dispatch.outputs import refuse_operands, write_out
 from jaxflow._dispatch.publish import left_to
 from jaxflow._dispatch.state import state
 from jaxflow._ops.matmul import C_NAMES, LINEAR
@@ -34,6 +34,8 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     Raises:
         RuntimeError: for 0-d operands, sizes that do not fit, and operands of different dtypes.
     """
+    if out is not None:
+        refuse_operands("matmul", input, other)
     result = _product(input, other)
     rule = Out("result dtype {out} does not match input dtype {result}")
     return given_out("matmul", out, result, (input, other), rule=rule)

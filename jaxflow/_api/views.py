@@ -13,12 +13,12 @@ from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, plan_of
+from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.not_derived import without_derivative
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import function_of
 from jaxflow._dispatch.viewing import apply_view, retyped
-from jaxflow._dispatch.views import is_marked, root_of
+from jaxflow._dispatch.views import is_marked
 from jaxflow._ops import pieces
 
 from .creation import need_tensor
@@ -284,19 +284,6 @@ def as_strided(
 ) -> Tensor:
     """Any strided layout on the storage of ``input``; a view."""
     return apply_view("as_strided", input, (ints((size,)), ints((stride,)), storage_offset))
-
-
-@composite()
-def as_strided_scatter(input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int],
-                       storage_offset: int | None = None) -> Tensor:
-    """A copy of ``input`` with what `as_strided` shows of it replaced by ``src``."""
-    where = plan_of(input).geometry
-    if any(n > 1 and not step for n, step in zip(where.size, where.stride)):
-        # The copy of what lies in one place several times has a place for each.
-        dense = geometry.preserve_strides((where.size, where.stride))
-        where = root_of(input._aval, dense).geometry
-    static = (tuple(where), ints((size,)), ints((stride,)), storage_offset)
-    return apply(OPS["_as_strided_scatter"], (input, src), static)
 
 
 @composite("function")

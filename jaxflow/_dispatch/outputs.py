@@ -103,10 +103,15 @@ def refuse_recorded(op: Op, args: tuple, kwargs: dict) -> None:
         return
     if op.namespace == "fft" or op.out is not None and (op.out.lost or op.out.recorded):
         return
-    for a in (*args, *kwargs.values()):
+    refuse_operands(op.name, *args, *kwargs.values())
+
+
+def refuse_operands(name: str, *operands: Any) -> None:
+    """Refuse operands that require grad, lists of them too, beside an ``out=`` of the function ``name``."""
+    for a in operands if state.grad else ():
         for t in a if isinstance(a, (list, tuple)) else (a,):
             if isinstance(t, Tensor) and t._requires_grad:
-                raise _recorded(op.name)
+                raise _recorded(name)
 
 
 def refuse_kind(rule: Any, out: Any) -> None:
