@@ -461,7 +461,7 @@ def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) ->
     """The diagonal of two dimensions as a new last one; a view."""
 def diagonal_copy(input: Tensor, offset: _Any = 0, dim1: _Any = 0, dim2: _Any = 1, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `diagonal` shows."""
-def diagonal_scatter(input: Tensor, src: Tensor, offset: _Any = 0, dim1: _Any = 0, dim2: _Any = 1) -> Tensor:
+def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """``input`` with the diagonal of two dimensions replaced by ``src``."""
 def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
     """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
@@ -1145,7 +1145,7 @@ def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     """The slice at ``index`` along ``dim``, without that dimension; a view."""
 def select_copy(input: Tensor, dim: _Any, index: _Any, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `select` shows."""
-def select_scatter(input: Tensor, src: Tensor, dim: _Any, index: _Any) -> Tensor:
+def select_scatter(input: Tensor, src: Tensor, dim: _int | None = None, index: _int | None = None, *, axis: _int | None = None) -> Tensor:
     """``input`` with the slice at ``index`` along ``dim`` replaced by ``src``."""
 def selu(input: Tensor) -> Tensor:
     """The exponential linear unit whose constants keep mean 0 and variance 1."""
@@ -1195,7 +1195,7 @@ def sinh_(input: Tensor) -> Tensor:
     """``input.sinh_(...)``."""
 def slice_copy(input: Tensor, dim: _Any = 0, start: _Any = None, end: _Any = None, step: _Any = 1, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``start:end:step`` along ``dim``."""
-def slice_scatter(input: Tensor, src: Tensor, dim: _Any = 0, start: _Any = None, end: _Any = None, step: _Any = 1, *, out: Tensor | None = None) -> Tensor:
+def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
 def slogdet(input: Tensor, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""

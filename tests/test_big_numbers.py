@@ -51,6 +51,7 @@ def test_what_nothing_holds_is_refused():
     assert pending.tolist() == [2.0, 2.0]
 
 
+@pytest.mark.filterwarnings("ignore:This overload of")
 @pytest.mark.usefixtures("executor")
 def test_a_factor_may_follow_a_number():
     x = torch.tensor([1.0, 2.0])

@@ -24,6 +24,7 @@ from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import alias, apply_view
 from jaxflow._dispatch.views import root_of
 
+from .forms import required_dim
 from .views import ints
 
 
@@ -47,16 +48,21 @@ def _copied(name: str, input: Tensor, src: Tensor, static: tuple, shape: tuple, 
 
 
 @composite()
-def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+def select_scatter(input: Tensor, src: Tensor, dim: int | None = None, index: int | None = None, *,
+                   axis: int | None = None) -> Tensor:
     """``input`` with the slice at ``index`` along ``dim`` replaced by ``src``."""
+    dim = required_dim("select_scatter", dim, axis)
+    if index is None:
+        raise TypeError('select_scatter() missing 1 required positional arguments: "index"')
     result = function_of(OPS["select_scatter"])(input, src, dim, index)
     return _replaced("select", input, src, (dim, index), result)
 
 
 @composite()
 def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None,
-                  step: int = 1, *, out: Tensor | None = None) -> Tensor:
+                  step: int = 1, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
+    dim = dim if axis is None else axis
     result = function_of(OPS["slice_scatter"])(input, src, dim, start, end, step, out=out)
     return result if out is not None else _replaced("slice", input, src, (dim, start, end, step), result)
 

@@ -471,7 +471,7 @@ class Tensor:
         """All elements as the diagonal of one matrix."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """The diagonal of two dimensions as a new last one; a view."""
-    def diagonal_scatter(self, src: Tensor, offset: _Any = 0, dim1: _Any = 0, dim2: _Any = 1) -> Tensor:
+    def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """``input`` with the diagonal of two dimensions replaced by ``src``."""
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, axis: _int | None = None) -> Tensor:
         """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
@@ -1180,7 +1180,7 @@ class Tensor:
         """``input`` with ``src`` combined into it where ``index`` points: sum, prod, mean, amax, amin."""
     def select(self, dim: _int, index: _int) -> Tensor:
         """The slice at ``index`` along ``dim``, without that dimension; a view."""
-    def select_scatter(self, src: Tensor, dim: _Any, index: _Any) -> Tensor:
+    def select_scatter(self, src: Tensor, dim: _int | None = None, index: _int | None = None, *, axis: _int | None = None) -> Tensor:
         """``input`` with the slice at ``index`` along ``dim`` replaced by ``src``."""
     def set_(self, source: Tensor | None = None, storage_offset: _int = 0, size: _Any = None, stride: _Any = None) -> Tensor:
         """Make this tensor show the storage of ``source`` (nothing without one), as it does or strided anew."""
@@ -1222,7 +1222,7 @@ class Tensor:
     @_overload
     def size(self, dim: _int) -> _int:
         """The shape, or its extent along ``dim``. Raises IndexError for a dimension that is not there."""
-    def slice_scatter(self, src: Tensor, dim: _Any = 0, start: _Any = None, end: _Any = None, step: _Any = 1) -> Tensor:
+    def slice_scatter(self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, axis: _int | None = None) -> Tensor:
         """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
     def slogdet(self) -> _tuple[Tensor, Tensor]:
         """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
