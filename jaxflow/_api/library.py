@@ -41,7 +41,12 @@ def native_layer_norm(
             "native_layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not int")
     sizes = tuple(normalized_shape)
     out = apply(OPS["_layer_norm"], (input, weight, bias), (sizes, float(eps)))
-    return out, *apply(OPS["_layer_norm_moments"], (input.detach(),), (len(sizes), float(eps)))
+    return _with_saved(out, *apply(OPS["_layer_norm_moments"], (input.detach(),), (len(sizes), float(eps))))
+
+
+def _with_saved(out: Tensor, *saved: Tensor) -> tuple[Tensor, ...]:
+    """A result and what PyTorch's node saves, which is given too: overwritten, it spoils the backward."""
+    return hold_also(out, *saved), *saved
 
 
 @composite("function")
@@ -67,8 +72,8 @@ def _with_statistics(
         input, running_mean, running_var, weight, bias, training, momentum, eps, entry)
     dtype = next((p.dtype for p in (weight, running_mean) if p is not None), input.dtype)
     if mean is None:
-        return out, *(empty(0, dtype=dtype, device=input.device) for _ in range(2))
-    return out, mean.detach().to(dtype), (var.detach() + eps).rsqrt().to(dtype)
+        return _with_saved(out, *(empty(0, dtype=dtype, device=input.device) for _ in range(2)))
+    return _with_saved(out, mean.detach().to(dtype), (var.detach() + eps).rsqrt().to(dtype))
 
 
 def _into(name: str, out: Any, result: tuple) -> tuple:

@@ -22,6 +22,7 @@ from ._support import (
     scalar_name,
     with_partials,
 )
+from .pointwise import unit_of
 
 
 def _d_atan2(part):
@@ -244,7 +245,20 @@ def polar(abs, angle, /):
     if abs.dtype == angle.dtype == np.float16:
         refuse("polar_cpu", abs, FLOATING)
     _parts(abs, angle)
-    return jax.lax.complex(abs * jnp.cos(angle), abs * jnp.sin(angle))
+    return _polar(abs, angle)
+
+
+@jax.custom_jvp
+def _polar(r, angle):
+    return jax.lax.complex(r * jnp.cos(angle), r * jnp.sin(angle))
+
+
+@_polar.defjvp
+def _polar_jvp(primals, tangents):
+    """By the absolute value, the direction of the result: where that is negative, the other one."""
+    out = _polar(*primals)
+    by_value, by_angle = (t.astype(out.dtype) for t in tangents)
+    return out, unit_of(out) * by_value + out * 1j * by_angle
 
 
 _FREXP_OUT = (Out("torch.frexp() expects mantissa to have dtype {result_c} but got {out_c}"),

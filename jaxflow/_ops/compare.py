@@ -105,7 +105,7 @@ def isneginf(input, /):
     return input == -jnp.inf if is_float(input) else jnp.zeros(input.shape, np.bool_)
 
 
-@op(promote="always_bool", variants="function method", differentiable=False)
+@op(promote="always_bool", variants="function method", differentiable=False, layout="like")
 def isreal(input, /):
     """Where the imaginary part is zero."""
     return input.imag == 0 if is_complex(input) else jnp.ones(input.shape, np.bool_)

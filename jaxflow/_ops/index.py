@@ -105,7 +105,7 @@ def _fitted(mask, values):
 
 
 @op(name="_unsafe_masked_index_put_accumulate", variants="",
-    grad_name="UnsafeMaskedIndexPutAccumulateBackward0")
+    grad_name="UnsafeMaskedIndexPutAccumulateBackward0", layout="like")
 def unsafe_masked_index_put_accumulate(*tensors):
     """The first tensor with the third added at the indices after it, where the second, a mask, is true."""
     input, mask, values, *indices = tensors

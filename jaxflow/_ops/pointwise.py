@@ -202,8 +202,13 @@ def sgn(input, /):
         return input
     if not is_complex(input):
         return _sign(input)
-    safe = jnp.where(input == 0, 1, input)
-    return jnp.where(input == 0, 0, safe / jnp.abs(safe).astype(input.dtype))
+    return unit_of(input)
+
+
+def unit_of(x):
+    """The unit number in the direction of each complex element, 0 at 0."""
+    safe = jnp.where(x == 0, 1, x)
+    return jnp.where(x == 0, 0, safe / jnp.abs(safe).astype(x.dtype))
 
 
 @op(variants="function method out", layout="preserve", saves=("input",))
