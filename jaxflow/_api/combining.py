@@ -217,6 +217,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
                     f"along the differencing dimension; input.size({d}) = {input._aval.shape[d]}, but got "
                     f"tensor.size({d}) = {size}"
                 )
+    if n and out is not None and not input._aval.shape[axis]:
+        raise IndexError("start out of range (expected to be in range of [0, 0], but got 1)")
     if n == 0:
         return given_out("diff", out, apply(OPS["_copied"], (input,)), (), OPS["_diff"])
     parts = tuple(x for x in (prepend, input, append) if x is not None)

@@ -48,7 +48,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 @composite()
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """``length`` elements from ``start`` along ``dim``; a view."""
-    if length < 0:
+    if length < 0 and input._aval.ndim:
         raise RuntimeError("narrow(): length must be non-negative.")
     if isinstance(start, Tensor) and (start._aval.ndim or start._aval.dtype.category != dtypes.INTEGER):
         raise RuntimeError("start must be an 0-dim integral Tensor.")

@@ -41,6 +41,14 @@ def of_first(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | Non
     return None if reduced else of_tensors(operands, shape)
 
 
+def padded(operands: Sequence[Operand], shape: Ints, *, pad) -> Ints | None:
+    """Of what constants are added to; where there are none, of a copy of what is left."""
+    x = operands[0]
+    if max(pad, default=0) <= 0:
+        return empty_like_strides(shape, x.stride)
+    return channels_last_strides(shape) if suggests_channels_last(*x.layout) else None
+
+
 def rotated(operands: Sequence[Operand], shape: Ints, *, k, dims) -> Ints | None:
     """Of a turned plane: mirrored in its own order, and by odd quarters transposed then."""
     x, quarters = operands[0], k % 4

@@ -473,8 +473,13 @@ _CPP_NAMES = {
 }
 
 
+def _lerp_saves(kinds):
+    """Tensors, where the weight is one."""
+    return "input" if isinstance(kinds[2], Aval) else "none"
+
+
 @op(promote="default", check=_lerp_dtypes, grad_name=numbered("Lerp", 0, 1), numbers="weight",
-    layout=of_tensors)
+    layout=of_tensors, saves=_lerp_saves)
 def lerp(input, end, weight, /):
     """``input + weight * (end - input)``, exact at both ends."""
     step = end - input
@@ -509,7 +514,7 @@ def _no_integer_quotient(input, tensor1, tensor2):
         )
 
 
-@op(promote="default", check=_no_integer_quotient)
+@op(promote="default", check=_no_integer_quotient, saves=("tensor1", "tensor2"))
 def addcdiv(input, tensor1, tensor2, /, *, value: Scalar = 1):
     """``input + value * tensor1 / tensor2``; ``tensor1`` and ``tensor2`` must not both be integer."""
     return input + _times_value(tensor1, value) / tensor2

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 from jaxflow._core.cast import cast
 from jaxflow._dispatch.op import Scalar, op
 
+from ._layouts import padded
+
 _NUMBER = {1: "1D", 2: "2D", 3: "3D"}
 
 
@@ -17,7 +19,7 @@ def _pairs(pad, ndim):
     return [(0, 0)] * (ndim - len(given)) + given[::-1]
 
 
-@op(variants="function", saves="none", layout="channels")
+@op(variants="function", saves="none", layout=padded)
 def constant_pad_nd(input, /, pad, value: Scalar = 0):
     """Positions holding ``value`` added before and after; negative pads cut positions off.
 
