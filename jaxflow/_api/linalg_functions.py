@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.layout import contiguous_format
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import finfo
 from jaxflow._dispatch.columns import lay_in_columns
@@ -48,7 +49,7 @@ def _power(name: str, A: Tensor, n: int) -> Tensor:
     base = inv(A) if n < 0 else A
     n = abs(n)
     if n == 1:
-        return base.clone() if base is A else base
+        return base.clone(memory_format=contiguous_format) if base is A else base
     if n == 3:
         return matmul(matmul(base, base), base)
     result = None

@@ -48,10 +48,10 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 @composite()
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """``length`` elements from ``start`` along ``dim``; a view."""
-    if length < 0 and input._aval.ndim:
-        raise RuntimeError("narrow(): length must be non-negative.")
     if isinstance(start, Tensor) and (start._aval.ndim or start._aval.dtype.category != dtypes.INTEGER):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
+    if length < 0 and input._aval.ndim:
+        raise RuntimeError("narrow(): length must be non-negative.")
     axis, start, stop = pieces.narrowed(input._aval.shape, dim, int_of(start), length)
     return apply_view("slice", input, (axis, start, stop, 1))
 

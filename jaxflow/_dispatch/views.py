@@ -41,6 +41,8 @@ from collections.abc import Callable, Sequence
 import jax
 
 from jaxflow._core.aval import Aval, alive, aval_of
+from jaxflow._core.dtype import bool as bool_
+from jaxflow._core.dtype import uint8
 from jaxflow._core.geometry import contiguous_strides, has_internal_overlap
 from jaxflow._core.tensor import Tensor
 from jaxflow._ops.positions import by_position, capacity, directly, marks, repeats_itself
@@ -241,7 +243,15 @@ class ViewPlan:
         if self.step_fns.from_root is not None and self.step_fns.from_root[0] is not None:
             return self.step_fns.from_root[0]
         before, read, k = self.parent.reader(), self.step_fns.read, len(self.parent.numbers)
+        if self.name == "view_dtype" and self.aval.dtype is not bool_:
+            before, as_bytes = self.parent._held()
+            if as_bytes:
+                read = self._of_bytes().read
         return lambda x, *at: read(before(x, *at[:k]), *at[k:])
+
+    def _of_bytes(self) -> Step:
+        """The step of a view of bools as another dtype, where what these bools are is read as bytes."""
+        return VIEWS["view_dtype"](self.parent.geometry._replace(dtype=uint8), self.aval.dtype)
 
     def writer(self) -> Callable:
         """The pure function from the arrays of base and view, and ``write_numbers``, to the new base."""
@@ -249,11 +259,30 @@ class ViewPlan:
             return lambda x, new: new
         if self.step_fns.from_root is not None:
             return self.step_fns.from_root[1]
-        before, above, write = self.parent.reader(), self.parent.writer(), self.step_fns.write
+        (before, as_bytes), above, write = self.parent._held(), self.parent.writer(), self.step_fns.write
         k, n = len(self.parent.numbers), len(self.parent.write_numbers)
+        if as_bytes and self.name == "view_dtype":
+            as_bytes, write = False, self._of_bytes().write
         return lambda x, new, *at: above(
-            x, write(before(x, *at[:k]), new, *at[k:]), *at[:n]
+            x, write(before(x, *at[:k]), new.astype(uint8.np) if as_bytes else new, *at[k:]), *at[:n]
         )
+
+    def _held(self) -> tuple[Callable, bool]:
+        """As `reader`, for a write: the bytes of another dtype that are shown as bools stay what they are.
+
+        The second says whether that is what is read.
+        """
+        if self.parent is None or self.step_fns.from_root is not None:
+            return self.reader(), False
+        before, as_bytes = self.parent._held()
+        read, k = self.step_fns.read, len(self.parent.numbers)
+        if self.name == "view_dtype":
+            if as_bytes:
+                read = self._of_bytes().read
+            as_bytes = self.aval.dtype is bool_ and (as_bytes or self.parent.aval.dtype is not bool_)
+            if as_bytes and self.parent.aval.dtype is not bool_:
+                read = VIEWS["view_dtype"](self.parent.geometry, uint8).read
+        return lambda x, *at: read(before(x, *at[:k]), *at[k:]), as_bytes
 
     @property
     def read(self) -> Plan:

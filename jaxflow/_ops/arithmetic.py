@@ -387,13 +387,21 @@ def _clamp_name(numbers):
     return "ClampBackward1" if any(numbers) else "ClampBackward0"
 
 
+def _clamp_of_bools(input, *bounds):
+    """Bools have one bound that is a tensor, or none."""
+    if bounds and all(found is dtypes.bool for found, _ in (input, *bounds)):
+        number = bounds[-1][1] == "scalar"
+        if number or len(bounds) > 1:
+            raise NotImplementedError(f"\"clamp{'_scalar' * number}_cpu\" not implemented for 'Bool'")
+
+
 #: Numbers as bounds do not cast, tensors do.
 _CLAMP_OUT = Out(FOUND.text, refuses=lambda have, want, operands: (
     have is not want and not any(hasattr(bound, "_aval") for bound in operands[1:])))
 
 
 @op(promote="default", aliases=("clip",), grad_name=_clamp_name, numbers="min max", guard=bounds_fit,
-    layout=of_tensors, out=_CLAMP_OUT)
+    layout=of_tensors, out=_CLAMP_OUT, check=_clamp_of_bools)
 def clamp(input, min=None, max=None, /):
     """Each element limited to ``[min, max]``, each a number, a tensor or None.
 
@@ -406,7 +414,6 @@ def clamp(input, min=None, max=None, /):
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if is_complex(input):
         raise NotImplementedError("clamp is not supported for complex types")
-    refuse("clamp_scalar_cpu", input, BOOL)
     return _at_most(_at_least(input, min), max)
 
 
