@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+from jaxflow._core.dtype import FLOATING
 from jaxflow._core.tensor import Tensor
 
 from .graph import Node
@@ -62,8 +63,11 @@ def named(name: str) -> Callable:
 
 
 def without_derivative(result: Tensor, what: str, *operands: Tensor, node: Callable | None = None) -> Tensor:
-    """``result``, whose backward says that there is no derivative, if an operand requires grad."""
-    if state.grad and any(t._requires_grad for t in operands):
+    """``result``, whose backward says that there is no derivative, if an operand requires grad.
+
+    Integers require none.
+    """
+    if state.grad and result._aval.dtype.category >= FLOATING and any(t._requires_grad for t in operands):
         edges = tuple(edge_of(t) if t._requires_grad else None for t in operands)
         set_history(result, (node or NotDerived)(what, edges, result._aval), 0)
     return result
