@@ -200,6 +200,9 @@ def histc(input, /, bins=100, min: Scalar = 0, max: Scalar = 0):
 @op(variants="function", differentiable=False, out=EXACT)
 def isin(elements, test_elements, /, *, assume_unique=False, invert=False):
     """Which elements occur in ``test_elements``; bool."""
+    for x in (elements, test_elements):
+        if is_bool(x) or is_complex(x):
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {scalar_name(x)}")
     common = _common(elements.dtype, test_elements.dtype)
     a, b = elements.astype(common), jnp.sort(test_elements.reshape(-1).astype(common))
     if b.size == 0:
