@@ -214,7 +214,7 @@ def _no_bool(input):
         raise RuntimeError("The input tensor may not be a boolean tensor.")
 
 
-@op(promote="int_to_float", aliases=("special.multigammaln",), check=_no_bool)
+@op(promote="int_to_float", aliases=("special.multigammaln",), check=_no_bool, layout="contiguous")
 def mvlgamma(input, /, p):
     """The logarithm of the multivariate gamma function of dimension ``p``."""
     if p < 1:
