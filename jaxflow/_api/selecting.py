@@ -224,13 +224,14 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
     return input.index_select(dim, put(_repeated(size, counts, output_size), input._aval.device))
 
 
-def _repeated(size: int, counts: np.ndarray, told: int | None) -> np.ndarray:
-    """Each position as often as its count says, ``told`` in all. Raises what `check_sizes` does."""
+def _repeated(size: int, counts: np.ndarray, output_size: int | None) -> np.ndarray:
+    """Each position as often as its count says, ``output_size`` in all. Raises what `check_sizes` does."""
     total = int(counts.sum(dtype=np.float64))
-    if told is not None and told < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {told}: [{told}]")
+    if output_size is not None and output_size < 0:
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {output_size}: [{output_size}]")
     check_sizes("repeat_interleave", [aval_of((total,), dtypes.int64, CPU)])
-    if told not in (None, total):
+    if output_size not in (None, total):
         raise RuntimeError("allocated size does not match required size")
     return np.repeat(np.arange(size), counts)
 

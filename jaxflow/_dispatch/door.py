@@ -27,7 +27,7 @@ from .graph import RESULT, HeldResult, Node
 from .history import edge_of, guard_of, own_edge, refresh_history
 from .memory_errors import check_sizes
 from .op import SCALAR, Always, Op, Operand
-from .plan import NoneKind, Plan
+from .plan import NoneKind, Plan, operand
 from .plans import kept, missing
 from .result_layout import result_strides, unless_contiguous
 from .run import run
@@ -375,8 +375,6 @@ def _strides_of_results(plan: Plan, op: Op, args) -> tuple:
 
 def _converted(plan: Plan, op: Op, args: Sequence, layouts: list) -> list:
     """The layouts of the operands after their conversion to one dtype, which makes copies without gaps."""
-    from . import planning  # which stands above
-
     _, static, places, _ = plan.origin
     promote = op.promote(**op.named(static)) if callable(op.promote) else op.promote
     if promote is None:
@@ -384,7 +382,7 @@ def _converted(plan: Plan, op: Op, args: Sequence, layouts: list) -> list:
     given = [(args[i], p.promotes) for p, at, count in places if p.kind != SCALAR
              for i in range(at, at + count) if args[i] is not None]
     dtype = promotion.common(promote, [
-        planning.operand(a._aval if isinstance(a, Tensor) else a.__class__) for a, counts in given if counts])
+        operand(a._aval if isinstance(a, Tensor) else a.__class__) for a, counts in given if counts])
     return [
         (layout[0], empty_like_strides(*layout))
         if counts and isinstance(a, Tensor) and a._aval.dtype is not dtype else layout

@@ -242,6 +242,13 @@ class Traced:
         )
 
 
+def operand(kind: Any) -> tuple:
+    """What promotion asks of an operand: its dtype, and whether it is a tensor, one of 0-d, or a number."""
+    if isinstance(kind, Aval):
+        return kind.dtype, "tensor" if kind.ndim else "zerodim"
+    return NUMBER_KINDS[kind], "scalar"
+
+
 def result_number(plan: Plan, name: str) -> int | None:
     """Which result is shown as ``name``: ``result``, ``result1``, or a field of the named tuple."""
     match = re.fullmatch(r"result(\d*)", name)

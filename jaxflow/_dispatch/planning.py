@@ -19,7 +19,16 @@ from jaxflow._core.threefry import key_of
 
 from .columns import in_columns
 from .op import SCALAR, TENSOR, TENSORS, Always, Op
-from .plan import NUMBER_DTYPES, NUMBER_KINDS, NoneKind, Plan, Traced, build_lock, result_number
+from .plan import (
+    NUMBER_DTYPES,
+    NUMBER_KINDS,
+    NoneKind,
+    Plan,
+    Traced,
+    build_lock,
+    operand,
+    result_number,
+)
 from .refused import maker, not_of_complex
 from .saved_names import SAVED_NAMES
 
@@ -230,13 +239,6 @@ def _shapes(kinds: tuple, layout: list, masks_first: bool) -> list[tuple[int, ..
     order = sorted(layout, key=lambda entry: entry[0].promotes) if masks_first else layout
     return [kinds[i].shape for _, at, n in order for i in range(at, at + n)
             if isinstance(kinds[i], Aval)]
-
-
-def operand(kind) -> tuple:
-    """What promotion asks of an operand: its dtype, and whether it is a tensor, one of 0-d, or a number."""
-    if isinstance(kind, Aval):
-        return kind.dtype, "tensor" if kind.ndim else "zerodim"
-    return NUMBER_KINDS[kind], "scalar"
 
 
 def common_device(kinds: tuple):

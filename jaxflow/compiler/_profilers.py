@@ -15,7 +15,6 @@ def can_resume(profiler: Any) -> bool:
 def resume(profiler: Any) -> None:
     """Let a profiler that was put aside watch this thread again."""
     if isinstance(profiler, Profiler):  # cProfile before Python 3.12: ``sys.setprofile`` would call it
-        sys.setprofile(None)
-        profiler.enable()
+        profiler.enable()  # in place of whatever watches
     else:
         sys.setprofile(profiler)

@@ -115,14 +115,9 @@ class Reader:
         if info.compress_type != zipfile.ZIP_STORED:
             return self._inflated(info)
         start = self._start(info)
-        out = aligned(info.file_size)
-        self._file.seek(start)
-        view, done = memoryview(out), 0
-        while done < len(view):
-            got = self._file.readinto(view[done:])
-            if not got:
-                raise _too_short(info)
-            done += got
+        out = read_aligned(self._file, start, info.file_size)
+        if out is None:
+            raise _too_short(info)
         if zlib.crc32(out) != info.CRC:
             raise RuntimeError(CORRUPT.format(f"{info.filename} does not match its checksum"))
         return out
@@ -225,6 +220,19 @@ def aligned(size: int) -> np.ndarray:
     raw = np.empty(size + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
     return raw[start : start + size]
+
+
+def read_aligned(file: Any, start: int, size: int) -> np.ndarray | None:
+    """So many bytes of ``file``, in memory that is `aligned`; None where it ends before."""
+    out = aligned(size)
+    file.seek(start)
+    view, done = memoryview(out), 0
+    while done < size:
+        got = file.readinto(view[done:])
+        if not got:
+            return None
+        done += got
+    return out
 
 
 def native_order() -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from jaxflow._api.storage import physical_bytes
 
-from ._archive import aligned, native_order
+from ._archive import native_order, read_aligned
 from ._names import STORAGE_CLASSES, UNTYPED, StorageType, storage_type
 from ._persistent import Storages, reference, swapped
 from ._unpickler import WeightsOnlyUnpickler
@@ -135,15 +135,9 @@ class _Elements(Storages):
         start, there = self._places[key]
         if there < nbytes:
             raise RuntimeError(f"the checkpoint's storage {key!r} has {there} bytes of the {nbytes} needed")
-        out = aligned(nbytes)
-        self._file.seek(start)
-        view, done = memoryview(out), 0
-        while done < nbytes:
-            got = self._file.readinto(view[done:])
-            if not got:
-                raise RuntimeError(
-                    f"unexpected EOF, expected {nbytes - done} more bytes. The file might be corrupted.")
-            done += got
+        out = read_aligned(self._file, start, nbytes)
+        if out is None:  # somebody has cut it since `_places` looked
+            raise RuntimeError("unexpected EOF. The file might be corrupted.")
         return out if native_order() == "little" or dtype is None else swapped(out, dtype)
 
 

@@ -108,6 +108,20 @@ def training(seed: int, compiled: bool) -> Callable[[], list]:
     return job
 
 
+def updating(step: Callable[[], Any], done: threading.Event) -> Callable[[], list]:
+    """A job: as many steps as there are to be, and then to say that it is done, however it ends."""
+
+    def job() -> list:
+        try:
+            for _ in range(UPDATES):
+                step()
+        finally:
+            done.set()
+        return []
+
+    return job
+
+
 def separate_models(mode: str, number: int, seed: int) -> str:
     jobs = [training(seed + 100 * i, mode == "compile") for i in range(number)]
     return differ(together(mode, jobs), one_after_the_other(mode, jobs))
@@ -187,14 +201,7 @@ def reading_what_another_steps(mode: str, number: int, seed: int) -> str:
         (-p).sum().backward()
         optimizer.step()
 
-    def write() -> list:
-        run = torch.compile(step) if mode == "compile" else step
-        try:
-            for _ in range(UPDATES):
-                run()
-        finally:
-            done.set()
-        return []
+    write = updating(torch.compile(step) if mode == "compile" else step, done)
 
     def read() -> list:
         seen = []
@@ -218,16 +225,11 @@ def reading_views_of_what_another_steps(mode: str, number: int, seed: int) -> st
     shared = p.detach()[1:]
     done = threading.Event()
 
-    def write() -> list:
-        try:
-            for _ in range(UPDATES):
-                optimizer.zero_grad(set_to_none=False)
-                (-p).sum().backward()
-                optimizer.step()
-                p.detach()[:2].mul_(1.0)
-        finally:
-            done.set()
-        return []
+    def step() -> None:
+        optimizer.zero_grad(set_to_none=False)
+        (-p).sum().backward()
+        optimizer.step()
+        p.detach()[:2].mul_(1.0)
 
     def read() -> list:
         seen = []
@@ -237,7 +239,7 @@ def reading_views_of_what_another_steps(mode: str, number: int, seed: int) -> st
                          [0.0] if grad is None else grad[1:].tolist()])
         return seen
 
-    for seen in together(mode, [write, *[read] * (number - 1)]):
+    for seen in together(mode, [updating(step, done), *[read] * (number - 1)]):
         for at, (*parts, slope) in enumerate(seen):
             if any(len(set(part)) != 1 for part in (*parts, slope)) or slope[0] not in (0.0, -1.0):
                 return f"read {seen[at]}"
