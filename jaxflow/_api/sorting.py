@@ -120,6 +120,9 @@ def _check_lines(shape: tuple[int, ...], dim: int) -> None:
 
 def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: bool,
               return_counts: bool):
+    if input._aval.dtype.is_complex:
+        kernel = "unique" if dim is None else "unique_dim"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input._aval.dtype.scalar_name}'")
     if dim is not None:
         dim = wrap_dim(dim, input.dim(), wrap_scalar=False)
         none = [d for d, n in enumerate(input._aval.shape) if n == 0]
@@ -129,9 +132,6 @@ def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: boo
         if none and dim not in none:
             raise RuntimeError(
                 "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
-    if input._aval.dtype.is_complex:
-        kernel = "unique" if dim is None else "unique_dim"
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input._aval.dtype.scalar_name}'")
     if dim is not None:
         _check_lines(input._aval.shape, dim)
     first, inverse, counts = _grouped(input, dim, ordered)

@@ -100,6 +100,8 @@ def _search(boundaries, values, right, dtype):
     if boundaries.dtype != values.dtype:
         common = _common(boundaries.dtype, values.dtype)
         boundaries, values = boundaries.astype(common), values.astype(common)
+    if boundaries.size and values.size and is_bool(boundaries):  # both are: PyTorch has no kernel for it
+        refuse("searchsorted_out_cpu", values, BOOL)
     find = functools.partial(jnp.searchsorted, side="right" if right else "left", method="scan")
     if boundaries.ndim == 1:
         return find(boundaries, values).astype(dtype)
