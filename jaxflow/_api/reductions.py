@@ -57,7 +57,9 @@ def _median(name: str):
                keepdims: bool = False, out: Any = None):
         dim = axis if dim is None else dim
         if dim is None:
-            return given_out(name, out, apply(OPS[name + "_all"], (input,)))
+            if out is not None:  # PyTorch's form for all elements takes none
+                raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
+            return apply(OPS[name + "_all"], (input,))
         static = (freeze(dim), bool(keepdim or keepdims))
         return given_out(name, out, apply(OPS[name + "_dim"], (input,), static))
 
