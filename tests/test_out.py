@@ -207,3 +207,31 @@ def test_what_has_no_derivative_leaves_histories_alone(call):
         call(x, y, out=out)
         assert out.requires_grad is before and out._version == 1 and out.tolist() == wanted.tolist()
     assert leaf.is_leaf and recorded.grad_fn is node
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda x, y: torch.exp(x, out=(y,)), r"exp\(\): argument 'out' must be Tensor, not tuple"),
+    (lambda x, y: torch.cumsum(x, 0, out=[y]), r"cumsum\(\): argument 'out' must be Tensor, not list"),
+    (lambda x, y: torch.ones(2, 2, out=3), r"ones\(\): argument 'out' must be Tensor, not int"),
+    (lambda x, y: torch.linalg.inv(x, out=(y,)), r"linalg_inv\(\): argument 'out' must be Tensor, not tuple"),
+    (lambda x, y: torch.topk(x, 1, out=y), r"topk\(\): argument 'out' must be tuple of Tensors, not Tensor"),
+    (lambda x, y: torch.sort(x, out=(y,)), "expected tuple of 2 elements but got 1"),
+    (lambda x, y: torch.sort(x, out=(y, 3)), "expected Tensor as element 1 in argument"),
+    (lambda x, y: torch.sum(x, out=y), r"sum\(\) missing 1 required positional arguments: \"dim\""),
+])
+def test_an_out_of_another_form_is_refused_and_left_alone(executor, call, words):
+    x, y = torch.eye(2), torch.full((3,), 7.0)
+    with pytest.raises(TypeError, match=words):
+        call(x, y)
+    assert y.tolist() == [7.0] * 3 and y._version == 0
+
+
+def test_results_that_were_written_have_their_names(executor):
+    values, indices = torch.empty(0), torch.empty(0, dtype=torch.long)
+    found = torch.sort(torch.tensor([2.0, 1.0]), out=[values, indices])
+    assert found.values is values and found.indices is indices and values.tolist() == [1.0, 2.0]
+    assert type(found) is torch.return_types.sort_out
+    with pytest.raises(TypeError):
+        torch.sum(torch.ones(2), out=torch.empty(()))
+    assert torch.sum(torch.ones(2), None, out=torch.empty(())).item() == 2.0
+    assert torch.sum(torch.ones(2), axis=0, out=torch.empty(())).item() == 2.0

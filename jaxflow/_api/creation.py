@@ -25,7 +25,7 @@ from jaxflow._dispatch.mapped import alike
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.not_derived import without_derivative
 from jaxflow._dispatch.op import OPS, Out
-from jaxflow._dispatch.outputs import write_out
+from jaxflow._dispatch.outputs import dtype_into, write_out
 
 from .construct import copied, finished, put, tensor
 from .forms import channels_last_of, invalid_combination
@@ -126,7 +126,7 @@ def _maker(name: str, value: int, doc: str):
         shape = size_of(name, size, given=given)
         check_size(name, shape)
         if out is not None and dtype is None:
-            dtype = out._aval.dtype
+            dtype = dtype_into(name, out)
         t = filled(shape, value, dtype_of(dtype, name), device_of(device))
         stride = channels_last_of(shape, memory_format)
         if stride is not None:
@@ -289,7 +289,7 @@ def _range(name, start, end, step, inclusive, out, dtype, device, requires_grad)
     start, end, step = map(_plain_number, (start, end, step))
     floating = any(isinstance(x, float) for x in (start, end, step))
     if dtype is None and out is not None:
-        dtype = out._aval.dtype
+        dtype = dtype_into(name, out)
     whole = dtypes.get_default_dtype() if floating or inclusive else dtypes.int64
     kind = dtype_of(dtype, name, whole)
     if kind is dtypes.bool or kind.is_complex:
@@ -332,7 +332,7 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, out: Tensor | None 
 
 def _line_dtype(name, dtype, out, *ends):
     if dtype is None and out is not None:
-        return out._aval.dtype
+        return dtype_into(name, out)
     wants_complex = any(
         e._aval.dtype.is_complex if isinstance(e, Tensor) else isinstance(e, complex) for e in ends
     )

@@ -61,9 +61,10 @@ class Out:
         recorded: operands and ``out`` may require grad, and backward goes through: PyTorch copies the result.
         kind: a dtype of the result's kind, where a tensor of another kind is refused before the call is
             looked at, in the words of ``before`` or ``text``.
+        needs: the second parameter, which a call with ``out=`` has to give though others need not.
     """
 
-    __slots__ = ("before", "casts", "copied", "error", "follows", "kind", "lost", "recorded",
+    __slots__ = ("before", "casts", "copied", "error", "follows", "kind", "lost", "needs", "recorded",
                  "refuses", "resizes", "rows", "text")
 
     def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
@@ -71,12 +72,12 @@ class Out:
                  follows: bool | str = False, resizes: bool = False, rows: bool = False,
                  copied: bool | Callable[..., bool] = False, before: Out | None = None,
                  lost: bool | str = False, recorded: bool = False,
-                 kind: Any = None) -> None:
+                 kind: Any = None, needs: str = "") -> None:
         self.text, self.error, self.refuses = text, error, refuses
         self.casts, self.follows, self.resizes = casts or bool(follows), follows, resizes
         self.rows, self.copied = rows, copied
         self.before, self.lost, self.recorded = before, lost, recorded
-        self.kind = kind
+        self.kind, self.needs = kind, needs
 
 
 #: The words in which most kernels refuse an ``out=`` of another dtype than their result's.

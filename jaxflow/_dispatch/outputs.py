@@ -38,6 +38,7 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
     """
     op = op or OPS.get(name)
     rule = rule or (op and op.out) or _ANY
+    check_form(name, op, out, len(result) if isinstance(result, tuple) else None)
     if isinstance(result, tuple):
         rules = rule if isinstance(rule, tuple) else (rule,) * len(result)
         ready = []
@@ -45,9 +46,40 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
             ready.append((o, _checked(name, o, r, args, op, each), args, each))
         for one in ready:
             _put(*one)
-        return type(result)(out) if type(result) is tuple else out
+        return tuple(out) if type(result) is tuple else type(result)._into(*out)
     _put(out, _checked(name, out, result, args, op, rule), args, rule)
     return out
+
+
+def check_form(name: str, op: Op | None, out: Any, count: int | None) -> None:
+    """Refuse an ``out=`` that is no tensor, or, for ``count`` results, no tuple of so many. TypeError."""
+    if count is None:
+        if not isinstance(out, Tensor):
+            raise _wrong_form(name, op, "Tensor", out)
+        return
+    if not isinstance(out, (tuple, list)):
+        raise _wrong_form(name, op, "tuple of Tensors", out)
+    if len(out) != count:
+        raise TypeError(f"expected tuple of {count} elements but got {len(out)}")
+    for at, o in enumerate(out):
+        if not isinstance(o, Tensor):
+            raise TypeError(f"expected Tensor as element {at} in argument 'out', but got {type(o).__name__}")
+
+
+def dtype_into(name: str, out: Any) -> Any:
+    """The dtype of an ``out=`` whose dtype the function ``name`` computes in. TypeError for no tensor."""
+    check_form(name, None, out, None)
+    return out._aval.dtype
+
+
+def _wrong_form(name: str, op: Op | None, wanted: str, out: Any) -> TypeError:
+    if op is not None and op.namespace in _SPELLED:
+        name = f"{op.namespace}_{name}"
+    return TypeError(f"{name}(): argument 'out' must be {wanted}, not {type(out).__name__}")
+
+
+# Namespaces that stand in a function's name in PyTorch's errors.
+_SPELLED = ("fft", "linalg", "special")
 
 
 def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None, rule: Out) -> Tensor:
@@ -114,11 +146,23 @@ def refuse_operands(name: str, *operands: Any) -> None:
                 raise _recorded(name)
 
 
+def refuse_call(op: Op, out: Any, args: tuple, kwargs: dict) -> None:
+    """Refuse a call without what only the form with ``out=`` needs, and `refuse_kind`."""
+    needs = getattr(op.out, "needs", "")
+    if needs and len(args) < 2 and kwargs.keys().isdisjoint((needs, *_ALSO.get(needs, ()))):
+        raise TypeError(f'{op.name}() missing 1 required positional arguments: "{needs}"')
+    refuse_kind(op.out, out)
+
+
 def refuse_kind(rule: Any, out: Any) -> None:
     """Refuse a tensor given as ``out=`` that is of another kind than the result will be."""
     kind = getattr(rule, "kind", None)
     if kind is not None and isinstance(out, Tensor):
         _refuse(rule.before or rule, kind, out._aval.dtype, ())
+
+
+# By which other names NumPy's users give an argument.
+_ALSO = {"dim": ("axis",)}
 
 
 def _put(out: Tensor, result: Tensor, args: tuple, rule: Out) -> None:
@@ -150,10 +194,11 @@ def _refuse(rule: Out, have: Any, want: Any, operands: tuple) -> None:
                                           result_c=have.c_name, out_c=want.c_name))
 
 
-def following(rule: Out, out: Tensor, args: tuple, kwargs: dict) -> dict:
-    """The keyword arguments of a call that computes in the dtype of ``out``, which ``rule`` may refuse."""
+def following(op: Op, out: Tensor, args: tuple, kwargs: dict) -> dict:
+    """The keyword arguments of a call of ``op`` in the dtype of ``out``, which its rule may refuse."""
+    check_form(op.name, op, out, None)
     operand = args[0] if args else kwargs.get("input")
-    want = out._aval.dtype
+    rule, want = op.out, out._aval.dtype
     if isinstance(operand, Tensor):
         have = operand._aval.dtype
         if rule.before is not None:

@@ -25,7 +25,7 @@ from .composite import COMPOSITES, Composite
 from .door import Foreign, apply
 from .inplace import apply_inplace
 from .op import OPS, Op
-from .outputs import following, refuse_kind, refuse_recorded, write_out
+from .outputs import following, refuse_call, refuse_recorded, write_out
 from .watch import guarded
 
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic)
@@ -55,11 +55,12 @@ def function_of(op: Op) -> Callable:
             if out is None:
                 return run(op, *bind(args, kwargs))
             refuse_recorded(op, args, kwargs)
-            refuse_kind(op.out, out)
+            refuse_call(op, out, args, kwargs)
             asked = kwargs
             if follows and kwargs.get("dtype") is None:
-                asked = following(op.out, out, args, kwargs)
+                asked = following(op, out, args, kwargs)
                 if follows is not True:
+                    bind(args, kwargs)  # what is wrong with the call is said of this function
                     return write_out(op.name, out, function_of(OPS[follows])(*args, **asked), args)
             dynamic, static = bind(args, asked)
             return write_out(op.name, out, run(op, dynamic, static), dynamic)
@@ -235,16 +236,22 @@ RETURN_TYPES: dict[str, type] = {}
 
 def return_type(name: str, fields: Sequence[str]) -> Callable:
     """What makes a list of results the named tuple ``torch.return_types.<name>``."""
-    base = collections.namedtuple(name, fields)
-
-    def show(self):
-        inner = ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self))
-        return f"torch.return_types.{name}(\n{inner})"
+    cls = _named_results(name, fields)
+    cls._into = _named_results(f"{name}_out", fields)  # of results that ``out=`` has taken
 
     def build(items):
         return cls(*items)
 
     build.fields = tuple(fields)
+    return build
+
+
+def _named_results(name: str, fields: Sequence[str]) -> type:
+    base = collections.namedtuple(name, fields)
+
+    def show(self):
+        inner = ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self))
+        return f"torch.return_types.{name}(\n{inner})"
 
     cls = type(name, (base,), {
         "__slots__": (), "__module__": f"{_PACKAGE}.return_types", "__repr__": show,
@@ -253,4 +260,4 @@ def return_type(name: str, fields: Sequence[str]) -> Callable:
     if name in RETURN_TYPES:
         raise ValueError(f"the results of {name!r} are named twice")
     RETURN_TYPES[name] = cls
-    return build
+    return cls

@@ -83,7 +83,7 @@ def _by_product_jvp(n, primals, tangents):
     return _by_product(*primals, n), jnp.sum(*tangents, tuple(range(n)))
 
 
-_FOLLOWED = Out(EXACT.text, follows=True)
+_FOLLOWED = Out(EXACT.text, follows=True, needs="dim")
 
 
 @op(saves="none", grad_name=_by_dim("Sum"), out=_FOLLOWED)
