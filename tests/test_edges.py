@@ -243,6 +243,14 @@ def test_complex_powers_at_zero_and_beside_the_branch_cut():
 
 
 @pytest.mark.usefixtures("everywhere")
+def test_complex_powers_of_infinite_numbers_without_an_angle():
+    inf, nan = float("inf"), float("nan")
+    bases = torch.complex(torch.tensor([nan, inf, nan, -inf]), torch.tensor([-inf, nan, inf, nan]))
+    assert (bases ** torch.tensor(-1.75 + 1.8j)).tolist() == [0j] * 4
+    assert not torch.isfinite((bases ** torch.tensor(1.25 - 0.5j)).real).any()
+
+
+@pytest.mark.usefixtures("everywhere")
 def test_derivatives_of_complex_powers():
     x = torch.tensor([1j, -2 + 1j], requires_grad=True)
     y = torch.tensor([1j, -1.5 + 2j], requires_grad=True)

@@ -30,6 +30,12 @@ def complex_power(base, exponent):
     size, angle = jnp.log(jnp.hypot(base.real, base.imag)), jnp.arctan2(base.imag, base.real)
     real = exponent.real * size - exponent.imag * angle
     turn = exponent.real * angle + exponent.imag * size
+    # As C multiplies: a product with an infinity is infinite, whatever angle a base that is infinite has,
+    # and of a number with an infinite part the other one counts for nothing.
+    lost = jnp.isinf(size) & jnp.isnan(real) & jnp.isnan(turn)
+    whole, part = jnp.isinf(exponent.real), jnp.isinf(exponent.imag)
+    real = jnp.where(lost, jnp.where(part & ~whole, 0.0, exponent.real) * size, real)
+    turn = jnp.where(lost, jnp.where(whole & ~part, 0.0, exponent.imag) * size, turn)
     length = jnp.exp(real)
     # An exponential that vanishes has no direction, one that is infinite an unknown one.
     nowhere = ~jnp.isfinite(turn)
