@@ -344,3 +344,24 @@ def test_divisors_of_the_least_number_end(executor):
     assert torch.lcm(torch.tensor([3, 0]), least).tolist() == [-2 ** 63, 0]
     small = torch.tensor([127, 3, -128], dtype=torch.int8)
     assert torch.lcm(small, torch.tensor([6, 127, 0], dtype=torch.int8)).tolist() == [-6, 125, 0]
+
+
+@pytest.mark.usefixtures("everywhere")
+@pytest.mark.parametrize("function, shift", [(torch.xlogy, 0), (torch.special.xlog1py, 1)])
+def test_a_gradient_of_zero_stays_zero_beside_a_bad_logarithm(function, shift):
+    inf, nan = float("inf"), float("nan")
+    x = torch.full((5,), 2.0, requires_grad=True)
+    y = torch.tensor([0.0, inf, -3.0, nan, 1.0]) - shift
+    found, = torch.autograd.grad(function(x, y), x, torch.zeros(5), retain_graph=True)
+    np.testing.assert_array_equal(found.numpy(), [0, 0, 0, nan, 0])
+    found, = torch.autograd.grad(function(x, y), x, torch.ones(5))
+    np.testing.assert_array_equal(found.numpy(), [-inf, inf, nan, nan, 0])
+    masked = torch.where(torch.tensor([False, True]), function(x[:2], y[[0, 4]]), 0.0)
+    assert torch.autograd.grad(masked.sum(), x)[0].tolist() == [0.0] * 5
+    again = torch.tensor([2.0, 3.0], requires_grad=True)
+    other = torch.tensor([4.0, 0.5], requires_grad=True)
+    first, = torch.autograd.grad(function(again, other).sum(), again, create_graph=True)
+    second, = torch.autograd.grad(first.sum(), other)
+    np.testing.assert_allclose(second.numpy(), [1 / (4 + shift), 1 / (0.5 + shift)], rtol=1e-6)
+    each = torch.func.vmap(torch.func.grad(lambda a, b: function(a, b) * 0.0), (0, None))(again, -shift * 1.0)
+    assert each.tolist() == [0.0, 0.0]

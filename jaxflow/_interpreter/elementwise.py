@@ -35,6 +35,12 @@ rows({"add": operator.add, "add_any": operator.add, "sub": operator.sub, "mul": 
      lambda function: lambda site: function)
 
 
+@rule("product_or_zero", compact=True)
+def _product_or_zero(site):
+    zero, where = site.dtype.type(0), np.where
+    return lambda linear, factor, counts: where((linear == 0) & counts, zero, linear * factor)
+
+
 def _is_nonzero(array) -> bool:
     return array is not None and bool(np.all(array != 0))
 

@@ -15,6 +15,8 @@ from jaxflow._core.cast import cast
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.promotion import elementwise
 
+from ._products import product_or_zero
+
 _HALF = (np.dtype(np.float16), dtypes.bfloat16.np)
 
 
@@ -170,12 +172,15 @@ def in_wide(fn: Callable) -> Callable:
 # ------------------------------------------------------------------------------------- derivatives
 
 
-def with_partials(*partials: Callable | None) -> Callable:
+def with_partials(*partials: Callable | None, zeroed: dict[int, Callable] | None = None) -> Callable:
     """Give an elementwise function its partial derivatives, each ``f(result, *inputs)``.
 
     For the points where PyTorch's convention is not what ``jax.vjp`` derives. The rule is a JVP, so it
-    serves forward mode, reverse mode and derivatives of derivatives alike. None means zero.
+    serves forward mode, reverse mode and derivatives of derivatives alike. None means zero. ``zeroed`` has,
+    by an operand's number, a function of the inputs that says where a gradient that arrives as 0 stays 0,
+    whatever the partial derivative is.
     """
+    zeroed = zeroed or {}
 
     def decorate(fn: Callable) -> Callable:
         wrapped = jax.custom_jvp(fn)
@@ -183,10 +188,12 @@ def with_partials(*partials: Callable | None) -> Callable:
         def rule(primals, tangents):
             out = wrapped(*primals)
             total = jnp.zeros_like(out)
-            for partial, tangent in zip(partials, tangents):
+            for number, (partial, tangent) in enumerate(zip(partials, tangents)):
                 # A constant operand must not enter: its partial may be nan where x ** 2 is fine.
                 if partial is not None and not isinstance(tangent, SymbolicZero):
-                    total = total + partial(out, *primals) * tangent
+                    slope = partial(out, *primals)
+                    total = total + (product_or_zero(tangent, slope, zeroed[number](*primals))
+                                     if number in zeroed else slope * tangent)
             return out, total
 
         wrapped.defjvp(rule, symbolic_zeros=True)

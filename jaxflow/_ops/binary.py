@@ -133,8 +133,12 @@ def _d_xlog1py_self(out, x, y):
     return jnp.where((x == 0) & (y <= -1), 0, jnp.log1p(y))
 
 
-x_log_y = with_partials(_d_xlogy_self, lambda out, x, y: x / y)(_product_with("xlogy", jnp.log))
-_xlog1py = with_partials(_d_xlog1py_self, lambda out, x, y: x / (y + 1))(
+# PyTorch's gradient by the first operand is the same function again, of the cotangent and the second one.
+_OF_SELF = {0: lambda x, y: ~jnp.isnan(y)}
+x_log_y = with_partials(_d_xlogy_self, lambda out, x, y: x / y, zeroed=_OF_SELF)(
+    _product_with("xlogy", jnp.log)
+)
+_xlog1py = with_partials(_d_xlog1py_self, lambda out, x, y: x / (y + 1), zeroed=_OF_SELF)(
     _product_with("xlog1py", jnp.log1p)
 )
 

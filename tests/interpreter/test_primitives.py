@@ -10,6 +10,7 @@ import pytest
 from jax import lax
 
 from jaxflow._interpreter import lower
+from jaxflow._ops._products import product_or_zero
 
 from .held import TOLERANCE, difference, misfit
 
@@ -169,6 +170,7 @@ def test_functions_of_two_floats(dtype):
         **BINARY,
         "select": lambda x, y: lax.select(x < y, x, y),
         "integer exponent": lambda x, y: lax.pow(x, jnp.arange(len(x), dtype=np.int32) % 7 - 3),
+        "product_or_zero": lambda x, y: product_or_zero(x, y, x < y),
     }
     if dtype != "bfloat16":
         functions["nextafter"] = lax.nextafter

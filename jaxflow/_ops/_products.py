@@ -1,0 +1,50 @@
+"""A product that can be 0 where its first factor is, however bad the second: what a gradient of 0 is worth.
+
+PyTorch computes some gradients so, as ``xlogy(grad, other)``. A derivative rule of jax has to be linear in the
+tangent for jax to transpose it. Written with ``jnp.where`` that looks at the tangent it is not, to jax, so
+this is an operation of jax's own, with its derivatives.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+product_or_zero_p = Primitive("product_or_zero")
+
+
+def product_or_zero(linear: jax.Array, factor: jax.Array, counts: jax.Array) -> jax.Array:
+    """``linear * factor``, but 0 where ``linear`` is 0 and ``counts`` is true.
+
+    To jax it is linear in ``linear``, which has the dtype of ``factor``; ``counts`` holds bools.
+    """
+    return product_or_zero_p.bind(*jnp.broadcast_arrays(linear, factor, counts))
+
+
+@product_or_zero_p.def_impl
+def _compute(linear, factor, counts):
+    return jnp.where((linear == 0) & counts, jnp.zeros_like(factor), linear * factor)
+
+
+@product_or_zero_p.def_abstract_eval
+def _shaped(linear, factor, counts):
+    return jax.core.ShapedArray(factor.shape, factor.dtype)
+
+
+def _transposed(cotangent, linear, factor, counts):
+    if type(cotangent) is ad.Zero:
+        return ad.Zero(linear.aval), None, None
+    return product_or_zero_p.bind(cotangent, factor, counts), None, None
+
+
+ad.defjvp(
+    product_or_zero_p,
+    lambda tangent, linear, factor, counts: product_or_zero_p.bind(tangent, factor, counts),
+    lambda tangent, linear, factor, counts: linear * tangent,
+    None,
+)
+ad.primitive_transposes[product_or_zero_p] = _transposed
+batching.defbroadcasting(product_or_zero_p)
+mlir.register_lowering(product_or_zero_p, mlir.lower_fun(_compute, multiple_results=False))
