@@ -1,8 +1,8 @@
 """A product that can be 0 where its first factor is, however bad the second: what a gradient of 0 is worth.
 
-PyTorch computes some gradients so, as ``xlogy(grad, other)``. A derivative rule of jax has to be linear in the
-tangent for jax to transpose it. Written with ``jnp.where`` that looks at the tangent it is not, to jax, so
-this is an operation of jax's own, with its derivatives.
+PyTorch computes some gradients so, as ``xlogy(grad, other)``. For jax to transpose a derivative rule, the
+rule has to be linear in the tangent. With a ``jnp.where`` that looks at the tangent it is not, to jax; so
+this is a primitive of its own, with its derivatives.
 """
 
 from __future__ import annotations
