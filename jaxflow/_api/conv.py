@@ -68,6 +68,7 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
     if not has_batch:
         batched = input.unsqueeze(0)
         return _convolution(n, batched, weight, bias, stride, padding, dilation, groups).squeeze(0)
+    _check_positive(groups=(groups,))
     k = weight.dim() - 2
     if k < 1:
         raise RuntimeError("weight should have at least three dimensions")
@@ -86,7 +87,7 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
         padding = _all("padding", padding, n, k)
         _check_padding(padding=padding)
         pads = tuple((p, p) for p in padding)
-    _check_positive(stride=stride, dilation=dilation, groups=(groups,))
+    _check_positive(stride=stride, dilation=dilation)
     static = (stride, pads, dilation, groups)
     is_complex = input._aval.dtype.is_complex
     op = ops.COMPLEX_CONVOLUTION if is_complex else ops.CONVOLUTION
@@ -154,12 +155,13 @@ def _transposed(
     if not _spatial(f"conv_transpose{n}d", input, weight, n):
         how = (weight, bias, stride, padding, output_padding, groups, dilation)
         return _transposed(n, input.unsqueeze(0), *how).squeeze(0)
+    _check_positive(groups=(groups,))
     k = weight.dim() - 2
     stride, dilation = expand("stride", stride, k), expand("dilation", dilation, k)
     padding = expand("padding", padding, k)
     output_padding = expand("output_padding", output_padding, k)
     _check_padding(padding=padding, output_padding=output_padding)
-    _check_positive(stride=stride, dilation=dilation, groups=(groups,))
+    _check_positive(stride=stride, dilation=dilation)
     static = (stride, padding, output_padding, groups, dilation)
     is_complex = input._aval.dtype.is_complex
     op = ops.COMPLEX_TRANSPOSED if is_complex else ops.convolution_transposed

@@ -47,17 +47,22 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None,
         raise invalid_combination("gradient", (input,), {"spacing": spacing})
     if input.dtype is dtypes.uint8:
         raise RuntimeError("torch.gradient does not support uint8 input.")
-    if edge_order not in (1, 2):
-        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     ndim = input._aval.ndim
+    if several and dim is None and len(spacing) != ndim:
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to "
+            f"'self.dim() = {ndim}', since dim argument was not given, but got a list of length "
+            f"{len(spacing)}"
+        )
     dims = tuple(range(ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
     if several and len(spacing) != len(dims):
-        what = "input's dimensions" if dim is None else "dim argument"
         raise RuntimeError(
             "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments "
-            f"to have the same length, but got a spacing argument of length {len(spacing)} and a {what} of "
-            f"length {len(dims)}."
+            f"to have the same length, but got a spacing argument of length {len(spacing)} and a dim "
+            f"argument of length {len(dims)}."
         )
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     dims = tuple(wrap_dim(d, ndim, wrap_scalar=False) for d in dims)
     for d in dims:
         if dims.count(d) > 1:

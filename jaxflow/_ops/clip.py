@@ -10,7 +10,8 @@ import numpy as np
 
 from jaxflow._dispatch.op import op
 
-from ._support import category, is_complex, scalar_name, wide
+from ._support import is_complex, wide
+from .reduce import refuse_norm_of
 
 
 @op(variants="", differentiable=False)
@@ -26,11 +27,7 @@ def _total_norm(*tensors, norm_type):
 
 
 def _norm(x, p):
-    if category(x) < 2:
-        raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{scalar_name(x)}"
-        )
+    refuse_norm_of(x)
     dtype = x.real.dtype
     size = wide(jnp.abs(x) if is_complex(x) else x)
     if p == 2:

@@ -11,7 +11,7 @@ from jaxflow._dispatch.op import EXACT, op
 from ._layouts import products_of_pairs
 from ._support import wide, wrap_dim
 from .matmul import size_at
-from .reduce import vector_norm
+from .reduce import refuse_norm_of, vector_norm
 
 
 @op(promote="default", broadcast=False, aliases=("ger",), grad_name="MulBackward0",
@@ -67,6 +67,7 @@ def renorm(input, /, p, dim, maxnorm):
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     axis, maxnorm = wrap_dim(dim, input.ndim), float(maxnorm)
+    refuse_norm_of(input)
     rest = tuple(d for d in range(input.ndim) if d != axis)
     x = wide(input)
     long = vector_norm(jax.lax.stop_gradient(x), p, rest, True) > maxnorm

@@ -409,6 +409,15 @@ def vector_norm(x, ord, dims, keepdim):
     return jnp.where(flat, jnp.power(jax.lax.stop_gradient(total), 1 / ord), root)
 
 
+def refuse_norm_of(x):
+    """Refuse bools and integers, which have no norm. RuntimeError."""
+    if is_integral(x):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. "
+            f"Got {scalar_name(x)}"
+        )
+
+
 @op(name="_vector_norm", variants="", grad_name="LinalgVectorNormBackward0", saves="both",
     out=EXACT)
 def vector_norm_op(input, /, ord=2, dim=None, keepdim=False, *, dtype=None):
@@ -417,11 +426,7 @@ def vector_norm_op(input, /, ord=2, dim=None, keepdim=False, *, dtype=None):
     Raises:
         RuntimeError: for bools and integers, and for infinite or negative orders over nothing.
     """
-    if is_integral(input):
-        raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. "
-            f"Got {scalar_name(input)}"
-        )
+    refuse_norm_of(input)
     dims = wrap_dims(dim, input.ndim)
     if input.size == 0 and (ord < 0 or ord == math.inf):
         _refuse_empty_norm(input, ord, dim, dims)

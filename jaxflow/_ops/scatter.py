@@ -369,6 +369,8 @@ def scatter_reduce(input, /, dim, index: Tensor, src: Tensor, reduce, *, include
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
     axis, x, at, source = _prepare("scatter_reduce", input, dim, index, src)
+    if reduce == "mean":
+        refuse("div_floor_cpu" if axis is None else "scatter_gather_tensor_cpu_reduce_mean", input, BOOL)
     if axis is None:
         return input
     if reduce in ("amax", "amin"):
