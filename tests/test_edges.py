@@ -365,3 +365,6 @@ def test_a_gradient_of_zero_stays_zero_beside_a_bad_logarithm(function, shift):
     np.testing.assert_allclose(second.numpy(), [1 / (4 + shift), 1 / (0.5 + shift)], rtol=1e-6)
     each = torch.func.vmap(torch.func.grad(lambda a, b: function(a, b) * 0.0), (0, None))(again, -shift * 1.0)
     assert each.tolist() == [0.0, 0.0]
+    each = torch.func.vmap(torch.func.grad(lambda a, b: function(a, b) * 0.0), (None, 0))(
+        again[0], torch.tensor([-shift * 1.0, 2.0, float("inf")]))
+    assert each.tolist() == [0.0] * 3

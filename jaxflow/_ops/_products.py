@@ -39,6 +39,15 @@ def _transposed(cotangent, linear, factor, counts):
     return product_or_zero_p.bind(cotangent, factor, counts), None, None
 
 
+def _batched(operands, axes):
+    """On all examples at once; an operand that is the same for all of them is repeated."""
+    size = next(x.shape[axis] for x, axis in zip(operands, axes, strict=True) if axis is not None)
+    return product_or_zero_p.bind(*(
+        jnp.broadcast_to(x, (size, *x.shape)) if axis is None else jnp.moveaxis(x, axis, 0)
+        for x, axis in zip(operands, axes, strict=True)
+    )), 0
+
+
 ad.defjvp(
     product_or_zero_p,
     lambda tangent, linear, factor, counts: product_or_zero_p.bind(tangent, factor, counts),
@@ -46,5 +55,5 @@ ad.defjvp(
     None,
 )
 ad.primitive_transposes[product_or_zero_p] = _transposed
-batching.defbroadcasting(product_or_zero_p)
+batching.primitive_batchers[product_or_zero_p] = _batched
 mlir.register_lowering(product_or_zero_p, mlir.lower_fun(_compute, multiple_results=False))
