@@ -34,7 +34,7 @@ def known_gaps():
 # is not among them: each of its records is asked in every run.
 FEW, SAMPLE = 800, 8
 #: Files that are sampled whatever their size: those that go through a table once more, or take long.
-TABLES = ("test_fuzz_views.py", "test_gradients_recorded.py", "test_promotion.py")
+TABLES = ("test_fuzz_views.py", "test_memory.py", "test_gradients_recorded.py", "test_promotion.py")
 
 
 def pytest_collection_modifyitems(config, items):

@@ -584,9 +584,9 @@ def from_dlpack(ext_tensor: _Any, *, device: _device | _str | _int | None = None
 def from_jax(array: _Any) -> Tensor:
     """A tensor on a jax array or tracer, without a copy."""
 def from_numpy(ndarray: _np.ndarray, /) -> Tensor:
-    """A tensor with the elements of a NumPy array."""
+    """A tensor that is one memory with a NumPy array: what is written to either shows in the other."""
 def frombuffer(buffer: _Any, *, dtype: _dtype | None = None, count: _int = -1, offset: _int = 0, requires_grad: _bool = False) -> Tensor:
-    """A 1-D tensor with a copy of the bytes of a buffer, read as elements of ``dtype``."""
+    """A 1-D tensor that is one memory with a buffer, whose bytes are read as elements of ``dtype``."""
 def full(size: _Any, fill_value: _Any, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of the given size filled with a number, whose kind decides the dtype."""
 def full_like(input: Tensor, fill_value: _Any, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = ...) -> Tensor:

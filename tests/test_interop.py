@@ -76,9 +76,9 @@ def test_what_goes_out_cannot_spoil_a_tensor():
 def test_asarray_shares_and_array_copies():
     x = grid()
     shared, copy = np.asarray(x), np.array(x)
-    assert not shared.flags.writeable and copy.flags.writeable
     copy[0, 0] = 7
-    assert x[0, 0] == 0 and np.asarray(x, dtype="int32").dtype == np.int32
+    shared[0, 1] = 9
+    assert x[0, 0] == 0 and x[0, 1] == 9 and np.asarray(x, dtype="int32").dtype == np.int32
     with pytest.raises(ValueError, match="Unable to avoid copy"):
         np.asarray(x, dtype="int32", copy=False)
 
@@ -88,10 +88,10 @@ def test_asarray_takes_whatever_there_is():
     assert torch.asarray(array, copy=False).jax() is array
     assert torch.asarray(grid()[0], dtype=torch.int64).tolist() == [0, 1, 2]
     assert torch.asarray(np.arange(2)).tolist() == [0, 1] and torch.asarray(bytearray(4)).tolist() == [0.0]
-    for refused in (np.arange(2), bytes(4), [1]):
+    for refused in (np.float32(2), [1]):
         with pytest.raises(ValueError, match="can't alias"):
             torch.asarray(refused, copy=False)
     source = bytearray(b"\x01\x00\x02\x00")
     t = torch.frombuffer(source, dtype=torch.int16)
     source[0] = 9
-    assert t.tolist() == [1, 2]
+    assert t.tolist() == [9, 2]

@@ -13,23 +13,28 @@ from jaxflow._core.torchs import is_torchs
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 
-from .construct import from_array, from_numpy, from_torch, imported, put, tensor
+from .construct import from_array, from_numpy, from_torch, imported, one_memory, tensor
 from .dlpack import from_dlpack
 
 
 def _bytes_of(buffer: Any) -> memoryview | None:
     """The bytes of an object with Python's buffer protocol; None for others."""
     try:
-        return memoryview(buffer).cast("B")
+        found = memoryview(buffer)
     except TypeError:
         return None
+    except ValueError as error:  # NumPy's, of elements that are no buffer's
+        raise RuntimeError("could not retrieve buffer from object") from error
+    if not found.c_contiguous:
+        raise RuntimeError("could not retrieve buffer from object")
+    return found.cast("B") if found.nbytes else found
 
 
 @composite("function")
 def frombuffer(
     buffer: Any, *, dtype: Any = None, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Tensor:
-    """A 1-D tensor with a copy of the bytes of a buffer, read as elements of ``dtype``.
+    """A 1-D tensor that is one memory with a buffer, whose bytes are read as elements of ``dtype``.
 
     Args:
         buffer: anything with Python's buffer protocol.
@@ -58,7 +63,7 @@ def frombuffer(
             "you can write to the underlying (supposedly non-writable) buffer using the tensor. You may want "
             "to copy the buffer to protect its data or make it writable before converting it to a tensor. "
             "This type of warning will be suppressed for the rest of this program.")
-    length, size = len(data), dtype.itemsize
+    length, size = data.nbytes, dtype.itemsize
     if not length or not count:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
     if not 0 <= offset < length:
@@ -78,9 +83,7 @@ def frombuffer(
             f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be "
             f"greater than actual buffer length ({length} bytes)"
         )
-    raw = np.frombuffer(data, np.uint8, count * size, offset)
-    elements = raw.astype(np.bool_) if dtype is dtypes.bool else raw.copy().view(dtype.np)
-    t = put(elements, "cpu")
+    t = one_memory(np.frombuffer(data, np.uint8, count * size, offset).view(dtype.np))
     return t.requires_grad_() if requires_grad and _may_require(dtype) else t
 
 
@@ -101,8 +104,8 @@ def asarray(
         obj: a tensor, a NumPy or jax array, an object with DLPack's or Python's buffer protocol, numbers.
         dtype: of the result. A buffer is read as that, float32 by default; others are converted.
         device: of the result.
-        copy: True for a copy in any case. With False a copy is an error; only tensors and jax arrays can
-            be had without one.
+        copy: True for a copy in any case. With False a copy is an error: tensors, arrays of NumPy and of jax
+            and buffers can be had without one.
         requires_grad: whether operations on the result are recorded; None leaves a tensor as it is.
 
     Raises:
@@ -139,15 +142,18 @@ def asarray(
 def _imported(obj: Any, dtype: Any, copy: bool | None) -> Tensor:
     if isinstance(obj, jax.Array):
         return from_array(obj, shared=True)
+    if isinstance(obj, np.generic) and copy is False:
+        raise ValueError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
     if isinstance(obj, np.ndarray | np.generic):
-        what, t = "a NumPy array, which others may write to,", imported if copy else from_numpy
-        obj = np.asarray(obj)
-    elif is_torchs(obj):
+        # PyTorch takes an array without dimensions for a number, and copies it in any case.
+        return (from_numpy if obj.ndim and not copy else imported)(np.asarray(obj))
+    if is_torchs(obj):
         what, t = "a tensor of PyTorch, which others may write to,", from_torch
     elif hasattr(obj, "__dlpack__"):
         what, t = "an array of another framework", from_dlpack
     elif (data := _bytes_of(obj)) is not None:
-        what, t = "a buffer", lambda o: _read(data, dtype)
+        found = _read(data, dtype)
+        return found.clone() if copy else found
     else:
         what, t = "arbitrary sequence", lambda o: tensor(o, dtype=dtype)
     if copy is False:

@@ -18,6 +18,7 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Untracked, Value, device_array, host_array
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.shared import tensor_of
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import met
 
@@ -70,6 +71,8 @@ def tensor(
         t = from_torch(data, device).to(dtype=dtype)
     else:
         t = put(_host_array(data, dtype), device)
+        if isinstance(data, np.ndarray):
+            _lay_out(t, data)
     return finished(t, requires_grad, "tensor")
 
 
@@ -163,18 +166,16 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 @composite("function")
 def from_numpy(ndarray: np.ndarray, /) -> Tensor:
-    """A tensor with the elements of a NumPy array.
-
-    XLA arrays are immutable, so memory is not shared for writing: the elements are copied once, and
-    later writes to either side do not show in the other.
+    """A tensor that is one memory with a NumPy array: what is written to either shows in the other.
 
     Raises:
         TypeError: for what is no NumPy array, or a dtype tensors do not have.
+        ValueError: for strides that are negative, or do not lead from element to element.
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     warn_of_read_only(ndarray)
-    return imported(ndarray)
+    return one_memory(ndarray)
 
 
 def from_torch(data: Any, device: Any = None) -> Tensor:
@@ -186,13 +187,8 @@ def from_torch(data: Any, device: Any = None) -> Tensor:
 
 
 def warn_of_read_only(array: np.ndarray) -> None:
-    """Warn, once, of an array that may not be written to, as PyTorch does, which would write to it.
-
-    What ``Tensor.numpy()`` returns is read-only here and not in PyTorch: those are views of what nobody may
-    write to either, and pass.
-    """
-    if not array.flags.writeable and (array.flags.owndata or (
-            isinstance(array.base, np.ndarray) and array.base.flags.writeable)):
+    """Warn, once, of an array that may not be written to, as PyTorch does; writes go to it all the same."""
+    if not array.flags.writeable:
         warn_once(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This "
             "means writing to this tensor will result in undefined behavior. You may want to copy the array "
@@ -204,10 +200,41 @@ def imported(array: np.ndarray, device: Any = "cpu") -> Tensor:
     """A tensor with a copy of a NumPy array, in its order of memory if that leaves no gaps."""
     array = _host_array(array, None)
     t = put(array, device)
-    if not array.flags.c_contiguous:
+    _lay_out(t, array)
+    return t
+
+
+def _lay_out(t: Tensor, array: np.ndarray) -> None:
+    """Give a fresh tensor the order of memory of an array, if that leaves no gaps."""
+    if not array.flags.c_contiguous or not array.size:
         stride = tuple(s // array.itemsize for s in array.strides)
-        if is_non_overlapping_and_dense(array.shape, stride):
+        if not array.size or is_non_overlapping_and_dense(array.shape, stride):
             t._stride = stride
+
+
+def one_memory(array: np.ndarray) -> Tensor:
+    """The tensor of the same memory as a NumPy array. Raises as `from_numpy` does."""
+    dtype = numpy_dtype(array)
+    if not array.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte "
+            "orders is currently not supported."
+        )
+    size = array.itemsize
+    if any(s < 0 for s in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are "
+            "not currently supported. (You can probably work around this by making a copy of your array with "
+            "array.copy().) "
+        )
+    if any(s % size for s in array.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to "
+            "reallocate the memory."
+        )
+    t = tensor_of(array, dtype)
+    if state.inference:
+        t._storage.version = Untracked((0,))
     return t
 
 

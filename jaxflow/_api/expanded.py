@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from jaxflow._core.commit import commit
 from jaxflow._core.geometry import storage_extent
-from jaxflow._core.tensor import Tensor
+from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._core.warning import user_level
 from jaxflow._dispatch.door import apply, plan_of, strides_of
-from jaxflow._dispatch.inplace import BY_PLACES, apply_inplace
+from jaxflow._dispatch.inplace import BY_PLACES, SHARED, apply_inplace
 from jaxflow._dispatch.op import OPS
 from jaxflow._ops._strided import positions
 
@@ -88,7 +89,17 @@ def _triangle(op: Any, args: tuple, static: tuple) -> Tensor:
     return _fill(t, put(_places(t)[changed], t._aval.device), 0)
 
 
+def _copy(op: Any, args: tuple, static: tuple) -> Tensor:
+    """A tensor copied into itself: nothing to do, but it counts as a write. RuntimeError for another."""
+    t, source = args
+    if source is not t:
+        raise RuntimeError(SHARED)
+    cell = version_cell(t)
+    commit([(list.__setitem__, cell, 0, cell[0] + 1)])
+    return t
+
+
 BY_PLACES.update(
-    _index_put=_index_put, _masked_write=_masked_write, masked_fill=_masked_fill, index_fill=_index_fill,
-    tril=_triangle, triu=_triangle,
+    _copy=_copy, _index_put=_index_put, _masked_write=_masked_write, masked_fill=_masked_fill,
+    index_fill=_index_fill, tril=_triangle, triu=_triangle,
 )

@@ -16,6 +16,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
+from jaxflow._dispatch.addresses import address_of
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of
 
@@ -70,8 +71,8 @@ class _Storage:
         return id(self._tensor._storage)
 
     def data_ptr(self) -> int:
-        """A number that is equal for equal storages; the `Tensor.data_ptr` of a tensor at its start."""
-        return id(self._tensor._storage)
+        """Where its first byte lies, 0 if there is none; see `Tensor.data_ptr`."""
+        return address_of(self._tensor)
 
     def get_device(self) -> int:
         """The index of the device, -1 for the CPU."""

@@ -12,16 +12,20 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry, printing
 from jaxflow._core.attributes import read_only
+from jaxflow._core.device import CPU
 from jaxflow._core.fields import init_requires_grad, init_storage, set_grad
 from jaxflow._core.layout import channels_last_3d, contiguous_format, preserve_format, strided
+from jaxflow._core.shared import unshared
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
 from jaxflow._core.value import SMALL, Storage, Untracked, Value, as_number, owned
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch import forward
+from jaxflow._dispatch.addresses import address_of
 from jaxflow._dispatch.batch import Batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
+from jaxflow._dispatch.lending import lend
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.overriding import is_woven
 from jaxflow._dispatch.reading import number_on_host, shown_on_host
@@ -144,8 +148,14 @@ def element_size(self) -> int:
 
 @composite("method")
 def data_ptr(self) -> int:
-    """A number that is equal for tensors that start at the same place of the same storage."""
-    return id(self._storage) + plan_of(self).offset * self._aval.dtype.itemsize
+    """Where the first element lies in memory; 0 where there is none.
+
+    What the tensor shows is computed first. Its bytes can be read there until the next write to it, and
+    written there as long as NumPy shares the memory, by `numpy` or ``from_numpy``.
+    """
+    if not self._aval.numel or self._aval.device.type == "meta":
+        return 0
+    return address_of(self) + plan_of(self).offset * self._aval.dtype.itemsize
 
 
 @composite("method")
@@ -256,9 +266,9 @@ def _as_it_lies(t: Tensor) -> np.ndarray | None:
 
 @composite("method")
 def numpy(self, *, force: bool = False) -> np.ndarray:
-    """The elements as a NumPy array.
+    """The tensor as a NumPy array of the same memory: what is written to either shows in the other.
 
-    XLA arrays are immutable: the result shares memory and is read-only; copy it to write.
+    With ``force`` a tensor that has to be computed first, or lies elsewhere, is copied.
 
     Raises:
         RuntimeError: when the tensor requires grad (use ``detach()`` or ``force=True``), or is a conjugate or
@@ -281,8 +291,11 @@ def numpy(self, *, force: bool = False) -> np.ndarray:
         self._aval.dtype.is_floating_point
     ):
         raise TypeError(f"Got unsupported ScalarType {self._aval.dtype.scalar_name}")
-    array = host(self, spread=False)
-    return array.view() if array.flags.owndata else array  # by which `warn_of_read_only` knows it
+    if self._aval.device is CPU and not is_marked(self):
+        found = lend(self)
+        if found is not None:
+            return found
+    return np.array(host(self, spread=False))
 
 
 def _check_resolved(t: Tensor) -> None:
@@ -533,10 +546,13 @@ def _deepcopy(self, memo: dict):
 
 
 def _copied_storage(storage: Storage, memo: dict) -> Storage:
-    """The copy of a whole storage, one for all tensors on it; values are immutable, so nothing is copied."""
+    """The copy of a whole storage, one for all tensors on it; values are immutable, so nothing is copied.
+
+    The old one is kept, and with it its id.
+    """
     copies = memo.setdefault("torch", {})
     if id(storage) not in copies:
-        copies[id(storage)] = storage, Storage(storage.value)  # the old one is kept, and with it its id
+        copies[id(storage)] = storage, Storage(unshared(storage.value))
     return copies[id(storage)][1]
 
 

@@ -446,7 +446,7 @@ class Tensor:
     @data.setter
     def data(self, value: _Any) -> None: ...
     def data_ptr(self) -> _int:
-        """A number that is equal for tensors that start at the same place of the same storage."""
+        """Where the first element lies in memory; 0 where there is none."""
     def deg2rad(self) -> Tensor:
         """Degrees as radians; refuses complex numbers."""
     def deg2rad_(self) -> Tensor:
@@ -1036,7 +1036,7 @@ class Tensor:
     def numel(self) -> _int:
         """The number of elements."""
     def numpy(self, *, force: _bool = False) -> _np.ndarray:
-        """The elements as a NumPy array."""
+        """The tensor as a NumPy array of the same memory: what is written to either shows in the other."""
     def orgqr(self, tau: Tensor) -> Tensor:
         """The first ``n`` columns of the product of the reflections that `geqrf` packed."""
     def ormqr(self, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False) -> Tensor:

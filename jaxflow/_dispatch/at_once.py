@@ -26,6 +26,7 @@ import jax
 import numpy as np
 
 from jaxflow._core import flags
+from jaxflow._core.shared import HostValue
 from jaxflow._core.value import Value, owned
 
 from . import explain, policy
@@ -34,7 +35,7 @@ from .counted import check_inputs
 from .doubt import doubt_of
 from .host import host_of
 from .plan import NUMBER_DTYPES, Plan
-from .program import LEAST, MOST, BatchedLeaf, ForeignLeaf, Program, TracerLeaf
+from .program import LEAST, MOST, BatchedLeaf, ForeignLeaf, HostLeaf, Program, TracerLeaf
 from .state import state
 from .work import seconds_to_interpret
 
@@ -62,7 +63,7 @@ class AtOnce:
     def record(self, plan: Plan, inputs: list) -> list[Value] | None:
         """Run one operation; its results, or None where it has to be recorded.
 
-        Raises TracerLeaf, BatchedLeaf or ForeignLeaf, and then has done nothing.
+        Raises TracerLeaf, BatchedLeaf, HostLeaf or ForeignLeaf, and then has done nothing.
         """
         if self.closed:
             return None
@@ -114,6 +115,8 @@ def interpret(plan: Plan, inputs: list) -> list[Value] | None:
             arrays.append(array)
         elif kind is Batched:
             raise BatchedLeaf
+        elif kind is HostValue:
+            raise HostLeaf
         else:
             if kind is int and not LEAST <= x <= MOST:
                 raise OverflowError("int too big to convert")

@@ -17,6 +17,7 @@ from jaxflow._core import promotion
 from jaxflow._core.fields import init_history
 from jaxflow._core.geometry import contiguous_strides, empty_like_strides
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.shared import SHARED, HostValue
 from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._core.value import Untracked, Value
@@ -25,6 +26,7 @@ from .batch import plain as all_examples
 from .generator import give_back
 from .graph import RESULT, HeldResult, Node
 from .history import edge_of, guard_of, own_edge, refresh_history
+from .live import kept_of
 from .memory_errors import check_sizes
 from .op import SCALAR, Always, Op, Operand
 from .plan import NoneKind, Plan, operand
@@ -32,6 +34,7 @@ from .plans import kept, missing
 from .result_layout import result_strides, unless_contiguous
 from .run import run
 from .saving import Packed, pack_node, pack_result
+from .shared import shown_of
 from .state import state
 from .traces import MET, as_constant
 from .unsigned import signed
@@ -283,6 +286,8 @@ def _record(plan: Plan, args, values: list, outs: list) -> Node | None:
             inputs[i] = values[i]
         if saves == "result":
             guards = _WithResult()
+    if SHARED:
+        inputs = kept_of(plan, inputs)
     node = plan.node(plan, inputs, edges, needs, guards)
     if state.saving is not None:
         pack_node(node, args, values)
@@ -303,12 +308,16 @@ def view_value(t: Tensor) -> Value:
     at, shown = view.shown
     epoch = storage.epoch  # before the Value: a write in between is noticed so
     if at != epoch:
-        plan = view.plan
+        plan, base = view.plan, storage.value
+        if base.__class__ is HostValue:
+            shown = shown_of(base, plan)
+            if shown is None:  # what is computed of the memory is not kept
+                return run(plan.read, [base, *plan.numbers])[0]
+            view.shown = epoch, shown
+            return shown
         if plan.spread:
-            return _spread_out(view, storage.value)
-        value = storage.value if plan.identity else run(
-            plan.read, [storage.value, *plan.numbers]
-        )[0]
+            return _spread_out(view, base)
+        value = base if plan.identity else run(plan.read, [base, *plan.numbers])[0]
         shown = as_constant(view, value) if MET else value
         view.shown = epoch, shown
     return shown
@@ -324,7 +333,13 @@ def _spread_out(view: ViewInfo, base: Value) -> Value:
 
 
 def value_of(t: Tensor) -> Value:
-    """The Value a tensor shows now."""
+    """The Value a tensor shows now; of memory that others may write to, that of a copy."""
+    value = t._storage.value if t._view is None else view_value(t)
+    return value.known() if value.__class__ is HostValue else value
+
+
+def live_value_of(t: Tensor) -> Value:
+    """What a tensor shows; memory that others may write to as it is: NOTE [Host-shared storages]."""
     return t._storage.value if t._view is None else view_value(t)
 
 

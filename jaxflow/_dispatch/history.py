@@ -22,7 +22,7 @@ from jaxflow._core.tensor import Tensor
 
 from .graph import AccumulateGrad, short_name
 from .state import state
-from .views import piece_of, placed, root_of, view_node
+from .views import ViewPlan, piece_of, placed, root_of, view_node
 
 # Why in-place writes through a view, or under it, may be refused.
 NO_GRAD, INFERENCE, MULTI_OUTPUT, FUNCTION = "no_grad", "inference", "multi_output", "function"
@@ -202,10 +202,15 @@ class Rebuilt:
         return node.name()
 
 
-def guard_of(t: Tensor) -> Guarded | None:
-    """What to check, beyond the version, before the saved ``t`` is used again."""
+def guard_of(t: Tensor) -> Guarded | ViewPlan | None:
+    """What to know, beyond the version, when the saved ``t`` is used again.
+
+    Of a view how it lies in its storage; of one of special origin what to check.
+    """
     view = t._view
-    return None if view is None or view.origin is None or view.base is None else Guarded(t)
+    if view is None:
+        return None
+    return view.plan if view.origin is None or view.base is None else Guarded(t)
 
 
 def _refusal(origin: str, node, number: int, modified: str) -> str:

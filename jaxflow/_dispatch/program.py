@@ -37,6 +37,7 @@ import numpy as np
 from jaxflow._core import flags
 from jaxflow._core.aval import Aval
 from jaxflow._core.commit import Overtaken, all_equal, commit_results, stores
+from jaxflow._core.shared import HostValue
 from jaxflow._core.value import SMALL, Value
 
 from . import explain, late, library, policy, spares
@@ -64,6 +65,10 @@ class TracerLeaf(Exception):
 
 class BatchedLeaf(Exception):
     """An input is a batched Value: the op must run on all examples at once."""
+
+
+class HostLeaf(Exception):
+    """An input is memory that others may write to: the op must read it now."""
 
 
 class ForeignLeaf(Exception):
@@ -112,7 +117,7 @@ class Program:
     def record(self, plan: Plan, inputs: list) -> list[Value] | None:
         """Append one operation; the Values it will yield, or None if this program was closed meanwhile.
 
-        Raises TracerLeaf, BatchedLeaf or ForeignLeaf, and then records nothing.
+        Raises TracerLeaf, BatchedLeaf, HostLeaf or ForeignLeaf, and then records nothing.
         """
         if self.closed:
             return None
@@ -140,6 +145,8 @@ class Program:
                 x = x.value
             elif kind is Batched:
                 raise BatchedLeaf
+            elif kind is HostValue:
+                raise HostLeaf
             take(x)
         values = entry.make(self, plan)
         if flags.DEBUG:

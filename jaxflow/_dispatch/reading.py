@@ -16,9 +16,11 @@ import jax
 import numpy as np
 
 from jaxflow._core.device import CPU
+from jaxflow._core.shared import HostValue
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value, as_number
 
+from .shared import shown_of
 from .views import ViewPlan
 
 
@@ -47,11 +49,13 @@ def _strided(plan: ViewPlan, value: Value) -> bool:
 
 def number_on_host(t: Tensor) -> Any:
     """The one element of a view as a Python number; None where reading it takes an operation."""
-    value = t._storage.value
+    value, plan = t._storage.value, t._view.plan
+    if value.__class__ is HostValue:
+        found = shown_of(value, plan)
+        return None if found is None else as_number(found.live)
     array = _known(value)
     if array is None:
         return None
-    plan = t._view.plan
     if not _strided(plan.first or plan, value):  # siblings differ in where they start alone
         return None
     if array.dtype.kind in "biufc":
@@ -67,6 +71,9 @@ def shown_on_host(t: Tensor) -> np.ndarray | None:
     if t._aval.device is not CPU:
         return None
     value = t._storage.value
+    if value.__class__ is HostValue:
+        found = value if t._view is None else shown_of(value, t._view.plan)
+        return None if found is None else found.array
     base = _known(value)
     if base is None or t._view is None:
         return base

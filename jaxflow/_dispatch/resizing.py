@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from jaxflow._core.fields import rebind_rows
 from jaxflow._core.geometry import contiguous_strides, storage_extent
+from jaxflow._core.shared import any_shared
 from jaxflow._core.tensor import Tensor, ViewInfo, version_cell
 from jaxflow._ops.positions import capacity
 
@@ -68,6 +69,8 @@ def in_place(t: Tensor, size: tuple[int, ...], stride: tuple[int, ...] | None) -
     stride = contiguous_strides(size) if stride is None else stride
     room = capacity(plan.geometry)
     if storage_extent(size, stride, plan.offset) > room:
+        if any_shared((t._storage,)):
+            raise RuntimeError("Trying to resize storage that is not resizable")
         is_view = t._view is not None and (t._view.base is not None or plan.offset)
         if not room or not (is_view or _is_shared(t)):
             return None

@@ -14,6 +14,7 @@ import jax
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import flags
+from jaxflow._core.shared import HostValue
 from jaxflow._core.value import Value
 
 from . import explain, plans, policy
@@ -23,7 +24,8 @@ from .batch import Batched, run_batched
 from .counted import check_inputs
 from .memory_errors import as_memory_error
 from .plan import Plan
-from .program import BatchedLeaf, ForeignLeaf, TracerLeaf
+from .program import BatchedLeaf, ForeignLeaf, HostLeaf, TracerLeaf
+from .shared import run_shared
 from .state import state
 from .unread import without_lost
 from .watching import WATCHERS
@@ -60,6 +62,8 @@ def run(plan: Plan, inputs: list, watched: bool = False) -> list[Value]:
             return _run_now(plan, inputs)
         except BatchedLeaf:
             return run_batched(run, plan, inputs)
+        except HostLeaf:
+            return run_shared(run, plan, inputs)
     return values
 
 
@@ -77,7 +81,7 @@ def _run_now(plan: Plan, inputs: list) -> list[Value]:
     if state.on_host and policy.interprets(plan.device):
         try:
             values = interpret(plan, inputs)
-        except (ForeignLeaf, TracerLeaf, BatchedLeaf):
+        except (ForeignLeaf, TracerLeaf, BatchedLeaf, HostLeaf):
             values = None
         if values is not None:
             return values
@@ -92,6 +96,8 @@ def _run_now(plan: Plan, inputs: list) -> list[Value]:
     for a in arrays:
         if a.__class__ is Batched:
             return run_batched(run, plan, inputs)
+        if a.__class__ is HostValue:
+            return run_shared(run, plan, inputs)
         if isinstance(a, jax.core.Tracer):
             traced = True
     if traced:

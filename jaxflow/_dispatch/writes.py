@@ -11,6 +11,8 @@ from itertools import repeat
 from operator import add, attrgetter, call, eq, itemgetter, setitem
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from jaxflow._core.commit import (
     END,
     LATEST,
@@ -24,6 +26,7 @@ from jaxflow._core.commit import (
     stores,
 )
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.shared import HostValue
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Storage, Value
 
@@ -34,6 +37,7 @@ from .graph import RESULT
 from .history import Rebuilt, base_plan_of, edge_of, history_rows
 from .run import run
 from .saving import Packed
+from .shared import shown_of
 from .state import state
 from .traces import MET, refuse_leak
 from .undo import write_record, write_row, writes_rows
@@ -75,11 +79,14 @@ def write(t: Tensor, result: Tensor | Value, epoch: int | None = None, *, counte
             return
         if not isinstance(result, Tensor):
             result = make(result)
-        rows = rows_of(t, result, at, counted)
+        copies: list[tuple] = []
+        rows = rows_of(t, result, at, counted, copies=copies)
         if beside is not None:
             rows += beside.rows()
-        commit(rows, storages=(storage,), epochs=(at,), conditions=beside.undisturbed() if beside else ())
-        if view is not None and view.plan.exact:  # kept for the next read; what it says is true at any time
+        commit(rows + copies, storages=(storage,), epochs=(at,),
+               conditions=beside.undisturbed() if beside else ())
+        # Kept for the next read; what it says is true at any time, but in memory that others may write to.
+        if view is not None and view.plan.exact and not copies:
             view.shown = at + 1, value_of(result) if new is result else new
     except Overtaken:
         if epoch is not None:
@@ -144,11 +151,11 @@ def write_all(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int
             or set(map(_view_of, targets)) != _NO_VIEW):
         old = old, [t._grad_fn for t in targets]
         tensors = [r if isinstance(r, Tensor) else make(r) for r in results]
-        stored = list(rows)
+        stored, copies = list(rows), []
         written: dict[int, Value] = {}  # what storages will hold that several targets are views of
         for t, result, epoch in zip(targets, tensors, epochs):
-            stored += rows_of(t, result, epoch, counted, written)
-        commit(stored, storages=storages, epochs=epochs)
+            stored += rows_of(t, result, epoch, counted, written, copies)
+        commit(stored + copies, storages=storages, epochs=epochs)
         del old
         for t, result in zip(targets, tensors):
             if result._requires_grad:
@@ -165,10 +172,12 @@ def write_all(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int
 
 
 def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
-            written: dict[int, Value] | None = None) -> list[tuple]:
+            written: dict[int, Value] | None = None, copies: list[tuple] | None = None) -> list[tuple]:
     """The stores that make ``t`` show ``result``, if its storage is at ``epoch``.
 
-    ``written`` is what storages will hold by stores of the same call, by id; it is added to.
+    ``written`` is what storages will hold by stores of the same call, by id; it is added to. So is
+    ``copies``, the stores into memory that others may read: they come last, for other threads may run
+    meanwhile.
     """
     new = value_of(result)
     storage = t._storage
@@ -184,18 +193,26 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
         cell = storage.version
         owner = t if requires_grad else None
         old = storage.value
-        rows = [(setattr, storage, "value", new), (setattr, storage, "epoch", epoch + 1)]
+        if old.__class__ is HostValue:
+            copies.append(_memory_row(t, old, new))
+            rows = [(setattr, storage, "epoch", epoch + 1)]
+        else:
+            rows = [(setattr, storage, "value", new), (setattr, storage, "epoch", epoch + 1)]
     else:
         cell = view.version
         owner = (t if view.base is None else view.base) if requires_grad else None
         old = storage.value
-        plan = view.plan
-        base = old if written is None else written.get(id(storage), old)
-        whole = new if plan.identity else run(plan.write, [base, new, *plan.write_numbers])[0]
-        rows = [(setattr, storage, "value", whole), (setattr, storage, "epoch", epoch + 1)]
-        if written is not None:
-            written[id(storage)] = whole
-        new = whole
+        if old.__class__ is HostValue:
+            copies.append(_memory_row(t, old, new))
+            rows = [(setattr, storage, "epoch", epoch + 1)]
+        else:
+            plan = view.plan
+            base = old if written is None else written.get(id(storage), old)
+            whole = new if plan.identity else run(plan.write, [base, new, *plan.write_numbers])[0]
+            rows = [(setattr, storage, "value", whole), (setattr, storage, "epoch", epoch + 1)]
+            if written is not None:
+                written[id(storage)] = whole
+            new = whole
     version = _next(cell) if counted else cell[0]
     rows.append((_set, cell, 0, version))
     undo = write_row(storage, old, cell, owner, new)
@@ -206,6 +223,22 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
     if requires_grad:
         _add_history(rows, t, result, cell, version)
     return rows
+
+
+def _memory_row(t: Tensor, base: HostValue, new: Value) -> tuple:
+    """The store that puts ``new`` where ``t`` lies in the memory of its storage, which holds ``base``.
+
+    Raises what computing ``new`` raises.
+    """
+    view, target = t._view, base
+    if view is not None:
+        plan = view.plan
+        found = None if plan.overlaps else shown_of(base, plan)
+        if found is None:  # no strides say where that is, or they say it twice
+            new = run(plan.write, [base, new, *plan.write_numbers])[0]
+        else:
+            target = found
+    return setitem, target.live, Ellipsis, np.asarray(new.settled())
 
 
 def _refuse_more_axes(new: Batched, storage: Storage) -> None:

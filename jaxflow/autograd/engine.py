@@ -28,6 +28,7 @@ from jaxflow._dispatch import shown
 from jaxflow._dispatch.door import apply_plan, run_plan, value_of
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
 from jaxflow._dispatch.history import Guarded
+from jaxflow._dispatch.live import as_they_are, to_look
 from jaxflow._dispatch.op import OPS, TENSOR
 from jaxflow._dispatch.saving import FREED, Packed, vjp_from_results
 from jaxflow._dispatch.state import state
@@ -299,6 +300,8 @@ class _Walk:
             self._check_versions(node)
             if node._guards.__class__ is Packed:
                 inputs, results = node._guards.unpack(node)
+            elif to_look():
+                inputs = as_they_are(node, inputs)
         plan, needs = node._plan, node._needs
         if True not in needs:  # of views that only require grad because their bases do
             return self._without_gradient(node)
@@ -464,7 +467,7 @@ def _refuse_overwritten(node: Node) -> None:
             elif edge is RESULT:
                 maker = (view is not None and view.maker()) or node.name()
             else:
-                if view is not None:
+                if view.__class__ is Guarded:
                     view.check()
                 maker = current_maker(cell, edge)
             raise overwritten(aval, maker, number, cell, version)

@@ -8,11 +8,13 @@ from typing import Any
 
 from jaxflow._core.fields import init_history
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.shared import SHARED
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._dispatch import forward
-from jaxflow._dispatch.door import SAVED_INFERENCE, apply, edge_of, value_of
+from jaxflow._dispatch.door import SAVED_INFERENCE, apply, edge_of, live_value_of
 from jaxflow._dispatch.graph import Node
-from jaxflow._dispatch.history import guard_of
+from jaxflow._dispatch.history import Guarded, guard_of
+from jaxflow._dispatch.live import as_it_is
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.saving import Pack, packed_late
 from jaxflow._dispatch.state import state
@@ -282,7 +284,7 @@ class SavedTensor:
     def __init__(self, t: Tensor, node: BackwardCFunction) -> None:
         if is_inference(t):
             raise RuntimeError(SAVED_INFERENCE)
-        self.value = value_of(t)
+        self.value = live_value_of(t)
         self.aval, self.stride = t._aval, t._stride
         self.cell = version_cell(t)
         self.version = self.cell[0]
@@ -322,7 +324,7 @@ class SavedTensor:
         if self.pack is not None:
             return self.pack.unpack((node, self.number) if self.is_output else self.edge)
         if self.cell[0] != self.version:
-            if self.view is not None:
+            if self.view.__class__ is Guarded:
                 self.view.check()
             maker = Node.name(node) if self.is_output else current_maker(self.cell, self.edge)
             number = self.number if self.is_output else 0
@@ -330,7 +332,10 @@ class SavedTensor:
             raise overwritten(aval, maker, number, self.cell, self.version)
         if self.variable is not None:
             return self.variable
-        t = make(self.value)
+        value = self.value
+        if SHARED and not self.is_output:
+            value = as_it_is(value, self.cell, self.aval, self.view)
+        t = make(value)
         t._stride = self.stride
         for level, tangent in self.tangents.items():
             forward.set_tangent(t, level, tangent)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core.commit import Overtaken, all_same, commit, commit_parts, stores
+from jaxflow._core.shared import SHARED, any_shared
 from jaxflow._core.tensor import UNREAD, Tensor
 from jaxflow._core.value import Storage, Value, as_number
 from jaxflow._dispatch import explain
@@ -166,6 +167,8 @@ class Capture:
             except Overtaken:  # another thread wrote to one of them meanwhile
                 self.leaves.clear()
                 self.held.clear()
+        if SHARED and any_shared([s for s, *_ in self.journal.storages.values()]):
+            self.blame("it reaches a tensor whose memory NumPy may write to", of_others=True)
         if any(s.epoch != epoch for s, _, epoch in self.journal.storages.values()):
             self.blame("another thread wrote to a tensor that it reached, just before", of_others=True)
         for view, _ in self.journal.views:

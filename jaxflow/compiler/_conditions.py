@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core.commit import LATEST, all_same, commit_results, rows_called
+from jaxflow._core.shared import CONVERSIONS, SHARED, any_shared
 from jaxflow._core.tensor import Tensor
 
 from . import _outlines as outlines
@@ -39,8 +40,8 @@ def _look(row: Any, key: Any) -> tuple:
 # What the guards found of a call that they let pass: the tensors among its arguments; the old gradients, if
 # there is nothing more to any of them than the guards ask, else None; their storages; numbers among the
 # arguments and what was computed from them, if numbers are tracked; the program's floats and integers; the
-# number of the latest store before it was looked.
-Found = tuple[list, list | None, list, list | None, Any, Any, int]
+# numbers of the latest store and of the latest conversion (NOTE [Host-shared storages]) before it was looked.
+Found = tuple[list, list | None, list, list | None, Any, Any, tuple[int, int]]
 
 
 class Conditions:
@@ -129,6 +130,9 @@ class Conditions:
         tensors = self.arguments.match(leaves)
         if tensors is None or not self.guard.holds():
             return None
+        converted = CONVERSIONS[0]
+        if SHARED and any_shared(list(SHARED.values())) and self._meets_shared(tensors):
+            return None
         if self.trees and not self.trees.fit():
             return None
         if self.dropped and not self._dropped_fit():
@@ -157,9 +161,16 @@ class Conditions:
         if self.at_once and not self._numbers_fit(self.at_once):
             return None
         if self.tape is None:
-            return tensors, grads, memory, None, self.float_array, self.integer_array, number
+            return tensors, grads, memory, None, self.float_array, self.integer_array, (number, converted)
         numbers = self._arithmetic(self._start(leaves))
-        return None if numbers is None else (tensors, grads, memory, *numbers, number)
+        return None if numbers is None else (tensors, grads, memory, *numbers, (number, converted))
+
+    def _meets_shared(self, tensors: list) -> bool:
+        """Whether it may read or write what others may write to meanwhile: that is left to Python."""
+        known = [*tensors, *self.tensors, *starmap(call, (*self.items, *self.dropped, *self.views))]
+        known = [t for t in known if isinstance(t, Tensor)]
+        grads = [g for g in map(_grad_of, known) if g is not None]
+        return any_shared(map(_storage_of, (*known, *grads)))
 
     def _plain_grads(self, tensors: list, known: bool) -> tuple[list | None, list]:
         """`_grads_fit`, asked quickly: the gradients and their storages if there is nothing more to them.

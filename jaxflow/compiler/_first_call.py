@@ -7,6 +7,7 @@ import types
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from jaxflow._core.shared import HostValue
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.door import view_value
@@ -99,7 +100,8 @@ class FirstCall:
     def _prepare(self) -> None:
         """Find out what the function can reach, and note how that is."""
         function, leaves, tensors = self.function, self.leaves, self.tensors
-        views = [(t, t._storage.epoch, view_value(t)) for t in tensors if t._view is not None]
+        views = [(t, t._storage.epoch, view_value(t)) for t in tensors if t._view is not None
+                 and t._storage.value.__class__ is not HostValue]
         flush()
         roots: list = [(function.fn, function.name), *((f, f.__qualname__) for f in function.extra.values())]
         roots += [(x, "argument") for x in leaves if not isinstance(x, Tensor)]

@@ -78,7 +78,7 @@ class Nodes:
             if guards is not None:
                 of, guards = guards[0], [
                     (cells[at][0], cells[at][1] + version, aval, known if i is None else edges[i],
-                     None if special is None else self._guarded(call, *special))
+                     self._guarded(call, *special) if special.__class__ is tuple else special)
                     for at, version, aval, known, i, special in guards[1]
                 ]
                 if of is not list:

@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxflow._core import flags
 from jaxflow._core.commit import Overtaken, all_equal, all_same, commit_results
+from jaxflow._core.shared import HostValue
 from jaxflow._core.value import SMALL, Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.batch import Batched
@@ -21,7 +22,7 @@ from jaxflow._dispatch.executable import Signature
 from jaxflow._dispatch.generator import Position
 from jaxflow._dispatch.handover import copied
 from jaxflow._dispatch.plan import Plan
-from jaxflow._dispatch.program import LEAST, MOST, BatchedLeaf, ForeignLeaf, Program, TracerLeaf
+from jaxflow._dispatch.program import LEAST, MOST, BatchedLeaf, ForeignLeaf, HostLeaf, Program, TracerLeaf
 from jaxflow._dispatch.tape import Layout
 from jaxflow._dispatch.tracked import Tracked
 
@@ -224,6 +225,8 @@ class _Operation:
                     self.entry.append(self._leaf(x) if slot is None else slot)
             elif type(x) is Batched:
                 raise BatchedLeaf
+            elif type(x) is HostValue:
+                raise HostLeaf
             else:
                 self._number(x)
         check_inputs(plan, inputs)

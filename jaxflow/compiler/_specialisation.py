@@ -37,6 +37,7 @@ from jaxflow._core.commit import (
 )
 from jaxflow._core.device import resolve
 from jaxflow._core.fields import grad_row, requires_grad_row
+from jaxflow._core.shared import unconverted
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value, as_number
 from jaxflow._dispatch import explain, late
@@ -386,7 +387,7 @@ class Specialisation(Conditions):
         if joins:
             rows += run.rows()
         undisturbed = chain(
-            run.conditions() if joins else (), all_at_epochs(written, epochs),
+            run.conditions() if joins else (), all_at_epochs(written, epochs), unconverted(found[6][1]),
             with_grads(owners, read), all_equal(map(_offset_of, generators), offsets),
             self.numbers_still(found[3]),
         )

@@ -36,6 +36,7 @@ from jaxflow._core.commit import (
     still_latest,
     stores,
 )
+from jaxflow._core.shared import unconverted
 from jaxflow._core.value import Value
 from jaxflow._dispatch import late
 from jaxflow._dispatch.background import alone
@@ -128,7 +129,7 @@ class Steady:
 
     def run(self, spec: Specialisation, found: Found) -> Any:
         """The quick call, or MISSED."""
-        arguments, grads, memory, entries, floats, integers, since = found
+        arguments, grads, memory, entries, floats, integers, (since, converted) = found
         if grads is None or not alone():
             return MISSED
         written = spec.written
@@ -186,7 +187,7 @@ class Steady:
         if self.more:
             rows = [*rows]
             spec.store_rest(this, rows, held)
-        undisturbed = latest(since)
+        undisturbed = chain(latest(since), unconverted(converted))
         if generators:
             rows = [*rows, *spec.draws(offsets)]
             undisturbed = chain(undisturbed, all_equal(map(_offset_of, generators), offsets))

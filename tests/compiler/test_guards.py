@@ -581,4 +581,5 @@ def test_where_in_its_storage_an_argument_starts(deferred):
     for i in (1, 1, 1, 2):
         t = x[i : i + 2]
         assert address(t)[0] == t.data_ptr()
-    assert address.explain()["python"] == ["it asks where memory lies, by data_ptr()"]
+    (reason,) = address.explain()["python"]
+    assert reason.startswith("a number of a tensor is needed at")

@@ -1,0 +1,208 @@
+"""Random programs in which a tensor and a NumPy array may be one memory.
+
+A program is a list of lines of Python, in which ``T`` is the library, ``look`` notes what it is given, and
+``compiled`` compiles a function. All numbers are small integers, so that results are the same to the last
+bit whatever computes them. A line that the library refuses is noted, and the program goes on.
+"""
+
+from __future__ import annotations
+
+import random
+
+#: Ways to make an array ``{a}``, with its number of dimensions.
+ARRAYS = (
+    ("np.arange(6, dtype=np.{d})", 1), ("np.arange(12, dtype=np.{d}).reshape(3, 4)", 2),
+    ("np.arange(12, dtype=np.{d})[::2]", 1), ("np.arange(12, dtype=np.{d}).reshape(3, 4).T", 2),
+    ("np.arange(20, dtype=np.{d}).reshape(4, 5)[1:, ::2]", 2),
+    ("np.asfortranarray(np.ones((3, 2), np.{d}))", 2),
+    ("np.arange(24, dtype=np.{d}).reshape(2, 3, 4)[:, 1]", 2), ("np.array(3, dtype=np.{d})", 0),
+    ("np.zeros((0, 3), np.{d})", 2), ("np.ones((1, 4), np.{d})", 2),
+    ("np.zeros((130, 140), np.{d})", 2),  # larger than what is copied without thinking
+    ("np.broadcast_to(np.arange(3, dtype=np.{d}), (2, 3))", 2),
+)
+DTYPES = (
+    "float32", "float64", "int64", "int32", "uint8", "bool", "complex64", "float16",
+)
+
+#: Ways to make a tensor of an array.
+IMPORTS = (
+    "T.from_numpy({a})", "T.as_tensor({a})", "T.asarray({a})", "T.asarray({a}, copy=False)",
+    "T.from_numpy({a})[..., :2]", "T.from_numpy({a}).T", "T.tensor({a})",
+    "T.frombuffer({a}, dtype=T.{d})", "T.utils.data.default_convert({a})",
+)
+
+#: Ways to make an array of a tensor.
+EXPORTS = (
+    "{t}.numpy()", "{t}.detach().numpy()", "np.asarray({t})", "{t}.cpu().numpy()", "{t}[1:].numpy()",
+    "{t}.numpy(force=True)", "np.array({t})", "{t}.T.numpy()", "{t}.data.numpy()",
+    "{t}.flatten().numpy()",
+)
+
+#: Tensors made by the library, with their number of dimensions.
+TENSORS = (
+    ("T.arange(6, dtype=T.{d})", 1), ("T.arange(12).reshape(3, 4).to(T.{d})", 2),
+    ("T.ones(2, 3, dtype=T.{d})", 2),
+    ("T.zeros((), dtype=T.{d})", 0), ("(T.arange(8, dtype=T.float64) + 1).to(T.{d})", 1),
+    ("T.ones(130, 140, dtype=T.{d})", 2),
+)
+
+VIEWS_OF_TENSORS = (
+    "{t}[1:]", "{t}[..., 0]", "{t}.T", "{t}.detach()", "{t}.reshape(-1)", "{t}[::2]", "{t}[None]",
+    "{t}.expand(2, *{t}.shape)", "{t}.view(-1)", "{t}.as_strided((2,), (1,), 1)", "{t}.data", "{t}[-1]",
+    "{t}.unbind(0)[0]", "{t}.view(T.uint8) if {t}.numel() else None", "{t}.real",
+)
+VIEWS_OF_ARRAYS = (
+    "{a}[1:]", "{a}.T", "{a}[::2]", "{a}.reshape(-1)", "{a}[None]", "{a}[..., :1]", "{a}.view()",
+    "{a}.ravel()", "memoryview({a})", "{a}.view(np.uint8)",
+)
+WRITES_TO_TENSORS = (
+    "{t}.add_({n})", "{t}[0] = {n}", "{t}.fill_({n})", "{t}.mul_(2)", "{t}.zero_()", "{t}[...] = {n}",
+    "{t}.copy_({u})", "{t}[{t} > {n}] = 1", "T.add({t}, {n}, out={t})", "{t}.T.add_({n})",
+    "{t}[:1].add_({n})", "{t} += {n}", "{t}.index_fill_(0, T.tensor([0]), {n}) if {t}.numel() else None",
+    "{t}.data.add_({n})",
+    "{t}.numpy()[...] = {n}", "{t}.clamp_(max={n})", "{t}.reshape(-1)[0] = {n}", "{t}[[0]] = {n}",
+    "{t}.resize_(1) if {t}.numel() else None", "{t}.squeeze_()", "T._foreach_add_([{t}, {u}], {n})",
+    "{t}.__ior__({n})",
+)
+WRITES_TO_ARRAYS = (
+    "{a}[...] = {n}", "{a} += {n}", "{a}[0] = {n}", "{a}[..., 0] = {n}", "{a}.fill({n})",
+    "np.add({a}, {n}, out={a})", "{a}[::-1].sort()", "np.copyto({a}, {n})", "{a}.flat[0] = {n}",
+    "np.multiply({a}, 2, out={a})",
+)
+READS = (
+    "{t} + 0", "{t} * 2", "{t}.sum()", "{t}.clone()", "{t}.to(T.float64)", "{t} == {u}",
+    "T.stack([{t}, {t}])", "{t}[T.tensor([0])]", "{t}.T.contiguous()", "{t}.max()",
+    "T.where({t} > 1, {t}, {t} * 0)", "{t}.float().mean()", "T.cat([{t}.reshape(-1), {u}.reshape(-1)])",
+    "T.zeros_like({t})", "{t}.new_tensor({t}.tolist())", "copy.deepcopy({t})", "{t}.sort()[0]",
+    "T.vmap(lambda x: x * 2)({t})", "{t}.double() @ {t}.double().T",
+)
+#: What a function that is compiled does; the last writes to its argument.
+FUNCTIONS = (
+    "lambda x: x * 2 + 1", "lambda x: (x + x).sum()", "lambda x: x[..., :1] * 3", "lambda x: x.add_(1)",
+)
+FACTS = (
+    "{t}._version", "{t}.stride()", "{t}.storage_offset()", "{t}.is_contiguous()", "{t}.shape",
+    "{t}.dtype",
+    "{t}.data_ptr() - {u}.data_ptr() if {t}.untyped_storage().data_ptr() == "
+    "{u}.untyped_storage().data_ptr() else None",
+    "{t}.untyped_storage().nbytes()", "{t}.requires_grad", "{t}.is_set_to({u})", "{t}._base is not None",
+)
+#: Gradients: what is saved, what is written meanwhile, what comes out.
+LOSSES = (
+    "({t} * {w}).sum()", "({w} * 3 + {t}).pow(2).sum()", "(({w} * {t}) ** 2).sum()",
+    "T.exp({w} * 0 * {t}).sum()", "({t}.detach() * {w}).relu().sum()",
+    "T.where({t} > 1, {w}, {w} * 2).sum()", "({w}.T @ {t}.T.T).sum()", "({w} / ({t}.abs() + 1)).sum()",
+)
+
+
+class _Writer:
+    """The lines so far, and the names that they have made."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = random.Random(seed)
+        self.lines: list[str] = []
+        self.arrays: list[str] = []
+        self.tensors: list[str] = []
+        self.made = 0
+        self.dtype = self.draw.choice(DTYPES[:3]) if self.draw.random() < 0.7 else self.draw.choice(DTYPES)
+
+    def name(self, kind: str) -> str:
+        self.made += 1
+        return f"{kind}{self.made}"
+
+    def filled(self, forms: tuple) -> str:
+        form = self.draw.choice(forms)
+        return form.format(
+            a=self.draw.choice(self.arrays or ["None"]), t=self.draw.choice(self.tensors or ["None"]),
+            u=self.draw.choice(self.tensors or ["None"]), n=self.draw.randrange(1, 9), d=self.dtype, w="w")
+
+    def array(self) -> None:
+        name = self.name("a")
+        self.lines.append(f"{name} = {self.draw.choice(ARRAYS)[0].format(d=self.dtype)}")
+        self.arrays.append(name)
+
+    def tensor(self) -> None:
+        name = self.name("t")
+        self.lines.append(f"{name} = {self.draw.choice(TENSORS)[0].format(d=self.dtype)}")
+        self.tensors.append(name)
+
+    def imported(self) -> None:
+        if not self.arrays:
+            self.array()
+        name = self.name("t")
+        self.lines.append(f"{name} = {self.filled(IMPORTS)}")
+        self.tensors.append(name)
+
+    def exported(self) -> None:
+        name = self.name("a")
+        self.lines.append(f"{name} = {self.filled(EXPORTS)}")
+        self.arrays.append(name)
+
+    def view(self) -> None:
+        if self.arrays and self.draw.random() < 0.4:
+            name, made, forms = self.name("a"), self.arrays, VIEWS_OF_ARRAYS
+        else:
+            name, made, forms = self.name("t"), self.tensors, VIEWS_OF_TENSORS
+        self.lines.append(f"{name} = {self.filled(forms)}")
+        made.append(name)
+
+    def write(self) -> None:
+        forms = WRITES_TO_ARRAYS if self.arrays and self.draw.random() < 0.55 else WRITES_TO_TENSORS
+        line = self.filled(forms)
+        if self.draw.random() < 0.08:
+            line = f"in_thread(lambda: exec({line!r}, space))"
+        self.lines.append(line)
+
+    def read(self) -> None:
+        name = self.name("r")
+        self.lines.append(f"{name} = {self.filled(READS)}")
+        if self.draw.random() < 0.6:
+            self.write()
+        self.lines.append(f"look({name})")
+
+    def fact(self) -> None:
+        self.lines.append(f"look({self.filled(FACTS)})")
+
+    def called(self) -> None:
+        name = self.name("f")
+        self.lines.append(f"{name} = compiled({self.draw.choice(FUNCTIONS)})")
+        argument = self.draw.choice(self.tensors)
+        for _ in range(3):
+            self.lines.append(f"look({name}({argument}))")
+            self.write()
+
+    def gradient(self) -> None:
+        t = self.draw.choice(self.tensors)
+        self.lines += [f"w = T.ones({t}.shape, dtype={t}.dtype).requires_grad_()",
+                       f"loss = {self.filled(LOSSES).replace('{t}', t)}"]
+        for _ in range(self.draw.randrange(3)):
+            self.write()
+        self.lines += ["loss.backward()", "look(w.grad)"]
+
+    def gone(self) -> None:
+        made = self.draw.choice((self.arrays, self.tensors))
+        if len(made) > 1:
+            name = made.pop(self.draw.randrange(len(made)))
+            self.lines += [f"del {name}", "gc.collect()"]
+
+
+_STEPS = (
+    ("imported", 3), ("exported", 3), ("view", 4), ("write", 8), ("read", 5), ("fact", 1), ("called", 1),
+    ("gradient", 2), ("gone", 1), ("array", 1), ("tensor", 1),
+)
+
+
+def generate(seed: int) -> list[str]:
+    """The lines of the program of a seed."""
+    writer = _Writer(seed)
+    if writer.draw.random() < 0.6:
+        writer.array()
+        writer.imported()
+    else:
+        writer.tensor()
+        writer.exported()
+    names, weights = zip(*_STEPS, strict=True)
+    for step in writer.draw.choices(names, weights, k=writer.draw.randrange(4, 14)):
+        getattr(writer, step)()
+    writer.lines += [f"look({name})" for name in (*writer.tensors, *writer.arrays)]
+    return writer.lines

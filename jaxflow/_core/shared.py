@@ -1,0 +1,275 @@
+"""Memory that others may write to: what a storage holds while NumPy, say, can reach it.
+
+NOTE [Host-shared storages]
+    ``from_numpy(a)`` and ``a`` are one memory, and nobody says when NumPy writes to it. While the other side
+    can reach it, the storage is *host-shared*: it holds a `HostValue`, whose truth is that memory. A view of
+    the storage shows a `HostValue` too, of the same memory by other strides.
+
+    - An operation that meets a `HostValue` reads it there and then (``_dispatch.shared``); what is recorded,
+      compiled or donated is a copy, or the result. So is everything that makes another storage of it.
+    - A write computes first, and copies the result into the memory in the one call that publishes it; the
+      storage goes on holding the same `HostValue`.
+    - What a node saved as an operand is the `HostValue`: its backward reads what is there then, as PyTorch's
+      does. What PyTorch saves as a result is computed again from a copy.
+    - When nobody else can reach the memory any more, the storage becomes an ordinary one: at once if its
+      memory was lent, and where an array was given to us, when somebody asks next.
+
+    Becoming the one or the other changes nothing that a tensor shows, so it is none of the stores of
+    NOTE [The latest store]. It has a number of its own, for those who go by what storages hold.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterable
+from itertools import count
+from operator import itemgetter, setitem
+from pickle import PickleBuffer
+from typing import Any
+
+import jax
+import numpy as np
+
+from .aval import Aval
+from .commit import Overtaken, all_equal, at_epochs, commit_results, rows_called
+from .device import CPU, resolve
+from .value import Storage, Value, device_array, host_array
+
+#: The host-shared storages, by the id of their version cell: what has to be asked of all of them.
+SHARED: weakref.WeakValueDictionary[int, Storage] = weakref.WeakValueDictionary()
+
+#: The number of the latest time that a storage became host-shared or an ordinary one.
+CONVERSIONS = [0]
+_numbers = count(1)
+
+
+def unconverted(number: int) -> Iterable:
+    """The condition that no storage became host-shared or an ordinary one since that number."""
+    return all_equal(map(itemgetter(0), (CONVERSIONS,)), (number,))
+
+
+class _Window:
+    """What NumPy makes an array of all bytes of a memory of; keeps who owns it."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, address: int, nbytes: int, owner: Any) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "version": 3, "data": (address, False), "shape": (nbytes,), "typestr": "|u1", "strides": None}
+
+
+class Memory:
+    """The bytes of a host-shared storage, and who else can reach them.
+
+    Attributes:
+        data: all bytes, from where the storage begins.
+        storage: a weak reference to the storage.
+        before: what the storage held, if it is small: if nobody has written meanwhile it holds that again.
+    """
+
+    __slots__ = ("__weakref__", "_buffer", "_given", "_lent", "before", "data", "storage")
+
+    def __init__(self, data: np.ndarray, given: _Window | None = None) -> None:
+        self.data = data
+        self.storage: weakref.ref[Storage] | None = None
+        self._given = given
+        self.before: Value | None = None
+        self._lent: list[_Lent] = []
+        # Slices of an array over this keep the array alive: NumPy looks through arrays and memoryviews only.
+        self._buffer = PickleBuffer(data)
+
+    @classmethod
+    def at(cls, address: int, nbytes: int, owner: Any) -> Memory:
+        """Bytes that belong to ``owner``, a NumPy array that others may know."""
+        window = _Window(address, nbytes, owner)
+        return cls(np.asarray(window), window)
+
+    @classmethod
+    def within(cls, array: jax.Array) -> Memory:
+        """The bytes of an array that nobody else refers to."""
+        return cls(np.asarray(_Window(array.unsafe_buffer_pointer(), array.nbytes, array)))
+
+    @classmethod
+    def new(cls, nbytes: int) -> Memory:
+        """So many bytes of our own, where XLA can read them without a copy."""
+        return cls(_allocated(nbytes))
+
+    def shown(self, shape: tuple, dtype: np.dtype, offset: int, stride: tuple[int, ...] | None) -> np.ndarray:
+        """The elements that lie there; ``offset`` and ``stride`` count elements."""
+        if 0 in shape:
+            return np.empty(shape, dtype)
+        size = dtype.itemsize
+        strides = None if stride is None else tuple([s * size for s in stride])
+        return np.ndarray(shape, dtype, self._buffer, offset * size, strides)
+
+    def belongs_to(self, storage: Storage) -> None:
+        """Note the storage that holds these bytes from now on."""
+        self.storage = weakref.ref(storage)
+        SHARED[id(storage.version)] = storage
+
+    def lend(self, shape: tuple, dtype: np.dtype, offset: int, stride: tuple[int, ...] | None) -> np.ndarray:
+        """`shown`, for somebody else: as long as the array is there, these bytes are shared."""
+        array = self.shown(shape, dtype, offset, stride)
+        self._lent = [r for r in self._lent if r() is not None] + [_Lent(array, self)]
+        return array
+
+    def reachable(self) -> bool:
+        """Whether anybody else can reach these bytes, as far as that can be told."""
+        for r in self._lent:
+            if r() is not None:
+                return True
+        return self._given is not None and not _solely_ours(self._given)
+
+
+class _Lent(weakref.ref):
+    """An array over a memory that was lent; when it is gone, the storage may be an ordinary one again."""
+
+    __slots__ = ("memory",)
+
+    def __new__(cls, array: np.ndarray, memory: Memory) -> _Lent:
+        return super().__new__(cls, array, _returned)
+
+    def __init__(self, array: np.ndarray, memory: Memory) -> None:
+        super().__init__(array, _returned)
+        self.memory = weakref.ref(memory)
+
+
+def _returned(lent: _Lent) -> None:
+    memory = lent.memory()
+    if memory is not None:
+        release(memory)
+
+
+#: What XLA on the CPU asks of memory that it is to read where it lies.
+ALIGNED = 64
+
+
+def _allocated(nbytes: int) -> np.ndarray:
+    raw = np.empty(nbytes + ALIGNED, np.uint8)
+    start = -raw.__array_interface__["data"][0] % ALIGNED
+    return raw[start : start + nbytes]
+
+
+def aligned(array: np.ndarray) -> np.ndarray:
+    """A copy of ``array``, which nobody writes to, where XLA can read it without a copy."""
+    copy = _allocated(array.nbytes).view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    copy.flags.writeable = False
+    return copy
+
+
+def _solely_ours(window: _Window) -> bool:
+    """Whether nobody but ``window`` refers to its owner, nor to what that is a view of."""
+    array = window.owner
+    while sys.getrefcount(array) <= _OURS and not weakref.getweakrefcount(array):
+        base = array.base
+        if base is None:
+            return array.flags.owndata
+        if type(base) is not np.ndarray:
+            return False
+        array = base
+        del base
+    return False
+
+
+# What refers to an array there: who holds it, the name, and the argument of the question.
+_OURS = 3
+
+
+class HostValue(Value):
+    """A Value that is what lies in a memory at the time of asking: NOTE [Host-shared storages].
+
+    Attributes:
+        live: the elements, as they lie there; written to by who writes to the storage.
+        memory: all of it; kept by whoever shows a part.
+    """
+
+    __slots__ = ("live", "memory")
+
+    def __init__(self, aval: Aval, live: np.ndarray, memory: Memory) -> None:
+        self.aval = aval
+        self.live = live
+        self.memory = memory
+        self.doubt = self.producer = None
+        self.shared = True
+
+    @property
+    def array(self) -> np.ndarray:
+        """A copy of the elements."""
+        copy = self.copied()
+        copy.flags.writeable = False
+        return copy
+
+    def copied(self) -> np.ndarray:
+        """A copy of the elements, in the order of the dimensions."""
+        live = self.live
+        if live.dtype == np.bool_:  # of which memory may hold any byte, and XLA takes two
+            return np.asarray(np.not_equal(live.view(np.uint8), 0, order="C"))
+        return np.array(live, order="C")
+
+    def known(self) -> Value:
+        """The Value of a copy."""
+        return Value(self.aval, host_array(self.copied()))
+
+    def get(self) -> Any:
+        """A jax array of a copy."""
+        return device_array(self.copied(), resolve(CPU)[1])
+
+    def settled(self) -> np.ndarray:
+        """A copy of the elements."""
+        return self.array
+
+    def host(self) -> np.ndarray:
+        """A copy of the elements."""
+        return self.array
+
+    def __repr__(self) -> str:
+        return f"<HostValue {self.aval!r}>"
+
+
+def unshared(value: Value) -> Value:
+    """``value``, or the Value of a copy where others may write to what it shows."""
+    return value.known() if value.__class__ is HostValue else value
+
+
+def convert(storage: Storage, value: Value, epoch: int) -> bool:
+    """Let a storage that is at ``epoch`` hold what it shows in the other way; False if it is not any more."""
+    try:
+        commit_results(at_epochs((storage,), (epoch,)), rows_called([
+            (setattr, storage, "value", value), (setattr, storage, "epoch", epoch + 1),
+            (setitem, CONVERSIONS, 0, next(_numbers))]))
+    except Overtaken:
+        return False
+    return True
+
+
+def release(memory: Memory) -> None:
+    """Make the storage of ``memory`` an ordinary one if nobody else can reach that any more."""
+    storage = None if memory.storage is None or memory.reachable() else memory.storage()
+    if storage is None:
+        return
+    epoch, held = storage.epoch, storage.value
+    if held.__class__ is not HostValue or held.memory is not memory:
+        return
+    live, value = held.live, memory.before
+    if value is None or np.asarray(value.array).tobytes() != live.tobytes():
+        value = Value(held.aval, host_array(held.copied() if _to_copy(live) else live), shared=True)
+    if convert(storage, value, epoch):
+        SHARED.pop(id(storage.version), None)
+
+
+def _to_copy(live: np.ndarray) -> bool:
+    return live.dtype == np.bool_ or not live.flags.c_contiguous
+
+
+def any_shared(storages: Iterable[Storage]) -> bool:
+    """Whether one of these storages is host-shared, and somebody else can still reach its memory."""
+    found = False
+    for storage in storages:
+        value = storage.value
+        if value.__class__ is HostValue:
+            release(value.memory)
+            found = found or storage.value.__class__ is HostValue
+    return found

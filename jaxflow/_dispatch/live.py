@@ -1,0 +1,88 @@
+"""What backward finds of operands in memory that others may write to: NOTE [Host-shared storages].
+
+NOTE [Saved from shared memory]
+    PyTorch saves an operand as the tensor it is, so a backward sees what NumPy has written meanwhile, and the
+    version tells only of PyTorch's own writes. A result that PyTorch saves is memory nobody else has. So a
+    node keeps the `HostValue` of a host-shared operand where PyTorch saves operands alone, and the Value of a
+    copy where it saves the result, from which the result is computed again. Where PyTorch's formula needs
+    both, the one as it is now and the other as it was, that cannot be had by computing it again: a write in
+    between is refused. An operand that became host-shared after it was saved is looked up by its version
+    cell, and where it lies by its view.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from jaxflow._core.shared import SHARED, HostValue, unshared
+from jaxflow._core.value import Value
+
+from .graph import RESULT, HeldResult, Node
+from .plan import Plan
+from .shared import shown_of
+from .views import ViewPlan
+
+# Copies of host-shared operands that nodes keep together with their results, and what they are copies of.
+_copies: weakref.WeakKeyDictionary[Value, HostValue] = weakref.WeakKeyDictionary()
+
+
+def kept_of(plan: Plan, inputs: list) -> list:
+    """What a new node keeps of ``inputs``, some of which may be host-shared."""
+    if plan.saves == "input":
+        return inputs
+    kept = list(map(unshared, inputs))
+    if plan.saves == "both":
+        _copies.update([(copy, x) for copy, x in zip(kept, inputs) if x.__class__ is HostValue])
+    return kept
+
+
+def to_look() -> bool:
+    """Whether anything that nodes have kept may be host-shared."""
+    return bool(SHARED or _copies)
+
+
+def as_they_are(node: Node, inputs: list) -> list:
+    """The operands that a node kept, those that are host-shared by now as they are now.
+
+    RuntimeError where the node kept them together with its result and they have changed.
+    """
+    plan = node._plan
+    if plan.saves not in ("input", "both"):
+        return inputs
+    guards = [g for g in node._guards if g[3] is not RESULT and g[3].__class__ is not HeldResult]
+    found = list(inputs)
+    for i, edge in enumerate(node._edges[: len(plan.kinds)]):
+        x = inputs[i] if i < len(inputs) else None
+        if x.__class__ is Value:
+            guard = next((g for g in guards if g[2] is x.aval and g[3] is edge), None)
+            if guard is not None:
+                guards.remove(guard)
+                found[i] = _copies.get(x) or as_it_is(x, guard[0], x.aval, guard[4])
+    if plan.saves == "input":
+        return found
+    for before, now in zip(inputs, found):
+        if now.__class__ is HostValue and before.host().tobytes() != now.copied().tobytes():
+            raise RuntimeError(
+                f"the memory of a tensor that {node.name()} saved for its backward, together with its "
+                "result, was written to by NumPy since: PyTorch would compute a gradient as if they "
+                "belonged together, which jaxflow does not. Write to it after the backward, or give the "
+                "operation a copy (clone())"
+            )
+    return inputs
+
+
+def as_it_is(value: Any, cell: list, aval: Any, where: Any) -> Any:
+    """A saved ``value`` as it is now, if its storage, that of the version cell, is host-shared by now.
+
+    ``where`` is None for all of the storage, or how a view lies in it.
+    """
+    storage = SHARED.get(id(cell))
+    if storage is None or storage.version is not cell:
+        return value
+    held = storage.value
+    if held.__class__ is not HostValue:
+        return value
+    if where is None:
+        return held if held.aval is aval else value
+    return (shown_of(held, where) if where.__class__ is ViewPlan else None) or value

@@ -1,0 +1,81 @@
+"""Operations on memory that others may write to: NOTE [Host-shared storages]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.aval import aval_of
+from jaxflow._core.device import CPU
+from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
+from jaxflow._core.shared import HostValue, Memory, release, unshared
+from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
+from jaxflow._core.value import SMALL, Value
+
+from .at_once import interpret
+from .plan import Plan
+from .views import ViewPlan, root_of
+
+
+def run_shared(run: Callable, plan: Plan, inputs: list) -> list[Value]:
+    """``run`` a plan on inputs some of which are host-shared, as they are now."""
+    for x in inputs:
+        if x.__class__ is HostValue:
+            release(x.memory)
+    if plan.device is CPU and any(x.__class__ is HostValue and x.live.nbytes > SMALL for x in inputs):
+        values = _where_it_lies(plan, inputs)
+        if values is not None:
+            return values
+    return run(plan, list(map(unshared, inputs)))
+
+
+def _where_it_lies(plan: Plan, inputs: list) -> list[Value] | None:
+    """The results of a plan that NumPy runs on the memory itself; None where a copy of it is better."""
+    taken = []
+    for x in inputs:
+        if x.__class__ is HostValue:
+            # Results that are views of this are copied.
+            x = Value(x.aval, x.copied() if x.aval.dtype is dtypes.bool else x.live.view())
+        elif isinstance(x, Value):
+            if x.__class__ is not Value:
+                return None
+            x.settled()
+        taken.append(x)
+    return interpret(plan, taken)
+
+
+def shown_of(base: HostValue, plan: ViewPlan) -> HostValue | None:
+    """What a view of a host-shared storage shows, in the same memory; None where no strides say that."""
+    about = plan.first or plan  # siblings differ in where they start alone
+    g = about.geometry
+    if g.conj or g.neg or g.root_conj or g.root_neg:
+        return None
+    aval, memory = plan.aval, base.memory
+    return HostValue(aval, memory.shown(aval.shape, aval.dtype.np, plan.offset, plan.stride), memory)
+
+
+def tensor_of(array: np.ndarray, dtype: dtypes.dtype) -> Tensor:
+    """A tensor that is one memory with ``array``, whose strides lead from element to element."""
+    shape, size = array.shape, array.itemsize
+    stride = tuple([s // size for s in array.strides])
+    span = 0 if 0 in shape else 1 + sum([(n - 1) * s for n, s in zip(shape, stride)])
+    memory = Memory.at(array.__array_interface__["data"][0], span * size, array)
+    if 0 in shape or is_non_overlapping_and_dense(shape, stride):
+        t = _base_of(memory, shape, dtype, stride)
+        if stride != contiguous_strides(shape):
+            t._stride = stride
+        return t
+    # There are elements in between, or the same ones several times: all there is in a row, seen by strides.
+    whole = _base_of(memory, (span,), dtype, (1,))
+    plan = root_of(whole._aval, None).child("as_strided", (shape, stride, 0))
+    info = ViewInfo(plan, None, None, whole._storage.version)
+    return make_view(whole._storage, plan.aval, plan.stride, info)
+
+
+def _base_of(memory: Memory, shape: tuple, dtype: dtypes.dtype, stride: tuple) -> Tensor:
+    aval = aval_of(shape, dtype, CPU)
+    t = make(HostValue(aval, memory.shown(shape, dtype.np, 0, stride), memory))
+    memory.belongs_to(t._storage)
+    return t
