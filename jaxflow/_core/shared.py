@@ -34,7 +34,7 @@ import numpy as np
 from .aval import Aval
 from .commit import Overtaken, all_equal, at_epochs, commit_results, rows_called
 from .device import CPU, resolve
-from .value import Storage, Value, device_array, host_array
+from .value import SMALL, Storage, Value, device_array, host_array
 
 #: The host-shared storages, by the id of their version cell: what has to be asked of all of them.
 SHARED: weakref.WeakValueDictionary[int, Storage] = weakref.WeakValueDictionary()
@@ -211,7 +211,11 @@ class HostValue(Value):
 
     def known(self) -> Value:
         """The Value of a copy."""
-        return Value(self.aval, host_array(self.copied()))
+        copy = self.copied()
+        if copy.nbytes <= SMALL:
+            copy.flags.writeable = False
+            return Value(self.aval, copy)
+        return Value(self.aval, host_array(copy))
 
     def get(self) -> Any:
         """A jax array of a copy."""

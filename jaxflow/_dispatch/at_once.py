@@ -26,6 +26,7 @@ import jax
 import numpy as np
 
 from jaxflow._core import flags
+from jaxflow._core.dtype import bool as bool_
 from jaxflow._core.shared import HostValue
 from jaxflow._core.value import Value, owned
 
@@ -35,7 +36,7 @@ from .counted import check_inputs
 from .doubt import doubt_of
 from .host import host_of
 from .plan import NUMBER_DTYPES, Plan
-from .program import LEAST, MOST, BatchedLeaf, ForeignLeaf, HostLeaf, Program, TracerLeaf
+from .program import LEAST, MOST, BatchedLeaf, ForeignLeaf, Program, TracerLeaf
 from .state import state
 from .work import seconds_to_interpret
 
@@ -63,7 +64,7 @@ class AtOnce:
     def record(self, plan: Plan, inputs: list) -> list[Value] | None:
         """Run one operation; its results, or None where it has to be recorded.
 
-        Raises TracerLeaf, BatchedLeaf, HostLeaf or ForeignLeaf, and then has done nothing.
+        Raises TracerLeaf, BatchedLeaf or ForeignLeaf, and then has done nothing.
         """
         if self.closed:
             return None
@@ -95,12 +96,13 @@ def opened(device) -> Program | AtOnce:
     return Program(device)
 
 
-def interpret(plan: Plan, inputs: list) -> list[Value] | None:
+def interpret(plan: Plan, inputs: list, *, dear: bool = False) -> list[Value] | None:
     """The results of one operation by NumPy; None where it is not cheap, or an input is in doubt.
 
+    With ``dear`` one is cheap that multiplies no matrices, whatever the size of its operands.
     Raises as `AtOnce.record` does.
     """
-    quick = plan.quick or _prepared(plan)
+    quick = plan.quick or _prepared(plan, dear)
     if quick is None:
         return None
     arrays = []
@@ -115,25 +117,28 @@ def interpret(plan: Plan, inputs: list) -> list[Value] | None:
             arrays.append(array)
         elif kind is Batched:
             raise BatchedLeaf
-        elif kind is HostValue:
-            raise HostLeaf
+        elif kind is HostValue:  # read where it lies; results that are views of it are copied below
+            arrays.append(x.live if x.aval.dtype is not bool_ else x.copied())
         else:
             if kind is int and not LEAST <= x <= MOST:
                 raise OverflowError("int too big to convert")
             arrays.append(NUMBER_DTYPES[kind](x))
     if len(arrays) != len(plan.kinds):
         check_inputs(plan, inputs)
-    found = _SILENT.copy().run(quick, *arrays) if plan.quick is quick else quick(*arrays)
+    found = _SILENT.copy().run(quick, *arrays) if dear or plan.quick is quick else quick(*arrays)
     if len(found) == 1:
         return [Value(plan.out_avals[0], owned(found[0]))]
     return [Value(aval, owned(array)) for aval, array in zip(plan.out_avals, found)]
 
 
-def _prepared(plan: Plan) -> Callable[..., list] | None:
+def _prepared(plan: Plan, dear: bool) -> Callable[..., list] | None:
     """The function that runs a plan; None for one that is dear.
 
     It is noted as ``quick`` if it is no more than NumPy.
     """
+    if dear:
+        host = host_of(plan)
+        return None if host.products or host.fallbacks else host.bare
     if seconds_to_interpret((plan,)) > DEAR:
         return None
     first = plan.host is None

@@ -10,7 +10,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.device import CPU
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
-from jaxflow._core.shared import HostValue, Memory, release, unshared
+from jaxflow._core.shared import HostValue, Memory, release
 from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
 from jaxflow._core.value import SMALL, Value
 
@@ -21,29 +21,26 @@ from .views import ViewPlan, root_of
 
 def run_shared(run: Callable, plan: Plan, inputs: list) -> list[Value]:
     """``run`` a plan on inputs some of which are host-shared, as they are now."""
+    large = False
     for x in inputs:
         if x.__class__ is HostValue:
             release(x.memory)
-    if plan.device is CPU and any(x.__class__ is HostValue and x.live.nbytes > SMALL for x in inputs):
+            large = large or x.live.nbytes > SMALL
+    if large and plan.device is CPU:
         values = _where_it_lies(plan, inputs)
         if values is not None:
             return values
-    return run(plan, list(map(unshared, inputs)))
+    return run(plan, [x.known() if x.__class__ is HostValue else x for x in inputs])
 
 
 def _where_it_lies(plan: Plan, inputs: list) -> list[Value] | None:
     """The results of a plan that NumPy runs on the memory itself; None where a copy of it is better."""
-    taken = []
     for x in inputs:
-        if x.__class__ is HostValue:
-            # Results that are views of this are copied.
-            x = Value(x.aval, x.copied() if x.aval.dtype is dtypes.bool else x.live.view())
-        elif isinstance(x, Value):
+        if isinstance(x, Value) and x.__class__ is not HostValue:
             if x.__class__ is not Value:
                 return None
             x.settled()
-        taken.append(x)
-    return interpret(plan, taken)
+    return interpret(plan, inputs, dear=True)
 
 
 def shown_of(base: HostValue, plan: ViewPlan) -> HostValue | None:
