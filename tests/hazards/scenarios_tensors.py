@@ -161,3 +161,29 @@ def results_of_another_shape(seed: int) -> World:
     """Where an ``out=`` takes another shape, with history and without, in its memory and in other memory."""
     return World(p=numbers(seed, 2, 3).requires_grad_(), grown=torch.zeros(0), shrunk=torch.zeros(7)[3:3],
                  base=numbers(seed + 1, 6), c=numbers(seed + 2, 3), empty=torch.empty(0))
+
+
+@scenario(
+    "w.t.add_(1)",
+    "w.a[0] = 7",
+    "w.t[1:].mul_(w.b)",
+    "w.n = w.t.sum().item()",
+    "w.t[0] = w.t[1]",
+    "w.shown = w.b.numpy()",
+    "w.b.mul_(2)",
+    "w.shown[0] = 5",
+    "w.u = w.b * w.t[1:]",
+    "w.a *= 2",
+    "(w.p * w.t).sum().backward()",
+    "w.shown = None",
+    "w.b.sub_(w.u)",
+    "w.part = w.u[1:].numpy()",
+    "w.u[1] = w.b[0]",
+    "w.n = w.b.sum().item()",
+)
+def one_memory_with_numpy(seed: int) -> World:
+    """Memory that an array shares with a tensor, from the beginning, for a while, and in part."""
+    a = np.random.default_rng(seed).normal(size=(3, 2)).astype(np.float32)
+    p = numbers(seed + 2, 3, 2).requires_grad_()
+    return World(a=a, t=torch.from_numpy(a), b=numbers(seed + 1, 2, 2), p=p,
+                 shown=None, part=None)

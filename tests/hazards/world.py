@@ -60,6 +60,8 @@ def _describe(name: str, value: Any, state: dict[str, Any]) -> None:
         state[name + ".length"] = len(value)
         for i, item in enumerate(value):
             _describe(f"{name}.{i}", item, state)
+    elif isinstance(value, np.ndarray):
+        state[name] = value.copy()
     elif isinstance(value, (bool, int, float, str, complex, type(None))):
         state[name] = value
     else:
