@@ -276,3 +276,16 @@ def test_an_address_of_shared_memory_may_be_written_to(executor):
     assert t.data_ptr() == a.ctypes.data
     ctypes.memmove(t.data_ptr(), np.float32(4).tobytes(), 4)
     assert t.tolist() == [4, 0, 0]
+
+
+def test_gradients_accumulate_in_memory_that_was_lent(executor):
+    x = torch.ones(3, requires_grad=True)
+    (x * 2).sum().backward()
+    held = x.grad.numpy()
+    (x * 2).sum().backward()
+    assert held.tolist() == [4, 4, 4]
+    held[0] = 9
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == held.tolist() == [11, 6, 6]
+    x.grad.zero_()
+    assert not held.any()

@@ -154,7 +154,7 @@ def write_all(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int
         stored, copies = list(rows), []
         written: dict[int, Value] = {}  # what storages will hold that several targets are views of
         for t, result, epoch in zip(targets, tensors, epochs):
-            stored += rows_of(t, result, epoch, counted, written, copies)
+            stored += rows_of(t, result, epoch, counted, written, copies=copies)
         commit(stored + copies, storages=storages, epochs=epochs)
         del old
         for t, result in zip(targets, tensors):
@@ -172,7 +172,7 @@ def write_all(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int
 
 
 def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
-            written: dict[int, Value] | None = None, copies: list[tuple] | None = None) -> list[tuple]:
+            written: dict[int, Value] | None = None, *, copies: list[tuple]) -> list[tuple]:
     """The stores that make ``t`` show ``result``, if its storage is at ``epoch``.
 
     ``written`` is what storages will hold by stores of the same call, by id; it is added to. So is

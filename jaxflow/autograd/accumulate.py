@@ -162,6 +162,7 @@ class _Stores:
         self.owners: list[Tensor] = []
         self.before: list[Tensor | None] = []
         self.new: list[Tensor] = []
+        self.copies: list[tuple] = []  # into memory that others may read: they come last
 
     def grad(self, owner: Tensor, before: Tensor | None, new: Tensor) -> None:
         """``owner.grad`` becomes ``new``."""
@@ -173,7 +174,7 @@ class _Stores:
         """``target`` shows ``result``."""
         self.storages.append(target._storage)
         self.epochs.append(epoch)
-        self.rows += rows_of(target, result, epoch)
+        self.rows += rows_of(target, result, epoch, copies=self.copies)
 
     def commit(self, condition: Iterable, *more: Iterable) -> None:
         """Store all, and ``more``, if the ``condition`` holds too."""
@@ -182,7 +183,7 @@ class _Stores:
             self.rows += grads_rows(self.owners, self.before, [t._storage.value for t in self.new])
         commit_parts(
             condition, all_at_epochs(self.storages, self.epochs), with_grads(self.owners, self.before),
-            rows_called(self.rows), grad_stores(self.owners, self.new), *more,
+            rows_called(self.rows), grad_stores(self.owners, self.new), *more, rows_called(self.copies),
         )
         del held
 
