@@ -5,6 +5,7 @@ Random programs held against PyTorch are in `compat_tests/memory`.
 
 import ctypes
 import gc
+import sys
 import threading
 
 import numpy as np
@@ -289,3 +290,39 @@ def test_gradients_accumulate_in_memory_that_was_lent(executor):
     assert x.grad.tolist() == held.tolist() == [11, 6, 6]
     x.grad.zero_()
     assert not held.any()
+
+
+def test_threads_that_take_arrays_and_drop_them(switching):
+    t = torch.zeros(4)
+    wrong, over = [], threading.Event()
+
+    def lender(k):
+        for i in range(300):
+            a = t.numpy()
+            a[k] = i
+            if t[k].item() != i:
+                wrong.append((k, i))
+            del a
+
+    def reader():
+        while not over.is_set():
+            (t + 1).sum()
+
+    threads = [threading.Thread(target=lender, args=(k,)) for k in range(4)]
+    other = threading.Thread(target=reader)
+    for thread in (other, *threads):
+        thread.start()
+    for thread in threads:
+        thread.join()
+    over.set()
+    other.join()
+    assert not wrong and t.tolist() == [299] * 4 and not is_shared(t)
+
+
+@pytest.fixture
+def switching():
+    """Threads change as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)

@@ -66,17 +66,18 @@ class Memory:
     Attributes:
         data: all bytes, from where the storage begins.
         storage: a weak reference to the storage.
+        lent: references to the arrays that were given out.
         before: what the storage held, if it is small: if nobody has written meanwhile it holds that again.
     """
 
-    __slots__ = ("__weakref__", "_buffer", "_given", "_lent", "before", "data", "storage")
+    __slots__ = ("__weakref__", "_buffer", "_given", "before", "data", "lent", "storage")
 
     def __init__(self, data: np.ndarray, given: _Window | None = None) -> None:
         self.data = data
         self.storage: weakref.ref[Storage] | None = None
         self._given = given
         self.before: Value | None = None
-        self._lent: list[_Lent] = []
+        self.lent: list[_Lent] = []
         # Slices of an array over this keep the array alive: NumPy looks through arrays and memoryviews only.
         self._buffer = PickleBuffer(data)
 
@@ -109,15 +110,13 @@ class Memory:
         self.storage = weakref.ref(storage)
         SHARED[id(storage.version)] = storage
 
-    def lend(self, shape: tuple, dtype: np.dtype, offset: int, stride: tuple[int, ...] | None) -> np.ndarray:
-        """`shown`, for somebody else: as long as the array is there, these bytes are shared."""
-        array = self.shown(shape, dtype, offset, stride)
-        self._lent = [r for r in self._lent if r() is not None] + [_Lent(array, self)]
-        return array
+    def lend_row(self, array: np.ndarray) -> tuple:
+        """The store by which these bytes are shared as long as ``array``, which shows them, is there."""
+        return setattr, self, "lent", [*[r for r in self.lent if r() is not None], _Lent(array, self)]
 
     def reachable(self) -> bool:
         """Whether anybody else can reach these bytes, as far as that can be told."""
-        for r in self._lent:
+        for r in self.lent:
             if r() is not None:
                 return True
         return self._given is not None and not _solely_ours(self._given)
@@ -251,10 +250,12 @@ def convert(storage: Storage, value: Value, epoch: int) -> bool:
 
 def release(memory: Memory) -> None:
     """Make the storage of ``memory`` an ordinary one if nobody else can reach that any more."""
-    storage = None if memory.storage is None or memory.reachable() else memory.storage()
+    storage = None if memory.storage is None else memory.storage()
     if storage is None:
         return
-    epoch, held = storage.epoch, storage.value
+    epoch, held = storage.epoch, storage.value  # before it is asked: who lends it meanwhile is noticed
+    if memory.reachable():
+        return
     if held.__class__ is not HostValue or held.memory is not memory:
         return
     live, value = held.live, memory.before

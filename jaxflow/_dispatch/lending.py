@@ -1,8 +1,8 @@
 """Memory of a tensor given to NumPy: from then on its storage is host-shared.
 
-See NOTE [Host-shared storages]. A large array that nobody else refers to is given out as it is; of others,
-and of what XLA has made smaller than a page or in another order, a copy is, which is the storage's memory
-from then on.
+See NOTE [Host-shared storages]. A large array that nobody else refers to is given out as it is. Of a small
+one, one that others refer to, and one whose strides are in another order, a copy is, which is the storage's
+memory from then on.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from sys import getrefcount
 import jax
 import numpy as np
 
+from jaxflow._core.commit import Overtaken, at_epochs, commit_results, rows_called
 from jaxflow._core.device import CPU
 from jaxflow._core.shared import HostValue, Memory, convert
 from jaxflow._core.tensor import Tensor
@@ -27,17 +28,25 @@ def lend(t: Tensor) -> np.ndarray | None:
     ``t`` shows its memory neither conjugated nor negated.
     """
     plan, storage = plan_of(t), t._storage
-    held = storage.value
-    while held.__class__ is not HostValue:
+    aval = plan.aval
+    while True:
+        epoch, held = storage.epoch, storage.value
+        if held.__class__ is HostValue:
+            memory = held.memory
+            array = memory.shown(aval.shape, aval.dtype.np, plan.offset, plan.stride)
+            try:
+                # Who is about to make the storage an ordinary one finds it at another epoch.
+                commit_results(at_epochs((storage,), (epoch,)), rows_called(
+                    [memory.lend_row(array), (setattr, storage, "epoch", epoch + 1)]))
+            except Overtaken:
+                continue
+            return array
         if held.__class__ is not Value or held.aval.device is not CPU:
             return None
         if isinstance(held.settled(), jax.core.Tracer):
             return None
-        held = None  # or it would count as one who refers to it
+        del held  # or it would count as one who refers to it
         _share(storage, plan.root)
-        held = storage.value
-    aval = plan.aval
-    return held.memory.lend(aval.shape, aval.dtype.np, plan.offset, plan.stride)
 
 
 def _share(storage: Storage, root: ViewPlan) -> None:
