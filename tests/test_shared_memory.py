@@ -85,6 +85,25 @@ def test_a_storage_is_an_ordinary_one_once_the_other_side_is_gone():
     assert all(s is not t._storage for s in SHARED.values())
 
 
+def test_a_buffer_is_let_go_of_as_an_array_is():
+    for dtype in (torch.uint8, torch.float32):
+        t = torch.frombuffer(bytearray(8), dtype=dtype)
+        assert (t + 1).sum().item() == t.numel() and not is_shared(t)
+    raw = bytearray(8)
+    t = torch.frombuffer(raw, dtype=torch.uint8)[2:]
+    assert (t + 1).sum().item() == 6 and is_shared(t)
+    raw[3] = 5
+    assert t.sum().item() == 5
+    del raw
+    assert (t + 1).sum().item() == 11 and not is_shared(t)
+    view = memoryview(bytearray(4))
+    t = torch.frombuffer(view, dtype=torch.uint8)
+    view[0] = 3
+    assert (t + 1).sum().item() == 7 and is_shared(t)
+    view[1] = 3
+    assert t.tolist() == [3, 3, 0, 0]
+
+
 def test_imports_that_share():
     a, raw = np.arange(4), bytearray(8)
     for share in (torch.as_tensor, torch.asarray, lambda a: torch.asarray(a, copy=False)):

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.shared import BUFFERS
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs
 from jaxflow._core.warning import warn_once
@@ -83,7 +84,10 @@ def frombuffer(
             f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be "
             f"greater than actual buffer length ({length} bytes)"
         )
-    t = one_memory(np.frombuffer(data, np.uint8, count * size, offset).view(dtype.np))
+    watched = type(buffer) in BUFFERS
+    source = buffer if watched else data
+    del buffer, data  # or they would count as others who refer to it
+    t = one_memory(np.frombuffer(source, np.uint8, count * size, offset).view(dtype.np), watched)
     return t.requires_grad_() if requires_grad and _may_require(dtype) else t
 
 

@@ -212,8 +212,11 @@ def _lay_out(t: Tensor, array: np.ndarray) -> None:
             t._stride = stride
 
 
-def one_memory(array: np.ndarray) -> Tensor:
-    """The tensor of the same memory as a NumPy array. Raises as `from_numpy` does."""
+def one_memory(array: np.ndarray, watched: bool = True) -> Tensor:
+    """The tensor of the same memory as a NumPy array. Raises as `from_numpy` does.
+
+    Not ``watched``, others may write to the memory who do not refer to the array.
+    """
     dtype = numpy_dtype(array)
     if not array.dtype.isnative:
         raise ValueError(
@@ -232,7 +235,7 @@ def one_memory(array: np.ndarray) -> Tensor:
             "given numpy array strides not a multiple of the element byte size. Copy the numpy array to "
             "reallocate the memory."
         )
-    t = tensor_of(array, dtype)
+    t = tensor_of(array, dtype, watched)
     if state.inference:
         t._storage.version = Untracked((0,))
     return t

@@ -50,12 +50,15 @@ def unconverted(number: int) -> Iterable:
 
 
 class _Window:
-    """What NumPy makes an array of all bytes of a memory of; keeps who owns it."""
+    """What NumPy makes an array of all bytes of a memory of; keeps who owns it.
 
-    __slots__ = ("__array_interface__", "owner")
+    ``watched``: whether whoever can reach the memory refers to the owner, or to what that is a view of.
+    """
 
-    def __init__(self, address: int, nbytes: int, owner: Any) -> None:
-        self.owner = owner
+    __slots__ = ("__array_interface__", "owner", "watched")
+
+    def __init__(self, address: int, nbytes: int, owner: Any, watched: bool = True) -> None:
+        self.owner, self.watched = owner, watched
         self.__array_interface__ = {
             "version": 3, "data": (address, False), "shape": (nbytes,), "typestr": "|u1", "strides": None}
 
@@ -82,9 +85,12 @@ class Memory:
         self._buffer = PickleBuffer(data)
 
     @classmethod
-    def at(cls, address: int, nbytes: int, owner: Any) -> Memory:
-        """Bytes that belong to ``owner``, a NumPy array that others may know."""
-        window = _Window(address, nbytes, owner)
+    def at(cls, address: int, nbytes: int, owner: np.ndarray, watched: bool = True) -> Memory:
+        """Bytes that belong to ``owner``, which others may refer to.
+
+        Not ``watched``, others may reach them who do not refer to it, nor to what it is a view of.
+        """
+        window = _Window(address, nbytes, owner, watched)
         return cls(np.asarray(window), window)
 
     @classmethod
@@ -162,15 +168,23 @@ def aligned(array: np.ndarray) -> np.ndarray:
 def _solely_ours(window: _Window) -> bool:
     """Whether nobody but ``window`` refers to its owner, nor to what that is a view of."""
     array = window.owner
-    while sys.getrefcount(array) <= _OURS and not weakref.getweakrefcount(array):
+    while window.watched and sys.getrefcount(array) <= _OURS and not weakref.getweakrefcount(array):
         base = array.base
         if base is None:
             return array.flags.owndata
+        if type(base) is memoryview:  # by which NumPy looks at a buffer
+            buffer = base.obj
+            return (sys.getrefcount(base) <= _OURS and type(buffer) in BUFFERS
+                    and sys.getrefcount(buffer) <= _OURS)
         if type(base) is not np.ndarray:
             return False
         array = base
         del base
     return False
+
+
+#: Objects with Python's buffer protocol of which it can be told who refers to them.
+BUFFERS = bytes, bytearray
 
 
 # What refers to an array there: who holds it, the name, and the argument of the question.

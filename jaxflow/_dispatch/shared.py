@@ -53,12 +53,15 @@ def shown_of(base: HostValue, plan: ViewPlan) -> HostValue | None:
     return HostValue(aval, memory.shown(aval.shape, aval.dtype.np, plan.offset, plan.stride), memory)
 
 
-def tensor_of(array: np.ndarray, dtype: dtypes.dtype) -> Tensor:
-    """A tensor that is one memory with ``array``, whose strides lead from element to element."""
+def tensor_of(array: np.ndarray, dtype: dtypes.dtype, watched: bool = True) -> Tensor:
+    """A tensor that is one memory with ``array``, whose strides lead from element to element.
+
+    Not ``watched``, its storage stays host-shared whoever refers to the array: see `Memory.at`.
+    """
     shape, size = array.shape, array.itemsize
     stride = tuple([s // size for s in array.strides])
     span = 0 if 0 in shape else 1 + sum([(n - 1) * s for n, s in zip(shape, stride)])
-    memory = Memory.at(array.__array_interface__["data"][0], span * size, array)
+    memory = Memory.at(array.__array_interface__["data"][0], span * size, array, watched)
     if 0 in shape or is_non_overlapping_and_dense(shape, stride):
         t = _base_of(memory, shape, dtype, stride)
         if stride != contiguous_strides(shape):
