@@ -260,11 +260,11 @@ def _record(plan: Plan, args, values: list, outs: list) -> Node | None:
     needs = tuple(needs)
     if plan.keeps:  # NOTE [What backward keeps]
         inputs: list = [*values, *(outs[k] for k in plan.keeps)]
-        noted, held = (), plan.holds
+        noted, held = (), plan.held(needs)
     else:
         vjp = plan.vjps.get((needs, None)) or plan.vjp(needs)
         inputs = [None] * len(edges)
-        noted, held = vjp.noted, vjp.kept if plan.holds is None else plan.holds
+        noted, held = vjp.noted, vjp.held
     saves = plan.saves
     guards: Any = None
     if saves == "input" or saves == "both":  # noqa: PLR1714 - quicker than building a tuple

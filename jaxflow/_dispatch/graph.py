@@ -171,7 +171,7 @@ class Node:
         if self._guards or plan.saves == "own":
             return True
         vjp = plan.vjps.get((self._needs, None))
-        return vjp is not None and bool(vjp.kept)
+        return vjp is not None and bool(vjp.held)
 
     def _release(self) -> None:
         """Forget what was kept; a second pass is refused if there was anything (NOTE [Freed graphs])."""

@@ -126,9 +126,8 @@ def _result(op: Op, args: tuple, static: tuple) -> Tensor | Value:
         return values_of(op, args, static, target._aval)[0]
     result = apply(op, args, static, target._aval)
     node = result._grad_fn
-    if node is not None and node._guards and node._guards.__class__ is not Packed and (
-        node._inputs[0] is not None if node._plan.holds is None else 0 in node._plan.holds
-    ):
+    if node is not None and node._guards and node._guards.__class__ is not Packed and 0 in node._plan.held(
+            node._needs):
         # The node keeps the old Value of the target; this very write does not invalidate it.
         if node._guards[0][0] is version_cell(target):
             node._guards = node._guards[1:]

@@ -323,7 +323,8 @@ def op(
         differentiable: ``False`` for ops whose results never require grad; of several results, one bool each.
         saves: what PyTorch keeps for backward: ``"input"`` (default) the inputs that our formula reads,
             ``"result"``, ``"both"``, ``"own"`` (only what it made itself, which nobody overwrites) or
-            ``"none"``. Where our formula reads others, a tuple of their names, ``"result"`` among them.
+            ``"none"``. Where our formula reads others, a tuple of their names, ``"result"`` among them; what
+            only some of the gradients are computed from says so (``"tensor1 for tensor2"``).
             Where it depends on the call, a function of the dynamic arguments' kinds (of their dtypes alone:
             a family of plans shares the answer) and the static arguments. The version check and what a
             freed graph refuses depend on it, nothing else.
@@ -372,7 +373,8 @@ def op(
         op_name = name or fn.__name__
         if op_name in OPS:
             raise ValueError(f"op {op_name!r} is declared twice")
-        if isinstance(saves, tuple) and not {"result", *inspect.signature(fn).parameters} >= {*saves}:
+        if isinstance(saves, tuple) and not {"result", "for", *inspect.signature(fn).parameters} >= {
+                *" ".join(saves).split()}:
             raise ValueError(f"op {op_name!r} has no operands {saves!r} to save")
         record = Op(
             fn,

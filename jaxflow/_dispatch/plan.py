@@ -47,7 +47,8 @@ class Plan:
             bits of a number; None where that is any of them. See NOTE [Constant gradients].
         arrays: how many of the inputs are arrays.
         faces: the inputs that a node's ``next_functions`` lists.
-        holds: the inputs that PyTorch's node holds; None for those that the backward reads.
+        holds: a row for each input that PyTorch's node holds: its number, and those of the inputs for whose
+            gradients alone it does (none: for any); None for the inputs that the backward reads.
         keeps: the results that the backward takes after the inputs, see NOTE [What backward keeps].
         twice: whether its gradient has a gradient; None where its jaxpr tells.
         batched: its plans for batched inputs, see NOTE [Batched values].
@@ -73,7 +74,7 @@ class Plan:
                  "twice", "untraced", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable | None, kinds: Sequence, out_avals: Sequence[Aval], *,
-                 device, grad_name: str, saves: str = "input", holds: tuple[int, ...] | None = None,
+                 device, grad_name: str, saves: str = "input", holds: tuple[tuple[int, tuple[int, ...]], ...] | None = None,
                  differentiable: bool | Sequence[bool] = True,
                  preserve: bool = False, recomputes: bool | tuple = False, returns: Any = None,
                  single: bool = True, faces: tuple[int, ...] | None = None, twice: bool | None = None,
@@ -170,8 +171,19 @@ class Plan:
                     from .vjp import build_vjp  # which stands above
 
                     found = build_vjp(self, needs, defined or self.diff_outputs)
+                if self.holds is not None:
+                    found.held = self._declared(needs)
                 self.vjps[key] = found
         return found
+
+    def held(self, needs: tuple[bool, ...]) -> tuple[int, ...]:
+        """Which inputs PyTorch's node holds where the gradients marked in ``needs`` are wanted."""
+        if self.keeps:  # its backward is traced late: NOTE [What backward keeps]
+            return self._declared(needs)
+        return (self.vjps.get((needs, None)) or self.vjp(needs)).held
+
+    def _declared(self, needs: tuple[bool, ...]) -> tuple[int, ...]:
+        return tuple([i for i, only in self.holds or () if not only or any([needs[k] for k in only])])
 
 
 def traced_jaxpr(plan: Plan) -> ClosedJaxpr:
@@ -195,14 +207,15 @@ class Vjp:
     returns one gradient for each input listed in ``wanted``. A node holds what is ``noted``: what is kept,
     and all plain numbers, which it can show. ``reads`` are for each gradient the bits of what it is made of:
     of the inputs and kept results, then of the cotangents; ``silent`` are for each the numbers of those that
-    ``plan`` does not take. See NOTE [Constant gradients].
+    ``plan`` does not take. See NOTE [Constant gradients]. ``held`` are the inputs that may not be overwritten
+    before it runs: those that PyTorch's node holds, which is what is kept if nothing else is declared.
     """
 
-    __slots__ = ("defined", "kept", "noted", "plan", "reads", "silent", "wanted")
+    __slots__ = ("defined", "held", "kept", "noted", "plan", "reads", "silent", "wanted")
 
     def __init__(self, plan: Plan, kept, wanted, defined, noted, reads=(), silent=()) -> None:
         self.plan, self.kept, self.wanted, self.defined = plan, kept, wanted, defined
-        self.noted, self.reads, self.silent = noted, reads, silent
+        self.noted, self.reads, self.silent, self.held = noted, reads, silent, kept
 
     def of(self, plan: Plan) -> Vjp:
         """This, as a backward of ``plan``; noted where the interpreter looks for it."""

@@ -147,15 +147,20 @@ def _grad_name(op: Op, numbers: tuple[bool, ...], static: tuple) -> str:
     return op.grad_name(numbers, **op.named(static))
 
 
-def _saves(op: Op, kinds: tuple, static: tuple, layout: list,
-           present: list) -> tuple[str, tuple[int, ...] | None]:
+def _saves(op: Op, kinds: tuple, static: tuple, layout: list, present: list) -> tuple[str, tuple | None]:
     """What the plan ``saves`` and ``holds``."""
     saves = op.saves
     if callable(saves):
         saves = saves(kinds, **op.named(static))
     if isinstance(saves, str):
         return saves, None
-    return "both" if "result" in saves else "input", _named(saves, layout, present)
+    rows = []
+    for entry in saves:
+        name, *only = entry.replace(" for ", " ").split()
+        wanted = _named(only, layout, present)
+        if wanted or not only:
+            rows += [(i, wanted) for i in _named((name,), layout, present)]
+    return "both" if "result" in saves else "input", tuple(sorted(rows))
 
 
 def _late(op: Op, layout: list, present: list) -> bool | tuple[int, ...]:

@@ -199,8 +199,7 @@ def pack_node(node: Node, args, values: list) -> None:
     hooks, plan = state.saving, node._plan
     names = SAVED_NAMES.get(type(node).__name__)
     present = [a for a in args if a is not None]
-    held = plan.vjp(node._needs).kept if plan.holds is None else plan.holds
-    held = [i for i in held if isinstance(present[i], Tensor)]
+    held = [i for i in plan.held(node._needs) if isinstance(present[i], Tensor)]
     guards = dict(zip(held, node._guards or ()))
     wanted = sorted((name_of(plan, i), i) for i in held) if plan.saves in ("input", "both") else []
     if names is not None and any(names.get(name) for name, _ in wanted):

@@ -200,8 +200,7 @@ refusals: dict[str, Callable[[Node], None]] = {}
 
 
 def _held(node: Node) -> tuple[int, ...]:
-    plan = node._plan
-    return plan.vjp(node._needs).kept if plan.holds is None else plan.holds
+    return node._plan.held(node._needs)
 
 
 def _wrapped(plan: Plan, x: Any) -> Tensor:

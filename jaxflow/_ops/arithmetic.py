@@ -124,7 +124,7 @@ def _div_name(numbers, rounding_mode):
 
 
 def _div_saves(kinds, rounding_mode):
-    return "input" if rounding_mode is None else ("input", "other")
+    return "input" if rounding_mode is None else ("input for other", "other")
 
 
 @op(promote=_div_kind, operators="__truediv__ __itruediv__", aliases=("divide",),
@@ -287,7 +287,8 @@ def pow(input, exponent, /):
     return _power(input, exponent)
 
 
-@op(promote="int_to_float", name="_ldexp", variants="", grad_name="LdexpBackward0", saves=("other", "result"))
+@op(promote="int_to_float", name="_ldexp", variants="", grad_name="LdexpBackward0",
+    saves=("other for input", "result"))
 def ldexp(input, other, /, *, exact):
     """``input * 2 ** other``; ``exact``, of exponents that are integers, overflows only with the result."""
     if not exact or is_complex(input):
@@ -521,7 +522,7 @@ def _no_integer_quotient(input, tensor1, tensor2):
         )
 
 
-@op(promote="default", check=_no_integer_quotient, saves=("tensor1", "tensor2"))
+@op(promote="default", check=_no_integer_quotient, saves=("tensor1 for tensor2", "tensor2"))
 def addcdiv(input, tensor1, tensor2, /, *, value: Scalar = 1):
     """``input + value * tensor1 / tensor2``; ``tensor1`` and ``tensor2`` must not both be integer."""
     return input + _times_value(tensor1, value) / tensor2

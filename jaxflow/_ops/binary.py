@@ -51,7 +51,7 @@ def _hypot(x, y):
     return jnp.hypot(x, y)
 
 
-@op(promote="default", saves="both")
+@op(promote="default", saves=("input for input", "other for other", "result"))
 def hypot(input, other, /):
     """``sqrt(input ** 2 + other ** 2)`` without overflow on the way."""
     refuse("hypot_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -64,7 +64,7 @@ def _copysign(x, y):
 
 
 @op(promote="int_to_float", grad_name=numbered("Copysign", 1, 0), numbers="other",
-    saves=("input", "result"))
+    saves=("input for input", "result"))
 def copysign(input, other, /):
     """The magnitude of ``input`` with the sign of ``other``."""
     refuse("copysign_cpu", input, COMPLEX)
@@ -236,14 +236,14 @@ def _parts(first, second):
 _OUT = "Expected object of scalar type {result} but got scalar type {out} for argument 'out'"
 
 
-@op(broadcast=True, variants="function out", out=_OUT, saves=("real", "imag"))
+@op(broadcast=True, variants="function out", out=_OUT, saves=("real for real", "imag for imag"))
 def complex(real, imag, /):
     """The complex number of two real parts of one dtype, float32 or float64."""
     _parts(real, imag)
     return jax.lax.complex(real, imag)
 
 
-@op(broadcast=True, variants="function out", out=_OUT, saves="own")
+@op(broadcast=True, variants="function out", out=_OUT, saves="result")
 def polar(abs, angle, /):
     """The complex number of an absolute value and an angle, float32 or float64."""
     if abs.dtype == angle.dtype == np.float16:
