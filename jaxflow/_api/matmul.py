@@ -240,7 +240,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
         for t in tensors[1:]:
             result = matmul(result, t)
     else:
-        result = apply(OPS["_einsum"], tuple(tensors), (",".join(terms) + "->" + keep, "auto"))
+        result = apply(OPS["_einsum"], tuple(tensors), (",".join(terms) + "->" + keep, "chain"))
     result = result.view(result._aval.shape)  # in PyTorch without the dimensions that vectors got
     rule = Out("multi_dot(): expected out tensor to have dtype {result_c} but got {out_c}")
     return given_out("multi_dot", out, result, tuple(tensors), rule=rule)

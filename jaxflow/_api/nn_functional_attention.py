@@ -73,10 +73,10 @@ def scaled_dot_product_attention(
                 (query, key, value, attn_mask, keep, 1.0 / keep, *draw(None)), static
             ), value)
         noise = noise_of(scores, query, dropout_p) if dropout_p < 1 else query.new_zeros(())
-    out = apply(OPS["_scaled_dot_product_attention"], (query, key, value, attn_mask, noise), static)
-    if out._grad_fn is None or (not dropout_p and _fused(query, key, value, attn_mask, enable_gqa)):
-        return out
-    return _released(out, value)
+    operands = query, key, value, attn_mask, noise
+    if not dropout_p and _fused(query, key, value, attn_mask, enable_gqa):
+        return apply(OPS["_scaled_dot_product_attention"], operands, static)
+    return _released(apply(OPS["_scaled_dot_product_attention_composed"], operands, static), value)
 
 
 def _fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, gqa: bool) -> bool:
@@ -91,7 +91,7 @@ def _fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, gqa: 
 
 
 def _released(out: Tensor, value: Tensor) -> Tensor:
-    """Else query and key are scaled and the mask is turned into numbers before; the value may be held."""
+    """Else the value is held unless it has to be repeated or laid out before."""
     whole = value._stride is None and value._aval.shape[:-2] == out._aval.shape[:-2]
     return hold_only(out, value if whole else None)
 

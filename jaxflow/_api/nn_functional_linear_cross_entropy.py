@@ -7,6 +7,7 @@ from typing import Any
 from jaxflow._core.dtype import bfloat16, float16
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.holding import hold_also
 
 from .matmul import linear
 from .nn_functional_loss_classes import cross_entropy
@@ -59,8 +60,10 @@ def linear_cross_entropy(
     """
     _check(input, linear_weight, target, linear_bias, ignore_index)
     dtype, shape = input.dtype, linear_weight.shape[:-1]
-    if options is not None and reduction != "none" and not label_smoothing and len(shape) == 1 and (
-            not target.is_floating_point()):
+    chunked = options is not None and not label_smoothing and len(shape) == 1 and (
+        not target.is_floating_point())
+    given = (input, linear_weight, target, linear_bias, weight) if chunked and reduction == "none" else ()
+    if chunked and reduction != "none":
         # PyTorch computes the gradients at once: what is given may be overwritten before backward.
         input, linear_weight, target, linear_bias, weight = (
             None if x is None else x.clone() for x in (input, linear_weight, target, linear_bias, weight)
@@ -78,4 +81,4 @@ def linear_cross_entropy(
         logits = logits.reshape(-1, *shape)
     loss = cross_entropy(logits, target, weight=weight, reduction=reduction, label_smoothing=label_smoothing,
                          ignore_index=-100 if ignore_index is None else ignore_index)
-    return loss.to(dtype)
+    return hold_also(loss.to(dtype), *given)

@@ -162,7 +162,7 @@ def embedding_bag(
         )
     index = input.reshape(-1)
     factors = per_sample_weights is not None and per_sample_weights.requires_grad
-    saved = offsets, weight if factors else None  # by PyTorch's node
+    saved = input, offsets, *((weight, per_sample_weights) if factors else ())  # by PyTorch's node
     rows = _rows(index, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, RuntimeError,
                  "An index of input takes value {index} which is not in the valid range [0, {size})")
     counts_for = None if padding_idx is None else index != _row(padding_idx, weight.shape[0])

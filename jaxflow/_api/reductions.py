@@ -192,6 +192,8 @@ def _quantile(name: str, skipping: str):
             bool(((q < 0) | (q > 1)).any())
         ):
             raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+        if interpolation != "linear":
+            q = q.detach()  # between two elements nothing depends on it
         static = (freeze(dim), bool(keepdim or keepdims), interpolation)
         return given_out(name, out, apply(OPS[name], (input, q), static))
 

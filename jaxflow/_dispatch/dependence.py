@@ -74,6 +74,46 @@ def dependence(jaxpr: Any, of: Sequence[int] | None = None) -> list[int]:
     return [read(v) for v in jaxpr.outvars]
 
 
+#: Operations whose result is, in PyTorch, a view of their first operand.
+_VIEWS = frozenset("""
+    broadcast_in_dim conj expand_dims imag real reshape slice squeeze transpose
+""".split())
+
+
+def read_by_steps(jaxpr: Any, kept: Sequence[int]) -> tuple[int, ...]:
+    """The ``kept`` inputs that equations read which have to do with a cotangent, themselves or as views.
+
+    Of an operation that PyTorch composes of others, each of these holds what its own derivative reads: where
+    that is a product of operands, it holds the product, and nobody minds if they are overwritten.
+    """
+    count, found = len(kept), set()
+    given = [(frozenset((number,)), False) for number in kept]
+    _follow(jaxpr, [*given, *[(frozenset(), True)] * (len(jaxpr.invars) - count)], found)
+    return tuple(sorted(found))
+
+
+def _follow(jaxpr: Any, given: Sequence[tuple], found: set[int]) -> list[tuple]:
+    """Add to ``found``; what the results are: (inputs that they show, whether a cotangent is in them)."""
+    nothing: tuple = (frozenset(), False)
+    known = dict(zip(jaxpr.invars, given, strict=True))
+
+    def read(v: Any) -> tuple:
+        return known.get(v, nothing) if isinstance(v, Var) else nothing
+
+    for eqn in jaxpr.eqns:
+        operands = [read(v) for v in eqn.invars]
+        inner = _called(eqn)
+        if inner is not None and len(inner.invars) == len(operands):
+            results = _follow(inner, operands, found)
+        elif any(varies for _, varies in operands):
+            found.update(*(shown for shown, _ in operands))
+            results = [(frozenset(), True)] * len(eqn.outvars)
+        else:
+            results = [operands[0] if eqn.primitive.name in _VIEWS else nothing] * len(eqn.outvars)
+        known.update(zip(eqn.outvars, results, strict=True))
+    return [read(v) for v in jaxpr.outvars]
+
+
 def _called(eqn: Any) -> Any:
     """The jaxpr of an equation that only calls a function."""
     if eqn.primitive.name in ("scan", "while", "cond"):

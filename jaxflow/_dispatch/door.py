@@ -233,9 +233,9 @@ def _guard_results(node: Node, tensors: list) -> None:
     if guards.__class__ is Packed:
         return
     plan = node._plan
-    done = any(g[3] is RESULT for g in guards)  # the first one, by `_guard_result`
+    done = plan.diff_outputs.index(True) if any(g[3] is RESULT for g in guards) else -1  # by `_guard_result`
     for k in plan.held_results:
-        if k or not done:
+        if k != done:
             number = k if plan.diff_outputs[k] else None
             guards = [*guards, (tensors[k]._storage.version, 0, tensors[k]._aval, HeldResult(number), None)]
     node._guards = guards

@@ -107,7 +107,9 @@ class Template:
             return function_of(closed or template.jaxpr_of(numbers), late_inputs(plan, vjp.kept))
 
         copy = template.member(numbers, kinds, tuple(plan.kinds[i] for i in vjp.wanted), function)
-        return Vjp(copy, vjp.kept, vjp.wanted, vjp.defined, vjp.noted, vjp.reads, vjp.silent).of(plan)
+        found = Vjp(copy, vjp.kept, vjp.wanted, vjp.defined, vjp.noted, vjp.reads, vjp.silent)
+        found.held = vjp.held
+        return found.of(plan)
 
     def _symbolic_vjp(self, needs: tuple, defined: tuple | None) -> tuple[Vjp, Template] | None:
         vjp = attempt(self.scope, lambda: self.plan.vjp(needs, defined))

@@ -322,7 +322,8 @@ def op(
             require grad.
         differentiable: ``False`` for ops whose results never require grad; of several results, one bool each.
         saves: what PyTorch keeps for backward: ``"input"`` (default) the inputs that our formula reads,
-            ``"result"``, ``"both"``, ``"own"`` (only what it made itself, which nobody overwrites) or
+            ``"steps"`` (those of them that a composition of PyTorch's operations holds), ``"result"``, ``"both"``,
+            ``"own"`` (only what it made itself, which nobody overwrites) or
             ``"none"``. Where our formula reads others, a tuple of their names, ``"result"`` among them; what
             only some of the gradients are computed from says so (``"tensor1 for tensor2"``).
             Where it depends on the call, a function of the dynamic arguments' kinds (of their dtypes alone:
@@ -365,7 +366,7 @@ def op(
     """
     if not callable(promote) and promote not in PROMOTE_KINDS:
         raise ValueError(f"unknown promotion kind {promote!r}")
-    if isinstance(saves, str) and saves not in ("input", "result", "both", "own", "none"):
+    if isinstance(saves, str) and saves not in ("input", "steps", "result", "both", "own", "none"):
         raise ValueError(f"unknown saves {saves!r}")
     pointwise = promote is not None if broadcast is None else broadcast
 

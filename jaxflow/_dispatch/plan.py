@@ -49,6 +49,7 @@ class Plan:
         faces: the inputs that a node's ``next_functions`` lists.
         holds: a row for each input that PyTorch's node holds: its number, and those of the inputs for whose
             gradients alone it does (none: for any); None for the inputs that the backward reads.
+        stepwise: the inputs that it holds are those that a composition of PyTorch's operations would.
         keeps: the results that the backward takes after the inputs, see NOTE [What backward keeps].
         twice: whether its gradient has a gradient; None where its jaxpr tells.
         batched: its plans for batched inputs, see NOTE [Batched values].
@@ -71,7 +72,7 @@ class Plan:
                  "differentiable", "faces", "fn", "grad_name", "held_results", "holds", "host", "jaxpr",
                  "jitted", "keeps", "kinds", "laid", "line", "make_fn", "member", "name", "node", "origin",
                  "out_avals", "preserve", "quick", "recomputes", "rent", "returns", "saves", "single",
-                 "twice", "untraced", "view", "vjps")
+                 "stepwise", "twice", "untraced", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable | None, kinds: Sequence, out_avals: Sequence[Aval], *,
                  device, grad_name: str, saves: str = "input", holds: tuple[tuple[int, tuple[int, ...]], ...] | None = None,
@@ -113,6 +114,7 @@ class Plan:
         self.arity = max((i + 1 for i, d in enumerate(self.diff_outputs) if d), default=1)
         self.held_results: tuple[int, ...] = ()
         self.keeps: tuple[int, ...] = ()
+        self.stepwise = False
         self.origin: tuple | None = None
         self.view: tuple | None = None
         self.member: tuple | None = None
@@ -197,7 +199,7 @@ def traced_jaxpr(plan: Plan) -> ClosedJaxpr:
 # What a plan has in common with those of the same operation in other sizes.
 _COPIED = ("arity", "arrays", "depends", "device", "diff_outputs", "differentiable", "faces", "grad_name",
            "held_results", "holds", "keeps", "name", "node", "preserve", "recomputes", "returns", "saves",
-           "single", "twice")
+           "single", "stepwise", "twice")
 
 
 class Vjp:

@@ -59,6 +59,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
         # Where numbers change the node's name they are no operands that were wrapped as tensors.
         wrapped = own == _grad_name(op, (False,) * len(numbers), static)
         saves, holds = _saves(op, kinds, static, layout, present)
+        stepwise, saves = saves == "steps", "input" if saves == "steps" else saves
         if grad_name is not own and "result" in SAVED_NAMES.get(grad_name, ()):
             saves, holds = "result", None
         one = told is not None or single[0]
@@ -73,7 +74,7 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
                     single=one and not columns and not always, traced=traced,
                     faces=_faces(op, kinds, layout, present, wrapped))
         plan.origin = (op, static, layout, present)
-        plan.keeps = op.keeps
+        plan.keeps, plan.stepwise = op.keeps, stepwise
         if op.underived is not None:
             plan.node = maker(plan.node, op.underived, into is not None)
         if not op.complex_grad and into is None and out_avals[0].dtype.category == COMPLEX:

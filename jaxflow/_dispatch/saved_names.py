@@ -43,6 +43,7 @@ dim self_sym_sizes: Squeeze~1 Squeeze~2 Squeeze~4 Squeeze~5
 dim0 dim1: Transpose~0 Transpose~1
 dims k: Rot90~0
 dims shifts: Roll~0
+eigenvalues* eigenvectors*: LinalgEig~0 LinalgEigh~0
 eps self*: Logit~0
 exponent self*: Pow~0
 imag* real*: Complex~0
@@ -77,8 +78,10 @@ self* threshold: Threshold~0 Threshold~1
 self* vec*: Mv~0
 self* weight*: PreluKernel~0
 self_sym_numel self_sym_sizes: Mean~0
+LU* pivot pivots*: LinalgLuFactorEx~0
 Q* R* mode: LinalgQr~0
 accumulate index* source*: Put~0
+b* self* solution*: LinalgLstsq~0
 beta self* threshold: Softplus~0
 dim index self_sym_sizes: Select~0
 dim index* self_sym_sizes: IndexSelect~0
@@ -94,6 +97,7 @@ dim1 dim2 offset: DiagEmbed~0 DiagonalScatter~0
 end* self* weight*: Lerp~1
 exponent* result* self: Pow~2
 exponent* result* self*: Pow~1
+kernel_size output_size result1* self*: FractionalMaxPool2D~0 FractionalMaxPool3D~0
 max min self*: Clamp~1
 max* min* self*: Clamp~0
 max_val min_val self*: Hardtanh~0
@@ -102,6 +106,7 @@ other* rounding_mode self*: Div~2
 reduction self* target*: MseLoss~0 SoftMarginLoss~0
 size storage_offset stride: AsStrided~0 AsStrided~1
 tensor1* tensor2* value: Addcdiv~0 Addcmul~0
+L* P* U* pivot: LinalgLu~0
 alpha batch1* batch2* beta: Baddbmm~0
 alpha beta mat* vec*: Addmv~0
 alpha beta vec1* vec2*: Addr~0
@@ -132,6 +137,7 @@ dim end self_sym_sizes start step: Slice~0
 dim keepdim max* min* self*: Aminmax~0
 dim keepdim ord result* self*: LinalgVectorNorm~0
 indices* padding_idx scale_grad_by_freq sparse weight_sym_argsize_0: Embedding~0
+input2* input3* left result* self* transpose: Ormqr~0
 lower noise* result* training upper: RreluWithNoise~1
 lower noise* self* training upper: RreluWithNoise~0
 pos_weight* reduction self* target* weight*: BinaryCrossEntropyWithLogits~0
@@ -139,6 +145,7 @@ bias* input* normalized_shape result1* result2* weight*: NativeLayerNorm~0
 dilation kernel_size padding self_sym_argsize_minus_1 self_sym_argsize_minus_2 stride: Im2Col~0
 ignore_index reduction self* target* total_weight* weight*: NllLoss2D~0 NllLoss~0
 margin p reduction self* target* weight*: MultiMarginLoss~0
+axis data* initial lengths* offsets* reduce result*: SegmentReduce~0
 mat2* mat2_sym_sizes self* self_sym_sizes: Mm~0
 alpha batch1* batch1_sym_argsize_0 batch1_sym_argsize_1 batch2* batch2_sym_argsize_2 beta: Addbmm~0
 ceil_mode count_include_pad divisor_override kernel_size padding self* stride: AvgPool2D~0 AvgPool3D~0

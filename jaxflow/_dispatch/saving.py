@@ -279,7 +279,8 @@ def our_name(name: str, shown: dict) -> str:
 
 _OTHER_NAMES = {
     "kernel_size": "kernel", "source": "src", "key": "key_", "attn_mask": "mask", "group": "num_groups",
-    "delta": "parameter", "beta": "parameter",
+    "delta": "parameter", "beta": "parameter", "output_size": "out", "input2": "tau", "input3": "other",
+    "b": "B",
 }
 
 

@@ -32,7 +32,7 @@ from jax.interpreters import partial_eval
 from jaxflow._core.aval import Aval
 from jaxflow._ops._xla import held_back
 
-from .dependence import among, reads_of, vjp_of_some_elements
+from .dependence import among, read_by_steps, reads_of, vjp_of_some_elements
 from .evaluate import evaluate
 from .plan import Plan, Vjp, struct_of
 
@@ -124,6 +124,8 @@ def finish_vjp(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, w
     vjp_plan.depends = tuple(depends)
     numbers = {i for i, kind in enumerate(plan.kinds) if not isinstance(kind, Aval)}
     found = Vjp(vjp_plan, kept, wanted, with_ct, tuple(sorted({*kept, *numbers})), tuple(reads), silent)
+    if plan.stepwise:
+        found.held = read_by_steps(closed.jaxpr, kept)
     return found.of(plan)
 
 

@@ -80,7 +80,8 @@ def _of_one_dtype(input, weight):
 
 
 @op(promote="no_opmath", broadcast=False, variants="function method", check=_of_one_dtype,
-    aliases=("nn.functional.prelu",), grad_name="PreluKernelBackward0", layout="like")
+    aliases=("nn.functional.prelu",), grad_name="PreluKernelBackward0", layout="like",
+    saves=("input", "weight"))
 def prelu(input, weight, /):
     """Each element, times the weight of its channel (dimension 1) where it is not positive."""
     if weight.size != 1:

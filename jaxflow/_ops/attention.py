@@ -22,16 +22,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import Scalar, op
+from jaxflow._dispatch.op import Scalar, op, overload
 
 from .dropout import dropped_at
 
 _LONG = 256  # queries; with fewer, the scores of all at once are quicker
 _PARTS = 4  # of causal attention
+_NODE = "ScaledDotProductFlashAttentionForCpuBackward0"
+# Where PyTorch composes it, query and key are scaled before, and the mask is turned into numbers.
+_OF_PRODUCT = ("value for query key_ mask",)
 
 
 @op(name="_scaled_dot_product_attention", variants="", differentiable=True, recomputes=True,
-    grad_name="ScaledDotProductFlashAttentionForCpuBackward0")
+    grad_name=_NODE, saves=("query", "key_", "value", "mask", "result"))
 def attention(query, key_, value, mask=None, noise=None, /, *, is_causal, scale, enable_gqa):
     """``softmax(query @ key.T * scale + mask) @ value``, the scores in at least float32.
 
@@ -47,8 +50,11 @@ def attention(query, key_, value, mask=None, noise=None, /, *, is_causal, scale,
     return _in_blocks(rows, query, mask, noise, key_.shape[-2], is_causal)
 
 
+overload(attention, "_scaled_dot_product_attention_composed", _NODE, saves=_OF_PRODUCT)
+
+
 @op(name="_scaled_dot_product_attention_dropped", variants="", random=True, recomputes=True,
-    grad_name="ScaledDotProductFlashAttentionForCpuBackward0")
+    grad_name=_NODE, saves=_OF_PRODUCT)
 def attention_dropped(query, key_, value, mask=None, /, *, keep: Scalar, factor: Scalar,
                       is_causal, scale, enable_gqa, key):
     """`attention` in blocks with dropout: each block draws its part of the noise, twice if need be.

@@ -361,7 +361,7 @@ def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=()
 
 CONVOLUTION = op(
     name="_convolution", variants="", grad_name="ConvolutionBackward0", recomputes=("weight",),
-    layout="kernels",
+    layout="kernels", saves=("input", "weight"),
 )(_convolution)
 # PyTorch composes a complex convolution of real ones.
 COMPLEX_CONVOLUTION = op(
@@ -389,7 +389,7 @@ _AXES = {1: ("width",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 
 
 @op(name="_convolution_transposed", variants="", grad_name="ConvolutionBackward0", recomputes=("weight",),
-    layout="kernels")
+    layout="kernels", saves=("input", "weight"))
 def convolution_transposed(
     input, weight, bias=None, /, stride=(), padding=(), output_padding=(), groups=1, dilation=()
 ):

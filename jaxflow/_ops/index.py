@@ -105,10 +105,9 @@ def _fitted(mask, values):
 
 
 @op(name="_unsafe_masked_index_put_accumulate", variants="",
-    grad_name="UnsafeMaskedIndexPutAccumulateBackward0", layout="like")
-def unsafe_masked_index_put_accumulate(*tensors):
-    """The first tensor with the third added at the indices after it, where the second, a mask, is true."""
-    input, mask, values, *indices = tensors
+    grad_name="UnsafeMaskedIndexPutAccumulateBackward0", layout="like", saves=("mask for values", "indices"))
+def unsafe_masked_index_put_accumulate(input, mask, values, /, *indices):
+    """``input`` with ``values`` added at the indices, where ``mask`` is true."""
     if input.size == 0:
         return input
     at = _clamped(input, mask, indices)

@@ -170,7 +170,7 @@ def eigh(A, /, UPLO="L"):
     return _eigh(A, UPLO.upper() == "L")
 
 
-@op(namespace="linalg", variants="function out", grad_name="LinalgEighBackward0", saves="own",
+@op(namespace="linalg", variants="function out", grad_name="LinalgEighBackward0", saves="result",
     out=EXACT, guard=_GUARD)
 def eigvalsh(A, /, UPLO="L"):
     """The eigenvalues ``(..., n)`` of Hermitian matrices, rising; real. One triangle is read: see `eigh`."""

@@ -63,7 +63,8 @@ def _solution_rule(primals, tangents):
     return (X, S, kept), (moved, jnp.zeros_like(S), np.zeros(kept.shape, jax.dtypes.float0))
 
 
-@op(name="_linalg_lstsq", variants="", grad_name="LinalgLstsqBackward0", saves=("A", "B"),
+@op(name="_linalg_lstsq", variants="", grad_name="LinalgLstsqBackward0", saves=("A", "B", "result"),
+    returns=("solution", "residuals", "rank", "singular_values"),
     differentiable=(True, True, False, False))
 def linalg_lstsq(A, B, /, rcond, residuals):
     """Solutions of least norm, sums of squared residuals (if asked for, else empty), ranks, singular values.

@@ -198,6 +198,7 @@ def _check_factorable(name: str, A, pivot: bool) -> None:
 
 
 @op(name="_linalg_lu_factor_ex", variants="", grad_name="LinalgLuFactorExBackward0", saves="result",
+    returns=("LU", "pivots", "info", "order"),
     differentiable=(True, False, False, False), keeps=(0, 3), columns=(0,))
 def linalg_lu_factor_ex(A, /, pivot=True):
     """L (below the diagonal) and U in one matrix, the exchanged rows from 1, first zero pivots, order."""
@@ -220,7 +221,7 @@ def _permutation(order, dtype):
     return (rows[:, None] == order[..., None, :]).astype(dtype)
 
 
-@op(name="_linalg_lu", variants="", grad_name="LinalgLuBackward0", saves="result",
+@op(name="_linalg_lu", variants="", grad_name="LinalgLuBackward0", saves="result", returns=("P", "L", "U"),
     differentiable=(False, True, True))
 def linalg_lu(A, /, pivot=True):
     """``A = P L U``: a permutation, a unit lower and an upper triangular matrix; ``A`` of any shape."""

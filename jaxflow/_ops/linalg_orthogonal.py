@@ -173,7 +173,7 @@ def _check_factors(name, input, tau):
         )
 
 
-@op(saves="both", columns=(0,),
+@op(saves=("input", "tau", "other", "result"), columns=(0,),
     out=Out("torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
             "result has dtype {out}", rows=True))
 def ormqr(input, tau, other, /, left=True, transpose=False):

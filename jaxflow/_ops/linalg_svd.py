@@ -159,7 +159,7 @@ def _pseudoinverse_jvp(hermitian, primals, tangents):
     return p, across + along - product(p, da, p)
 
 
-@op(variants="", grad_name="LinalgPinvBackward0", saves="both")
+@op(variants="", grad_name="LinalgPinvBackward0", saves=("A", "result"))
 def _pinv(A, atol, rtol, /, *, hermitian):
     """The pseudoinverse ``(..., n, m)`` of matrices ``(..., m, n)``: the inverse of what is not zero in them.
 

@@ -105,7 +105,8 @@ def _log_above(x):
     return jnp.maximum(jnp.log(x), -100)
 
 
-@op(name="_binary_cross_entropy", variants="", grad_name="BinaryCrossEntropyBackward0", layout="like")
+@op(name="_binary_cross_entropy", variants="", grad_name="BinaryCrossEntropyBackward0", layout="like",
+    saves=("input", "target", "weight"))
 def binary_cross_entropy(input, target, weight=None, /, *, reduction):
     """``-(t log x + (1 - t) log(1 - x))`` with the logarithms held above -100."""
     for other in (target, weight):
@@ -132,7 +133,8 @@ def _check_weight(shape, expected) -> None:
 
 
 @op(name="_binary_cross_entropy_with_logits", variants="",
-    grad_name="BinaryCrossEntropyWithLogitsBackward0", layout=one_less_target)
+    grad_name="BinaryCrossEntropyWithLogitsBackward0", layout=one_less_target,
+    saves=("input", "target", "weight", "pos_weight"))
 def binary_cross_entropy_with_logits(
     input, target, weight=None, pos_weight=None, /, *, reduction
 ):

@@ -227,8 +227,13 @@ def cross_entropy_smoothed(
     return as_dtype((1 - label_smoothing) * loss + label_smoothing / classes * smooth, input.dtype)
 
 
+def _probabilities_saves(kinds, reduction, label_smoothing):
+    """The target as factor of the log-softmax, but not one that was smoothed before."""
+    return ("weight",) if label_smoothing else ("target for input", "weight")
+
+
 @op(promote="no_opmath", broadcast=False, name="_cross_entropy_of_probabilities", variants="",
-    grad_name=by_reduction("NegBackward0", "DivBackward1", "NegBackward0"), saves=_BESIDE_INPUT)
+    grad_name=by_reduction("NegBackward0", "DivBackward1", "NegBackward0"), saves=_probabilities_saves)
 def cross_entropy_of_probabilities(
     input, target, weight=None, /, *, reduction, label_smoothing
 ):

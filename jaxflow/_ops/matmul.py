@@ -515,14 +515,55 @@ def _einsum_name(numbers, equation, order="auto"):
     return "ViewBackward0" if contracts else "MulBackward0"
 
 
-@op(name="_einsum", variants="", grad_name=_einsum_name)
+@op(name="_einsum", variants="", grad_name=_einsum_name, saves="steps")
 def einsum(*operands, equation, order="auto"):
-    """Sum of products written in index notation; opt_einsum finds the order by a strategy, or it is given."""
+    """Sum of products written in index notation; opt_einsum finds the order by a strategy, or it is given.
+
+    As a ``"chain"`` of matrices they are multiplied in the order that PyTorch finds for one.
+    """
     first = operands[0]
     for other in operands[1:]:
         if other.dtype != first.dtype:
             raise RuntimeError(
                 f"expected scalar type {scalar_name(first)} but found {scalar_name(other)}"
             )
+    if order == "chain":
+        rows = [x.shape[0] if i or x.ndim == 2 else 1 for i, x in enumerate(operands)]
+        order = cheapest_order((*rows, operands[-1].shape[1] if operands[-1].ndim == 2 else 1))
     optimize = order if isinstance(order, str) else list(order)
     return jnp.einsum(equation, *operands, optimize=optimize, precision=HIGHEST)
+
+
+def cheapest_order(sizes):
+    """In which pairs matrices ``sizes[i] x sizes[i + 1]`` are multiplied, as opt_einsum writes an order.
+
+    Of orders that cost the same, the one that takes the first matrices alone, but of three the first two
+    together: which products a backward holds depends on it.
+    """
+    n = len(sizes) - 1
+    costs = {(i, i): 0 for i in range(n)}
+    cuts = {}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            costs[i, j], cuts[i, j] = min(
+                (costs[i, k] + costs[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j))
+    a, b, *rest = sizes
+    if n == 3 and a * rest[0] * (b + rest[1]) == b * rest[1] * (a + rest[0]):
+        cuts[0, 2] = 1
+    waiting, order = [(i, i) for i in range(n)], []
+
+    def multiply(i, j):
+        if i == j:
+            return
+        k = cuts[i, j]
+        multiply(i, k)
+        multiply(k + 1, j)
+        pair = waiting.index((i, k)), waiting.index((k + 1, j))
+        for at in sorted(pair, reverse=True):
+            del waiting[at]
+        waiting.append((i, j))
+        order.append(pair)
+
+    multiply(0, n - 1)
+    return order

@@ -79,7 +79,7 @@ def layer_norm(input, weight=None, bias=None, /, *, normalized_shape, eps):
     return _affine(standardize(wide(input), axes, eps), weight, bias, input.dtype)
 
 
-@op(name="_rms_norm", variants="", grad_name="MulBackward0", layout="channels")
+@op(name="_rms_norm", variants="", grad_name="MulBackward0", layout="channels", saves="steps")
 def rms_norm(input, weight=None, /, *, normalized_shape, eps):
     """Divided by the root of the mean square over the last dimensions, then scaled."""
     axes = _check_normalized("rms_norm", input, normalized_shape, weight)
@@ -94,7 +94,8 @@ def rms_norm(input, weight=None, /, *, normalized_shape, eps):
 RMS_NORM_OF_HALF = overload(rms_norm, "_rms_norm_of_half", "ToCopyBackward0")
 
 
-@op(name="_group_norm", variants="", grad_name="NativeGroupNormBackward0", layout="channels")
+@op(name="_group_norm", variants="", grad_name="NativeGroupNormBackward0", layout="channels",
+    saves=("input", "weight"))
 def group_norm(input, weight=None, bias=None, /, *, num_groups, eps):
     """Standardised over each of ``num_groups`` groups of channels (dimension 1) of each sample."""
     if input.ndim < 2:
@@ -182,7 +183,7 @@ def _channelwise(p, ndim):
 
 
 @op(name="_batch_norm_train", variants="", grad_name="NativeBatchNormBackward0", layout="channels",
-    out="expected scalar type {result} but found {out}")
+    out="expected scalar type {result} but found {out}", saves=("input", "weight"))
 def batch_norm_train(input, weight=None, bias=None, /, *, eps):
     """Standardised over all dimensions but 1: the result, the batch's mean, its biased variance."""
     x = channels_last(wide(input))  # NOTE [Channels last inside]

@@ -424,7 +424,7 @@ def _check_slices(name, input, dim, index, source):
     return axis
 
 
-@op(**_FORMS, guard=_add_guard, saves=("index", "source"))
+@op(**_FORMS, guard=_add_guard, saves=("index for source", "source for source"))
 def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1):
     """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
     axis = _check_slices("index_add_()", input, dim, index, source)
@@ -434,7 +434,7 @@ def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1
     return add(x, _slices(x, axis, index), s).reshape(input.shape)
 
 
-@op(**_FORMS, saves=("index", "source"), guard=_in_slices(
+@op(**_FORMS, saves=("index", "source for source"), guard=_in_slices(
     IndexError, "index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}"))
 def index_copy(input, /, dim, index: Tensor, source: Tensor):
     """``input`` with the slices of ``source`` written where ``index`` names them."""
@@ -565,7 +565,7 @@ def _put_guard(watch, dynamic, static):
         flat_range(watch, dynamic, static)
 
 
-@op(variants="function method inplace", guard=_put_guard, saves=("index", "source"), layout="like")
+@op(variants="function method inplace", guard=_put_guard, saves=("index", "source for source"), layout="like")
 def put(input, index, source, /, accumulate=False):
     """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
     if index.dtype != np.int64:
