@@ -136,7 +136,8 @@ def reads_of(plan: Plan, held: int, wanted: tuple, with_ct: tuple, kept: tuple, 
              for bits in dependence(jaxpr)]
     if plan.grad_name not in _JOINT:
         return found
-    held_too = {*kept, *(i for i, _ in plan.holds or ()), *(wanted if plan.saves in ("result", "both") else ())}
+    declared = (i for i, _ in plan.holds or ())
+    held_too = {*kept, *declared, *(wanted if plan.saves in ("result", "both") else ())}
     bits = sum(1 << i for i in held_too if i < len(plan.kinds) and _varies(plan.kinds[i]))
     for one in found:
         bits |= one

@@ -322,8 +322,8 @@ def op(
             require grad.
         differentiable: ``False`` for ops whose results never require grad; of several results, one bool each.
         saves: what PyTorch keeps for backward: ``"input"`` (default) the inputs that our formula reads,
-            ``"steps"`` (those of them that a composition of PyTorch's operations holds), ``"result"``, ``"both"``,
-            ``"own"`` (only what it made itself, which nobody overwrites) or
+            ``"steps"`` (those of them that a composition of PyTorch's operations holds), ``"result"``,
+            ``"both"``, ``"own"`` (only what it made itself, which nobody overwrites) or
             ``"none"``. Where our formula reads others, a tuple of their names, ``"result"`` among them; what
             only some of the gradients are computed from says so (``"tensor1 for tensor2"``).
             Where it depends on the call, a function of the dynamic arguments' kinds (of their dtypes alone:

@@ -75,7 +75,7 @@ class Plan:
                  "stepwise", "twice", "untraced", "view", "vjps")
 
     def __init__(self, name: str, fn: Callable | None, kinds: Sequence, out_avals: Sequence[Aval], *,
-                 device, grad_name: str, saves: str = "input", holds: tuple[tuple[int, tuple[int, ...]], ...] | None = None,
+                 device, grad_name: str, saves: str = "input", holds: tuple[tuple, ...] | None = None,
                  differentiable: bool | Sequence[bool] = True,
                  preserve: bool = False, recomputes: bool | tuple = False, returns: Any = None,
                  single: bool = True, faces: tuple[int, ...] | None = None, twice: bool | None = None,

@@ -59,14 +59,14 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
         # Where numbers change the node's name they are no operands that were wrapped as tensors.
         wrapped = own == _grad_name(op, (False,) * len(numbers), static)
         saves, holds = _saves(op, kinds, static, layout, present)
-        stepwise, saves = saves == "steps", "input" if saves == "steps" else saves
+        stepwise = saves == "steps"
         if grad_name is not own and "result" in SAVED_NAMES.get(grad_name, ()):
             saves, holds = "result", None
         one = told is not None or single[0]
         always = op.layout.__class__ is Always
         columns = op.columns(**op.named(static)) if callable(op.columns) else op.columns
         plan = Plan(op.name, flat, live, out_avals, device=device, grad_name=grad_name,
-                    saves=saves, holds=holds, differentiable=op.differentiable,
+                    saves="input" if stepwise else saves, holds=holds, differentiable=op.differentiable,
                     preserve=op.layout if always else op.layout != "contiguous",
                     recomputes=_late(op, layout, present),
                     returns=in_columns(columns, one, op.returns) if columns else

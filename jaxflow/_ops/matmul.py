@@ -547,7 +547,8 @@ def cheapest_order(sizes):
         for i in range(n - length):
             j = i + length
             costs[i, j], cuts[i, j] = min(
-                (costs[i, k] + costs[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j))
+                (costs[i, k] + costs[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                for k in range(i, j))
     a, b, *rest = sizes
     if n == 3 and a * rest[0] * (b + rest[1]) == b * rest[1] * (a + rest[0]):
         cuts[0, 2] = 1

@@ -84,7 +84,8 @@ def _guard(watch, dynamic, static):
         "!unsafe."))
 
 
-@op(variants="", grad_name="SegmentReduceBackward0", guard=_guard, saves=("data", "lengths", "offsets", "result"))
+@op(variants="", grad_name="SegmentReduceBackward0", guard=_guard,
+    saves=("data", "lengths", "offsets", "result"))
 def _segment_reduce(data, lengths=None, offsets=None, /, *, reduce, axis, unsafe, initial):
     """``reduce`` of each segment along ``axis``; see `segment_reduce`."""
     refuse("_segment_reduce_cpu", data, BOOL, INTEGER, COMPLEX)
