@@ -1,4 +1,10 @@
-"""Which operands a node holds: overwriting one before backward is refused where PyTorch refuses it."""
+"""What a node holds: overwriting it before backward is refused where PyTorch refuses it.
+
+That depends on which gradients are wanted, so every operator is asked with several sets of operands that
+require grad.
+"""
+
+import itertools
 
 import pytest
 import torch
@@ -16,29 +22,41 @@ KEYS = [key for key in keys() if record(key).supports_autograd and key not in NO
 REFUSED = "modified by an inplace operation"
 
 
-def overwritten(T, function, sample, which):
-    """How backward goes after operand number ``which`` was overwritten; None if there is no such operand.
+#: With up to so many operands that may require grad, each set of them is asked; else one, or all but one.
+FEW = 3
+SAMPLES, MOST = 2, 12  # of tensors, results among them
 
-    Operands are results themselves, so that they may be written to. Backward needs none of an empty one.
+
+def overwritten(T, function, sample, which, wanted=None):
+    """How backward goes after tensor number ``which`` was overwritten; None if there is no such tensor.
+
+    Operands come first, then results. Of the operands that may require grad those with numbers in ``wanted``
+    do, or all. Operands are results themselves, so that they may be written to. Backward needs none of an
+    empty one.
     """
-    operands = []
+    tensors, numbers = [], itertools.count()
 
     def operand(t):
         if not isinstance(t, T.Tensor):
             return t
         copy = t.detach().clone()
-        operands.append(copy.requires_grad_() * 1 if t.requires_grad else copy)
-        return operands[-1]
+        if t.requires_grad and (wanted is None or next(numbers) in wanted):
+            copy = copy.requires_grad_() * 1
+        tensors.append(copy)
+        return copy
 
     arguments, options = sample
     result = function(*_mapped(arguments, operand), **_mapped(options, operand))
-    if which >= len(operands):
+    results = [out for out in (result if isinstance(result, (tuple, list)) else (result,))
+               if isinstance(out, T.Tensor)]
+    tensors += results
+    if which >= len(tensors):
         return None
     with T.no_grad():
-        operands[which].copy_(operands[which].clone())
+        tensors[which].copy_(tensors[which].clone())
     found = []
-    for out in result if isinstance(result, (tuple, list)) else (result,):
-        if isinstance(out, T.Tensor) and out.requires_grad and operands[which].numel():
+    for out in results:
+        if out.requires_grad and tensors[which].numel():
             try:
                 out.backward(T.ones_like(out), retain_graph=True)
                 found.append("passes")
@@ -57,22 +75,34 @@ def _mapped(x, change):
     return change(x)
 
 
+def sets_of(sample, executor):
+    """The sets of operands that are to require grad: what is held is decided before anything runs."""
+    operands = []
+    _mapped(sample, lambda t: operands.append(t) if isinstance(t, torch.Tensor) and t.requires_grad else None)
+    n = len(operands)
+    sizes = (n,) if executor == "eager" else range(1, n + 1) if n <= FEW else (1, n - 1, n)
+    return [wanted for size in sizes for wanted in itertools.combinations(range(n), size)]
+
+
 @pytest.mark.filterwarnings("ignore")  # of PyTorch, about calls that are going to go
 @pytest.mark.parametrize("key", KEYS)
-def test_overwritten_operand(executor, key):
-    asked = 0
-    for s in take_samples(key, "float64", True, 3):
+def test_overwritten(executor, key):
+    asked, differences = 0, []
+    for s in take_samples(key, "float64", True, SAMPLES):
         sample = ((s.input, *s.args), s.kwargs)
-        for which in range(6):
-            try:
-                expected = overwritten(torch, record(key).op, sample, which)
-            except RuntimeError:  # written to where it shows an element twice, or no operand to differentiate
-                continue
-            if expected is None:
-                break
-            actual = overwritten(jaxflow, resolve(key), subject(sample), which)
-            assert (which, actual) == (which, expected)
-            asked += len(expected)
+        for wanted in sets_of(sample, executor):
+            for which in range(MOST):
+                try:
+                    expected = overwritten(torch, record(key).op, sample, which, wanted)
+                except RuntimeError:  # written to where it shows an element twice, or nothing to differentiate
+                    continue
+                if expected is None:
+                    break
+                actual = overwritten(jaxflow, resolve(key), subject(sample), which, wanted)
+                if actual != expected:
+                    differences.append((wanted, which, expected, actual))
+                asked += len(expected)
+    assert not differences
     assert asked
 
 

@@ -1,0 +1,85 @@
+"""What a node holds by which gradients are wanted: the expected rows are PyTorch's.
+
+Whatever it holds may not be overwritten before backward; all else may be.
+"""
+
+import pytest
+
+import jaxflow as torch
+
+F = torch.nn.functional
+REFUSED = "modified by an inplace operation"
+
+
+def held(shapes, wanted, function):
+    """Numbers of the operands (results behind them) that may not be overwritten before backward.
+
+    Those with numbers in ``wanted`` require grad.
+    """
+    refused = []
+    for which in range(len(shapes) + 9):
+        operands = [torch.rand(shape, dtype=torch.float64) / 2 + 0.25 for shape in shapes]
+        operands = [t.requires_grad_() * 1 if i in wanted else t for i, t in enumerate(operands)]
+        found = function(*operands)
+        results = list(found) if isinstance(found, tuple) else [found]
+        tensors = operands + results
+        if which == len(tensors):
+            break
+        with torch.no_grad():
+            tensors[which].copy_(tensors[which].clone())
+        out = next(t for t in results if t.requires_grad)
+        try:
+            out.backward(torch.ones_like(out))
+        except RuntimeError as error:
+            assert REFUSED in str(error)
+            refused.append(which)
+    return refused
+
+
+V = [(3,)] * 3
+INDEX = torch.tensor([0, 2, 1])
+#: Name: shapes, what is made of them, and for each set of operands that require grad what is held.
+CASES = {
+    "product": (V[:2], torch.mul, {(0,): [1], (1,): [0], (0, 1): [0, 1]}),
+    "quotient": (V[:2], torch.div, {(0,): [1], (1,): [0, 1], (0, 1): [0, 1]}),
+    "rounded quotient": (V[:2], lambda a, b: torch.div(a, b, rounding_mode="floor"),
+                         {(0,): [1], (1,): [0, 1], (0, 1): [0, 1]}),
+    "hypot": (V[:2], torch.hypot, {(0,): [0, 2], (1,): [1, 2], (0, 1): [0, 1, 2]}),
+    "copysign": (V[:2], torch.copysign, {(0,): [0, 2], (1,): [2], (0, 1): [0, 2]}),
+    "complex": (V[:2], torch.complex, {(0,): [0], (1,): [1], (0, 1): [0, 1]}),
+    "polar": (V[:2], torch.polar, {(0,): [2], (1,): [2], (0, 1): [2]}),
+    "addcdiv": (V, torch.addcdiv, {(0,): [2], (1,): [2], (2,): [1, 2], (0, 1): [2], (0, 1, 2): [1, 2]}),
+    "ldexp": (V[:2], torch.ldexp, {(0,): [1, 2], (1,): [2], (0, 1): [1, 2]}),
+    "index_add": (V[:2], lambda x, s: x.index_add(0, INDEX, s), {(0,): [], (1,): [1], (0, 1): [1]}),
+    "index_copy": (V[:2], lambda x, s: x.index_copy(0, INDEX, s), {(0,): [], (1,): [1], (0, 1): [1]}),
+    "put": (V[:2], lambda x, s: x.put(INDEX, s), {(0,): [], (1,): [1], (0, 1): [1]}),
+    # One formula gives all gradients, so all that it reads is held for each.
+    "convolution": ([(1, 2, 5), (3, 2, 2), (3,)], F.conv1d, {(0,): [0, 1], (1,): [0, 1], (2,): [0, 1]}),
+    "transposed": ([(1, 2, 5), (2, 3, 2), (3,)], F.conv_transpose1d, {(0,): [0, 1], (2,): [0, 1]}),
+    "batch": ([(4, 3), (3,), (3,)], lambda x, w, b: F.batch_norm(x, None, None, w, b, True),
+              {(1,): [0, 1], (2,): [0, 1]}),
+    "groups": ([(2, 4, 3), (4,), (4,)], lambda x, w, b: F.group_norm(x, 2, w, b), {(1,): [0, 1], (2,): [0, 1]}),
+    "prelu": ([(2, 3), (3,)], F.prelu, {(0,): [0, 1], (1,): [0, 1]}),
+    "entropy": (V, F.binary_cross_entropy, {(0,): [0, 1, 2], (1,): [0, 1, 2]}),
+    "entropy of logits": (V[:2], F.binary_cross_entropy_with_logits, {(0,): [0, 1], (1,): [0, 1]}),
+    "attention": ([(1, 2, 3, 4)] * 3, F.scaled_dot_product_attention, {(0,): [0, 1, 2, 3], (2,): [0, 1, 2, 3]}),
+    # Composed of other operations, of which each holds what it reads: what is made of operands is nobody's.
+    "attention of matrices": ([(2, 3, 4)] * 3, F.scaled_dot_product_attention, {(0,): [2], (1,): [2], (2,): []}),
+    "root mean square": ([(2, 3), (3,)], lambda x, w: F.rms_norm(x, (3,), w), {(0,): [0, 1], (1,): []}),
+    "chain": ([(2, 3), (3, 4), (4, 2), (2, 5)], lambda *m: torch.linalg.multi_dot(m),
+              {(0,): [3], (1,): [0, 2, 3], (2,): [0, 1, 3], (3,): []}),
+    "probabilities": ([(2, 3), (2, 3)], F.cross_entropy, {(0,): [1], (1,): [], (0, 1): [1]}),
+    # Results.
+    "eigenvectors": ([(3, 3)], lambda x: tuple(torch.linalg.eigh(x @ x.mT + x)), {(0,): [0, 1, 2]}),
+    "lu": ([(3, 3)], lambda x: tuple(torch.linalg.lu(x)), {(0,): [1, 2, 3]}),
+    "lu_factor": ([(3, 3)], lambda x: tuple(torch.linalg.lu_factor(x)), {(0,): [1, 2]}),
+    "least squares": ([(4, 2), (4, 3)], lambda a, b: torch.linalg.lstsq(a, b)[0],
+                      {(0,): [0, 1, 2], (1,): [0, 1, 2]}),
+}
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("name", CASES)
+def test_held(name):
+    shapes, function, rows = CASES[name]
+    assert {wanted: held(shapes, wanted, function) for wanted in rows} == rows
