@@ -94,7 +94,7 @@ def test_overwritten(executor, key):
             for which in range(MOST):
                 try:
                     expected = overwritten(torch, record(key).op, sample, which, wanted)
-                except RuntimeError:  # written to where it shows an element twice, or nothing to differentiate
+                except RuntimeError:  # written where it shows an element twice, or nothing to differentiate
                     continue
                 if expected is None:
                     break
