@@ -178,15 +178,17 @@ def function(name: str, fn: Callable, indent: str = "", method: bool = False, fo
     return f"{indent}def {name}({parameters(signature)}) -> {returns}:{body}"
 
 
+def returned_kinds() -> dict[str, tuple[str, ...]]:
+    """The named tuples that public forms return, and their fields."""
+    return {op.method_name: op.returns.fields for op in OPS.values()
+            if getattr(op.returns, "fields", None) and not op.method_name.startswith("_")}
+
+
 def results() -> str:
     """The named tuples that ops return."""
-    made = {}
-    for op in OPS.values():
-        if fields := getattr(op.returns, "fields", None):
-            made[op.method_name] = fields
     return "\n".join(
         f"class _{name}_result(_NamedTuple):\n" + "".join(f"    {f}: Tensor\n" for f in fields)
-        for name, fields in sorted(made.items())
+        for name, fields in sorted(returned_kinds().items())
     )
 
 
@@ -293,8 +295,7 @@ def stubs() -> dict[pathlib.Path, str]:
     own_head = re.sub(r"from jaxflow._core.tensor import .*\n", "", _HEAD)
     written = {pathlib.Path(tensor_module.__file__).with_suffix(".pyi"): "\n".join(
         (own_head, results(), tensor_class(), helpers))}
-    kinds = ", ".join(f"_{n}_result as _{n}_result" for n in sorted(
-        {op.method_name for op in OPS.values() if getattr(op.returns, "fields", None)}))
+    kinds = ", ".join(f"_{n}_result as _{n}_result" for n in sorted(returned_kinds()))
     head = _HEAD.format(alias=" as Tensor") + f"from jaxflow._core.tensor import {kinds}\n"
     for module in namespaces():
         written[pathlib.Path(module.__file__).with_suffix(".pyi")] = f"{head}\n{namespace(module)}"
