@@ -86,3 +86,49 @@ CASES = {
 def test_held(name):
     shapes, function, rows = CASES[name]
     assert {wanted: held(shapes, wanted, function) for wanted in rows} == rows
+
+
+#: Name: what is made of a square matrix, and the shapes that saved-tensor hooks get.
+PACKED = {
+    "eigh": (lambda x: torch.linalg.eigh(x + x.mT).eigenvectors.abs(), [(3,), (3, 3), (3, 3)]),
+    "lu": (lambda x: torch.linalg.lu(x)[2], [(3, 3)] * 3),
+    "lu_factor": (lambda x: torch.linalg.lu_factor(x)[0], [(3,), (3, 3)]),
+    "svd": (lambda x: torch.linalg.svd(x).S, [(3,), (3, 3), (3, 3)]),
+    "lstsq": (lambda x: torch.linalg.lstsq(x, torch.eye(3))[0], [(3, 3)] * 3),
+    "hypot": (lambda x: torch.hypot(x, torch.ones(3, 3)), [(3, 3)] * 2),
+    "addcdiv": (lambda x: torch.addcdiv(x, torch.eye(3), torch.ones(3, 1)), [(3, 1)]),
+}
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("name", PACKED)
+def test_packed(name):
+    function, expected = PACKED[name]
+    data, gradients, packed = [[4.0, 1.0, 0.5], [0.0, 3.0, 1.0], [0.5, 0.0, 2.0]], [], []
+
+    def pack(t):
+        packed.append(tuple(t.shape))
+        return t
+
+    for hooks in (False, True):
+        x = torch.tensor(data, requires_grad=True)
+        if hooks:
+            with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t.clone()):
+                out = function(x)
+        else:
+            out = function(x)
+        out.sum().backward()
+        gradients.append(x.grad)
+    assert sorted(packed) == expected
+    assert torch.allclose(*gradients, atol=1e-5)
+
+
+@pytest.mark.usefixtures("executor")
+def test_what_is_not_held_is_shown_as_none():
+    a, b, c = (torch.ones(3, requires_grad=k == 0) for k in range(3))
+    node = torch.addcdiv(a, b, c).grad_fn
+    assert node._saved_tensor1 is None
+    with pytest.raises(AttributeError, match="keeps no 'tensor2' here"):  # which the formula does not read
+        node._saved_tensor2  # noqa: B018
+    assert torch.addcdiv(b, a, c).grad_fn._saved_tensor2.tolist() == [1.0, 1.0, 1.0]
+    assert torch.hypot(b, a).grad_fn._saved_self is None

@@ -228,11 +228,13 @@ def _guard_result(node: Node, t: Tensor, number: int) -> None:
 
 
 def _guard_results(node: Node, tensors: list) -> None:
-    """Guard those of several results that PyTorch's node holds, indices among them."""
-    guards = node._guards or []
+    """Guard (or pack) those of several results that PyTorch's node holds, indices among them."""
+    guards, plan = node._guards or [], node._plan
     if guards.__class__ is Packed:
+        for k in plan.held_results:
+            if guards.find(False, k) is None:
+                pack_result(node, tensors[k], k)
         return
-    plan = node._plan
     done = plan.diff_outputs.index(True) if any(g[3] is RESULT for g in guards) else -1  # by `_guard_result`
     for k in plan.held_results:
         if k != done:

@@ -12,7 +12,7 @@ NOTE [Packed values]
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -266,14 +266,15 @@ def name_of(plan: Plan, i: int) -> str:
     at, shown = present[i], SAVED_NAMES.get(plan.grad_name, {})
     for p, first, count in layout:
         if first <= at < first + count:
-            return next((name for name in shown if our_name(name, shown) == p.name), p.name)
+            return next((name for name in shown if our_name(name, shown, layout) == p.name), p.name)
     return ""
 
 
-def our_name(name: str, shown: dict) -> str:
-    """The name of our parameter for what PyTorch calls ``name``."""
-    if name == "self" and "input" not in shown:
-        return "input"
+def our_name(name: str, shown: dict, layout: Sequence[tuple]) -> str:
+    """The name of our parameter for what PyTorch calls ``name``: ``self`` is the first."""
+    first = layout[0][0].name
+    if name == "self" and first not in shown:
+        return first
     return _OTHER_NAMES.get(name, name)
 
 

@@ -46,7 +46,7 @@ def _place(node: Node, name: str) -> tuple:
         raise _not_shown(node, name)
     op, static, layout, present = plan.origin
     shown = SAVED_NAMES[type(node).__name__]
-    names = (name, our_name(name, shown), _PRODUCT.get(name) if op.name in _LINEAR else None,
+    names = (name, our_name(name, shown, layout), _PRODUCT.get(name) if op.name in _LINEAR else None,
              "pad" if name == "padding" else None)
     for p, first, count in layout:
         if p.name in names:
@@ -65,7 +65,7 @@ def _place(node: Node, name: str) -> tuple:
     match = _FACT.fullmatch(name)
     for p, first, _ in layout if match else ():
         operand, linear = match[1], op.name in _LINEAR
-        if p.name not in ((_PRODUCT[operand],) if linear else (operand, our_name(operand, shown))):
+        if p.name not in ((_PRODUCT[operand],) if linear else (operand, our_name(operand, shown, layout))):
             continue
         if p.kind in (SCALAR, STATIC, TENSORS):
             continue
@@ -167,8 +167,9 @@ def _tensor_at(node: Node, name: str, place: tuple) -> Tensor | None:
     if pack is not None:
         return pack.unpack(edge)
     x = node._inputs[number]
-    if x is None or (isinstance(x, Value) and number not in _held(node)):
-        if all(node._needs[i] for i in plan.faces):
+    held = number in _held(node)
+    if x is None or (isinstance(x, Value) and not held):
+        if held or all(node._needs[i] for i in plan.faces):
             raise _not_shown(node, name)  # PyTorch's node would hold it
         return None
     if not isinstance(x, Value):
