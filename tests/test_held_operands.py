@@ -55,6 +55,9 @@ CASES = {
     "put": (V[:2], lambda x, s: x.put(INDEX, s), {(0,): [], (1,): [1], (0, 1): [1]}),
     # One formula gives all gradients, so all that it reads is held for each.
     "convolution": ([(1, 2, 5), (3, 2, 2), (3,)], F.conv1d, {(0,): [0, 1], (1,): [0, 1], (2,): [0, 1]}),
+    "unevenly padded": ([(1, 2, 5), (3, 2, 2)], lambda x, w: F.conv1d(x, w, padding="same"),
+                        {(0,): [1], (1,): [1], (0, 1): [1]}),
+    "index_put": ([(3,), (3,)], lambda x, v: x.index_put((INDEX,), v, accumulate=True), {(0,): [], (1,): []}),
     "transposed": ([(1, 2, 5), (2, 3, 2), (3,)], F.conv_transpose1d, {(0,): [0, 1], (2,): [0, 1]}),
     "batch": ([(4, 3), (3,), (3,)], lambda x, w, b: F.batch_norm(x, None, None, w, b, True),
               {(1,): [0, 1], (2,): [0, 1]}),

@@ -49,7 +49,7 @@ def _place(node: Node, name: str) -> tuple:
     names = (name, our_name(name, shown, layout), _PRODUCT.get(name) if op.name in _LINEAR else None,
              "pad" if name == "padding" else None)
     for p, first, count in layout:
-        if p.name in names:
+        if p.name in names and p.kind != TENSORS:
             slots = [present.index(i) for i in range(first, first + count) if i in present]
             if not slots:
                 return ("given", None if p.default is p.empty or p.kind != SCALAR else p.default)

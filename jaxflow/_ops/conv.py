@@ -359,13 +359,18 @@ def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=()
     return _biased(conv(x, w, stride, padding, dilation, groups), bias, dtype)
 
 
+def _convolution_saves(kinds, padding, **static):
+    """Both, for each gradient: one formula gives all. What PyTorch pads first, unevenly, is a copy."""
+    return ("weight",) if any(before != behind for before, behind in padding) else ("input", "weight")
+
+
 CONVOLUTION = op(
     name="_convolution", variants="", grad_name="ConvolutionBackward0", recomputes=("weight",),
-    layout="kernels", saves=("input", "weight"),
+    layout="kernels", saves=_convolution_saves,
 )(_convolution)
 # PyTorch composes a complex convolution of real ones.
 COMPLEX_CONVOLUTION = op(
-    name="_convolution_complex", variants="", grad_name="AddBackward0"
+    name="_convolution_complex", variants="", grad_name="AddBackward0", saves=_convolution_saves,
 )(_convolution)
 
 

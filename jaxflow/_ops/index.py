@@ -37,10 +37,9 @@ def index(*tensors, dims: tuple[int, ...]):
     return input.at[at].get(mode="fill", fill_value=fill)
 
 
-@op(name="_index_put", variants="", grad_name="IndexPutBackward0")
-def index_put(*tensors, dims: tuple[int, ...], accumulate: bool):
-    """The first tensor with the second written (or added) where the others index along ``dims``."""
-    input, values, *indices = tensors
+@op(name="_index_put", variants="", grad_name="IndexPutBackward0", saves=("indices",))
+def index_put(input, values, /, *indices, dims: tuple[int, ...], accumulate: bool):
+    """``input`` with ``values`` written (or added) where the others index along ``dims``."""
     at = _full_index(input, indices, dims)
     g = gathering(input.shape, dims, tuple(i.shape for i in indices))
     shape = g.size
