@@ -84,6 +84,7 @@ CASES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Using padding='same'")
 @pytest.mark.usefixtures("executor")
 @pytest.mark.parametrize("name", CASES)
 def test_held(name):
