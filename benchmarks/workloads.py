@@ -108,9 +108,26 @@ SMALL = (
 )
 
 
+# name, title, class in memory.py, steps
+MEMORY = (
+    ("memory-out", "a loss out of a small product by numpy()", "NumbersOut", 100),
+    ("memory-out-64MB", "64 MB computed and taken out by numpy()", "LargeOut", 3),
+    ("memory-batches", "a batch by from_numpy at each step", "Batches", 100),
+    ("memory-rows", "64 random rows of 1 GB that NumPy holds", "RowsOfLarge", 50),
+    ("memory-filled", "a row filled by NumPy and summed", "Filled", 100),
+    ("memory-replay", "a row into a replay buffer, 32 rows out of it", "Replay", 50),
+    ("memory-weight", "a step on a layer whose weight an array shows", "KeptWeight", 50),
+)
+
+
 def small(name, title, program, by_hand, steps):
     model, by_hand = ("small.NoModel", f"small.{by_hand}") if by_hand else (None, None)
     return Workload(name, title, "small.Nothing", model, steps, f"small.{program}", by_hand,
+                    unit="us", warm_up=min(steps, 14))  # fmt: skip
+
+
+def memory(name, title, program, steps):
+    return Workload(name, title, "small.Nothing", None, steps, f"memory.{program}", None,
                     unit="us", warm_up=min(steps, 14))  # fmt: skip
 
 
@@ -125,6 +142,7 @@ ROWS = (
     *(inference(*row[:3], row[4]) for row in NETWORKS if row[4]),
     *(changing(*row) for row in CHANGING),
     *(small(*row) for row in SMALL),
+    *(memory(*row) for row in MEMORY),
     start("cold"),
     start("warm"),
 )
