@@ -8,6 +8,7 @@ import gc
 import sys
 import threading
 
+import jax
 import numpy as np
 import pytest
 
@@ -345,3 +346,14 @@ def switching():
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(before)
+
+
+@pytest.mark.parametrize("shape", [(4,), LARGE])
+def test_inside_a_trace_of_jax_it_is_read_when_it_is_traced(shape):
+    a = np.ones(shape)
+    t = torch.from_numpy(a)
+    doubled = jax.jit(lambda x: (torch.from_jax(x) * t + t.sum()).jax())
+    assert np.asarray(doubled(np.full(shape, 2.0))).max() == 2 + a.size
+    assert t.jax().shape == shape
+    with pytest.raises(jax.errors.TracerArrayConversionError):
+        jax.jit(lambda x: torch.from_jax(x).numpy())(a)

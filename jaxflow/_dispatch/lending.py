@@ -58,7 +58,8 @@ def _share(storage: Storage, root: ViewPlan) -> None:
     memory = None
     if aval.nbytes > _WORTH and root.stride is None and not held.shared and getrefcount(held) <= _OURS:
         array = held.array
-        if isinstance(array, jax.Array) and getrefcount(array) <= _OURS and _nobody_reads():
+        alone = isinstance(array, jax.Array) and getrefcount(array) <= _OURS
+        if alone and len(array.sharding.device_set) == 1 and _nobody_reads():
             memory = Memory.within(array)
     if memory is None:
         memory = Memory.new(_span(root) * aval.dtype.itemsize)

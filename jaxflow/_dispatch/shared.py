@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import jax
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
@@ -37,9 +38,8 @@ def _where_it_lies(plan: Plan, inputs: list) -> list[Value] | None:
     """The results of a plan that NumPy runs on the memory itself; None where a copy of it is better."""
     for x in inputs:
         if isinstance(x, Value) and x.__class__ is not HostValue:
-            if x.__class__ is not Value:
+            if x.__class__ is not Value or isinstance(x.settled(), jax.core.Tracer):
                 return None
-            x.settled()
     return interpret(plan, inputs, dear=True)
 
 
