@@ -130,8 +130,10 @@ class Conditions:
         tensors = self.arguments.match(leaves)
         if tensors is None or not self.guard.holds():
             return None
+        if SHARED:
+            any_shared(list(SHARED.values()))  # those that nobody else can reach are ordinary ones after it
         converted = CONVERSIONS[0]
-        if SHARED and any_shared(list(SHARED.values())) and self._meets_shared(tensors):
+        if SHARED and self._meets_shared(tensors):
             return None
         if self.trees and not self.trees.fit():
             return None

@@ -177,6 +177,8 @@ def describe(name: str, x: Any, facts: dict[str, Any]) -> None:
         facts[f"{name}: length"] = len(x)
         for i, value in enumerate(x):
             describe(f"{name}[{i}]", value, facts)
+    elif isinstance(x, np.ndarray):
+        facts[name] = x.copy()
     elif isinstance(x, (bool, int, float, str, type(None))):
         facts[name] = x
     elif isinstance(x, (set, enum.Enum, torch.Generator)) or callable(x):

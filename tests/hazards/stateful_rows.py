@@ -10,6 +10,7 @@ from __future__ import annotations
 SETUP = '''
 import torch_under_test as torch
 import copy, dataclasses, functools, math, types
+import numpy as np
 F = torch.nn.functional
 RATE = 0.5
 CALLS = [0]
@@ -55,6 +56,7 @@ class Program:
         torch.manual_seed(7)
         self.a = torch.linspace(-1.0, 1.0, 6, dtype=torch.float64).reshape(2, 3)
         self.b = self.a.clone()
+        self.array = np.full((2, 3), 0.25)
         self.high = torch.ones((), dtype=torch.float64)
         self.low = self.high.clone()
         self.h = self.total = self.hidden = None
@@ -133,6 +135,13 @@ STATEMENTS = (
     "self.b.set_(y.detach() * 0.5)",
     "v = self.b[:, 1]\nself.b.zero_()\ny = y + v.sum()",
     "self.a[1, 2] = 0.75",
+    # memory that NumPy shares, for a moment or for long
+    "self.a.detach().numpy()[0, 0] = 0.5",
+    "self.shown = self.b.detach().numpy()",
+    "if getattr(self, 'shown', None) is not None:\n    self.shown[1] *= 0.5",
+    "self.shown = None",
+    "y = y + torch.from_numpy(self.array) * 0.25",
+    "torch.from_numpy(self.array).copy_(y.detach())",
     # containers
     "self.items.append(y.detach())",
     "for t in self.items:\n    y = y + t * 0.125",
