@@ -208,6 +208,33 @@ def test_a_compressed_record_is_no_part_of_a_mapped_file(tmp_path):
     assert jaxflow.load(path, mmap=True).tolist() == list(range(500))
 
 
+def test_a_mapped_file_is_where_its_tensors_lie_and_is_not_written_to(tmp_path, executor):
+    path = tmp_path / "x.pt"
+    jaxflow.save({"a": jaxflow.ones(300_000), "b": jaxflow.arange(3.0)}, path)
+    before = path.read_bytes()
+    got = jaxflow.load(path, mmap=True)
+    a, b = got["a"], got["b"]
+    assert a.data_ptr() - b.data_ptr() == before.index(np.ones(300_000, np.float32).tobytes()) - before.index(
+        np.arange(3, dtype=np.float32).tobytes())
+    array = a.numpy()
+    array[3] = 7  # in memory of the file's
+    b.mul_(2)
+    a[4] = 8
+    assert a[:6].tolist() == array[:6].tolist() == [1, 1, 1, 7, 8, 1] and b.tolist() == [0, 2, 4]
+    assert path.read_bytes() == before
+    assert jaxflow.load(path, mmap=True)["a"].sum().item() == 300_000
+
+
+def test_a_mapped_file_whose_records_lie_anywhere(tmp_path, executor):
+    path = tmp_path / "x.pt"
+    value = jaxflow.arange(40_000).reshape(200, 200)
+    path.write_bytes(rewritten(saved([value, value.T[1:]])).getvalue())
+    t, view = jaxflow.load(path, mmap=True)
+    assert t.data_ptr() % 64 and t.equal(value) and view.equal(value.T[1:])
+    view.zero_()
+    assert t[:, 1:].sum().item() == 0 and t[1, 0].item() == 200
+
+
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 @pytest.mark.parametrize("claims", [
     {"file_size": 1 << 40}, {"file_size": 1 << 40, "compress_size": 1 << 40}, {"file_size": 8},

@@ -47,7 +47,8 @@ def load(
         pickle_module: used when ``weights_only`` is false.
         weights_only: read only tensors, plain containers and allowed types (default, unless a
             ``pickle_module`` is given). Without it a file can run any code: trust its source.
-        mmap: map the file into memory and read storages when they are used; needs a path.
+        mmap: map the file into memory and read storages when they are used; needs a path. What is written
+            to the tensors does not reach the file.
 
     Raises:
         pickle.UnpicklingError: for what ``weights_only`` does not allow.
@@ -93,7 +94,8 @@ def load(
             )
         memory = None
         if mmap:
-            memory = memory_maps.mmap(file.fileno(), 0, access=memory_maps.ACCESS_READ)
+            # Others may write to what they are given of it (`numpy`): that stays in this process.
+            memory = memory_maps.mmap(file.fileno(), 0, access=memory_maps.ACCESS_COPY)
         storages = Records(reader, memory, restorer(map_location))
         return unpickled(io.BytesIO(reader.bytes("data.pkl")), storages.persistent_load)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import mmap
 from typing import Any
 
 import jax
@@ -10,10 +11,12 @@ import numpy as np
 
 import jaxflow
 from jaxflow._core.aval import aval_of
-from jaxflow._core.device import resolve
+from jaxflow._core.device import CPU, resolve
 from jaxflow._core.geometry import contiguous_strides
+from jaxflow._core.shared import ALIGNED
 from jaxflow._core.tensor import make
 from jaxflow._core.value import Value
+from jaxflow._dispatch.shared import tensor_of
 
 _MOST = (1 << 63) - 1
 
@@ -88,10 +91,20 @@ class LoadedStorage:
         flat = self._data[: aval.nbytes].view(dtype.np)
         order = sorted(range(len(size)), key=lambda d: -stride[d])
         dense = flat.reshape([size[d] for d in order]).transpose(np.argsort(order))
+        if self.device is CPU and _lies_in_a_file(self._data) and flat.ctypes.data % ALIGNED:
+            return tensor_of(dense, dtype)  # XLA would read all of it now, to have a copy
         tensor = make(Value(aval, jax.device_put(dense, resolve(self.device)[1])))
         if stride != contiguous_strides(size):
             tensor._stride = stride
         return tensor
+
+
+def _lies_in_a_file(data: np.ndarray) -> bool:
+    """Whether these bytes are of a mapped file, which is read where somebody reads them."""
+    base: Any = data
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return isinstance(base.obj if isinstance(base, memoryview) else base, mmap.mmap)
 
 
 def _checked(dtype: Any, offset: Any, size: Any, stride: Any) -> tuple[tuple, tuple]:
