@@ -70,3 +70,12 @@ def test_what_is_seen_of_a_view_made_in_inference_mode_is_refused_for_that(view,
         x.tanh_()
     with pytest.raises(RuntimeError, match="created in inference mode"):
         seen.grad_fn  # noqa: B018
+
+
+def test_strides_over_another_dtype_leave_out_bytes_that_make_no_element(executor):
+    t = torch.arange(7, dtype=torch.uint8)
+    whole = t[:4].view(torch.int16)
+    last = whole.as_strided((1,), (1,), 1)
+    assert last.tolist() == [0x0302] and whole.as_strided((3,), (1,), 0).tolist() == [0x0100, 0x0302, 0x0504]
+    last.fill_(0x0909)
+    assert t.tolist() == [0, 1, 9, 9, 4, 5, 6]

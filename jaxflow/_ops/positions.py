@@ -25,16 +25,23 @@ def by_position(g: Geometry, step: Step) -> tuple[Callable, Callable]:
     root_here = (g.root_size, g.root_stride, g.root_offset)
     room = math.prod(g.root_size) if g.room is None else g.room
 
-    def to_memory(root):
+    # The bytes at the end that make no element of the view's dtype are none of its memory.
+    used = capacity(g) * g.dtype.itemsize // g.root_dtype.itemsize
+
+    def in_a_row(root):
         root = _marked(root, g.root_conj, g.root_neg)
         if _strided.is_whole(*root_here, room):
-            flat = _strided.whole(root, g.root_stride)
-        else:
-            flat = _strided.write(jnp.zeros(room, root.dtype), root, *root_here)
-        return _memory_as(flat, g.dtype)
+            return _strided.whole(root, g.root_stride)
+        return _strided.write(jnp.zeros(room, root.dtype), root, *root_here)
 
-    def from_memory(memory):
+    def to_memory(root):
+        flat = in_a_row(root)
+        return _memory_as(flat if used == room else flat[:used], g.dtype)
+
+    def from_memory(memory, before):
         flat = _memory_as(memory, g.root_dtype)
+        if used != room:
+            flat = jnp.concatenate([flat, in_a_row(before)[used:]])
         if _strided.is_whole(*root_here, room):
             root = _strided.unflattened(flat, g.root_size, g.root_stride)
         else:
@@ -45,7 +52,7 @@ def by_position(g: Geometry, step: Step) -> tuple[Callable, Callable]:
         return _marked(_strided.read(to_memory(root), *here), *shown)
 
     def write(root, new):
-        return from_memory(_strided.write(to_memory(root), _marked(new, *shown), *here))
+        return from_memory(_strided.write(to_memory(root), _marked(new, *shown), *here), root)
 
     return read, write
 
