@@ -15,7 +15,7 @@ from jaxflow._core.attributes import read_only
 from jaxflow._core.device import CPU
 from jaxflow._core.fields import init_requires_grad, init_storage, set_grad
 from jaxflow._core.layout import channels_last_3d, contiguous_format, preserve_format, strided
-from jaxflow._core.shared import unshared
+from jaxflow._core.shared import HostValue, unshared
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
 from jaxflow._core.value import SMALL, Storage, Untracked, Value, as_number, owned
@@ -460,11 +460,12 @@ def _history(t: Tensor) -> None:
 def _repr(
     self, *, tensor_contents: str | None = None, name: str | None = None, dtype_text: str | None = None
 ) -> str:
-    if self._storage.value.__class__ is Batched:
+    held = self._storage.value
+    if held.__class__ is Batched:
         return _batched_repr(value_of(self))
-    if self._aval is None or isinstance(self._storage.value.array, jax_core.Tracer):
+    if self._aval is None or held.__class__ is not HostValue and isinstance(held.array, jax_core.Tracer):
         # Inside a jax transformation, or in a message of jax's about one.
-        return f"tensor(<{self._storage.value.array!r}>)"
+        return f"tensor(<{held.array!r}>)"
     _history(self)
     node, device = self._grad_fn, self._aval.device
     # Tensor and Parameter print as "tensor", every other class under its own name.
