@@ -1,4 +1,4 @@
 """The classes of storages."""
 
-from ._api.storage import TypedStorage as TypedStorage
-from ._api.storage import UntypedStorage as UntypedStorage
+from ._api.typed_storage import TypedStorage as TypedStorage
+from ._api.untyped_storage import UntypedStorage as UntypedStorage

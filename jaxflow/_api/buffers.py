@@ -16,6 +16,8 @@ from jaxflow._dispatch.composite import composite
 
 from .construct import from_array, from_numpy, from_torch, imported, one_memory, tensor
 from .dlpack import from_dlpack
+from .typed_storage import TypedStorage, shown_by
+from .untyped_storage import UntypedStorage
 
 
 def _bytes_of(buffer: Any) -> memoryview | None:
@@ -155,6 +157,8 @@ def _imported(obj: Any, dtype: Any, copy: bool | None) -> Tensor:
         what, t = "a tensor of PyTorch, which others may write to,", from_torch
     elif hasattr(obj, "__dlpack__"):
         what, t = "an array of another framework", from_dlpack
+    elif isinstance(obj, UntypedStorage | TypedStorage) and copy is not False:
+        return tensor(obj, dtype=dtype) if copy else shown_by(obj, dtype)
     elif (data := _bytes_of(obj)) is not None:
         found = _read(data, dtype)
         return found.clone() if copy else found

@@ -18,12 +18,14 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Untracked, Value, device_array, host_array
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
+from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.shared import tensor_of
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import met
 
 from .nested import from_nested, numpy_dtype
-from .storage import elements_of, is_storage
+from .typed_storage import TypedStorage, shown_by
+from .untyped_storage import UntypedStorage
 
 
 def from_array(array: Any, *, shared: bool = False) -> Tensor:
@@ -113,8 +115,8 @@ def _host_array(data: Any, dtype: Any) -> np.ndarray:
             dtype = dtypes.float64
     elif isinstance(data, jax.Array):
         array = np.asarray(data)
-    elif is_storage(data):
-        return elements_of(data, dtype)
+    elif isinstance(data, UntypedStorage | TypedStorage):
+        return value_of(shown_by(data, dtype)).host()
     else:
         array, dtype = from_nested(data, dtype)
         _check_range(array, dtype)
@@ -159,6 +161,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     if isinstance(data, np.ndarray):
         t = from_numpy(data)
         return t.to(device=device, dtype=dtype)
+    if isinstance(data, UntypedStorage | TypedStorage):
+        return shown_by(data, dtypes.given_dtype(dtype)).to(device=device)
     if torchs.is_torchs(data):
         return from_torch(data, device).to(dtype=dtype)
     return tensor(data, dtype=dtype, device=device)

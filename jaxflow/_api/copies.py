@@ -38,6 +38,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.planning import build
 from jaxflow._dispatch.resizing import in_place
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.storage_bytes import physical_bytes
 from jaxflow._dispatch.viewing import is_inference, show
 from jaxflow._dispatch.writes import write
 
@@ -45,7 +46,8 @@ from . import views
 from .conjugates import as_marked, is_conj, is_neg
 from .forms import channels_last_of
 from .legacy_types import tensortype
-from .storage import physical_bytes
+from .typed_storage import TypedStorage
+from .untyped_storage import UntypedStorage
 from .views import ints
 
 
@@ -136,9 +138,15 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 
 
 @composite("method")
-def set_(self: Tensor, source: Tensor | None = None, storage_offset: int = 0, size: Any = None,
+def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None,
          stride: Any = None) -> Tensor:
-    """Make this tensor show the storage of ``source`` (nothing without one), as it does or strided anew."""
+    """Make this tensor show the storage of ``source`` (nothing without one), as it does or strided anew.
+
+    The source may be a storage, too: it is shown as a row of elements unless a size is given, and grows to
+    hold that if it is too small.
+    """
+    if isinstance(source, UntypedStorage | TypedStorage):
+        source, size = _on_storage(source, self._aval.dtype, storage_offset, size, stride), None
     if source is None:
         source = apply(OPS["_full"], (None,), ((0,), self._aval.dtype, self._aval.device))
     elif size is not None:
@@ -158,6 +166,24 @@ def set_(self: Tensor, source: Tensor | None = None, storage_offset: int = 0, si
         rows += history_rows(self, NotDerived("set_", edges, source._aval), 0)
     show(self, as_marked(source, is_conj(self), is_neg(self)), *rows)
     return self
+
+
+def _on_storage(storage: UntypedStorage | TypedStorage, dtype: dtypes.dtype, offset: int, size: Any,
+                stride: Any) -> Tensor:
+    kind = getattr(storage, "dtype", dtype)
+    if kind is not dtype:
+        raise RuntimeError(
+            f"Expected a Storage of type {dtype.scalar_name.lower()} or an UntypedStorage, but got type "
+            f"{kind.scalar_name} for argument 1 'storage'")
+    untyped = storage.untyped()
+    if size is None:
+        return untyped.elements(dtype)
+    size = ints((size,))
+    stride = geometry.contiguous_strides(size) if stride is None else ints((stride,))
+    needed = geometry.storage_extent(size, stride, offset) * dtype.itemsize
+    if needed > untyped.nbytes():
+        untyped.resize_(needed)
+    return untyped.tensor(dtype, offset, size, stride)
 
 
 def _written(cell: list) -> tuple:

@@ -11,7 +11,8 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._dispatch.composite import composite
 
 from .legacy_types import of_each_dtype
-from .storage import TypedStorage
+from .typed_storage import EXPECTED, TypedStorage
+from .untyped_storage import UntypedStorage
 
 
 class LegacyStorage(type):
@@ -19,18 +20,32 @@ class LegacyStorage(type):
 
     def __init__(self, name: str, bases: tuple = (), members: dict | None = None, *,
                  dtype: dtypes.dtype, place: str) -> None:
-        super().__init__(name, bases, members or {})
+        super().__init__(name, bases or (TypedStorage,), members or {})
         self.__module__ = "jaxflow" if place == "cpu" else f"jaxflow.{place}"
         self.dtype, self._place = dtype, place
 
     def __new__(cls, name: str, bases: tuple = (), members: dict | None = None,
                 **place: Any) -> LegacyStorage:
-        return super().__new__(cls, name, bases, members or {})
+        return super().__new__(cls, name, bases or (TypedStorage,), members or {})
 
     def __call__(self, *args: Any, **kwargs: Any) -> TypedStorage:
-        if "dtype" in kwargs:
-            raise RuntimeError(f"{self.__name__}.__new__: got unexpected keyword argument 'dtype'")
-        return TypedStorage(*args, dtype=self.dtype, **{"device": self._place, **kwargs})
+        expected = (
+            f"{self}.__new__ received an invalid combination of arguments. Expected one of:\n"
+            " * no arguments\n * (int size)\n * (Sequence data)\n * (*, UntypedStorage wrap_storage)\n")
+        for name in ("device", "dtype"):
+            if kwargs.get(name) is not None:
+                raise RuntimeError(f"{expected}Keyword argument '{name}' cannot be specified")
+        wrapped = kwargs.get("wrap_storage")
+        if isinstance(wrapped, UntypedStorage) and wrapped.device.type != self._place:
+            raise RuntimeError(f"{expected}Device of 'wrap_storage' must be {self._place}, but got "
+                               f"{wrapped.device.type}")
+        place = {} if wrapped is not None else {"device": self._place}
+        try:
+            return TypedStorage(*args, dtype=self.dtype, **{**place, **kwargs})
+        except (RuntimeError, TypeError) as error:
+            if not str(error).startswith(EXPECTED):
+                raise
+            raise type(error)(expected + str(error).removeprefix(EXPECTED)) from None
 
     def __instancecheck__(self, value: Any) -> bool:
         return type(value) is TypedStorage and (

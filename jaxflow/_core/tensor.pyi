@@ -738,7 +738,7 @@ class Tensor:
     def is_set_to(self, tensor: _Any) -> _bool:
         """Whether both show the same storage in the same layout, neither conjugated nor negated."""
     def is_shared(self) -> _bool:
-        """False on the CPU: see `share_memory_`. True on a GPU, as PyTorch has it."""
+        """Whether other processes may have the memory: after `share_memory_`, of a mapped file, on a GPU."""
     def is_signed(self) -> _bool:
         """Whether the dtype can hold negative numbers."""
     @property
@@ -1182,7 +1182,7 @@ class Tensor:
         """The slice at ``index`` along ``dim``, without that dimension; a view."""
     def select_scatter(self, src: Tensor, dim: _int | None = None, index: _int | None = None, *, axis: _int | None = None) -> Tensor:
         """``input`` with the slice at ``index`` along ``dim`` replaced by ``src``."""
-    def set_(self, source: Tensor | None = None, storage_offset: _int = 0, size: _Any = None, stride: _Any = None) -> Tensor:
+    def set_(self, source: _Any = None, storage_offset: _int = 0, size: _Any = None, stride: _Any = None) -> Tensor:
         """Make this tensor show the storage of ``source`` (nothing without one), as it does or strided anew."""
     def sgn(self) -> Tensor:
         """The sign of each element; for complex numbers the unit number in its direction, 0 at 0."""
@@ -1191,7 +1191,7 @@ class Tensor:
     @property
     def shape(self) -> _Size: ...
     def share_memory_(self) -> Tensor:
-        """The tensor itself, with a warning: an array of XLA is nobody else's to see, so processes get copies."""
+        """Move the tensor's storage to memory that processes forked from now on share with this one."""
     def short(self, memory_format: _Any = ...) -> _Any:
         """``self.to(torch.int16)``."""
     def sigmoid(self) -> Tensor:

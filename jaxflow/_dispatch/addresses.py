@@ -35,7 +35,8 @@ def address_of(t: Tensor) -> int:
     while True:
         epoch, value = storage.epoch, storage.value
         if value.__class__ is HostValue:
-            return value.memory.data.__array_interface__["data"][0]
+            data = value.memory.data
+            return data.__array_interface__["data"][0] if data.nbytes else 0
         array = value.settled()
         if value.__class__ is not Value or isinstance(array, jax.core.Tracer):
             raise RuntimeError(

@@ -228,7 +228,7 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
 def _memory_row(t: Tensor, base: HostValue, new: Value) -> tuple:
     """The store that puts ``new`` where ``t`` lies in the memory of its storage, which holds ``base``.
 
-    Raises what computing ``new`` raises.
+    Raises what computing ``new`` raises, and RuntimeError where it would lie beyond the end of the memory.
     """
     view, target = t._view, base
     if view is not None:
@@ -238,7 +238,7 @@ def _memory_row(t: Tensor, base: HostValue, new: Value) -> tuple:
             new = run(plan.write, [base, new, *plan.write_numbers])[0]
         else:
             target = found
-    return setitem, target.live, Ellipsis, np.asarray(new.settled())
+    return setitem, target.live.view(), Ellipsis, np.asarray(new.settled())
 
 
 def _refuse_more_axes(new: Batched, storage: Storage) -> None:

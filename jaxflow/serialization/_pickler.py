@@ -9,11 +9,11 @@ from collections import OrderedDict
 from typing import Any
 
 import jaxflow
-from jaxflow._api.storage import storage_nbytes
 from jaxflow._core.device import device as Device
 from jaxflow._core.dtype import dtype as DType
 from jaxflow._core.layout import layout, memory_format
 from jaxflow._core.torchs import is_torchs, refusal
+from jaxflow._dispatch.storage_bytes import storage_nbytes
 from jaxflow.nn import Parameter
 
 from ._names import STORAGE_CLASSES, UNTYPED, GlobalName

@@ -116,15 +116,11 @@ class Convert(Tree):
         return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
 
     def share_memory(self) -> Self:
-        """Refuse: XLA's arrays cannot be moved to memory that processes share.
+        """Move parameters and buffers to memory that processes forked from now on share with this one.
 
-        Raises:
-            RuntimeError: always.
+        See `Tensor.share_memory_`. Returns this module.
         """
-        raise RuntimeError(
-            "Module.share_memory() is not supported: XLA owns the memory of tensors. Send the "
-            "state_dict() to the other process instead, as NumPy arrays or through save and load."
-        )
+        return self._apply(lambda t: t.share_memory_())
 
 
 _COMPLEX = (
