@@ -126,10 +126,9 @@ def _result(op: Op, args: tuple, static: tuple) -> Tensor | Value:
         return values_of(op, args, static, target._aval)[0]
     result = apply(op, args, static, target._aval)
     node = result._grad_fn
-    if node is not None and node._guards and node._guards.__class__ is not Packed and 0 in node._plan.held(
-            node._needs):
+    if node is not None and node._guards and node._guards.__class__ is not Packed:
         # The node keeps the old Value of the target; this very write does not invalidate it.
-        if node._guards[0][0] is version_cell(target):
+        if node._guards[0][0] is version_cell(target) and 0 in node._plan.held(node._needs):
             node._guards = node._guards[1:]
     for transform in state.captors:
         transform.check_write(op, target, result)
