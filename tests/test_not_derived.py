@@ -70,3 +70,39 @@ def test_detach_copy_has_memory_of_its_own():
 def test_counts_by_complex_weights_are_those_of_their_real_parts():
     counts = torch.bincount(torch.tensor([0, 1, 1]), torch.tensor([1j, 2, 3]))
     assert counts.tolist() == [0, 5] and counts.dtype is torch.float64
+
+
+_SUBTRACTED, _NEGATED = "Subtraction, the `-` operator, with a bool", "Negation, the `-` operator, on a bool"
+
+
+@pytest.mark.parametrize("call,words", [
+    (torch.logaddexp, _SUBTRACTED),
+    (lambda x, b: torch.logaddexp(b, x), _SUBTRACTED),
+    (lambda x, b: torch.logaddexp2(b, x), _SUBTRACTED),
+    (lambda x, b: torch.atan2(b, x), _NEGATED),
+    (lambda x, b: torch.igamma(b, x), _SUBTRACTED),
+    (lambda x, b: torch.igammac(b, x), _SUBTRACTED),
+    (lambda x, b: torch.special.zeta(b, x), _NEGATED),
+    (torch.pow, _SUBTRACTED),
+    (lambda x, b: x.clone().pow_(b), _SUBTRACTED),
+    (lambda x, b: torch.pow(x, b[0]), _SUBTRACTED),
+    (torch.dist, _SUBTRACTED),
+    (lambda x, b: torch.dist(b, x, 1), _SUBTRACTED),
+    (lambda x, b: torch.logaddexp(b[:0], x[:0]), _SUBTRACTED),
+])
+def test_formulas_that_would_subtract_or_negate_a_bool(call, words):
+    x = torch.tensor([0.5, 2.0], requires_grad=True)
+    result = call(x, torch.tensor([True, False])).sum()
+    with pytest.raises(RuntimeError, match=words):
+        result.backward()
+
+
+def test_of_bools_in_the_other_place_there_is_a_derivative():
+    b = torch.tensor([True, False])
+    for call, want in ((torch.atan2, [0.8, 0.0]), (lambda x, b: torch.pow(b, x), [0.0, 0.0]),
+                       (lambda x, b: x ** True, [1.0, 1.0]), (torch.hypot, [0.4472136, 1.0])):
+        x = torch.tensor([0.5, 2.0], requires_grad=True)
+        call(x, b).sum().backward()
+        assert x.grad.tolist() == pytest.approx(want, abs=1e-6)
+    with pytest.raises(NotImplementedError, match="the derivative for 'igamma: input' is not implemented"):
+        torch.igamma(torch.ones(2, requires_grad=True), b).sum().backward()

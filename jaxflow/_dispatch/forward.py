@@ -247,9 +247,11 @@ def _build_jvp(plan: Plan, present: tuple[bool, ...]) -> Jvp:
 def apply(op: Op, args: tuple, static: tuple, into) -> Any:
     """The door's ``apply`` while a level is open."""
     levels = _levels_of(args)
-    if levels and op.underived is not None and op.underived.which(
-            [a for a in args if a is not None], into is not None):
-        raise op.underived.of_tangents(into is not None)
+    if levels and op.underived is not None:
+        present = [a for a in args if a is not None]
+        holds = not op.underived.bools or op.underived.of_bools(present)
+        if holds and op.underived.which(present, into is not None):
+            raise op.underived.of_tangents(into is not None)
     result = door.apply(op, args, static, into, True)
     if levels:
         plan = door.plan_for(op, args, static, into)

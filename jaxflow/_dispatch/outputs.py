@@ -131,7 +131,8 @@ def refuse_recorded(op: Op, args: tuple, kwargs: dict) -> None:
 
     It composes its Fourier transforms of others, which find out later.
     """
-    if not _is_recorded(op) or op.underived or isinstance(op.out, tuple):
+    unrecorded = op.underived and not op.underived.bools
+    if not _is_recorded(op) or unrecorded or isinstance(op.out, tuple):
         return
     if op.namespace == "fft" or op.out is not None and (op.out.lost or op.out.recorded):
         return

@@ -31,10 +31,19 @@ def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[...
     """What makes the nodes of a plan: of ``kind``, or of one that refuses."""
     text, operand = underived.text.replace("{_}", "_" * inplace), underived.operand
     refusing = _refusing(kind.__name__, underived.error, text, operand)
+    otherwise = kind if underived.otherwise is None else maker(kind, underived.otherwise, inplace)
+
+    if underived.bools:
+        def decide(plan, inputs, edges, needs, guards) -> Node:
+            # All calls of a plan have operands of the same dtypes.
+            plan.node = refusing if underived.of_bools(plan.kinds) else otherwise
+            return plan.node(plan, inputs, edges, needs, guards)
+
+        return decide
 
     def make(plan, inputs, edges, needs, guards) -> Node:
         refuses = (operand is None or needs[operand]) and underived.which(inputs, inplace)
-        return (refusing if refuses else kind)(plan, inputs, edges, needs, guards)
+        return (refusing if refuses else otherwise)(plan, inputs, edges, needs, guards)
 
     return make
 

@@ -14,6 +14,7 @@ from jaxflow._core.indexing import NONZERO
 from jaxflow._core.numbers import check_fits
 from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, Underived, op, overload
 
+from ._bools import SUBTRACTED, bools_at
 from ._complex import complex_power, inverse_root, square_root
 from ._layouts import of_tensors
 from ._support import (
@@ -63,10 +64,7 @@ def _no_bool_operand(*operands):
             "Use the `^` or `logical_xor()` operator instead."
         )
     if any(found is dtypes.bool for found, _ in operands):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
-            "to invert a mask, use the `~` or `logical_not()` operator instead."
-        )
+        raise RuntimeError(SUBTRACTED)
 
 
 @op(promote="default", operators="__sub__ __isub__", saves="none", check=_no_bool_operand, numbers="all")
@@ -275,7 +273,7 @@ def _pow_saves(kinds):
     return "both" if isinstance(kinds[1], Aval) else "input"
 
 
-@op(promote="default", variants="", grad_name=_pow_name, saves=_pow_saves)
+@op(promote="default", variants="", grad_name=_pow_name, saves=_pow_saves, underived=bools_at(SUBTRACTED, 1))
 def pow(input, exponent, /):
     """Each element of ``input`` to the power of the matching element of ``exponent``."""
     if is_integral(input):

@@ -11,6 +11,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER, from_numpy_dtype
 from jaxflow._dispatch.op import Out, Underived, op
 
+from ._bools import NEGATED, SUBTRACTED, bools_at
 from ._support import (
     category,
     is_bool,
@@ -39,7 +40,7 @@ def _atan2(y, x):
     return jnp.arctan2(y, x)
 
 
-@op(promote="int_to_float", aliases=("arctan2",))
+@op(promote="int_to_float", aliases=("arctan2",), underived=bools_at(NEGATED, 0))
 def atan2(input, other, /):
     """The angle of the point with ordinate ``input`` and abscissa ``other``, in radians."""
     refuse("atan2_cpu", input, COMPLEX)
@@ -85,7 +86,7 @@ def log_add_exp(x, y):
     return jnp.where(nothing, smaller, larger + jnp.log1p(jnp.exp(step)))
 
 
-@op(promote="default", variants="function method out")
+@op(promote="default", variants="function method out", underived=bools_at(SUBTRACTED, 0, 1))
 def logaddexp(input, other, /):
     """``log(exp(input) + exp(other))`` without overflow."""
     refuse("logaddexp_cpu", input, BOOL, INTEGER)
@@ -94,7 +95,7 @@ def logaddexp(input, other, /):
     return _log_of_sum(jnp.logaddexp, jnp.exp, input, other)
 
 
-@op(promote="default", variants="function method out")
+@op(promote="default", variants="function method out", underived=bools_at(SUBTRACTED, 0, 1))
 def logaddexp2(input, other, /):
     """``log2(2 ** input + 2 ** other)`` without overflow."""
     refuse("logaddexp2_cpu", input, BOOL, INTEGER, COMPLEX)

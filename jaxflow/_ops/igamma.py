@@ -10,6 +10,7 @@ from jax.scipy.special import digamma, gammaln
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import Underived, op
 
+from ._bools import SUBTRACTED, bools_at
 from ._support import refuse, with_partials
 
 
@@ -66,7 +67,8 @@ def _checked(name, function, a, x):
 
 def _underived(name):
     return Underived(NotImplementedError, f"the derivative for '{name}: input' is not implemented.",
-                     operand=0, forward=f"Trying to use forward AD with {name} that does not support it.")
+                     operand=0, forward=f"Trying to use forward AD with {name} that does not support it.",
+                     otherwise=bools_at(SUBTRACTED, 0))
 
 
 @op(promote="default", aliases=("special.gammainc",), underived=_underived("igamma"))

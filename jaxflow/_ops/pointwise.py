@@ -13,6 +13,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._dispatch.op import FOUND, Out, Scalar, in_place, op
 
+from ._bools import NEGATED
 from ._complex import inverse_root, square_root
 from ._support import is_bool, is_complex, is_float, is_integral, refuse, with_partials
 
@@ -172,10 +173,7 @@ def abs(input, /):
 def neg(input, /):
     """Each element with its sign turned; refuses bools."""
     if is_bool(input):
-        raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
-            "invert a mask, use the `~` or `logical_not()` operator instead."
-        )
+        raise RuntimeError(NEGATED)
     return -input
 
 

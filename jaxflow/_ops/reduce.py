@@ -17,6 +17,7 @@ from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.promotion import can_cast
 from jaxflow._dispatch.op import EXACT, Out, op, overload
 
+from ._bools import SUBTRACTED, bools_at
 from ._support import (
     added_to_zero,
     as_dtype,
@@ -453,7 +454,8 @@ def _refuse_empty_norm(input, ord, dim, dims):
             )
 
 
-@op(promote="complex_to_float", variants="", grad_name="DistBackward0", saves="both")
+@op(promote="complex_to_float", variants="", grad_name="DistBackward0", saves="both",
+    underived=bools_at(SUBTRACTED, 0, 1))
 def dist(input, other, /, *, p=2):
     """The norm of order ``p`` of ``input - other``."""
     if is_integral(input):

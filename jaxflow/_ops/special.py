@@ -13,6 +13,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._dispatch.op import Out, Underived, op
 
+from ._bools import NEGATED, bools_at
 from ._polynomials import ERFCX
 from ._support import is_complex, needs_single, numbered_of_two, refuse, wide, with_partials
 from .bessel import in_double, polynomial
@@ -270,7 +271,8 @@ declare_unary("erfcx", in_double("erfcx", _erfcx), "``exp(input ** 2)`` times `e
 @op(promote="int_to_float", namespace="special", variants="function out",
     grad_name=numbered_of_two("SpecialZeta"), numbers="input other", check=needs_single("zeta_cpu"),
     underived=Underived(NotImplementedError, "the derivative for 'zeta' is not implemented.", operand=0,
-                        forward="Trying to use forward AD with special_zeta that does not support it."))
+                        forward="Trying to use forward AD with special_zeta that does not support it.",
+                        otherwise=bools_at(NEGATED, 0)))
 def zeta(input, other, /):
     """The Hurwitz zeta function of exponent ``input`` and offset ``other``."""
     refuse("zeta_cpu", input, COMPLEX)

@@ -1,0 +1,15 @@
+"""Formulas of derivatives that subtract or negate an operand as it came: PyTorch refuses a bool there."""
+
+from __future__ import annotations
+
+from jaxflow._dispatch.op import Underived
+
+SUBTRACTED = ("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+              "invert a mask, use the `~` or `logical_not()` operator instead.")
+NEGATED = ("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
+           "mask, use the `~` or `logical_not()` operator instead.")
+
+
+def bools_at(text: str, *places: int) -> Underived:
+    """No derivative where an operand in one of these places is a tensor of bools."""
+    return Underived(RuntimeError, text, bools=places)
