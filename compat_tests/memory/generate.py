@@ -76,6 +76,35 @@ READS = (
     "T.zeros_like({t})", "{t}.new_tensor({t}.tolist())", "copy.deepcopy({t})", "{t}.sort()[0]",
     "T.vmap(lambda x: x * 2)({t})", "{t}.double() @ {t}.double().T",
 )
+#: Writes through storages. A byte of a floating-point number is one that leaves small integers. When a
+#: storage grows or moves to shared memory, arrays and slices of PyTorch's point at memory that was freed, so
+#: neither happens to a storage that others may have.
+WRITES_TO_STORAGES = (
+    "{t}.untyped_storage()[{t}.itemsize - 1] = 64 if {t}.is_floating_point() else 0",
+    "{t}.untyped_storage().fill_(0)", "{t}._typed_storage()[0] = {n}", "{t}._typed_storage().fill_({n})",
+    "{t}._typed_storage()[-1] = {n}", "{t}._typed_storage()[1:3] = {n}",
+    "{t}.untyped_storage()[:{t}.itemsize].fill_(0)", "{t}.untyped_storage()[4:12][1:] = 0",
+    "{t}.untyped_storage().copy_({u}.untyped_storage())", "{t}._typed_storage().copy_({u}._typed_storage())",
+    "{t}.untyped_storage().byteswap({t}.dtype)",
+)
+#: Tensors on the storage of another.
+ON_STORAGES = (
+    "T.zeros(0, dtype={t}.dtype).set_({t}.untyped_storage())",
+    "T.zeros(0, dtype={t}.dtype).set_({t}._typed_storage(), 0, (2,)) if {t}._typed_storage().size() > 1 else None",
+    "T.zeros(0, dtype=T.uint8).set_({t}.untyped_storage(), 1, (2, 2), (1, 2)) if {t}.untyped_storage().nbytes() > 4 else None",
+    "T.asarray({t}.untyped_storage()[:2 * {t}.itemsize], dtype={t}.dtype)", "T.asarray({t}._typed_storage())",
+    "T.as_tensor({t}.untyped_storage(), dtype=T.uint8)", "T.tensor({t}._typed_storage())",
+    "T.asarray({t}._typed_storage().clone())", "{t}.clone().share_memory_()", "T.tensor({t}._typed_storage(), dtype={t}.dtype)",
+    "T.asarray(copy.deepcopy({t}.untyped_storage()), dtype={t}.dtype)",
+)
+#: What is asked of storages.
+STORAGE_FACTS = (
+    "{t}._typed_storage().tolist()[:20]", "{t}.untyped_storage().tolist()[:20]", "{t}.is_shared()",
+    "{t}.untyped_storage()[1]", "{t}._typed_storage()[-1]", "{t}._typed_storage()[50]",
+    "{t}.untyped_storage() is {u}.untyped_storage()", "{t}._typed_storage().size()",
+    "{t}.untyped_storage()[2:].data_ptr() - {t}.untyped_storage().data_ptr()", "{t}._typed_storage().type()",
+    "{t}.untyped_storage().resizable()", "{t}._typed_storage().long().tolist()[:20]",
+)
 #: What a function that is compiled does; the last writes to its argument.
 FUNCTIONS = (
     "lambda x: x * 2 + 1", "lambda x: (x + x).sum()", "lambda x: x[..., :1] * 3", "lambda x: x.add_(1)",
@@ -179,6 +208,17 @@ class _Writer:
             self.write()
         self.lines += ["loss.backward()", "look(w.grad)"]
 
+    def storage(self) -> None:
+        kind = self.draw.randrange(3)
+        if kind == 0:
+            self.lines.append(self.filled(WRITES_TO_STORAGES))
+        elif kind == 1:
+            self.lines.append(f"look({self.filled(STORAGE_FACTS)})")
+        else:
+            name = self.name("t")
+            self.lines.append(f"{name} = {self.filled(ON_STORAGES)}")
+            self.tensors.append(name)
+
     def gone(self) -> None:
         made = self.draw.choice((self.arrays, self.tensors))
         if len(made) > 1:
@@ -189,6 +229,7 @@ class _Writer:
 _STEPS = (
     ("imported", 3), ("exported", 3), ("view", 4), ("write", 8), ("read", 5), ("fact", 1), ("called", 1),
     ("gradient", 2), ("gone", 1), ("array", 1), ("tensor", 1),
+    ("storage", 3),
 )
 
 

@@ -158,7 +158,7 @@ def _imported(obj: Any, dtype: Any, copy: bool | None) -> Tensor:
     elif hasattr(obj, "__dlpack__"):
         what, t = "an array of another framework", from_dlpack
     elif isinstance(obj, UntypedStorage | TypedStorage) and copy is not False:
-        return tensor(obj, dtype=dtype) if copy else shown_by(obj, dtype)
+        return shown_by(obj, dtype)  # in PyTorch it is the storage's memory even where a copy is asked for
     elif (data := _bytes_of(obj)) is not None:
         found = _read(data, dtype)
         return found.clone() if copy else found

@@ -18,7 +18,6 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Untracked, Value, device_array, host_array
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.shared import tensor_of
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import met
@@ -71,6 +70,8 @@ def tensor(
         t = copied(data, dtype, device, "torch.tensor")
     elif torchs.is_torchs(data):
         t = from_torch(data, device).to(dtype=dtype)
+    elif isinstance(data, UntypedStorage | TypedStorage):
+        t = shown_by(data, dtypes.given_dtype(dtype)).to(device=device)
     else:
         t = put(_host_array(data, dtype), device)
         if isinstance(data, np.ndarray):
@@ -115,8 +116,6 @@ def _host_array(data: Any, dtype: Any) -> np.ndarray:
             dtype = dtypes.float64
     elif isinstance(data, jax.Array):
         array = np.asarray(data)
-    elif isinstance(data, UntypedStorage | TypedStorage):
-        return value_of(shown_by(data, dtype)).host()
     else:
         array, dtype = from_nested(data, dtype)
         _check_range(array, dtype)

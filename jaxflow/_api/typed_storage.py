@@ -213,13 +213,18 @@ class TypedStorage:
 
 
 def shown_by(storage: UntypedStorage | TypedStorage, dtype: dtypes.dtype | None) -> Tensor:
-    """All of a storage as a tensor on it; of a typed one no other ``dtype`` can be asked for."""
-    kind = getattr(storage, "dtype", None)
-    if kind is not None and dtype not in (None, kind):
+    """All of a storage as a tensor on it, as PyTorch makes one of data.
+
+    Without a ``dtype`` the elements of a typed one have to be of the default dtype, and bytes are int64.
+    """
+    if isinstance(storage, UntypedStorage):
+        return storage.elements(dtype or dtypes.int64)
+    wanted = dtype or dtypes.get_default_dtype()
+    if storage.dtype is not wanted:
         raise RuntimeError(
-            f"Expected a Storage of type {dtype.scalar_name} or an UntypedStorage, but got "
-            f"{kind.scalar_name}")
-    return storage.untyped().elements(dtype or kind or dtypes.int64)
+            f"Expected a Storage of type {wanted.scalar_name} or an UntypedStorage, but got "
+            f"{storage.dtype.scalar_name}")
+    return storage.untyped().elements(wanted)
 
 
 def _made(data: Any, dtype: dtypes.dtype, device: Any) -> UntypedStorage:
