@@ -45,7 +45,7 @@ class _Sized(Memory):
         """Always: the storage needs it, not another side."""
         return True
 
-    def lent(self) -> bool:
+    def is_lent(self) -> bool:
         """Whether somebody else has an array over it."""
         return super().reachable()
 
@@ -90,7 +90,7 @@ def resize(t: Tensor, nbytes: int) -> None:
             if storage.value is not held:
                 continue
             memory = held.memory
-            if memory.__class__ is not _Sized or memory.lent():
+            if memory.__class__ is not _Sized or memory.is_lent():
                 raise RuntimeError(FIXED)
         elif held.__class__ is not Value or isinstance(held.settled(), jax.core.Tracer):
             raise RuntimeError("inside jax.jit, jax.grad or vmap a tensor has no memory that can be resized")
@@ -129,4 +129,7 @@ def whole_of(t: Tensor) -> Tensor | None:
     if held.__class__ is not HostValue or held.memory.data.nbytes == shown_nbytes(plan_of(t).root):
         return None
     memory = held.memory
-    return tensor_of(memory.lend((memory.data.nbytes,), np.dtype(np.uint8), 0, (1,)), dtypes.uint8)
+    array = memory.shown((memory.data.nbytes,), np.dtype(np.uint8), 0, (1,))
+    store, *arguments = memory.lend_row(array)
+    store(*arguments)
+    return tensor_of(array, dtypes.uint8)
