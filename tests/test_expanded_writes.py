@@ -57,3 +57,12 @@ def test_in_the_middle_of_a_storage():
     with pytest.warns(UserWarning, match=DEPRECATED):
         x.masked_fill_(torch.tensor([[False, True, False], [False, False, True]]), -1.0)
     assert base.tolist() == [0, 1, 2, -1, 4, -1, 6, 7]
+
+
+def test_gradients_that_are_parts_of_one_memory_are_all_added(executor):
+    store = torch.zeros(2, 3)
+    x, w = torch.ones(3, requires_grad=True), torch.full((3,), 2.0, requires_grad=True)
+    x.grad, w.grad = store[0], store[1]
+    (x * w).sum().backward()
+    (x * w).sum().backward()
+    assert store.tolist() == [[4.0] * 3, [2.0] * 3] and x.grad.tolist() == [4.0] * 3

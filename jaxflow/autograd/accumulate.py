@@ -162,6 +162,7 @@ class _Stores:
         self.owners: list[Tensor] = []
         self.before: list[Tensor | None] = []
         self.new: list[Tensor] = []
+        self.written: dict[int, Value] = {}  # what storages will hold that several gradients are views of
         self.copies: list[tuple] = []  # into memory that others may read: they come last
 
     def grad(self, owner: Tensor, before: Tensor | None, new: Tensor) -> None:
@@ -174,7 +175,7 @@ class _Stores:
         """``target`` shows ``result``."""
         self.storages.append(target._storage)
         self.epochs.append(epoch)
-        self.rows += rows_of(target, result, epoch, copies=self.copies)
+        self.rows += rows_of(target, result, epoch, written=self.written, copies=self.copies)
 
     def commit(self, condition: Iterable, *more: Iterable) -> None:
         """Store all, and ``more``, if the ``condition`` holds too."""
