@@ -272,3 +272,13 @@ def test_channels_that_cannot_be_dropped_in_place_keep_their_shape(executor):
         with pytest.raises(RuntimeError):
             torch.nn.functional.dropout3d(x, 0.5, inplace=True)
         assert x.shape == (3, 2, 2, 2) and bool((x == 1).all())
+
+
+def test_cosine_similarity_promotes_what_it_has_broadcast():
+    half, single = torch.ones(2, 3, dtype=torch.bfloat16), torch.tensor(2.0)
+    assert F.cosine_similarity(single, half).dtype is torch.float32
+    assert F.cosine_similarity(half, single).dtype is torch.float32
+    assert F.cosine_similarity(half, torch.ones(3)).dtype is torch.float32
+    assert F.cosine_similarity(torch.tensor(2), half).dtype is torch.bfloat16
+    with pytest.raises(RuntimeError, match="yet common dtype is Int"):
+        F.cosine_similarity(torch.tensor(2), torch.ones(2, 2, dtype=torch.int32))

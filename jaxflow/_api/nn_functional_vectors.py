@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 
@@ -54,10 +55,13 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8, *
             "expected common dtype to be floating point, yet common dtype is "
             f"{common.scalar_name}"
         )
-    x1, x2 = x1.to(common), x2.to(common)
     if x1.shape != x2.shape:
-        shape = (x1 + x2).shape
+        shape = broadcast_shapes(x1.shape, x2.shape)
         x1, x2 = x1.expand(shape), x2.expand(shape)
+    if x1.dtype is not x2.dtype:
+        # Of the tensors as broadcast: one that had no dimensions counts like the other now.
+        common = result_type(x1, x2)
+        x1, x2 = x1.to(common), x2.to(common)
 
     def unit(x: Tensor) -> Tensor:
         length = x.norm(2, dim, keepdim=True).clone()
