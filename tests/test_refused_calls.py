@@ -106,3 +106,14 @@ def test_activations_with_bounds_keep_the_sign_of_a_zero():
 def test_nothing_has_no_place_in_any_example():
     assert torch.func.vmap(torch.argwhere)(torch.zeros(2, 0)).shape == (2, 0, 1)
     assert torch.argwhere(torch.zeros(2, 0, 3)).shape == (0, 3)
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: torch.celu_(x, 0), lambda x: torch.celu_(x, False), lambda x: F.celu_(x, alpha=0.0),
+    lambda x: F.celu(x, 0, inplace=True), lambda x: torch.celu(x, 0),
+])
+def test_celu_divides_by_no_zero(call):
+    x = torch.ones(2)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError: alpha cannot be 0 for CELU"):
+        call(x)
+    assert x.tolist() == [1, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.tensor import Tensor
@@ -52,11 +53,15 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return _run("selu", input, (), inplace)
 
 
+def _refuse_zero(alpha: float) -> None:
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+
+
 @composite("function", namespace=_F)
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
-    if alpha == 0:
-        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    _refuse_zero(alpha)
     return _run("celu", input, (alpha,), inplace)
 
 
@@ -126,13 +131,15 @@ def sigmoid(input: Tensor) -> Tensor:
 # ------------------------------------------------------------------ in-place forms, also of torch.*
 
 
-def _inplace(name: str, parameters: tuple[tuple[str, Any], ...], places: tuple[str, ...]) -> None:
+def _inplace(name: str, parameters: tuple[tuple[str, Any], ...], places: tuple[str, ...],
+             check: Callable[..., None] = lambda *numbers: None) -> None:
     def call(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         numbers = list(args)
         for parameter, default in parameters[len(args):]:
             numbers.append(kwargs.pop(parameter, default))
         if kwargs or len(numbers) != len(parameters) or ... in numbers:
             raise TypeError(f"{name}_() takes ({', '.join(p for p, _ in parameters)}) after input")
+        check(*numbers)
         return _run(name, input, tuple(numbers), True)
 
     call.__name__ = call.__qualname__ = name + "_"
@@ -145,7 +152,7 @@ _inplace("relu", (), (_F, ""))
 _inplace("leaky_relu", (("negative_slope", 0.01),), (_F,))
 _inplace("elu", (("alpha", 1.0), ("scale", None), ("input_scale", None)), (_F,))
 _inplace("selu", (), (_F, ""))
-_inplace("celu", (("alpha", 1.0),), (_F, ""))
+_inplace("celu", (("alpha", 1.0),), (_F, ""), _refuse_zero)
 _inplace("hardtanh", (("min_val", -1.0), ("max_val", 1.0)), (_F,))
 _inplace("threshold", (("threshold", ...), ("value", ...)), (_F, ""))
 
