@@ -105,3 +105,26 @@ def test_pieces_that_do_not_fit():
         torch.diff(torch.ones(2, 1), dim=-2, prepend=torch.ones(3, 3))
     with pytest.raises(RuntimeError, match="The size of tensor a .3. must match the size of tensor b .5."):
         torch.cross(torch.ones(2, 3, 3), torch.ones(2, 3, 5), dim=1)
+
+
+@pytest.mark.parametrize("shape,dim,layout", [
+    ((0,), 0, r"sizes \[1\], strides \[0\], storage offset 0, and itemsize 4 requiring a storage size of 4 "),
+    ((3, 0), -1, r"sizes \[3, 1\], strides \[1, 0\], storage offset 0, and itemsize 4 requiring a storage "),
+    ((2, 0, 3), 1, r"sizes \[2, 1, 3\], strides \[3, 0, 1\], storage offset 0, and itemsize 4 requiring a "),
+])
+def test_slices_written_where_there_are_none(shape, dim, layout):
+    index = torch.tensor([0])
+    source = torch.ones([s or 1 for s in shape])
+    for call in (lambda: torch.ones(shape).index_copy(dim, index, source),
+                 lambda: torch.ones(shape).index_copy_(dim, index, source),
+                 lambda: torch.ones(shape).index_fill(dim, index, 2),
+                 lambda: torch.ones(shape).index_fill_(dim, index, torch.tensor(2.0))):
+        with pytest.raises(RuntimeError, match="setStorage: " + layout):
+            call()
+    none = torch.ones(shape)
+    assert none.index_fill(dim, index[:0], 2).shape == shape
+    # There are none in the other dimensions: nothing is written.
+    assert torch.ones(2, 0, 0).index_fill(1, index, 2).shape == (2, 0, 0)
+    # A view's memory has the room.
+    with pytest.raises(IndexError, match="index 0 is out of bounds for dimension 0 with size 0"):
+        torch.ones(4, 3)[:0].index_fill_(0, index, 1)

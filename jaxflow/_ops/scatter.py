@@ -17,7 +17,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX
-from jaxflow._core.geometry import broadcast_shapes
+from jaxflow._core.geometry import broadcast_shapes, contiguous_strides, storage_extent
 from jaxflow._dispatch.op import EXACT, Out, Scalar, Tensor, Underived, op
 
 from ._support import (
@@ -47,8 +47,12 @@ _SCATTER = dict(variants="function method inplace out", guard=_scatter_guard, ou
 _FORMS = dict(variants="function method inplace out", out=EXACT, apart=True)
 
 
-def _in_slices(error, message, spared=lambda shape, axis: 0 in shape[:axis] + shape[axis + 1 :]):
-    """`in_range` for an index that names slices; of shapes that are ``spared`` none is reached."""
+def _in_slices(error, message, spared=lambda shape, axis: 0 in shape[:axis] + shape[axis + 1 :],
+               first=lambda input, axis, index: None):
+    """`in_range` for an index that names slices; of shapes that are ``spared`` none is reached.
+
+    ``first`` may refuse a call before its indices are looked at.
+    """
     guard = in_range(error, message)
 
     def check(watch, dynamic, static):
@@ -61,9 +65,29 @@ def _in_slices(error, message, spared=lambda shape, axis: 0 in shape[:axis] + sh
         if getattr(source, "ndim", 0) and shape:
             if source.ndim != len(shape) or source.shape[dim] != getattr(index, "_aval", index).numel:
                 return
+        first(input, dim % max(len(shape), 1), index)
         guard(watch, dynamic, static)
 
     return check
+
+
+def _refuse_no_slices(input, axis, index):
+    """Refuse to write slices where there are none, as PyTorch does: for a lack of memory to lay them in.
+
+    The memory of a view may have the room; then the indices are refused.
+    """
+    count, shape = index._aval.numel, list(input.shape)
+    if not count or not shape or shape[axis] or input._view is not None or index._aval.dtype.np != np.int64:
+        return
+    if input._aval.device.type == "meta":
+        return
+    strides = list(contiguous_strides(shape))
+    shape[axis], strides[axis] = count, 0
+    item = input._aval.dtype.itemsize
+    raise RuntimeError(
+        f"setStorage: sizes {shape}, strides {strides}, storage offset 0, and itemsize {item} requiring a "
+        f"storage size of {storage_extent(shape, strides, 0) * item} are out of bounds for storage of size 0"
+    )
 
 
 _IN_VECTOR = _in_slices(IndexError, "index out of range in self")
@@ -435,7 +459,8 @@ def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1
 
 
 @op(**_FORMS, saves=("index", "source for source"), guard=_in_slices(
-    IndexError, "index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}"))
+    IndexError, "index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}",
+    first=_refuse_no_slices))
 def index_copy(input, /, dim, index: Tensor, source: Tensor):
     """``input`` with the slices of ``source`` written where ``index`` names them."""
     axis = wrap_dim(dim, input.ndim)
@@ -480,7 +505,7 @@ def _fill_name(numbers, dim):
     return "IndexFillBackward0" if numbers[-1] else "IndexFillBackward1"
 
 
-_named_in_range = _in_slices(IndexError, OUT_OF_BOUNDS)
+_named_in_range = _in_slices(IndexError, OUT_OF_BOUNDS, first=_refuse_no_slices)
 
 
 def _may_fill(watch, dynamic, static):
