@@ -117,3 +117,17 @@ def test_celu_divides_by_no_zero(call):
     with pytest.raises(RuntimeError, match="ZeroDivisionError: alpha cannot be 0 for CELU"):
         call(x)
     assert x.tolist() == [1, 1]
+
+
+def test_group_norm_of_single_values_and_of_no_groups():
+    for shape, groups in (((1, 2), 2), ((1, 4, 1), 4)):
+        with pytest.raises(ValueError, match=rf"more than 1 value per channel .* size \[1, {groups}"):
+            F.group_norm(torch.ones(shape), groups)
+        assert torch.group_norm(torch.ones(shape), groups).count_nonzero() == 0
+    with pytest.raises(ZeroDivisionError):
+        F.group_norm(torch.ones(2, 4), 0)
+    with pytest.raises(RuntimeError, match="Expected num groups to be greater than 0, got 0"):
+        torch.group_norm(torch.ones(2, 4), 0)
+    with pytest.raises(TypeError, match=r"argument 'num_groups' \(position 2\) must be int, not float"):
+        F.group_norm(torch.ones(2, 4), 2.0)
+    assert F.group_norm(torch.ones(0, 4), 2).shape == (0, 4)

@@ -20,7 +20,7 @@ from jaxflow._ops.segment import REDUCTIONS
 
 from .creation import empty
 from .forms import given_out, invalid_combination
-from .nn_functional_norm import group_norm, normalized_batch
+from .nn_functional_norm import normalized_batch, normalized_groups
 from .random_from import bernoulli
 
 
@@ -56,7 +56,7 @@ def native_group_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`nn.functional.group_norm` of ``(N, C, *)``, the means and the reciprocal deviations of the groups."""
     if input.dim() < 2 or group <= 0 or input.shape[1] % group:
-        group_norm(input, group, weight, bias, eps)  # which says what is wrong
+        normalized_groups(input, group, weight, bias, eps)  # which says what is wrong
     if input.numel() != N * C * HxW:
         raise RuntimeError(
             "Expected X.numel() == N * C * HxW to be true, but got false.  (Could this error message be "

@@ -15,7 +15,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 
 from .nn_functional_loss import cross_entropy_of_logits
-from .nn_functional_norm import normalized_batch
+from .nn_functional_norm import normalized_batch, normalized_groups
 
 #: PyTorch's numbers for what is done with the losses of a batch.
 _REDUCTIONS = ("none", "mean", "sum")
@@ -49,8 +49,8 @@ def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, run
 @composite("function")
 def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
                eps: float = 1e-5, cudnn_enabled: bool = True) -> Tensor:
-    """``nn.functional.group_norm``."""
-    return _functional("group_norm")(input, num_groups, weight, bias, eps)
+    """``nn.functional.group_norm``, also of groups of a single value."""
+    return normalized_groups(input, num_groups, weight, bias, eps)
 
 
 @composite("function")

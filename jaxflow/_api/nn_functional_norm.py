@@ -45,6 +45,25 @@ def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | No
 def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
                bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """Mean 0 and variance 1 over each group of channels of each sample, then ``* weight + bias``."""
+    shape = list(input._aval.shape)
+    if len(shape) >= 2:
+        rest = shape[2:]
+        per_group = shape[0] * shape[1] // num_groups
+        if per_group * math.prod(rest) == 1:
+            raise ValueError(
+                "Expected more than 1 value per channel when training, got input size "
+                f"{[per_group, num_groups, *rest]}"
+            )
+    return normalized_groups(input, num_groups, weight, bias, eps)
+
+
+def normalized_groups(input: Tensor, num_groups: int, weight: Tensor | None = None,
+                      bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
+    """`group_norm`, also of groups of a single value."""
+    if not isinstance(num_groups, int):
+        raise TypeError(
+            f"group_norm(): argument 'num_groups' (position 2) must be int, not {type(num_groups).__name__}"
+        )
     return apply(OPS["_group_norm"], (input, weight, bias), (int(num_groups), float(eps)))
 
 
