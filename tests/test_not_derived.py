@@ -106,3 +106,14 @@ def test_of_bools_in_the_other_place_there_is_a_derivative():
         assert x.grad.tolist() == pytest.approx(want, abs=1e-6)
     with pytest.raises(NotImplementedError, match="the derivative for 'igamma: input' is not implemented"):
         torch.igamma(torch.ones(2, requires_grad=True), b).sum().backward()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", ["i1", "i1e"])
+def test_halves_of_bessel_functions_of_order_1(name, dtype):
+    x = torch.tensor([0.5], dtype=dtype, requires_grad=True)
+    result = getattr(torch.special, name)(x)
+    with pytest.raises(NotImplementedError, match=f'"{name}_backward" not implemented for'):
+        result.backward()
+    torch.special.i0e(x).backward()
+    assert x.grad.dtype is dtype

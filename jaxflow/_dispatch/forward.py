@@ -249,9 +249,12 @@ def apply(op: Op, args: tuple, static: tuple, into) -> Any:
     levels = _levels_of(args)
     if levels and op.underived is not None:
         present = [a for a in args if a is not None]
-        holds = not op.underived.bools or op.underived.of_bools(present)
-        if holds and op.underived.which(present, into is not None):
-            raise op.underived.of_tangents(into is not None)
+        underived = op.underived
+        while underived is not None:
+            holds = not underived.of or underived.of_dtypes(present)
+            if holds and underived.which(present, into is not None):
+                raise underived.of_tangents(into is not None)
+            underived = underived.otherwise
     result = door.apply(op, args, static, into, True)
     if levels:
         plan = door.plan_for(op, args, static, into)

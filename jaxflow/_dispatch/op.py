@@ -99,23 +99,23 @@ class Underived:
         forward: the words of the NotImplementedError that a tangent raises; by default what backward raises.
         operand: the number of the operand that has no derivative while the others have; by default none has.
         otherwise: what is asked of the calls that this one lets through.
-        bools: the places of operands of which one must be a tensor of bools, which PyTorch's formula refuses.
-            With ``out=`` such an op is refused what it records, as any other that has a derivative.
+        of: places of operands and dtypes that PyTorch's formula refuses there; one must be as it says. With
+            ``out=`` such an op is refused what it records, as any other that has a derivative.
     """
 
-    __slots__ = ("bools", "error", "forward", "operand", "otherwise", "text", "which")
+    __slots__ = ("error", "forward", "of", "operand", "otherwise", "text", "which")
 
     def __init__(self, error: type[Exception], text: str,
                  which: Callable[[Sequence, bool], bool] = lambda inputs, inplace: True,
                  forward: str = "", operand: int | None = None,
-                 otherwise: Underived | None = None, bools: tuple[int, ...] = ()) -> None:
+                 otherwise: Underived | None = None, of: tuple[tuple[int, dtypes.dtype], ...] = ()) -> None:
         self.error, self.text, self.which, self.forward = error, text, which, forward
         self.operand, self.otherwise = operand, otherwise
-        self.bools = bools
+        self.of = of
 
-    def of_bools(self, kinds: Sequence) -> bool:
-        """Whether one of ``bools`` is a tensor of bools, of operands of these kinds."""
-        return any(getattr(kinds[k], "dtype", None) is dtypes.bool for k in self.bools)
+    def of_dtypes(self, operands: Sequence) -> bool:
+        """Whether one of these operands, or of their kinds, is as ``of`` says."""
+        return any(getattr(operands[k], "dtype", None) is dtype for k, dtype in self.of)
 
     def of_tangents(self, inplace: bool) -> Exception:
         """What a call raises whose operands have tangents."""

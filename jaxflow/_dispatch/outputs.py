@@ -131,7 +131,7 @@ def refuse_recorded(op: Op, args: tuple, kwargs: dict) -> None:
 
     It composes its Fourier transforms of others, which find out later.
     """
-    unrecorded = op.underived and not op.underived.bools
+    unrecorded = op.underived and not op.underived.of
     if not _is_recorded(op) or unrecorded or isinstance(op.out, tuple):
         return
     if op.namespace == "fft" or op.out is not None and (op.out.lost or op.out.recorded):

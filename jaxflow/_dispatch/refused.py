@@ -33,10 +33,10 @@ def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[...
     refusing = _refusing(kind.__name__, underived.error, text, operand)
     otherwise = kind if underived.otherwise is None else maker(kind, underived.otherwise, inplace)
 
-    if underived.bools:
+    if underived.of:
         def decide(plan, inputs, edges, needs, guards) -> Node:
             # All calls of a plan have operands of the same dtypes.
-            plan.node = refusing if underived.of_bools(plan.kinds) else otherwise
+            plan.node = refusing if underived.of_dtypes(plan.kinds) else otherwise
             return plan.node(plan, inputs, edges, needs, guards)
 
         return decide

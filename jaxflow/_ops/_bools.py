@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._dispatch.op import Underived
 
 SUBTRACTED = ("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
@@ -12,4 +13,4 @@ NEGATED = ("Negation, the `-` operator, on a bool tensor is not supported. If yo
 
 def bools_at(text: str, *places: int) -> Underived:
     """No derivative where an operand in one of these places is a tensor of bools."""
-    return Underived(RuntimeError, text, bools=places)
+    return Underived(RuntimeError, text, of=tuple((k, dtypes.bool) for k in places))

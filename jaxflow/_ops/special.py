@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import jax.scipy.special as jsp
 import numpy as np
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._dispatch.op import Out, Underived, op
 
@@ -254,12 +255,26 @@ _SPECIAL_ROWS = (
 _COPIED = Out(recorded=True)
 # What PyTorch computes last of those that have no node of their own.
 _NODES = {"ndtr": "MulBackward1"}
+
+
+def _not_of_halves(kernel):
+    """No derivative of halves, for which PyTorch has no kernel."""
+    refusal = None
+    for dtype in (dtypes.float16, dtypes.bfloat16):
+        refusal = Underived(NotImplementedError, f"\"{kernel}\" not implemented for '{dtype.scalar_name}'",
+                            of=((0, dtype),), otherwise=refusal)
+    return refusal
+
+
 # Of these PyTorch has no kernels for half precision.
 _SINGLE = ("ndtri", "log_ndtr")
+# Of these it has none for the derivative of halves.
+_NOT_DERIVED_OF_HALVES = ("i1", "i1e")
 
 for _name, _fn, _saves, _doc in _SPECIAL_ROWS:
     declare_unary(_name, _fn, _doc, complex_kernel=f"{_name}_cpu", promote="int_to_float",
                   check=needs_single(f"{_name}_cpu") if _name in _SINGLE else None, namespace="special",
+                  underived=_not_of_halves(f"{_name}_backward") if _name in _NOT_DERIVED_OF_HALVES else None,
                   variants="function out", saves=_saves, out=_COPIED if _name == "ndtr" else None,
                   grad_name=_NODES.get(_name, f"Special{_name.title().replace('_', '')}Backward0"))
 
