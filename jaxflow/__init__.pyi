@@ -638,7 +638,7 @@ def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: _Any, paddi
 def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _Any, padding_mode: _Any, align_corners: _Any) -> Tensor:
     """`nn.functional.grid_sample` of volumes, modes by number; see `grid_sampler_2d`, without bicubic."""
 def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = ..., cudnn_enabled: _bool = True) -> Tensor:
-    """``nn.functional.group_norm``."""
+    """``nn.functional.group_norm``, also of groups of a single value."""
 def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """The next state ``(N, size)`` of a gated recurrent unit."""
 def gt(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
