@@ -119,6 +119,17 @@ def test_celu_divides_by_no_zero(call):
     assert x.tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("dim", [(0, 1), (0, 5), (0, 0), (0,)])
+def test_norms_by_singular_values_refuse_halves_before_dims(dim):
+    x = torch.ones(2, 2, dtype=torch.bfloat16)
+    for call in (lambda: torch.linalg.matrix_norm(x, 2, dim), lambda: torch.linalg.norm(x, "nuc", dim),
+                 lambda: torch.norm(x, "nuc", dim)):
+        with pytest.raises(RuntimeError, match="Low precision dtypes not supported. Got BFloat16"):
+            call()
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        torch.linalg.matrix_norm(x, 1, (0, 5))
+
+
 def test_group_norm_of_single_values_and_of_no_groups():
     for shape, groups in (((1, 2), 2), ((1, 4, 1), 4)):
         with pytest.raises(ValueError, match=rf"more than 1 value per channel .* size \[1, {groups}"):

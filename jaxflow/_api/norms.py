@@ -106,24 +106,21 @@ def matrix_norm(input: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: b
     if input._aval.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     _check_dtypes(name, have, None)
+    by_values = ord == "nuc" or not isinstance(ord, str) and abs(ord) == 2
+    if by_values and have.itemsize == 2:
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {have.scalar_name}")
     rows, columns = _two_dims(dim, input._aval.ndim)
     _check_dtypes(name, have, dtype)
     if ord == "fro":
         result = vector_norm(input, 2, (rows, columns), keepdim, dtype=dtype)
     else:
         input = input if dtype is None else input.to(dtype)
-        by_values = isinstance(ord, str) or abs(ord) == 2
         norm = _by_singular_values if by_values else _by_sums
         result = norm(input, ord, rows, columns, keepdim)
     return given_out("linalg_matrix_norm", out, result, rule=_MATRIX_OUT)
 
 
 def _by_singular_values(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool) -> Tensor:
-    if A._aval.dtype.itemsize == 2:
-        raise RuntimeError(
-            "linalg.matrix_norm: Low precision dtypes not supported. Got "
-            f"{A._aval.dtype.scalar_name}"
-        )
     others = [d for d in range(A._aval.ndim) if d not in (rows, columns)]
     order = [*others, rows, columns]
     values = apply(OPS["svdvals"], (A.permute(order),), (None,))
