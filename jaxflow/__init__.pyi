@@ -1312,8 +1312,8 @@ def threshold_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
     """`threshold` written into ``input``."""
 def tile(input: Tensor, dims: _Any) -> Tensor:
     """The tensor repeated ``dims[i]`` times, counted from the last dimension."""
-def to_dlpack(tensor: Tensor) -> _Any:
-    """A DLPack capsule of a tensor's elements (a copy), that can be consumed once."""
+def to_dlpack(tensor: Tensor, *, dl_device: _Any = None, copy: _bool | None = None) -> _Any:
+    """A DLPack capsule of a tensor, that can be consumed once; see ``Tensor.__dlpack__``."""
 def topk(input: Tensor, k: _Any, dim: _Any = -1, largest: _bool = True, sorted: _bool = True, *, out: _tuple[Tensor, ...] | None = None) -> _topk_result:
     """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are."""
 def trace(input: Tensor) -> Tensor:

@@ -105,7 +105,7 @@ class Tensor:
     def __deepcopy__(self, memo: _Any) -> _Any: ...
     def __delitem__(self, index: _Any) -> None: ...
     def __dlpack__(self, *, stream: _Any = -1, max_version: _tuple[_int, _int] | None = None, dl_device: _tuple[_enum.IntEnum, _int] | None = None, copy: _bool | None = None) -> _Any:
-        """A DLPack capsule of the elements, in row order."""
+        """A DLPack capsule of the tensor: on the CPU of its memory, which its consumer may write to."""
     def __dlpack_device__(self) -> _tuple[_enum.IntEnum, _int]:
         """Kind and number of the device the elements are on, in DLPack's numbers."""
     def __eq__(self, other: _Any) -> Tensor: ...  # type: ignore[override]
