@@ -55,6 +55,8 @@ class Tensor:
     def is_conj(self):
         return False
 
+    is_neg = is_conj
+
     def numpy(self):
         return self.array
 

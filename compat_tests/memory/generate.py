@@ -29,13 +29,16 @@ IMPORTS = (
     "T.from_numpy({a})", "T.as_tensor({a})", "T.asarray({a})", "T.asarray({a}, copy=False)",
     "T.from_numpy({a})[..., :2]", "T.from_numpy({a}).T", "T.tensor({a})",
     "T.frombuffer({a}, dtype=T.{d})", "T.utils.data.default_convert({a})",
+    "T.from_dlpack({a})", "T.from_dlpack({a}.__dlpack__(max_version=(1, 0)))",
+    "T.from_dlpack({a}, copy=True)",
 )
 
 #: Ways to make an array of a tensor.
 EXPORTS = (
     "{t}.numpy()", "{t}.detach().numpy()", "np.asarray({t})", "{t}.cpu().numpy()", "{t}[1:].numpy()",
     "{t}.numpy(force=True)", "np.array({t})", "{t}.T.numpy()", "{t}.data.numpy()",
-    "{t}.flatten().numpy()",
+    "{t}.flatten().numpy()", "np.from_dlpack({t})", "np.from_dlpack({t}.detach()[..., 1:])",
+    "np.from_dlpack({t}.detach(), copy=True)",
 )
 
 #: Tensors made by the library, with their number of dimensions.
@@ -49,7 +52,9 @@ TENSORS = (
 VIEWS_OF_TENSORS = (
     "{t}[1:]", "{t}[..., 0]", "{t}.T", "{t}.detach()", "{t}.reshape(-1)", "{t}[::2]", "{t}[None]",
     "{t}.expand(2, *{t}.shape)", "{t}.view(-1)", "{t}.as_strided((2,), (1,), 1)", "{t}.data", "{t}[-1]",
-    "{t}.unbind(0)[0]", "{t}.view(T.uint8) if {t}.numel() else None", "{t}.real",
+    "{t}.unbind(0)[0]", "T.from_dlpack({t})",
+    "T.utils.dlpack.from_dlpack(T.utils.dlpack.to_dlpack({t}))",
+    "{t}.view(T.uint8) if {t}.numel() else None", "{t}.real",
 )
 VIEWS_OF_ARRAYS = (
     "{a}[1:]", "{a}.T", "{a}[::2]", "{a}.reshape(-1)", "{a}[None]", "{a}[..., :1]", "{a}.view()",

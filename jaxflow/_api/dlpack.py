@@ -234,8 +234,9 @@ def _of_others(source: Any, target: Any, copy: bool | None) -> Tensor:
     if is_torchs(source):
         if source.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        if source.is_conj():
-            raise BufferError("Can't export tensors with the conjugate bit set")
+        for marked, name in ((source.is_conj(), "conjugate"), (source.is_neg(), "negative")):
+            if marked:
+                raise BufferError(f"Can't export tensors with the {name} bit set")
     kind = source.__dlpack_device__()[0]
     _check_move("cpu" if kind == DLDeviceType.kDLCPU else f"{kind}", target, copy)
     if kind != DLDeviceType.kDLCPU:

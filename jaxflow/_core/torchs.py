@@ -4,8 +4,8 @@ NOTE [Two kinds of tensors]
     Both sides ask each other through ``__torch_function__`` and would do so for ever. A tensor of PyTorch is
     therefore no operand of anything here, nor ours one of anything there: both ways one TypeError says how to
     convert. What takes data (``tensor``, ``as_tensor``, ``asarray``, ``from_dlpack``, ``load_state_dict``)
-    takes PyTorch's tensors as data, and copies them. They are recognised by the names of their classes, so
-    that a process without PyTorch never looks for it.
+    takes PyTorch's tensors as data, and copies them; ``from_dlpack`` shares their memory. They are recognised
+    by the names of their classes, so that a process without PyTorch never looks for it.
 
     Operations see them among their operands. Functions that are made of others do not look at what they are
     given, and would fail on some attribute. Where PyTorch is imported, an error that such a function raises
