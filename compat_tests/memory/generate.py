@@ -95,11 +95,14 @@ WRITES_TO_STORAGES = (
 #: Tensors on the storage of another.
 ON_STORAGES = (
     "T.zeros(0, dtype={t}.dtype).set_({t}.untyped_storage())",
-    "T.zeros(0, dtype={t}.dtype).set_({t}._typed_storage(), 0, (2,)) if {t}._typed_storage().size() > 1 else None",
-    "T.zeros(0, dtype=T.uint8).set_({t}.untyped_storage(), 1, (2, 2), (1, 2)) if {t}.untyped_storage().nbytes() > 4 else None",
+    "T.zeros(0, dtype={t}.dtype).set_({t}._typed_storage(), 0, (2,)) "
+    "if {t}._typed_storage().size() > 1 else None",
+    "T.zeros(0, dtype=T.uint8).set_({t}.untyped_storage(), 1, (2, 2), (1, 2)) "
+    "if {t}.untyped_storage().nbytes() > 4 else None",
     "T.asarray({t}.untyped_storage()[:2 * {t}.itemsize], dtype={t}.dtype)", "T.asarray({t}._typed_storage())",
     "T.as_tensor({t}.untyped_storage(), dtype=T.uint8)", "T.tensor({t}._typed_storage())",
-    "T.asarray({t}._typed_storage().clone())", "{t}.clone().share_memory_()", "T.tensor({t}._typed_storage(), dtype={t}.dtype)",
+    "T.asarray({t}._typed_storage().clone())", "{t}.clone().share_memory_()",
+    "T.tensor({t}._typed_storage(), dtype={t}.dtype)",
     "T.asarray(copy.deepcopy({t}.untyped_storage()), dtype={t}.dtype)",
 )
 #: What is asked of storages.
