@@ -90,15 +90,13 @@ WRITES_TO_STORAGES = (
     "{t}._typed_storage()[-1] = {n}", "{t}._typed_storage()[1:3] = {n}",
     "{t}.untyped_storage()[:{t}.itemsize].fill_(0)", "{t}.untyped_storage()[4:12][1:] = 0",
     "{t}.untyped_storage().copy_({u}.untyped_storage())", "{t}._typed_storage().copy_({u}._typed_storage())",
-    "{t}.untyped_storage().byteswap({t}.dtype)",
+    "{t}.untyped_storage().byteswap({t}.dtype if {t}.dtype in (T.int32, T.int64) else T.uint8)",
 )
 #: Tensors on the storage of another.
 ON_STORAGES = (
     "T.zeros(0, dtype={t}.dtype).set_({t}.untyped_storage())",
-    "T.zeros(0, dtype={t}.dtype).set_({t}._typed_storage(), 0, (2,)) "
-    "if {t}._typed_storage().size() > 1 else None",
-    "T.zeros(0, dtype=T.uint8).set_({t}.untyped_storage(), 1, (2, 2), (1, 2)) "
-    "if {t}.untyped_storage().nbytes() > 4 else None",
+    "T.zeros(0, dtype={t}.dtype).set_({t}._typed_storage(), 0, (2,) * ({t}._typed_storage().size() > 1))",
+    "T.zeros(0, dtype=T.uint8).set_({t}.untyped_storage(), 1, (2, 2), (1, 2)) if {t}.nbytes > 4 else None",
     "T.asarray({t}.untyped_storage()[:2 * {t}.itemsize], dtype={t}.dtype)", "T.asarray({t}._typed_storage())",
     "T.as_tensor({t}.untyped_storage(), dtype=T.uint8)", "T.tensor({t}._typed_storage())",
     "T.asarray({t}._typed_storage().clone())", "{t}.clone().share_memory_()",
@@ -110,8 +108,9 @@ STORAGE_FACTS = (
     "{t}._typed_storage().tolist()[:20]", "{t}.untyped_storage().tolist()[:20]", "{t}.is_shared()",
     "{t}.untyped_storage()[1]", "{t}._typed_storage()[-1]", "{t}._typed_storage()[50]",
     "{t}.untyped_storage() is {u}.untyped_storage()", "{t}._typed_storage().size()",
-    "{t}.untyped_storage()[2:].data_ptr() - {t}.untyped_storage().data_ptr()", "{t}._typed_storage().type()",
-    "{t}.untyped_storage().resizable()", "{t}._typed_storage().long().tolist()[:20]",
+    "(lambda s, part: part.data_ptr() - s.data_ptr())({t}.untyped_storage(), {t}.untyped_storage()[2:])",
+    "{t}._typed_storage().type()",
+    "{t}._typed_storage().long().tolist()[:20]",
 )
 #: What a function that is compiled does; the last writes to its argument.
 FUNCTIONS = (
