@@ -16,9 +16,10 @@ import numpy as np
 
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.tensor import Tensor
+from jaxflow._core.tensor import ConstantInfo, Tensor, make_view
 from jaxflow._dispatch import mappings, resized
 from jaxflow._dispatch.addresses import address_of
+from jaxflow._dispatch.door import plan_of
 from jaxflow._dispatch.lending import lend
 from jaxflow._dispatch.shared import tensor_of
 from jaxflow._dispatch.storage_bytes import physical_bytes, storage_nbytes
@@ -32,11 +33,18 @@ _lock = threading.RLock()
 
 def storage_of(t: Tensor) -> UntypedStorage:
     """The storage of a tensor."""
+    storage = t._storage
     with _lock:
-        found = _objects.get(id(t._storage))
-        if found is None or found._tensor._storage is not t._storage:
+        found = _objects.get(id(storage))
+        if found is None or found._tensor._storage is not storage:
             found = UntypedStorage.__new__(UntypedStorage)
-            found._show(as_marked(t.data, False, False).data)
+            root = plan_of(t).root
+            g = root.geometry
+            if g.root_conj or g.root_neg:
+                found._show(as_marked(t.data, False, False).data)
+            else:
+                info = ConstantInfo(root, None, None, [0])
+                found._show(make_view(storage, root.aval, root.stride, info))
         return found
 
 
