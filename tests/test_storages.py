@@ -349,3 +349,21 @@ def test_a_storage_is_printed_and_found(how):
     assert torch.is_storage(t.storage()) and torch.is_storage(t.untyped_storage()) and not torch.is_storage(t)
     assert t.storage().type() == "torch.FloatStorage" and isinstance(t.storage(), torch.FloatStorage)
     assert issubclass(torch.FloatStorage, torch.TypedStorage) and 3.0 in t.storage()
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_storages_are_saved_and_loaded(zipped, weights_only, tmp_path):
+    path, t = tmp_path / "x", torch.arange(3.0)
+    value = {"t": t, "typed": t.storage(), "bytes": torch.UntypedStorage([1, 2]), "again": t.storage()}
+    torch.save(value, path, _use_new_zipfile_serialization=zipped)
+    got = torch.load(path, weights_only=weights_only)
+    typed, found = got["typed"], got["bytes"]
+    assert type(typed) is type(found) is torch.TypedStorage
+    assert typed.tolist() == [0, 1, 2] and typed.dtype is torch.float32
+    assert typed.untyped() is got["again"].untyped()
+    assert found.tolist() == [1, 2] and found.dtype is torch.uint8  # as PyTorch gives it back
+    typed[0] = 7
+    assert got["t"].tolist() == [7, 1, 2] and got["t"].untyped_storage() is typed.untyped()
+    with pytest.raises(RuntimeError, match="that view the same data as different types"):
+        torch.save([t, t.untyped_storage()], tmp_path / "y")

@@ -97,7 +97,9 @@ def load(
             # Others may write to what they are given of it (`numpy`): that stays in this process.
             memory = memory_maps.mmap(file.fileno(), 0, access=memory_maps.ACCESS_COPY)
         storages = Records(reader, memory, restorer(map_location))
-        return unpickled(io.BytesIO(reader.bytes("data.pkl")), storages.persistent_load)
+        result = unpickled(io.BytesIO(reader.bytes("data.pkl")), storages.persistent_load)
+        storages.finish()
+        return result
 
 
 def _check_seekable(f: Any) -> None:

@@ -31,6 +31,12 @@ class Storages:
             self._loaded[key] = self._restore(storage, location)
         return self._loaded[key]
 
+    def finish(self) -> None:
+        """Make storages of all that was loaded, when the tensors on them are made."""
+        for storage in self._loaded.values():
+            if isinstance(storage, LoadedStorage):
+                storage.become_typed()
+
     def _read(self, key: str, nbytes: int, dtype: Any) -> np.ndarray:
         raise NotImplementedError
 

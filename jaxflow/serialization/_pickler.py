@@ -9,6 +9,8 @@ from collections import OrderedDict
 from typing import Any
 
 import jaxflow
+from jaxflow._api.typed_storage import TypedStorage
+from jaxflow._api.untyped_storage import UntypedStorage
 from jaxflow._core.device import device as Device
 from jaxflow._core.dtype import dtype as DType
 from jaxflow._core.layout import layout, memory_format
@@ -36,8 +38,11 @@ class Pickler(pickle._Pickler):
 
     def persistent_id(self, obj: Any) -> Any:
         """A storage stays out of the pickle: ("storage", class, key, location, elements)."""
-        if not isinstance(obj, StorageRef):
+        if not isinstance(obj, StorageRef | UntypedStorage | TypedStorage):
             return None
+        untyped = isinstance(obj, UntypedStorage)
+        if not isinstance(obj, StorageRef):
+            obj = StorageRef(obj._tensor, jaxflow.uint8 if untyped else obj.dtype)
         storage, dtype = obj.tensor._storage, obj.dtype
         if id(storage) not in self._keys:
             self._keys[id(storage)] = (len(self.storages), dtype)
@@ -48,7 +53,7 @@ class Pickler(pickle._Pickler):
                 "Cannot save multiple tensors or storages that view the same data as different "
                 "types"
             )
-        old_name = STORAGE_CLASSES.get(dtype.name)
+        old_name = None if untyped else STORAGE_CLASSES.get(dtype.name)
         name = GlobalName("torch", old_name) if old_name else GlobalName(*UNTYPED)
         nbytes = storage_nbytes(obj.tensor)
         count = nbytes // dtype.itemsize if old_name else nbytes

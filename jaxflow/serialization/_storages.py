@@ -10,6 +10,8 @@ import jax
 import numpy as np
 
 import jaxflow
+from jaxflow._api.typed_storage import TypedStorage
+from jaxflow._api.untyped_storage import storage_of
 from jaxflow._core.aval import aval_of
 from jaxflow._core.device import CPU, resolve
 from jaxflow._core.geometry import contiguous_strides
@@ -43,7 +45,8 @@ class LoadedStorage:
     """
 
     def __init__(self, data: np.ndarray | None, dtype: Any, device: Any, nbytes: int) -> None:
-        self._data, self.dtype, self.device, self._nbytes = data, dtype, device, nbytes
+        # An untyped storage comes back as one of bytes.
+        self._data, self.dtype, self.device, self._nbytes = data, dtype or jaxflow.uint8, device, nbytes
         self._base: Any = None
 
     def nbytes(self) -> int:
@@ -83,6 +86,13 @@ class LoadedStorage:
         if base.dtype is not dtype:
             base = base.as_strided((self._nbytes // base.itemsize,), (1,), 0).view(dtype)
         return base.as_strided(size, stride, offset).detach()
+
+    def become_typed(self) -> None:
+        """Be a storage as programs know it, once all is loaded: for who saved one, and not only tensors."""
+        if self._base is None:
+            self._base = self._make(self.dtype, (self._nbytes // self.dtype.itemsize,), (1,))
+        found = TypedStorage(wrap_storage=storage_of(self._base), dtype=self.dtype)
+        self.__class__, self.__dict__ = TypedStorage, found.__dict__  # type: ignore[assignment]
 
     def _make(self, dtype: Any, size: tuple, stride: tuple) -> Any:
         aval = aval_of(size, dtype, self.device)

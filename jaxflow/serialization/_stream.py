@@ -69,6 +69,7 @@ def read(file: Any, restore: Callable, load: Callable[[io.BytesIO, Callable], An
     file.seek(start)
     storages = _Elements(file, places, restore)
     result = load(io.BytesIO(file.read(end - start)), storages.persistent_load)
+    storages.finish()
     file.seek(behind)
     return result
 
