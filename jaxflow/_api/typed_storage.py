@@ -138,6 +138,10 @@ class TypedStorage:
 
     # ----- reading and writing
 
+    def tensor(self, dtype: dtypes.dtype, offset: int, size: tuple, stride: tuple) -> Tensor:
+        """The tensor of this geometry on the storage; see `UntypedStorage.tensor`."""
+        return self._untyped_storage.tensor(dtype, offset, size, stride)
+
     def _elements(self) -> Tensor:
         return self._untyped_storage.elements(self.dtype)
 
