@@ -32,6 +32,9 @@ class _Versioned(ctypes.Structure):
         ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", _Tensor))
 
 
+#: What begins where the capsules point to, by their names.
+_CAPSULES = {b"dltensor_versioned": _Versioned, b"dltensor": _Tensor}
+
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_IsValid", ctypes.pythonapi))
 _pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
@@ -96,7 +99,8 @@ def array_of(capsule: Any) -> np.ndarray:
     try:
         array = np.from_dlpack(Holder(capsule))
     except BaseException:
-        tensor.code = code
+        if _name_of(capsule) is not None:  # or it is used, and what was in it perhaps gone
+            tensor.code = code
         raise
     return laid_out(array.view(dtype.np), strides)
 
@@ -113,17 +117,23 @@ def device_of(capsule: Any) -> tuple[int, int]:
     return tuple(_tensor_in(capsule).device)
 
 
+def _name_of(capsule: Any) -> bytes | None:
+    """The kind of an unused capsule; None for anything else."""
+    return next((name for name in _CAPSULES if _is_valid(capsule, name)), None)
+
+
 def _tensor_in(capsule: Any) -> _Tensor:
-    if _is_valid(capsule, b"dltensor_versioned"):
-        whole = _Versioned.from_address(_pointer_of(capsule, b"dltensor_versioned"))
-        if whole.major > VERSION[0]:
-            raise RuntimeError(
-                f"unsupported DLPack capsule major version: {whole.major}. Maximum supported version: "
-                f"{VERSION[0]}")
-        return whole.tensor
-    if not _is_valid(capsule, b"dltensor"):
+    name = _name_of(capsule)
+    if name is None:
         raise RuntimeError(_INVALID)
-    return _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
+    whole = _CAPSULES[name].from_address(_pointer_of(capsule, name))
+    if whole.__class__ is _Tensor:
+        return whole
+    if whole.major > VERSION[0]:
+        raise RuntimeError(
+            f"unsupported DLPack capsule major version: {whole.major}. Maximum supported version: "
+            f"{VERSION[0]}")
+    return whole.tensor
 
 
 def _check_elements(code: int, bits: int, lanes: int) -> None:
