@@ -349,8 +349,11 @@ def test_what_cannot_go_out(executor):
         x.__dlpack__(dl_device=(2, 0), copy=False)
     with pytest.raises(BufferError, match="Unsupported device_type: 99"):
         x.__dlpack__(dl_device=(99, 0))
-    with pytest.raises(TypeError, match="'dl_device' must be tuple of ints, not int"):
-        x.__dlpack__(dl_device=3)
+    for target, found in ((3, "int"), (("a", 0), "tuple"), ([1], "list")):
+        with pytest.raises(TypeError, match=f"'dl_device' must be tuple of ints, not {found}"):
+            x.__dlpack__(dl_device=target)
+    with pytest.raises(TypeError, match=r"'data' \(position 1\) must be Tensor, not int"):
+        torch.utils.dlpack.to_dlpack(3)
     with pytest.raises(TypeError, match="'copy' must be bool, not int"):
         x.__dlpack__(copy=3)
     with pytest.raises(BufferError, match="Cannot pack tensors on meta"):

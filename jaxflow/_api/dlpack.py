@@ -115,7 +115,7 @@ def _check_target(t: Tensor, target: Any, copy: bool | None) -> None:
         raise TypeError(f"_to_dlpack(): argument 'copy' must be bool, not {type(copy).__name__}")
     if target is None:
         return
-    if not isinstance(target, tuple) or len(target) != 2:
+    if not isinstance(target, tuple | list) or [isinstance(n, int) for n in target] != [True, True]:
         raise TypeError(
             f"_to_dlpack(): argument 'dl_device' must be tuple of ints, not {type(target).__name__}")
     kind, number = map(int, target)
@@ -164,6 +164,9 @@ def to_dlpack(tensor: Tensor, *, dl_device: Any = None, copy: bool | None = None
 
     It takes tensors that require grad: what is written to the memory is not seen by autograd.
     """
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            f"_to_dlpack(): argument 'data' (position 1) must be Tensor, not {type(tensor).__name__}")
     refreshed(tensor)
     _refuse_marked(tensor)
     _check_target(tensor, dl_device, copy)
