@@ -52,7 +52,7 @@ TENSORS = (
 VIEWS_OF_TENSORS = (
     "{t}[1:]", "{t}[..., 0]", "{t}.T", "{t}.detach()", "{t}.reshape(-1)", "{t}[::2]", "{t}[None]",
     "{t}.expand(2, *{t}.shape)", "{t}.view(-1)", "{t}.as_strided((2,), (1,), 1)", "{t}.data", "{t}[-1]",
-    "{t}.unbind(0)[0]", "T.from_dlpack({t})",
+    "{t}.unbind(0)[0]",
     "T.utils.dlpack.from_dlpack(T.utils.dlpack.to_dlpack({t}))",
     "{t}.view(T.uint8) if {t}.numel() else None", "{t}.real",
 )
