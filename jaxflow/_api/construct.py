@@ -186,7 +186,9 @@ def from_torch(data: Any, device: Any = None) -> Tensor:
     torchs.look()
     if device is None and data.device.type == devices.accelerator() == "cuda":
         device = devices.device("cuda", data.device.index)
-    return imported(torchs.array_of(data), "cpu" if device is None else device)
+    array, where = torchs.array_of(data), "cpu" if device is None else device
+    # PyTorch's arrays without elements have lost their strides.
+    return imported(array, where) if array.size else put(array, where)
 
 
 def warn_of_read_only(array: np.ndarray) -> None:
