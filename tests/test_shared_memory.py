@@ -169,6 +169,19 @@ def test_a_backward_reads_what_is_there_then(executor):
     assert w.grad.tolist() == [3, 7]
 
 
+def test_a_backward_reads_memory_that_was_lent_again(executor):
+    x, w = torch.tensor([3.0, 4.0]), torch.ones(2, requires_grad=True)
+    first = x.numpy()
+    loss, part = (x * w).sum(), (x[1:] * w[1:]).sum()
+    first[0] = 5
+    del first
+    assert not is_shared(x)
+    again = x.numpy()
+    again[1] = 7
+    (loss + part).backward()
+    assert w.grad.tolist() == [5, 14]
+
+
 def test_results_that_are_saved_are_as_they_were(executor):
     a = np.array([0.0, 1.0])
     x = torch.from_numpy(a).requires_grad_()

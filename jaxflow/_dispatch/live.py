@@ -54,11 +54,11 @@ def as_they_are(node: Node, inputs: list) -> list:
     found = list(inputs)
     for i, edge in enumerate(node._edges[: len(plan.kinds)]):
         x = inputs[i] if i < len(inputs) else None
-        if x.__class__ is Value:
+        if x.__class__ is Value or x.__class__ is HostValue:  # maybe of memory that it had before
             guard = next((g for g in guards if g[2] is x.aval and g[3] is edge), None)
             if guard is not None:
                 guards.remove(guard)
-                found[i] = _copies.get(x) or as_it_is(x, guard[0], x.aval, guard[4])
+                found[i] = as_it_is(_copies.get(x) or x, guard[0], x.aval, guard[4])
     if plan.saves == "input":
         return found
     for before, now in zip(inputs, found):
