@@ -581,7 +581,7 @@ def frobenius_norm(input: Tensor, dim: _Any, keepdim: _bool = False, *, out: Ten
     """The root of the sum of squares over one or two dimensions, or over all for none."""
 def from_dlpack(ext_tensor: _Any, *, device: _device | _str | _int | None = None, copy: _bool | None = None) -> Tensor:
     """A tensor of what any object with ``__dlpack__``, or a DLPack capsule, holds."""
-def from_file(filename: _Any, shared: _bool | None = None, size: _int | None = 0, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, pin_memory: _bool = False) -> Tensor:
+def from_file(filename: _Any, shared: _bool | None = None, size: _int | None = 0, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A tensor of ``size`` elements that is one memory with the beginning of a file."""
 def from_jax(array: _Any) -> Tensor:
     """A tensor on a jax array or tracer, without a copy."""

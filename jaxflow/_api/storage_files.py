@@ -13,7 +13,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.mappings import map_file
 
-from .construct import put
+from .construct import finished, put
 
 
 def mapped_file(filename: Any, shared: bool, nbytes: int) -> Tensor:
@@ -25,7 +25,8 @@ def mapped_file(filename: Any, shared: bool, nbytes: int) -> Tensor:
 
 @composite("function")
 def from_file(filename: Any, shared: bool | None = None, size: int | None = 0, *, dtype: Any = None,
-              layout: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
+              layout: Any = None, device: Any = None, pin_memory: bool = False,
+              requires_grad: bool = False) -> Tensor:
     """A tensor of ``size`` elements that is one memory with the beginning of a file.
 
     Args:
@@ -36,13 +37,16 @@ def from_file(filename: Any, shared: bool | None = None, size: int | None = 0, *
         layout: strided, the only one.
         device: the CPU, the only one that has files.
         pin_memory: of no effect.
+        requires_grad: whether operations on the result are recorded.
     """
     kind = dtypes.given_dtype(dtype) or dtypes.get_default_dtype()
     if device is not None and str(device) != "cpu":
         raise NotImplementedError(f"from_file: a file cannot be mapped to the memory of {device}")
     count = size or 0
     found = mapped_file(filename, bool(shared), count * kind.itemsize)
-    return found.view(kind).detach() if kind is not dtypes.uint8 else found
+    if kind is not dtypes.uint8:
+        found = found.view(kind).detach()
+    return finished(found, requires_grad, "from_file")
 
 
 def copied_buffer(buffer: Any, byte_order: str | None, count: int, offset: int,
