@@ -35,9 +35,10 @@ def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[...
 
     if underived.of:
         def decide(plan, inputs, edges, needs, guards) -> Node:
-            # All calls of a plan have operands of the same dtypes.
-            plan.node = refusing if underived.of_dtypes(plan.kinds) else otherwise
-            return plan.node(plan, inputs, edges, needs, guards)
+            chosen = refusing if underived.of_dtypes(plan.kinds) else otherwise
+            if plan.node is decide:  # all calls of a plan have operands of the same dtypes
+                plan.node = chosen
+            return chosen(plan, inputs, edges, needs, guards)
 
         return decide
 

@@ -9,6 +9,7 @@ import jax
 
 from jaxflow._core.fields import init_history, rebind
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.shared import HostValue
 from jaxflow._core.tensor import ConstantInfo, Tensor, ViewInfo, make_view, version_cell
 from jaxflow._core.value import Untracked
 
@@ -194,7 +195,8 @@ def is_inference(t: Tensor) -> bool:
 
 def _read_traced(view: Tensor) -> None:
     """Read a view of a tracer now: jax may ask for it when its trace is over."""
-    if isinstance(view._storage.value.array, jax.core.Tracer):
+    value = view._storage.value
+    if value.__class__ is not HostValue and isinstance(value.array, jax.core.Tracer):
         view_value(view)
 
 
