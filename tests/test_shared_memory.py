@@ -370,3 +370,23 @@ def test_inside_a_trace_of_jax_it_is_read_when_it_is_traced(shape):
     assert t.jax().shape == shape
     with pytest.raises(jax.errors.TracerArrayConversionError):
         jax.jit(lambda x: torch.from_jax(x).numpy())(a)
+
+
+def test_counters_of_an_optimizer_that_were_taken_as_arrays(executor):
+    weights = [torch.ones(2, requires_grad=True) for _ in range(3)]
+    optimizer = torch.optim.Adam(weights, lr=0.1)
+
+    def step():
+        optimizer.zero_grad()
+        sum(w.sum() for w in weights).backward()
+        optimizer.step()
+
+    step()
+    counters = [optimizer.state[w]["step"].numpy() for w in weights]
+    counters[0][...] = 100.0
+    step()
+    assert [c.item() for c in counters] == [101.0, 2.0, 2.0]
+    optimizer.load_state_dict(optimizer.state_dict())
+    step()
+    # The gradient is always 1: what a step makes of it hangs on the counter alone.
+    assert weights[0].tolist() != weights[1].tolist() == weights[2].tolist()

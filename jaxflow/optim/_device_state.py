@@ -27,7 +27,7 @@ from jaxflow._core.geometry import contiguous_strides, empty_like_strides
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
-from jaxflow._dispatch.door import apply, value_of, values_of
+from jaxflow._dispatch.door import apply, live_value_of, value_of, values_of
 from jaxflow._dispatch.inplace import check_writable
 from jaxflow._dispatch.op import SCALAR, Op
 from jaxflow._dispatch.run import flush
@@ -70,7 +70,7 @@ def filled_like(param: Tensor, fill: float) -> Tensor:
 
 def identities(columns: Sequence[Sequence[Tensor]]) -> Iterator[tuple[int, ...]]:
     """For each parameter what is equal where states share their Values; a column is one state of all."""
-    return zip(*[[id(value_of(t)) for t in column] for column in columns])
+    return zip(*[[id(live_value_of(t)) for t in column] for column in columns])
 
 
 def unify(columns: Sequence[Sequence[Tensor]]) -> None:
@@ -78,8 +78,9 @@ def unify(columns: Sequence[Sequence[Tensor]]) -> None:
     for column in columns:
         known: dict[tuple, Value] = {}
         for t in column:
-            value = value_of(t)
-            if value.producer is None and t._view is None:  # what is still owed is not waited for
+            value = t._storage.value
+            # What is still owed is not waited for, and what others may write to is nobody else's.
+            if value.__class__ is Value and value.producer is None and t._view is None:
                 key = (value.aval, np.asarray(value.array).tobytes())
                 t._storage.value = known.setdefault(key, value)
 
