@@ -390,3 +390,11 @@ def test_counters_of_an_optimizer_that_were_taken_as_arrays(executor):
     step()
     # The gradient is always 1: what a step makes of it hangs on the counter alone.
     assert weights[0].tolist() != weights[1].tolist() == weights[2].tolist()
+
+
+def test_memory_of_nothing_can_be_written_to(executor):
+    t = torch.from_numpy(a := np.zeros((0, 3), np.float32))
+    for _ in range(12):
+        t.copy_(t).add_(1)
+        t.numpy().fill(2)
+    assert t.shape == a.shape and t._version == 24

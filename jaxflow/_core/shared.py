@@ -106,7 +106,7 @@ class Memory:
     def shown(self, shape: tuple, dtype: np.dtype, offset: int, stride: tuple[int, ...] | None) -> np.ndarray:
         """The elements that lie there; ``offset`` and ``stride`` count elements."""
         if 0 in shape:
-            return np.empty(shape, dtype)
+            return np.empty(shape, dtype).view()  # a view, as all are: no result may be this very array
         size = dtype.itemsize
         strides = None if stride is None else tuple([s * size for s in stride])
         return np.ndarray(shape, dtype, self._buffer, offset * size, strides)
