@@ -100,8 +100,8 @@ class Memory:
 
     @classmethod
     def new(cls, nbytes: int) -> Memory:
-        """So many bytes of our own, where XLA can read them without a copy."""
-        return cls(_allocated(nbytes))
+        """So many bytes of our own; many lie where XLA can read them without a copy."""
+        return cls(np.empty(nbytes, np.uint8) if nbytes <= SMALL else _allocated(nbytes))
 
     def shown(self, shape: tuple, dtype: np.dtype, offset: int, stride: tuple[int, ...] | None) -> np.ndarray:
         """The elements that lie there; ``offset`` and ``stride`` count elements."""
