@@ -7,13 +7,15 @@ import ctypes
 import gc
 import sys
 import threading
+import weakref
 
 import jax
 import numpy as np
 import pytest
 
 import jaxflow as torch
-from jaxflow._core.shared import SHARED, HostValue
+import jaxflow.nn.functional as F
+from jaxflow._core.shared import SHARED, HostValue, all_shared, shared_at
 from jaxflow._core.value import Value
 
 LARGE = 300, 300  # more than is copied without thinking
@@ -83,7 +85,7 @@ def test_a_storage_is_an_ordinary_one_once_the_other_side_is_gone():
     del b
     assert (t + 1).sum().item() == 10 and not is_shared(t)
     gc.collect()
-    assert all(s is not t._storage for s in SHARED.values())
+    assert t._storage not in all_shared()
 
 
 def test_a_buffer_is_let_go_of_as_an_array_is():
@@ -398,3 +400,51 @@ def test_memory_of_nothing_can_be_written_to(executor):
         t.copy_(t).add_(1)
         t.numpy().fill(2)
     assert t.shape == a.shape and t._version == 24
+
+
+BIG = 400_000  # 1.6 MB
+SAME = {
+    "copy_": lambda a: torch.empty(BIG).copy_(a), "clone": lambda a: a.clone(),
+    "pad": lambda a: F.pad(a, (0, 0)),
+    "where": lambda a: torch.where(torch.tensor(True), a, a), "expand": lambda a: a.expand(BIG).clone(),
+    "squeeze": lambda a: a.squeeze().clone(), "reshape": lambda a: a.reshape(BIG).clone(),
+    "add": lambda a: a + 0, "cat": lambda a: torch.cat([a]), "to": lambda a: a.to(torch.float32, copy=True),
+}
+
+
+@pytest.mark.parametrize("settled", [False, True])
+@pytest.mark.parametrize("name", SAME)
+def test_nobody_else_sees_what_is_written_to_memory_that_was_lent(name, settled, executor):
+    """Equal tensors may lie in one array as long as nobody can write to it."""
+    for first in (True, False):
+        a = torch.arange(BIG).float()
+        if settled:
+            a[0].item()
+        b = SAME[name](a)
+        if settled:
+            b[0].item()
+        written, other = (a, b) if first else (b, a)
+        written.numpy().fill(-7)
+        assert other[:3].tolist() == [0, 1, 2] and written[:3].tolist() == [-7] * 3
+
+
+@pytest.mark.filterwarnings("ignore:The given:UserWarning")  # it is not writable
+def test_memory_of_a_jax_array_is_never_written_to(executor):
+    source = jax.numpy.arange(100_000, dtype="float32")
+    shown = np.asarray(source)
+    for make in (torch.from_numpy, torch.as_tensor, torch.asarray, torch.from_dlpack,
+                 lambda a: torch.frombuffer(memoryview(a), dtype=torch.float32)):
+        make(shown).fill_(5)
+    assert source[1] == 1 and shown[1] == 1
+
+
+def test_a_storage_stays_in_the_table_while_it_is_shared():
+    t = torch.zeros(3)
+    held = t.numpy()
+    assert shared_at(t._storage.version) is t._storage
+    del held
+    assert shared_at(t._storage.version) is None
+    held = t.numpy()
+    storage, key = weakref.ref(t._storage), id(t._storage.version)
+    del t
+    assert storage() is None and key not in SHARED and held.tolist() == [0, 0, 0]

@@ -16,6 +16,7 @@ from jaxflow._dispatch.composite import composite
 
 from .construct import from_array, from_numpy, from_torch, imported, one_memory, tensor
 from .dlpack import from_dlpack
+from .jax_memory import is_jaxs
 from .typed_storage import TypedStorage, shown_by
 from .untyped_storage import UntypedStorage
 
@@ -89,7 +90,8 @@ def frombuffer(
     watched = type(buffer) in BUFFERS
     source = buffer if watched else data
     del buffer, data  # or they would count as others who refer to it
-    t = one_memory(np.frombuffer(source, np.uint8, count * size, offset).view(dtype.np), watched)
+    array = np.frombuffer(source, np.uint8, count * size, offset).view(dtype.np)
+    t = imported(array) if not watched and is_jaxs(array) else one_memory(array, watched)
     return t.requires_grad_() if requires_grad and _may_require(dtype) else t
 
 

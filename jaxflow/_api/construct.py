@@ -22,6 +22,7 @@ from jaxflow._dispatch.shared import tensor_of
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import met
 
+from .jax_memory import is_jaxs
 from .nested import from_nested, numpy_dtype
 from .typed_storage import TypedStorage, shown_by
 from .untyped_storage import UntypedStorage
@@ -171,6 +172,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 def from_numpy(ndarray: np.ndarray, /) -> Tensor:
     """A tensor that is one memory with a NumPy array: what is written to either shows in the other.
 
+    An array in the memory of a jax array, which may not be written to, is copied.
+
     Raises:
         TypeError: for what is no NumPy array, or a dtype tensors do not have.
         ValueError: for strides that are negative, or do not lead from element to element.
@@ -178,7 +181,7 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     warn_of_read_only(ndarray)
-    return one_memory(ndarray)
+    return imported(ndarray) if is_jaxs(ndarray) else one_memory(ndarray)
 
 
 def from_torch(data: Any, device: Any = None) -> Tensor:

@@ -20,7 +20,6 @@ import numpy as np
 
 from jaxflow._core.device import CPU
 from jaxflow._core.device import device as device_type
-from jaxflow._core.shared import SHARED, HostValue
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs
 from jaxflow._dispatch.composite import composite
@@ -32,6 +31,7 @@ from jaxflow._dispatch.views import is_marked
 from .capsules import VERSION, VERSIONED, Holder, array_of, capsule_of, device_of, laid_out
 from .conjugates import is_conj, is_neg
 from .construct import from_array, from_torch, imported, one_memory
+from .jax_memory import is_jaxs
 
 
 class DLDeviceType(enum.IntEnum):
@@ -250,7 +250,7 @@ def _of_others(source: Any, target: Any, copy: bool | None) -> Tensor:
             )
         return from_torch(source) if is_torchs(source) else from_array(_copy(_of_jax(source)))
     capsule = _asked(source, copy, target is not None and target.type == "cpu")
-    if type(source) is np.ndarray:  # of which it can be told who else refers to it
+    if type(source) is np.ndarray:  # whose references say who else has it
         del capsule
         return _of_host(source, copy, watched=True)
     return _of_host(array_of(capsule), copy)
@@ -273,35 +273,12 @@ def _asked(source: Any, copy: bool | None, to_cpu: bool) -> Any:
 
 def _of_host(array: np.ndarray, copy: bool | None, watched: bool = False) -> Tensor:
     """A tensor that is one memory with an array, or a copy; who is not ``watched`` may always write to it."""
-    if not copy and not array.flags.writeable and _is_jaxs(array):
+    if not copy and is_jaxs(array):
         if copy is False:
             raise BufferError("from_dlpack(copy=False) cannot share the memory of a jax array, which never "
                               "changes, with a tensor, which may. Leave copy out to get a copy")
         copy = True
     return imported(array) if copy else one_memory(array, watched)
-
-
-def _is_jaxs(array: np.ndarray) -> bool:
-    """Whether an array lies in the memory of a jax array: others may read that, but nobody write to it."""
-    address = array.__array_interface__["data"][0]
-    for storage in list(SHARED.values()):
-        value = storage.value
-        if value.__class__ is HostValue:
-            data = value.memory.data
-            if _lies_in(address, data.__array_interface__["data"][0], data.nbytes):
-                return False  # what was a jax array's is a tensor's
-    for whole in jax.live_arrays(CPU.type):
-        try:
-            parts = [shard.data for shard in whole.addressable_shards] if whole.is_ready() else ()
-            if any(_lies_in(address, part.unsafe_buffer_pointer(), part.nbytes) for part in parts):
-                return True
-        except jax.errors.JaxRuntimeError:  # what failed has no memory
-            continue
-    return False
-
-
-def _lies_in(address: int, start: int, nbytes: int) -> bool:
-    return start <= address < start + nbytes
 
 
 def _of_jax(source: Any) -> jax.Array:

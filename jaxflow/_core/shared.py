@@ -28,7 +28,6 @@ from operator import itemgetter, setitem
 from pickle import PickleBuffer
 from typing import Any
 
-import jax
 import numpy as np
 
 from .aval import Aval
@@ -36,12 +35,43 @@ from .commit import Overtaken, all_equal, at_epochs, commit_results, rows_called
 from .device import CPU, resolve
 from .value import SMALL, Storage, Value, device_array, host_array
 
-#: The host-shared storages, by the id of their version cell: what has to be asked of all of them.
-SHARED: weakref.WeakValueDictionary[int, Storage] = weakref.WeakValueDictionary()
-
 #: The number of the latest time that a storage became host-shared or an ordinary one.
 CONVERSIONS = [0]
 _numbers = count(1)
+
+
+class _Noted(weakref.ref):
+    """A host-shared storage in the table; gone from there when it is."""
+
+    __slots__ = ("key",)
+
+    def __new__(cls, storage: Storage) -> _Noted:
+        return super().__new__(cls, storage, _forget)
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage, _forget)
+        self.key = id(storage.version)
+
+
+#: The host-shared storages, weakly, by the id of their version cell; changed in the call that converts one.
+SHARED: dict[int, _Noted] = {}
+
+
+def _forget(noted: _Noted) -> None:
+    if SHARED.get(noted.key) is noted:  # the number may be another cell's by now
+        SHARED.pop(noted.key, None)
+
+
+def shared_at(cell: list) -> Storage | None:
+    """The host-shared storage whose writes are counted in ``cell``; None if there is none."""
+    noted = SHARED.get(id(cell))
+    storage = None if noted is None else noted()
+    return storage if storage is not None and storage.version is cell else None
+
+
+def all_shared() -> list[Storage]:
+    """The host-shared storages."""
+    return [s for noted in list(SHARED.values()) if (s := noted()) is not None]
 
 
 def unconverted(number: int) -> Iterable:
@@ -71,13 +101,16 @@ class Memory:
         storage: a weak reference to the storage.
         lent: references to the arrays that were given out.
         before: what the storage held, if it is small: if nobody has written meanwhile it holds that again.
+
+    Each constructor takes the storage that is to hold them, if it is there already.
     """
 
     __slots__ = ("__weakref__", "_buffer", "_given", "before", "data", "lent", "storage")
 
-    def __init__(self, data: np.ndarray, given: _Window | None = None) -> None:
+    def __init__(self, data: np.ndarray, storage: Storage | None = None,
+                 given: _Window | None = None) -> None:
         self.data = data
-        self.storage: weakref.ref[Storage] | None = None
+        self.storage = None if storage is None else weakref.ref(storage)
         self._given = given
         self.before: Value | None = None
         self.lent: list[_Lent] = []
@@ -85,23 +118,19 @@ class Memory:
         self._buffer = PickleBuffer(data)
 
     @classmethod
-    def at(cls, address: int, nbytes: int, owner: np.ndarray, watched: bool = True) -> Memory:
+    def at(cls, address: int, nbytes: int, owner: np.ndarray, storage: Storage | None = None,
+           watched: bool = True) -> Memory:
         """Bytes that belong to ``owner``, which others may refer to.
 
         Not ``watched``, others may reach them who do not refer to it, nor to what it is a view of.
         """
         window = _Window(address, nbytes, owner, watched)
-        return cls(np.asarray(window), window)
+        return cls(np.asarray(window), storage, window)
 
     @classmethod
-    def within(cls, array: jax.Array) -> Memory:
-        """The bytes of an array that nobody else refers to."""
-        return cls(np.asarray(_Window(array.unsafe_buffer_pointer(), array.nbytes, array)))
-
-    @classmethod
-    def new(cls, nbytes: int) -> Memory:
+    def new(cls, nbytes: int, storage: Storage | None = None) -> Memory:
         """So many bytes of our own; many lie where XLA can read them without a copy."""
-        return cls(np.empty(nbytes, np.uint8) if nbytes <= SMALL else _allocated(nbytes))
+        return cls(np.empty(nbytes, np.uint8) if nbytes <= SMALL else _allocated(nbytes), storage)
 
     def shown(self, shape: tuple, dtype: np.dtype, offset: int, stride: tuple[int, ...] | None) -> np.ndarray:
         """The elements that lie there; ``offset`` and ``stride`` count elements."""
@@ -111,17 +140,12 @@ class Memory:
         strides = None if stride is None else tuple([s * size for s in stride])
         return np.ndarray(shape, dtype, self._buffer, offset * size, strides)
 
-    def belongs_to(self, storage: Storage) -> None:
-        """Note the storage that holds these bytes from now on."""
-        self.storage = weakref.ref(storage)
-        SHARED[id(storage.version)] = storage
-
     def lend_row(self, array: np.ndarray) -> tuple:
         """The store by which these bytes are shared as long as ``array``, which shows them, is there."""
         return setattr, self, "lent", [*[r for r in self.lent if r() is not None], _Lent(array, self)]
 
     def reachable(self) -> bool:
-        """Whether anybody else can reach these bytes, as far as that can be told."""
+        """Whether anybody else can reach these bytes, as far as references show."""
         for r in self.lent:
             if r() is not None:
                 return True
@@ -183,7 +207,7 @@ def _solely_ours(window: _Window) -> bool:
     return False
 
 
-#: Objects with Python's buffer protocol of which it can be told who refers to them.
+#: Objects with Python's buffer protocol that nobody reaches without a reference to them.
 BUFFERS = bytes, bytearray
 
 
@@ -246,6 +270,12 @@ class HostValue(Value):
         return f"<HostValue {self.aval!r}>"
 
 
+def note(storage: Storage, memory: Memory) -> None:
+    """Take note of a fresh storage, which only its maker has, that holds a memory from the beginning."""
+    memory.storage = weakref.ref(storage)
+    SHARED[id(storage.version)] = _Noted(storage)
+
+
 def unshared(value: Value) -> Value:
     """``value``, or the Value of a copy where others may write to what it shows."""
     return value.known() if value.__class__ is HostValue else value
@@ -253,12 +283,18 @@ def unshared(value: Value) -> Value:
 
 def convert(storage: Storage, value: Value, epoch: int) -> bool:
     """Let a storage that is at ``epoch`` hold what it shows in the other way; False if it is not any more."""
+    key = id(storage.version)
+    noted = (setitem, SHARED, key, _Noted(storage)) if value.__class__ is HostValue else (
+        dict.pop, SHARED, key, None)
+    before = storage.value, SHARED.get(key)  # kept until the call is over
     try:
         commit_results(at_epochs((storage,), (epoch,)), rows_called([
-            (setattr, storage, "value", value), (setattr, storage, "epoch", epoch + 1),
+            (setattr, storage, "value", value), (setattr, storage, "epoch", epoch + 1), noted,
             (setitem, CONVERSIONS, 0, next(_numbers))]))
     except Overtaken:
         return False
+    finally:
+        del before
     return True
 
 
@@ -275,8 +311,7 @@ def release(memory: Memory) -> None:
     live, value = held.live, memory.before
     if value is None or np.asarray(value.array).tobytes() != live.tobytes():
         value = Value(held.aval, host_array(held.copied() if _to_copy(live) else live), shared=True)
-    if convert(storage, value, epoch):
-        SHARED.pop(id(storage.version), None)
+    convert(storage, value, epoch)
 
 
 def _to_copy(live: np.ndarray) -> bool:

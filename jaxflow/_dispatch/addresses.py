@@ -21,6 +21,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Storage, Value
 
 from .door import plan_of
+from .storage_bytes import in_order
 from .views import ViewPlan
 
 # By address the storage that gave it out.
@@ -83,10 +84,6 @@ def _laid_out(storage: Storage, epoch: int, root: ViewPlan, array: np.ndarray | 
     """The address of the bytes in the order that strides speak of."""
     at, found = _in_order.get(storage, (None, None))
     if at != epoch:
-        g = root.geometry
-        span = 1 + sum([(n - 1) * s for n, s in zip(g.root_size, g.root_stride)])
-        found = np.zeros(span, root.aval.dtype.np)
-        strides = [s * found.itemsize for s in g.root_stride]
-        np.lib.stride_tricks.as_strided(found, g.root_size, strides)[...] = np.asarray(array)
+        found = in_order(np.asarray(array), root)
         _in_order[storage] = epoch, found
     return found.__array_interface__["data"][0]

@@ -96,13 +96,13 @@ def opened(device) -> Program | AtOnce:
     return Program(device)
 
 
-def interpret(plan: Plan, inputs: list, *, dear: bool = False) -> list[Value] | None:
+def interpret(plan: Plan, inputs: list, *, any_size: bool = False) -> list[Value] | None:
     """The results of one operation by NumPy; None where it is not cheap, or an input is in doubt.
 
-    With ``dear`` one is cheap that multiplies no matrices, whatever the size of its operands.
+    With ``any_size`` it is cheap if it multiplies no matrices, whatever the size of its operands.
     Raises as `AtOnce.record` does.
     """
-    quick = plan.quick or _prepared(plan, dear)
+    quick = plan.quick or _prepared(plan, any_size)
     if quick is None:
         return None
     arrays = []
@@ -125,18 +125,18 @@ def interpret(plan: Plan, inputs: list, *, dear: bool = False) -> list[Value] | 
             arrays.append(NUMBER_DTYPES[kind](x))
     if len(arrays) != len(plan.kinds):
         check_inputs(plan, inputs)
-    found = _SILENT.copy().run(quick, *arrays) if dear or plan.quick is quick else quick(*arrays)
+    found = _SILENT.copy().run(quick, *arrays) if any_size or plan.quick is quick else quick(*arrays)
     if len(found) == 1:
         return [Value(plan.out_avals[0], owned(found[0]))]
     return [Value(aval, owned(array)) for aval, array in zip(plan.out_avals, found)]
 
 
-def _prepared(plan: Plan, dear: bool) -> Callable[..., list] | None:
+def _prepared(plan: Plan, any_size: bool) -> Callable[..., list] | None:
     """The function that runs a plan; None for one that is dear.
 
     It is noted as ``quick`` if it is no more than NumPy.
     """
-    if dear:
+    if any_size:
         host = host_of(plan)
         return None if host.products or host.fallbacks else host.bare
     if seconds_to_interpret((plan,)) > DEAR:

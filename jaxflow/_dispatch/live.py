@@ -15,7 +15,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from jaxflow._core.shared import SHARED, HostValue, unshared
+from jaxflow._core.shared import SHARED, HostValue, shared_at, unshared
 from jaxflow._core.value import Value
 
 from .graph import RESULT, HeldResult, Node
@@ -77,8 +77,8 @@ def as_it_is(value: Any, cell: list, aval: Any, where: Any) -> Any:
 
     ``where`` is None for all of the storage, or how a view lies in it.
     """
-    storage = SHARED.get(id(cell))
-    if storage is None or storage.version is not cell:
+    storage = shared_at(cell)
+    if storage is None:
         return value
     held = storage.value
     if held.__class__ is not HostValue:

@@ -84,9 +84,8 @@ def share(t: Tensor) -> None:
                 "be moved to shared memory: resize it back first")
         # Of no bytes there is no mapping.
         array = np.frombuffer(mmap.mmap(-1, max(before.nbytes, 1)), np.uint8)[: before.nbytes]
-        memory = Memory.at(array.__array_interface__["data"][0], before.nbytes, array)
+        memory = Memory.at(array.__array_interface__["data"][0], before.nbytes, array, storage)
         memory.data[:] = before
-        memory.belongs_to(storage)
         _mappings[memory] = None
         live = memory.shown(aval.shape, aval.dtype.np, 0, root.stride)
         convert(storage, HostValue(aval, live, memory), epoch)

@@ -17,7 +17,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.device import CPU
-from jaxflow._core.shared import SHARED, HostValue, Memory, convert, release
+from jaxflow._core.shared import HostValue, Memory, convert, release
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value, host_array
 
@@ -97,7 +97,7 @@ def resize(t: Tensor, nbytes: int) -> None:
         before = physical_bytes(t)
         if before.nbytes == nbytes:
             return
-        memory = _Sized.new(nbytes)
+        memory = _Sized.new(nbytes, storage)
         kept = min(nbytes, before.nbytes)
         memory.data[:kept], memory.data[kept:] = before[:kept], 0
         live: Any = _Unallocated(nbytes)
@@ -106,11 +106,7 @@ def resize(t: Tensor, nbytes: int) -> None:
         new: Value = HostValue(aval, live, memory)
         if nbytes == shown_nbytes(root):
             new = Value(aval, host_array(new.copied()))
-        else:
-            memory.belongs_to(storage)
         if convert(storage, new, epoch):
-            if new.__class__ is Value:
-                SHARED.pop(id(storage.version), None)
             return
 
 

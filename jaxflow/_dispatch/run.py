@@ -81,7 +81,7 @@ def _run_now(plan: Plan, inputs: list) -> list[Value]:
     if state.on_host and policy.interprets(plan.device):
         try:
             values = interpret(plan, inputs)
-        except (ForeignLeaf, TracerLeaf, BatchedLeaf, HostLeaf):
+        except (ForeignLeaf, TracerLeaf, BatchedLeaf):
             values = None
         if values is not None:
             return values

@@ -11,7 +11,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.device import CPU
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
-from jaxflow._core.shared import HostValue, Memory, release
+from jaxflow._core.shared import HostValue, Memory, note, release
 from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
 from jaxflow._core.value import SMALL, Value
 
@@ -40,7 +40,7 @@ def _where_it_lies(plan: Plan, inputs: list) -> list[Value] | None:
         if isinstance(x, Value) and x.__class__ is not HostValue:
             if x.__class__ is not Value or isinstance(x.settled(), jax.core.Tracer):
                 return None
-    return interpret(plan, inputs, dear=True)
+    return interpret(plan, inputs, any_size=True)
 
 
 def shown_of(base: HostValue, plan: ViewPlan) -> HostValue | None:
@@ -61,7 +61,7 @@ def tensor_of(array: np.ndarray, dtype: dtypes.dtype, watched: bool = True) -> T
     shape, size = array.shape, array.itemsize
     stride = tuple([s // size for s in array.strides])
     span = 0 if 0 in shape else 1 + sum([(n - 1) * s for n, s in zip(shape, stride)])
-    memory = Memory.at(array.__array_interface__["data"][0], span * size, array, watched)
+    memory = Memory.at(array.__array_interface__["data"][0], span * size, array, watched=watched)
     if 0 in shape or is_non_overlapping_and_dense(shape, stride):
         t = _base_of(memory, shape, dtype, stride)
         if stride != contiguous_strides(shape):
@@ -77,5 +77,5 @@ def tensor_of(array: np.ndarray, dtype: dtypes.dtype, watched: bool = True) -> T
 def _base_of(memory: Memory, shape: tuple, dtype: dtypes.dtype, stride: tuple) -> Tensor:
     aval = aval_of(shape, dtype, CPU)
     t = make(HostValue(aval, memory.shown(shape, dtype.np, 0, stride), memory))
-    memory.belongs_to(t._storage)
+    note(t._storage, memory)
     return t

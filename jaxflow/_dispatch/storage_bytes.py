@@ -34,14 +34,17 @@ def physical_bytes(tensor: Tensor) -> np.ndarray:
     held = tensor._storage.value
     if held.__class__ is HostValue:
         return held.memory.data.copy()
-    array, root = held.host(), plan_of(tensor).root
-    span = _span(root)
-    if span == 0:
+    return in_order(held.host(), plan_of(tensor).root)
+
+
+def in_order(array: np.ndarray, root: ViewPlan) -> np.ndarray:
+    """The bytes of a storage whose base shows ``array``, in the order of its strides."""
+    if not array.size:
         return np.empty(0, np.uint8)
     g = root.geometry
     shape, stride = tuple(g.root_size), tuple(g.root_stride)
     if stride != contiguous_strides(shape):
-        flat = np.zeros(span, array.dtype)
+        flat = np.zeros(_span(root), array.dtype)
         strides = [s * array.itemsize for s in stride]
         np.lib.stride_tricks.as_strided(flat, shape, strides)[...] = array
         array = flat

@@ -79,7 +79,7 @@ def unify(columns: Sequence[Sequence[Tensor]]) -> None:
         known: dict[tuple, Value] = {}
         for t in column:
             value = t._storage.value
-            # What is still owed is not waited for, and what others may write to is nobody else's.
+            # What is pending is not waited for, and a host-shared storage keeps what it holds.
             if value.__class__ is Value and value.producer is None and t._view is None:
                 key = (value.aval, np.asarray(value.array).tobytes())
                 t._storage.value = known.setdefault(key, value)
