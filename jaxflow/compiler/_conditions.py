@@ -133,9 +133,9 @@ class Conditions:
         if SHARED:
             any_shared(all_shared())  # those that nobody else can reach are ordinary ones after it
         converted = CONVERSIONS[0]
-        if SHARED and self._meets_shared(tensors):
-            return None
         if self.trees and not self.trees.fit():
+            return None
+        if SHARED and self._meets_shared(tensors):  # looks at places that the structures have found now
             return None
         if self.dropped and not self._dropped_fit():
             return None

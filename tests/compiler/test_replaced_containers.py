@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from running import check_same, numbers
 
@@ -153,3 +154,28 @@ def test_containers_that_each_call_replaces(make, hits, deferred):
     check_same(got, numbers(found(lambda f: f)))
     report = functions[0].explain()
     assert report["hits"] == hits, report
+
+
+def test_a_container_of_another_kind_while_numpy_shares_other_memory():
+    array = np.zeros(2)
+    shared = torch.from_numpy(array)
+
+    def found(compiler):
+        kept = SimpleNamespace(items=[torch.ones(3)])
+
+        @compiler
+        def step(x):
+            y = x + kept.items[-1]
+            kept.items = [y.detach(), y * 2]
+            return y
+
+        shown = []
+        for i in range(6):
+            if i == 4:
+                kept.items = (torch.zeros(3),)
+            shown.append((step(torch.ones(3)), *kept.items))
+        return shown
+
+    check_same(numbers(found(torch.compile)), numbers(found(lambda f: f)))
+    array += 1
+    assert shared.tolist() == [1, 1]
