@@ -7,6 +7,7 @@ import pytest
 from running import in_threads
 
 import jaxflow as torch
+from jaxflow._core import flags
 from jaxflow._dispatch import at_once, library, policy
 from jaxflow._dispatch.state import state
 
@@ -102,6 +103,31 @@ def test_a_loop_is_recorded_if_that_pays(monkeypatch):
     n = 3 * policy.LOOPS
     assert count(lambda: loop(n)) == (3 * policy.LOOPS, policy.LOOPS - 1, n - 2 * policy.LOOPS + 1)
     assert state.streak < 0
+
+
+def test_a_round_that_asks_for_a_number_is_what_a_program_would_be(monkeypatch):
+    """Asking is no boundary, so what is seen of the loop is as many operations as are seen in a row."""
+    x, w = torch.full((32, 64), 0.5), torch.full((64, 16), 0.25)
+    monkeypatch.setattr(flags, "MAX_OPS", 31)
+
+    def loop(n):
+        for _ in range(n):
+            assert ((x @ w) * 2).sum().item() == 8192
+
+    cold()
+    assert count(lambda: loop(200)) == (600, 0, 0)
+    policy.forget()
+    monkeypatch.setattr(policy, "seconds_to_interpret", lambda plans: 0.001 * len(plans))
+    monkeypatch.setattr(policy, "seconds_to_compile", lambda plans: 0.1)
+    assert count(lambda: loop(200))[0] < 600
+    assert state.streak < 0
+
+
+def test_the_round_of_what_is_repeated():
+    a, b, c = (object() for _ in range(3))
+    for plans, n in (([], 0), ([a], 1), ([a, a, a], 1), ([a, b, a, b, a], 2), ([a, b, c], 3),
+                     ([a, a, b, a, a, b, a], 3), ([a, b, a, a, b], 3), ([a, b, a, c, a, b, a, b], 6)):
+        assert policy._round(plans) == n, plans
 
 
 def test_a_loop_stays_where_it_is_while_pinned(monkeypatch):

@@ -9,7 +9,8 @@ NOTE [Run at once]
     - at an operation that is not cheap (that one is recorded, and may be fused with what follows),
     - where an input is in doubt (NOTE [Faults found late]),
     - where the sequence of plans from one boundary to the next came again as a loop's does (``policy``) and
-      its operations are large enough for a compiled program to be quicker.
+      its operations are large enough for a compiled program to be quicker. Where a thread met no boundary
+      for very long, the sequence that it repeats is looked at: it may ask for a number in each round.
     What an operation yields is never owed, so asking for a number is no sync point here.
 
     Where data is made (``making_data``: a dataset cuts its samples to ever other sizes, operation by
@@ -84,7 +85,7 @@ class AtOnce:
         self.closed = True
         if self.ops:
             explain.ran_at_once(self.ops, reason)
-            if policy.loop_at_once(self.plans):
+            if policy.loop_at_once(self.plans, ended=reason != explain.BOUND):
                 state.streak = -policy.AWAY
         self.plans = []
 

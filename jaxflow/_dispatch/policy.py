@@ -164,12 +164,16 @@ _boundaries = 0
 _MOST_STRETCHES = 1024
 
 
-def loop_at_once(plans: list[Plan]) -> bool:
+def loop_at_once(plans: list[Plan], ended: bool = True) -> bool:
     """Whether what ran at once is a loop's, and better recorded and compiled; called at every boundary.
 
-    Recording costs as much for each operation as interpreting a small one, so only sizes count.
+    Recording costs as much for each operation as interpreting a small one, so only sizes count. Not
+    ``ended``, there were so many operations that they are looked at without a boundary: each round of what
+    they repeat may end where somebody asks for a number, and then no program is longer than a round.
     """
     global _boundaries
+    if not ended:
+        plans = plans[: _round(plans)]
     key = hash(tuple(plans))
     with _lock:
         _boundaries += 1
@@ -184,6 +188,19 @@ def loop_at_once(plans: list[Plan]) -> bool:
             rent = seconds_to_interpret(plans) - seconds_to_record(plans) - CALL
             s.pays = rent * HORIZON >= seconds_to_compile(plans)
         return s.pays
+
+
+def _round(plans: list[Plan]) -> int:
+    """After how many plans they come again, to the last of them; their number if they do not."""
+    # The longest beginning that is an end as well, of each beginning: Knuth, Morris and Pratt (1977).
+    ends = [0] * len(plans)
+    length = 0
+    for i in range(1, len(plans)):
+        while length and plans[i] is not plans[length]:
+            length = ends[length - 1]
+        length += plans[i] is plans[length]
+        ends[i] = length
+    return len(plans) - length
 
 
 def _reason(s: Sightings) -> str | None:
