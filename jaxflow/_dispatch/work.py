@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from jax.extend.core import Jaxpr
+from jax.extend.core import Jaxpr, Literal, Var
 
 from jaxflow._core.aval import Aval
 
@@ -80,10 +80,55 @@ def seconds_to_compile(trace: Sequence) -> float:
     return _PROGRAM + _PLAN * len(different) + _INPUT * inputs + _USE * len(plans)
 
 
+# Primitives that read a part of their first operand, and those that show all of it in another shape.
+_LOOKING_UP = frozenset(("gather", "dynamic_slice", "slice"))
+_RESHAPING = frozenset(("reshape", "squeeze", "expand_dims"))
+
+
+def _looked_up(jaxpr: Jaxpr) -> list[bool]:
+    """Which inputs are only looked things up in, as in a table of embeddings: nothing passes over them."""
+    used: dict[Var, list] = {v: [] for v in jaxpr.invars}
+    for eqn in jaxpr.eqns:
+        used.update((v, []) for v in eqn.outvars)
+        for place, x in enumerate(eqn.invars):
+            if x.__class__ is not Literal and x in used:
+                used[x].append((eqn, place))
+    results = {x for x in jaxpr.outvars if x.__class__ is not Literal}
+
+    def only_looked_up(v: Var) -> bool:
+        if v in results:
+            return False
+        for eqn, place in used[v]:
+            name, inner = eqn.primitive.name, eqn.params.get("jaxpr")
+            if name in _LOOKING_UP:
+                fine = place == 0
+            elif name in _RESHAPING:
+                fine = only_looked_up(eqn.outvars[0])
+            else:
+                fine = name == "jit" and inner is not None and _looked_up(inner.jaxpr)[place]
+            if not fine:
+                return False
+        return True
+
+    return list(map(only_looked_up, jaxpr.invars))
+
+
+def _sizes(plan: Plan) -> list[int]:
+    """The sizes of the arrays that running a plan passes over."""
+    read = [kind for kind in plan.kinds if isinstance(kind, Aval)]
+    results = [aval.numel for aval in plan.out_avals]
+    sizes = [aval.numel for aval in read] + results
+    if max(sizes, default=1) * _ELEMENT <= _OPERATION:  # whatever is passed over does not matter
+        return sizes
+    jaxpr = traced_jaxpr(plan).jaxpr
+    if plan.name in _WINDOWS and _only_windows(jaxpr):
+        return results  # NumPy shows a window without passing over the rest
+    read = [kind for kind, only in zip(plan.kinds, _looked_up(jaxpr)) if isinstance(kind, Aval) and not only]
+    return [aval.numel for aval in read] + results
+
+
 def _of(plan: Plan) -> float:
-    sizes = [kind.numel for kind in (*plan.kinds, *plan.out_avals) if isinstance(kind, Aval)]
-    if plan.name in _WINDOWS and _only_windows(traced_jaxpr(plan).jaxpr):
-        sizes = [aval.numel for aval in plan.out_avals]  # NumPy shows a window without passing over the rest
+    sizes = _sizes(plan)
     largest = max(sizes, default=1)
     seconds = _OPERATION + _ELEMENT * largest
     if not PRODUCTS.isdisjoint(plan.name.split("_")):

@@ -1,0 +1,54 @@
+"""What interpreting an operation is estimated to cost: by what it passes over, not by what it looks up."""
+
+import pytest
+
+import jaxflow as torch
+from jaxflow._dispatch import work
+
+ROWS, WIDTH = 50_000, 64
+OVERHEAD = 1e-4  # seconds: of a few operations, and far less than of a pass over the table
+
+
+@pytest.fixture
+def estimates(monkeypatch, deferred):
+    """The estimates by the name of the operation, of all that run meanwhile."""
+    found = {}
+    of = work._of
+
+    def noted(plan):
+        seconds = of(plan)
+        found[plan.name] = max(seconds, found.get(plan.name, 0.0))
+        return seconds
+
+    monkeypatch.setattr(work, "_of", noted)
+    return found
+
+
+table = torch.zeros(ROWS, WIDTH)
+rows = torch.tensor([3, 1, 49_999])
+LOOKED_UP = {
+    "rows": lambda: table[rows],
+    "embedding": lambda: torch.nn.functional.embedding(rows, table),
+    "index_select": lambda: table.index_select(0, rows),
+    "gather": lambda: table.gather(0, rows[:, None]),
+    "take": lambda: table.take(rows),
+    "embedding_bag": lambda: torch.nn.functional.embedding_bag(rows[None], table),
+}
+PASSED_OVER = {
+    "sum": (lambda: table.sum(), "sum"),
+    "index_add": (lambda: table.index_add(0, rows, torch.ones(3, WIDTH)), "index_add"),
+    "where": (lambda: torch.where(table > 0, table, 1.0), "where"),
+}
+
+
+@pytest.mark.parametrize("way", LOOKED_UP)
+def test_a_table_in_which_things_are_looked_up_costs_nothing(way, estimates):
+    LOOKED_UP[way]().tolist()
+    assert estimates and max(estimates.values()) < OVERHEAD, estimates
+
+
+@pytest.mark.parametrize("way", PASSED_OVER)
+def test_what_is_passed_over_costs_what_its_elements_do(way, estimates):
+    do, name = PASSED_OVER[way]
+    do().sum().item()
+    assert estimates[name] > 100 * OVERHEAD, estimates
