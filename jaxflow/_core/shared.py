@@ -41,16 +41,9 @@ _numbers = count(1)
 
 
 class _Noted(weakref.ref):
-    """A host-shared storage in the table; gone from there when it is."""
+    """A host-shared storage in the table: its place there is ``key``."""
 
     __slots__ = ("key",)
-
-    def __new__(cls, storage: Storage) -> _Noted:
-        return super().__new__(cls, storage, _forget)
-
-    def __init__(self, storage: Storage) -> None:
-        super().__init__(storage, _forget)
-        self.key = id(storage.version)
 
 
 #: The host-shared storages, weakly, by the id of their version cell; changed in the call that converts one.
@@ -60,6 +53,12 @@ SHARED: dict[int, _Noted] = {}
 def _forget(noted: _Noted) -> None:
     if SHARED.get(noted.key) is noted:  # the number may be another cell's by now
         SHARED.pop(noted.key, None)
+
+
+def _noted(storage: Storage) -> _Noted:
+    noted = _Noted(storage, _forget)
+    noted.key = id(storage.version)
+    return noted
 
 
 def shared_at(cell: list) -> Storage | None:
@@ -80,15 +79,12 @@ def unconverted(number: int) -> Iterable:
 
 
 class _Window:
-    """What NumPy makes an array of all bytes of a memory of; keeps who owns it.
+    """What NumPy makes an array of all bytes of a memory of; keeps who owns it."""
 
-    ``watched``: whether whoever can reach the memory refers to the owner, or to what that is a view of.
-    """
+    __slots__ = ("__array_interface__", "owner")
 
-    __slots__ = ("__array_interface__", "owner", "watched")
-
-    def __init__(self, address: int, nbytes: int, owner: Any, watched: bool = True) -> None:
-        self.owner, self.watched = owner, watched
+    def __init__(self, address: int, nbytes: int, owner: Any) -> None:
+        self.owner = owner
         self.__array_interface__ = {
             "version": 3, "data": (address, False), "shape": (nbytes,), "typestr": "|u1", "strides": None}
 
@@ -97,7 +93,6 @@ class Memory:
     """The bytes of a host-shared storage, and who else can reach them.
 
     Attributes:
-        data: all bytes, from where the storage begins.
         storage: a weak reference to the storage.
         lent: references to the arrays that were given out.
         before: what the storage held, if it is small: if nobody has written meanwhile it holds that again.
@@ -105,32 +100,45 @@ class Memory:
     Each constructor takes the storage that is to hold them, if it is there already.
     """
 
-    __slots__ = ("__weakref__", "_buffer", "_given", "before", "data", "lent", "storage")
+    __slots__ = ("__weakref__", "_buffer", "_data", "_owner", "_watched", "before", "lent", "storage")
 
-    def __init__(self, data: np.ndarray, storage: Storage | None = None,
-                 given: _Window | None = None) -> None:
-        self.data = data
+    def __init__(self, buffer: np.ndarray, storage: Storage | None = None, owner: np.ndarray | None = None,
+                 watched: bool = True) -> None:
+        # Arrays over this keep it, and slices of them do: NumPy looks through arrays and memoryviews only.
+        self._buffer = PickleBuffer(buffer)
+        self._data: np.ndarray | None = None
         self.storage = None if storage is None else weakref.ref(storage)
-        self._given = given
+        self._owner, self._watched = owner, watched
         self.before: Value | None = None
         self.lent: list[_Lent] = []
-        # Slices of an array over this keep the array alive: NumPy looks through arrays and memoryviews only.
-        self._buffer = PickleBuffer(data)
+
+    @classmethod
+    def of(cls, array: np.ndarray, watched: bool = True) -> Memory:
+        """The bytes of an array, which others may refer to; it may be written to, and lies in a row.
+
+        Not ``watched``, others may reach them who do not refer to it, nor to what it is a view of.
+        """
+        return cls(array, None, array, watched)
 
     @classmethod
     def at(cls, address: int, nbytes: int, owner: np.ndarray, storage: Storage | None = None,
            watched: bool = True) -> Memory:
-        """Bytes that belong to ``owner``, which others may refer to.
-
-        Not ``watched``, others may reach them who do not refer to it, nor to what it is a view of.
-        """
-        window = _Window(address, nbytes, owner, watched)
-        return cls(np.asarray(window), storage, window)
+        """As `of`, so many bytes from an address on, which belong to ``owner``, whatever its flags."""
+        return cls(np.asarray(_Window(address, nbytes, owner)), storage, owner, watched)
 
     @classmethod
     def new(cls, nbytes: int, storage: Storage | None = None) -> Memory:
         """So many bytes of our own; many lie where XLA can read them without a copy."""
         return cls(np.empty(nbytes, np.uint8) if nbytes <= SMALL else _allocated(nbytes), storage)
+
+    @property
+    def data(self) -> np.ndarray:
+        """All bytes, from where the storage begins."""
+        data = self._data
+        if data is None:
+            nbytes = memoryview(self._buffer).nbytes
+            data = self._data = np.ndarray((nbytes,), np.uint8, self._buffer)
+        return data
 
     def shown(self, shape: tuple, dtype: np.dtype, offset: int, stride: tuple[int, ...] | None) -> np.ndarray:
         """The elements that lie there; ``offset`` and ``stride`` count elements."""
@@ -140,29 +148,24 @@ class Memory:
         strides = None if stride is None else tuple([s * size for s in stride])
         return np.ndarray(shape, dtype, self._buffer, offset * size, strides)
 
-    def lend_row(self, array: np.ndarray) -> tuple:
-        """The store by which these bytes are shared as long as ``array``, which shows them, is there."""
-        return setattr, self, "lent", [*[r for r in self.lent if r() is not None], _Lent(array, self)]
+    def lend(self, array: np.ndarray) -> list[_Lent]:
+        """What is ``lent`` as long as ``array``, which shows these bytes, is there."""
+        lent = _Lent(array, _returned)
+        lent.memory = weakref.ref(self)
+        return [*[r for r in self.lent if r() is not None], lent]
 
     def reachable(self) -> bool:
         """Whether anybody else can reach these bytes, as far as references show."""
         for r in self.lent:
             if r() is not None:
                 return True
-        return self._given is not None and not _solely_ours(self._given)
+        return self._owner is not None and not (self._watched and _solely_ours(self))
 
 
 class _Lent(weakref.ref):
     """An array over a memory that was lent; when it is gone, the storage may be an ordinary one again."""
 
     __slots__ = ("memory",)
-
-    def __new__(cls, array: np.ndarray, memory: Memory) -> _Lent:
-        return super().__new__(cls, array, _returned)
-
-    def __init__(self, array: np.ndarray, memory: Memory) -> None:
-        super().__init__(array, _returned)
-        self.memory = weakref.ref(memory)
 
 
 def _returned(lent: _Lent) -> None:
@@ -189,11 +192,11 @@ def aligned(array: np.ndarray) -> np.ndarray:
     return copy
 
 
-def _solely_ours(window: _Window) -> bool:
-    """Whether nobody but ``window`` refers to its owner, nor to what that is a view of."""
-    array = window.owner
-    while window.watched and sys.getrefcount(array) <= _OURS and not weakref.getweakrefcount(array):
-        base = array.base
+def _solely_ours(memory: Memory) -> bool:
+    """Whether nobody but ``memory`` refers to its owner, nor to what that is a view of."""
+    array, ours = memory._owner, _OURS + 1  # of which its buffer knows, too
+    while sys.getrefcount(array) <= ours and not weakref.getweakrefcount(array):
+        base, ours = array.base, _OURS
         if base is None:
             return array.flags.owndata
         if type(base) is memoryview:  # by which NumPy looks at a buffer
@@ -273,7 +276,8 @@ class HostValue(Value):
 def note(storage: Storage, memory: Memory) -> None:
     """Take note of a fresh storage, which only its maker has, that holds a memory from the beginning."""
     memory.storage = weakref.ref(storage)
-    SHARED[id(storage.version)] = _Noted(storage)
+    noted = _noted(storage)
+    SHARED[noted.key] = noted
 
 
 def unshared(value: Value) -> Value:
@@ -284,7 +288,7 @@ def unshared(value: Value) -> Value:
 def convert(storage: Storage, value: Value, epoch: int) -> bool:
     """Let a storage that is at ``epoch`` hold what it shows in the other way; False if it is not any more."""
     key = id(storage.version)
-    noted = (setitem, SHARED, key, _Noted(storage)) if value.__class__ is HostValue else (
+    noted = (setitem, SHARED, key, _noted(storage)) if value.__class__ is HostValue else (
         dict.pop, SHARED, key, None)
     before = storage.value, SHARED.get(key)  # kept until the call is over
     try:

@@ -15,11 +15,10 @@ from jaxflow._core.commit import Overtaken, at_epochs, commit_results, rows_call
 from jaxflow._core.device import CPU
 from jaxflow._core.shared import HostValue, Memory, convert
 from jaxflow._core.tensor import Tensor
-from jaxflow._core.value import SMALL, Storage, Value
+from jaxflow._core.value import SMALL, Value
 
 from .door import plan_of
 from .storage_bytes import shown_nbytes
-from .views import ViewPlan
 
 
 def lend(t: Tensor) -> np.ndarray | None:
@@ -37,26 +36,23 @@ def lend(t: Tensor) -> np.ndarray | None:
             try:
                 # Who is about to make the storage an ordinary one finds it at another epoch.
                 commit_results(at_epochs((storage,), (epoch,)), rows_called(
-                    [memory.lend_row(array), (setattr, storage, "epoch", epoch + 1)]))
+                    [(setattr, memory, "lent", memory.lend(array)), (setattr, storage, "epoch", epoch + 1)]))
             except Overtaken:
                 continue
             return array
         if held.__class__ is not Value or held.aval.device is not CPU:
             return None
-        if isinstance(held.settled(), jax.core.Tracer):
+        held.shared = True  # before it is read: from now on nobody gives its memory away
+        elements = held.settled()
+        if isinstance(elements, jax.core.Tracer):
             return None
-        _share(storage, plan.root)
-
-
-def _share(storage: Storage, root: ViewPlan) -> None:
-    """Make a storage host-shared, if nobody writes to it meanwhile; its Value is there."""
-    epoch, held = storage.epoch, storage.value
-    if held.__class__ is not Value or held.producer is not None:
-        return
-    aval = held.aval
-    memory = Memory.new(shown_nbytes(root), storage)
-    live = memory.shown(aval.shape, aval.dtype.np, 0, root.stride)
-    live[...] = np.asarray(held.array)
-    if aval.nbytes <= SMALL:
-        memory.before = held
-    convert(storage, HostValue(aval, live, memory), epoch)
+        root, whole = plan.root, held.aval
+        memory = Memory.new(whole.nbytes if root.stride is None else shown_nbytes(root), storage)
+        live = memory.shown(whole.shape, whole.dtype.np, 0, root.stride)
+        live[...] = np.asarray(elements)
+        if whole.nbytes <= SMALL:
+            memory.before = held
+        array = memory.shown(aval.shape, aval.dtype.np, plan.offset, plan.stride)
+        memory.lent = memory.lend(array)
+        if convert(storage, HostValue(whole, live, memory), epoch):
+            return array

@@ -126,6 +126,5 @@ def whole_of(t: Tensor) -> Tensor | None:
         return None
     memory = held.memory
     array = memory.shown((memory.data.nbytes,), np.dtype(np.uint8), 0, (1,))
-    store, *arguments = memory.lend_row(array)
-    store(*arguments)
+    memory.lent = memory.lend(array)
     return tensor_of(array, dtypes.uint8)

@@ -58,10 +58,14 @@ def tensor_of(array: np.ndarray, dtype: dtypes.dtype, watched: bool = True) -> T
 
     Not ``watched``, its storage stays host-shared whoever refers to the array: see `Memory.at`.
     """
-    shape, size = array.shape, array.itemsize
+    shape, size, about = array.shape, array.itemsize, array.flags
+    in_a_row = about.c_contiguous and about.writeable and array.size and dtype.np.kind in "biufc"
+    if in_a_row and 1 not in shape:  # else what a stride says of that is its own affair
+        return _base_of(Memory.of(array, watched), shape, dtype, None)
     stride = tuple([s // size for s in array.strides])
     span = 0 if 0 in shape else 1 + sum([(n - 1) * s for n, s in zip(shape, stride)])
-    memory = Memory.at(array.__array_interface__["data"][0], span * size, array, watched=watched)
+    memory = Memory.of(array, watched) if in_a_row else Memory.at(
+        array.__array_interface__["data"][0], span * size, array, watched=watched)
     if 0 in shape or is_non_overlapping_and_dense(shape, stride):
         t = _base_of(memory, shape, dtype, stride)
         if stride != contiguous_strides(shape):
