@@ -112,10 +112,18 @@ STORAGE_FACTS = (
     "{t}._typed_storage().type()",
     "{t}._typed_storage().long().tolist()[:20]",
 )
-#: What a function that is compiled does; the last writes to its argument.
+#: What a function that is compiled does: some write to their argument, return it, or need its numbers.
 FUNCTIONS = (
     "lambda x: x * 2 + 1", "lambda x: (x + x).sum()", "lambda x: x[..., :1] * 3", "lambda x: x.add_(1)",
+    "lambda x: (x, x.T, x + 1)", "lambda x: x * 2 + x.sum().item()", "lambda x: (x.add_(1), x.sum().item())",
+    "lambda x: x + x.numpy().sum()", "lambda x: (x.numpy().fill(2), x + 1)[1]",
+    "lambda x: (x * 2, x.data_ptr() == x.data_ptr())[0]", "lambda x: x[..., :1].mul_(2) + x",
+    "lambda x: x + (x.detach() * 2 if x.sum() > 5 else x)", "lambda x: x.untyped_storage().tolist()[:4]",
+    "lambda x: (x * 2, x.view((2, 2, 9)))[0]",
 )
+#: The same, of functions whose graph is walked after the call.
+LOSSES_OF = ("lambda x: (x * w).sum()", "lambda x: T.exp(w * x * 0).sum()", "lambda x: (w * x).pow(2).sum()",
+             "lambda x: (x.T @ w).sum()", "lambda x: (w ** x.clamp(0, 2)).sum()")
 FACTS = (
     "{t}._version", "{t}.stride()", "{t}.storage_offset()", "{t}.is_contiguous()", "{t}.shape",
     "{t}.dtype",
@@ -207,6 +215,19 @@ class _Writer:
             self.lines.append(f"look({name}({argument}))")
             self.write()
 
+    def called_and_walked(self) -> None:
+        """A compiled function whose graph is walked after the call, at several batches."""
+        t = self.draw.choice(self.tensors)
+        name = self.name("f")
+        self.lines += [f"w = T.ones({t}.shape, dtype={t}.dtype).requires_grad_()",
+                       f"{name} = compiled({self.draw.choice(LOSSES_OF)})"]
+        for _ in range(3):
+            self.lines += ["w.grad = None", f"loss = {name}({t})"]
+            for _ in range(self.draw.randrange(2)):
+                self.write()
+            self.lines += ["loss.backward()", "look(w.grad)"]
+            self.write()
+
     def gradient(self) -> None:
         t = self.draw.choice(self.tensors)
         self.lines += [f"w = T.ones({t}.shape, dtype={t}.dtype).requires_grad_()",
@@ -235,6 +256,7 @@ class _Writer:
 
 _STEPS = (
     ("imported", 3), ("exported", 3), ("view", 4), ("write", 8), ("read", 5), ("fact", 1), ("called", 1),
+    ("called_and_walked", 1),
     ("gradient", 2), ("gone", 1), ("array", 1), ("tensor", 1),
     ("storage", 3),
 )

@@ -278,7 +278,7 @@ def _of_host(array: np.ndarray, copy: bool | None, watched: bool = False) -> Ten
             raise BufferError("from_dlpack(copy=False) cannot share the memory of a jax array, which never "
                               "changes, with a tensor, which may. Leave copy out to get a copy")
         copy = True
-    return imported(array) if copy else one_memory(array, watched)
+    return imported(array.copy(order="K")) if copy else one_memory(array, watched)
 
 
 def _of_jax(source: Any) -> jax.Array:

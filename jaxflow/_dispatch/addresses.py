@@ -39,6 +39,8 @@ def address_of(t: Tensor) -> int:
             data = value.memory.data
             return data.__array_interface__["data"][0] if data.nbytes else 0
         array = value.settled()
+        if storage.value is not value:  # it was what a recorded call reads, and is shared memory again
+            continue
         if value.__class__ is not Value or isinstance(array, jax.core.Tracer):
             raise RuntimeError(
                 "inside jax.jit, jax.grad or vmap a tensor has no memory yet, so data_ptr() has no answer")

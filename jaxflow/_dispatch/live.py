@@ -15,8 +15,9 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from jaxflow._core.device import CPU, resolve
 from jaxflow._core.shared import SHARED, HostValue, shared_at, unshared
-from jaxflow._core.value import Value
+from jaxflow._core.value import Value, device_array
 
 from .graph import RESULT, HeldResult, Node
 from .plan import Plan
@@ -35,6 +36,18 @@ def kept_of(plan: Plan, inputs: list) -> list:
     if plan.saves == "both":
         _copies.update([(copy, x) for copy, x in zip(kept, inputs) if x.__class__ is HostValue])
     return kept
+
+
+def copy_of(x: HostValue) -> Value:
+    """The Value of a copy, for who runs a compiled program on it; nodes that keep it find what it was."""
+    copy = Value(x.aval, device_array(x.copied(), resolve(CPU)[1]))
+    note_copy(copy, x)
+    return copy
+
+
+def note_copy(copy: Value, x: HostValue) -> None:
+    """Note what a Value is a copy of, for nodes that keep it."""
+    _copies[copy] = x
 
 
 def to_look() -> bool:

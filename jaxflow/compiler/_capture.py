@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core.commit import Overtaken, all_same, commit, commit_parts, stores
-from jaxflow._core.shared import SHARED, any_shared
+from jaxflow._core.shared import SHARED, HostValue, any_shared
 from jaxflow._core.tensor import UNREAD, Tensor
 from jaxflow._core.value import Storage, Value, as_number
 from jaxflow._dispatch import explain
@@ -39,6 +39,7 @@ from ._draws import Draws
 from ._journal import Journal, is_known
 from ._profilers import resume
 from ._recorder import Recorder
+from ._shared_arguments import Borrowed, apart, is_large
 
 _value_of = attrgetter("value")
 
@@ -128,6 +129,7 @@ class Capture:
         self.held: dict[int, tuple[Storage, int]] = {}
         self.seen_as: dict[int, int] = {}
         self.before: tuple | None = None
+        self.borrowed = Borrowed()
 
     def undisturbed(self) -> bool:
         """Whether no other thread of Python's was there from its beginning until now."""
@@ -135,11 +137,13 @@ class Capture:
 
     # ------------------------------------------------------------------------------ before and after
 
-    def begin(self, view_arguments: list[tuple[Tensor, int, Value]], counters: set[int]) -> None:
+    def begin(self, view_arguments: list[tuple[Tensor, int, Value]], counters: set[int],
+              given: set[int]) -> None:
         """Give everything that is noted its leaf. What this thread recorded so far must have run.
 
         ``counters`` are the ids of storages that have a leaf in common where they have a Value in common:
-        many counters of an optimizer are one Value, and that is part of its program.
+        many counters of an optimizer are one Value, and that is part of its program. ``given`` are those of
+        the arguments, which are borrowed where they are host-shared: NOTE [Shared arguments].
         """
         for s, *_ in self.journal.storages.values():
             if s.value.__class__ is Value and s.value.producer is not None and not is_lost(s.value):
@@ -147,17 +151,24 @@ class Capture:
         while True:
             found = [(s, s.value) for s, *_ in self.journal.storages.values()]
             storages, values = [], []
+            borrowed = []
             new: dict[int, Value] = {}
             for s, value in found:
-                if is_known(value):  # else it is lost or traced
-                    storages.append(s)
-                    values.append(value)
+                if value.__class__ is HostValue and id(s) in given and not is_large(value):
+                    leaf = self._leaf(value)
+                    borrowed.append((s, value, leaf))
+                elif is_known(value):  # else it is lost or traced
                     leaf = new.get(id(value)) if id(s) in counters else None
                     if leaf is None:
                         leaf = self._leaf(value)
                         if id(s) in counters:
                             new[id(value)] = leaf
-                    self.held[id(s)] = s, leaf.producer[1]
+                else:
+                    continue
+                storages.append(s)
+                values.append(value)
+                self.held[id(s)] = s, leaf.producer[1]
+            self.borrowed.take(borrowed)
             try:
                 commit_parts(
                     all_same(map(_value_of, storages), values),
@@ -167,6 +178,7 @@ class Capture:
             except Overtaken:  # another thread wrote to one of them meanwhile
                 self.leaves.clear()
                 self.held.clear()
+                self.borrowed.forget()
         if SHARED and any_shared([s for s, *_ in self.journal.storages.values()]):
             self.blame("it reaches a tensor whose memory NumPy may write to", of_others=True)
         if any(s.epoch != epoch for s, _, epoch in self.journal.storages.values()):
@@ -183,7 +195,10 @@ class Capture:
         state.programs, state.eager = Programs(self), False
 
     def _leaf(self, value: Value) -> Value:
-        leaf = Value(value.aval, value.array, (self.program, -1 - len(self.leaves)), value.shared)
+        there = apart(value)
+        leaf = Value(value.aval, there.array, (self.program, -1 - len(self.leaves)), there.shared)
+        if there is not value:
+            self.borrowed.copies.append((leaf, value))
         leaf.doubt = value.doubt
         self.leaves.append(leaf)
         return leaf
@@ -204,11 +219,13 @@ class Capture:
         self.read_values, self.computed = {}, {}
         self.journal.end()
         self.draws.end()
+        self.borrowed.give_back()
 
     def rollback(self) -> None:
         """Leave everything as it was before the call, which will be made again."""
         self.draws.end(undo=True)
         constants = self.journal.constants()
+        self.borrowed.forget()  # as the journal restores all that it has noted
         self.end()
         self.tape.close()
         leaves = set(map(id, self.leaves))
@@ -232,8 +249,7 @@ class Capture:
                 self._needed() if mine else self.blame(f"{NEEDED} {self.break_line}", of_others=True)
             self.commit()
         self.journal.end()
-        if mine:
-            self.end()
+        self.end() if mine else self.borrowed.give_back()
 
     def _needed(self) -> None:
         """Python needs a number to go on. Raises Unsupported under ``fullgraph``."""

@@ -12,12 +12,14 @@ import numpy as np
 from jaxflow._core.commit import LATEST, all_same, commit_results, rows_called
 from jaxflow._core.shared import CONVERSIONS, SHARED, all_shared, any_shared
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.door import live_value_of
 
 from . import _outlines as outlines
 from ._containers import Trees
 from ._numbers import Place
 from ._outlines import Before
 from ._rows import Item, same
+from ._shared_arguments import is_large
 
 _grad_of, _storage_of, _value_of = attrgetter("_grad"), attrgetter("_storage"), attrgetter("value")
 
@@ -60,6 +62,7 @@ class Conditions:
     trees: Trees
     tape: Any  # None where no numbers are tracked
     places: list[Place]  # where tracked numbers are that are no arguments
+    writes_arguments: bool  # whether it writes to the memory of tensors among the arguments
     looks: list[tuple]  # how to look there: functions, containers and keys
     # Captured tensors were as they should be after the store of this number: NOTE [The latest store]. If they
     # were so after one store of the quick call itself (``own``), they are after each (``repeats``), unless a
@@ -168,11 +171,16 @@ class Conditions:
         return None if numbers is None else (tensors, grads, memory, *numbers, (number, converted))
 
     def _meets_shared(self, tensors: list) -> bool:
-        """Whether it may read or write what others may write to meanwhile: that is left to Python."""
-        known = [*tensors, *self.tensors, *starmap(call, (*self.items, *self.dropped, *self.views))]
+        """Whether it may read or write what others may write to meanwhile: that is left to Python.
+
+        Arguments that it does not write to are copied when they are read: NOTE [Shared arguments].
+        """
+        known = [*self.tensors, *starmap(call, (*self.items, *self.dropped, *self.views))]
         known = [t for t in known if isinstance(t, Tensor)]
-        grads = [g for g in map(_grad_of, known) if g is not None]
-        return any_shared(map(_storage_of, (*known, *grads)))
+        grads = [g for g in map(_grad_of, (*tensors, *known)) if g is not None]
+        writes = self.writes_arguments
+        return any_shared(map(_storage_of, (*known, *grads))) or any(
+            any_shared((t._storage,)) and (writes or is_large(live_value_of(t))) for t in tensors)
 
     def _plain_grads(self, tensors: list, known: bool) -> tuple[list | None, list]:
         """`_grads_fit`, asked quickly: the gradients and their storages if there is nothing more to them.

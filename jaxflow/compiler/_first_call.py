@@ -7,7 +7,6 @@ import types
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from jaxflow._core.shared import HostValue
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.door import view_value
@@ -24,6 +23,7 @@ from ._graphs import hooks_on
 from ._modes import modes
 from ._numbers import Numbers, is_store
 from ._reach import Reach
+from ._shared_arguments import is_large
 from ._specialise import Builder
 from ._watcher import Watcher
 
@@ -101,7 +101,7 @@ class FirstCall:
         """Find out what the function can reach, and note how that is."""
         function, leaves, tensors = self.function, self.leaves, self.tensors
         views = [(t, t._storage.epoch, view_value(t)) for t in tensors if t._view is not None
-                 and t._storage.value.__class__ is not HostValue]
+                 and not is_large(t._storage.value)]
         flush()
         roots: list = [(function.fn, function.name), *((f, f.__qualname__) for f in function.extra.values())]
         roots += [(x, "argument") for x in leaves if not isinstance(x, Tensor)]
@@ -151,7 +151,7 @@ class FirstCall:
         marks = self._marks()
         try:
             self.numbers.note()
-            capture.begin(self.views, self.builder.counters)
+            capture.begin(self.views, self.builder.counters, {id(t._storage) for t in self.tensors})
             watcher.start()
             self.numbers.track(start[len(self.tracked):])
             del start  # nothing here keeps a tracked number alive

@@ -226,6 +226,8 @@ class _Operation:
             elif type(x) is Batched:
                 raise BatchedLeaf
             elif type(x) is HostValue:
+                if recorder.capture is not None:
+                    recorder.capture.blame("it reads memory that NumPy may write to", of_others=True)
                 raise HostLeaf
             else:
                 self._number(x)

@@ -57,6 +57,7 @@ from ._picks import pick
 from ._reading import Reading
 from ._rows import Item
 from ._run import Run
+from ._shared_arguments import apart
 from ._sole import expected, references, referred
 from ._steady import Steady
 
@@ -181,6 +182,7 @@ class Specialisation(Conditions):
         writes = self.writes = sorted(self.writes, key=lambda write: write[0][0] != "fixed")
         self.written = [place[1] for place, *_ in writes if place[0] == "fixed"]
         self.other_places = [place for place, *_ in writes if place[0] != "fixed"]
+        self.writes_arguments = any(place[0] == "argument" for place in self.other_places)
         self.pick_written = pick([at[slot] for _, slot, *_ in writes])
         self.aliases = [(k, alias) for k, (*_, alias) in enumerate(writes) if alias is not None]
         self.cells = self.cells_of(self.written, ())
@@ -467,8 +469,11 @@ class Specialisation(Conditions):
         grads, items = this.grads, this.items
         values = list(map(_value_of, self.storages))
         for i in self.from_arguments:
-            values.append(arguments[i]._storage.value)
-        values += [view_value(arguments[i]) for i in self.from_views]
+            value = arguments[i]._storage.value
+            values.append(value if value.__class__ is Value else apart(value))
+        for i in self.from_views:
+            value = view_value(arguments[i])
+            values.append(value if value.__class__ is Value else apart(value))
         values += [grads[i]._storage.value for i in self.from_grads]
         values += [items[i]._storage.value for i in self.from_items]
         return values + self.from_constants
@@ -477,7 +482,8 @@ class Specialisation(Conditions):
         """The same, where that is ``simple`` and all gradients are plain; ``memory``: their storages."""
         values = list(map(_value_of, self.storages))
         for i in self.from_arguments:
-            values.append(arguments[i]._storage.value)
+            value = arguments[i]._storage.value
+            values.append(value if value.__class__ is Value else apart(value))
         if not self.plain:
             values += map(_value_of, self.pick_read(memory))
             values += self.from_constants

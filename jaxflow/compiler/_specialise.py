@@ -168,6 +168,8 @@ class Builder(Effects):
         """
         self.result = result
         self.find()
+        if self.capture.borrowed.changed(self._changed()):
+            self.capture.blame("it writes to an argument whose memory NumPy may write to", of_others=True)
         if self.program.device is None and not self.capture.reasons:
             self.blame("it records no operation")
         if self.capture.reasons:

@@ -6,6 +6,8 @@ import collections
 import copy
 from collections.abc import Callable
 
+import numpy as np
+
 import jaxflow as torch
 
 from .scenario import operation, scenario
@@ -127,6 +129,40 @@ KEEP = "w.kept = [p.detach().clone() for p in w.model.parameters()]"
 def captured_step(seed: int) -> World:
     """The first calls, which run as Python and are recorded whole."""
     return compiled_step(seed)
+
+
+FILL = "w.a *= 0.5"
+
+
+def on_a_batch_of_numpy(seed: int) -> World:
+    """The step on a batch that an array shares, which NumPy fills."""
+    world = compiled_step(seed)
+    world.a = world.x.detach().clone().numpy().copy()
+    world.x = torch.from_numpy(world.a)
+    return world
+
+
+@scenario(FILL, COMPILED, FILL, COMPILED, ITEM, compiled="_step",
+          warm="[w._step(w.x, w.y) for _ in range(4)]")
+def compiled_step_on_a_batch_of_numpy(seed: int) -> World:
+    """Its calls copy what they read: NOTE [Shared arguments]."""
+    return on_a_batch_of_numpy(seed)
+
+
+@scenario(COMPILED, FILL, COMPILED, ITEM, COMPILED, ITEM, compiled="_step")
+def captured_step_on_a_batch_of_numpy(seed: int) -> World:
+    """While the first calls are recorded, the batch is a leaf."""
+    return on_a_batch_of_numpy(seed)
+
+
+WRITE = operation("w.n = w._write(w.x)", "w.x.mul_(2)", "w.n = w.x.sum() + 1")
+
+
+@scenario(WRITE, FILL, WRITE, "w.m = w.x.sum().item()", WRITE, "w.m = w.n.item()", compiled="_write")
+def captured_write_to_memory_of_numpy(seed: int) -> World:
+    """A function that writes to memory which an array shares."""
+    a = np.random.default_rng(seed).normal(size=(3, 2)).astype(np.float32)
+    return World(a=a, x=torch.from_numpy(a), _write=lambda x: x.mul_(2).sum() + 1)
 
 
 @scenario(KEEP, COMPILED, KEEP, COMPILED, ITEM, KEEP, COMPILED, compiled="_step",

@@ -1,0 +1,95 @@
+"""Arguments of a compiled function whose memory others may write to.
+
+NOTE [Shared arguments]
+    A batch that comes by ``from_numpy`` is host-shared as long as its array is there: NOTE [Host-shared
+    storages]. A compiled call that only reads it takes a copy when it begins. What its graph has kept of
+    the copy is looked up in the memory at the backward, as what Python records.
+
+    The call that is recorded may do anything with it, and nobody knows before. So for as long as it is
+    recorded, the storage holds a leaf, as all others do: the Value of a copy (`Borrowed`). When recording
+    ends, however it does, the storage holds its memory again, and what was written goes there. What the
+    call wrote to is left to Python from then on, and so is memory that is too large to be copied each time.
+"""
+
+from __future__ import annotations
+
+from operator import setitem
+from typing import Any
+
+import numpy as np
+
+from jaxflow._core.commit import Overtaken, at_epochs, commit_results, rows_called
+from jaxflow._core.shared import HostValue
+from jaxflow._core.value import Storage, Value
+from jaxflow._dispatch.live import copy_of, note_copy
+
+# Bytes of memory that a call copies at most, of each argument.
+_LARGEST = 1 << 24
+
+
+def is_large(value: Any) -> bool:
+    """Whether others may write to it, and it is too large to be copied at each call."""
+    return value.__class__ is HostValue and value.aval.nbytes > _LARGEST
+
+
+def apart(value: Any) -> Any:
+    """A Value that nobody else writes to: ``value``, or that of a copy."""
+    return copy_of(value) if value.__class__ is HostValue else value
+
+
+class Borrowed:
+    """The storages that hold leaves in the place of host-shared memory while a call is recorded.
+
+    ``copies`` are these leaves, and those of views, with what they are copies of.
+    """
+
+    def __init__(self) -> None:
+        self._found: list[tuple[Storage, HostValue, Value]] = []
+        self.copies: list[tuple[Value, HostValue]] = []
+
+    def take(self, found: list[tuple[Storage, HostValue, Value]]) -> None:
+        """Note storages, what they hold, and the leaves that they are about to hold."""
+        self._found = found
+
+    def forget(self) -> None:
+        """Give nothing back: somebody else puts everything back as it was."""
+        self._found, self.copies = [], []
+
+    def changed(self, storages: list[Storage]) -> bool:
+        """Whether one of these is among them."""
+        here = {id(s) for s, *_ in self._found}
+        return any(id(s) in here for s in storages)
+
+    def give_back(self) -> None:
+        """Let each storage hold its memory again, with what was written meanwhile.
+
+        After an interrupt it can be called again. Raises what computing it raises; the memory is as it was.
+        """
+        for leaf, shared in self.copies:  # which a backward after the call may meet
+            note_copy(leaf, shared)
+        self.copies = []
+        while self._found:
+            if _given_back(*self._found[-1]):
+                self._found.pop()
+
+
+def _given_back(storage: Storage, shared: HostValue, leaf: Value) -> bool:
+    """Whether a storage holds its memory again; False if somebody wrote to it meanwhile."""
+    epoch, now = storage.epoch, storage.value
+    if now.__class__ is HostValue:
+        return True
+    # What views have read of the leaf they read again, so the storage is at another epoch.
+    rows: list[tuple] = [(setattr, storage, "value", shared), (setattr, storage, "epoch", epoch + 1)]
+    failure: BaseException | None = None
+    if now is not leaf:
+        try:
+            rows.append((setitem, shared.live.view(), Ellipsis, np.asarray(now.settled())))
+        except Exception as error:  # noqa: BLE001 - raised below
+            failure = error
+    try:
+        commit_results(at_epochs((storage,), (epoch,)), rows_called(rows))
+    except Overtaken:
+        return False
+    if failure is not None:
+        raise failure
+    return True
