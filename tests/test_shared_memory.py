@@ -448,3 +448,20 @@ def test_a_storage_stays_in_the_table_while_it_is_shared():
     storage, key = weakref.ref(t._storage), id(t._storage.version)
     del t
     assert storage() is None and key not in SHARED and held.tolist() == [0, 0, 0]
+
+
+DTYPES = ("float64 float32 float16 bfloat16 float8_e4m3fn float8_e5m2 int64 int32 int16 int8 uint8 uint16 "
+          "uint32 uint64 bool complex64 complex128").split()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_buffer_of_any_dtype_is_one_memory_with_the_tensor(dtype, executor):
+    dtype = getattr(torch, dtype)
+    ones = torch.ones(6).to(dtype)
+    buffer = bytearray(bytes(ones.untyped_storage().tolist()))
+    t = torch.frombuffer(buffer, dtype=dtype)
+    assert t.tolist() == ones.tolist()
+    t[2] = 0
+    assert bytes(buffer) == bytes(t.untyped_storage().tolist())
+    buffer[-dtype.itemsize:] = bytes(dtype.itemsize)
+    assert t.tolist() == [1, 1, 0, 1, 1, 0]

@@ -59,7 +59,7 @@ def tensor_of(array: np.ndarray, dtype: dtypes.dtype, watched: bool = True) -> T
     Not ``watched``, its storage stays host-shared whoever refers to the array: see `Memory.at`.
     """
     shape, size, about = array.shape, array.itemsize, array.flags
-    in_a_row = about.c_contiguous and about.writeable and array.size and dtype.np.kind in "biufc"
+    in_a_row = about.c_contiguous and about.writeable and array.size and dtype.np.isbuiltin == 1
     if in_a_row and 1 not in shape:  # else what a stride says of that is its own affair
         return _base_of(Memory.of(array, watched), shape, dtype, None)
     stride = tuple([s // size for s in array.strides])
