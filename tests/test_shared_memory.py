@@ -15,7 +15,7 @@ import pytest
 
 import jaxflow as torch
 import jaxflow.nn.functional as F
-from jaxflow._core.shared import SHARED, HostValue, all_shared, shared_at
+from jaxflow._core.shared import SHARED, HostValue
 from jaxflow._core.value import Value
 
 LARGE = 300, 300  # more than is copied without thinking
@@ -85,7 +85,7 @@ def test_a_storage_is_an_ordinary_one_once_the_other_side_is_gone():
     del b
     assert (t + 1).sum().item() == 10 and not is_shared(t)
     gc.collect()
-    assert t._storage not in all_shared()
+    assert t._storage not in SHARED.storages()
 
 
 def test_a_buffer_is_let_go_of_as_an_array_is():
@@ -441,9 +441,9 @@ def test_memory_of_a_jax_array_is_never_written_to(executor):
 def test_a_storage_stays_in_the_table_while_it_is_shared():
     t = torch.zeros(3)
     held = t.numpy()
-    assert shared_at(t._storage.version) is t._storage
+    assert SHARED.at(t._storage.version) is t._storage
     del held
-    assert shared_at(t._storage.version) is None
+    assert SHARED.at(t._storage.version) is None
     held = t.numpy()
     storage, key = weakref.ref(t._storage), id(t._storage.version)
     del t

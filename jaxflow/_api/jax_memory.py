@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from jaxflow._core.device import CPU
-from jaxflow._core.shared import HostValue, all_shared
+from jaxflow._core.shared import SHARED, HostValue
 
 
 def is_jaxs(array: np.ndarray) -> bool:
@@ -14,7 +14,7 @@ def is_jaxs(array: np.ndarray) -> bool:
     if array.flags.writeable:
         return False
     address = array.__array_interface__["data"][0]
-    for storage in all_shared():
+    for storage in SHARED.storages():
         value = storage.value
         if value.__class__ is HostValue:
             data = value.memory.data

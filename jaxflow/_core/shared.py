@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from .aval import Aval
+from .by_cell import StoragesByCell
 from .commit import Overtaken, all_equal, at_epochs, commit_results, rows_called
 from .device import CPU, resolve
 from .value import SMALL, Storage, Value, device_array, host_array
@@ -40,37 +41,8 @@ CONVERSIONS = [0]
 _numbers = count(1)
 
 
-class _Noted(weakref.ref):
-    """A host-shared storage in the table: its place there is ``key``."""
-
-    __slots__ = ("key",)
-
-
-#: The host-shared storages, weakly, by the id of their version cell; changed in the call that converts one.
-SHARED: dict[int, _Noted] = {}
-
-
-def _forget(noted: _Noted) -> None:
-    if SHARED.get(noted.key) is noted:  # the number may be another cell's by now
-        SHARED.pop(noted.key, None)
-
-
-def _noted(storage: Storage) -> _Noted:
-    noted = _Noted(storage, _forget)
-    noted.key = id(storage.version)
-    return noted
-
-
-def shared_at(cell: list) -> Storage | None:
-    """The host-shared storage whose writes are counted in ``cell``; None if there is none."""
-    noted = SHARED.get(id(cell))
-    storage = None if noted is None else noted()
-    return storage if storage is not None and storage.version is cell else None
-
-
-def all_shared() -> list[Storage]:
-    """The host-shared storages."""
-    return [s for noted in list(SHARED.values()) if (s := noted()) is not None]
+#: The host-shared storages; changed in the call that converts one.
+SHARED = StoragesByCell()
 
 
 def unconverted(number: int) -> Iterable:
@@ -276,8 +248,7 @@ class HostValue(Value):
 def note(storage: Storage, memory: Memory) -> None:
     """Take note of a fresh storage, which only its maker has, that holds a memory from the beginning."""
     memory.storage = weakref.ref(storage)
-    noted = _noted(storage)
-    SHARED[noted.key] = noted
+    SHARED.note(storage)
 
 
 def unshared(value: Value) -> Value:
@@ -288,7 +259,7 @@ def unshared(value: Value) -> Value:
 def convert(storage: Storage, value: Value, epoch: int) -> bool:
     """Let a storage that is at ``epoch`` hold what it shows in the other way; False if it is not any more."""
     key = id(storage.version)
-    noted = (setitem, SHARED, key, _noted(storage)) if value.__class__ is HostValue else (
+    noted = (setitem, SHARED, key, SHARED.noted(storage)) if value.__class__ is HostValue else (
         dict.pop, SHARED, key, None)
     before = storage.value, SHARED.get(key)  # kept until the call is over
     try:

@@ -22,6 +22,7 @@ from jaxflow._core.tensor import Tensor
 
 from .graph import AccumulateGrad, short_name
 from .state import state
+from .unseen import Aliased
 from .views import ViewPlan, piece_of, placed, root_of, view_node
 
 # Why in-place writes through a view, or under it, may be refused.
@@ -202,7 +203,7 @@ class Rebuilt:
         return node.name()
 
 
-def guard_of(t: Tensor) -> Guarded | ViewPlan | None:
+def guard_of(t: Tensor) -> Guarded | Aliased | ViewPlan | None:
     """What to know, beyond the version, when the saved ``t`` is used again.
 
     Of a view how it lies in its storage; of one of special origin what to check.
@@ -210,7 +211,9 @@ def guard_of(t: Tensor) -> Guarded | ViewPlan | None:
     view = t._view
     if view is None:
         return None
-    return view.plan if view.origin is None or view.base is None else Guarded(t)
+    if view.origin is not None and view.base is not None:
+        return Guarded(t)
+    return view.plan if view.version is t._storage.version else Aliased(t._storage, view.plan)
 
 
 def _refusal(origin: str, node, number: int, modified: str) -> str:

@@ -16,12 +16,14 @@ import weakref
 from typing import Any
 
 from jaxflow._core.device import CPU, resolve
-from jaxflow._core.shared import SHARED, HostValue, shared_at, unshared
+from jaxflow._core.shared import SHARED, HostValue, unshared
 from jaxflow._core.value import Value, device_array
 
 from .graph import RESULT, HeldResult, Node
 from .plan import Plan
+from .run import run
 from .shared import shown_of
+from .unseen import APART, LATEST, Aliased
 from .views import ViewPlan
 
 # Copies of host-shared operands that nodes keep together with their results, and what they are copies of.
@@ -50,13 +52,13 @@ def note_copy(copy: Value, x: HostValue) -> None:
     _copies[copy] = x
 
 
-def to_look() -> bool:
-    """Whether anything that nodes have kept may be host-shared."""
-    return bool(SHARED or _copies)
+def to_look(node: Any) -> bool:
+    """Whether anything that a node has kept may be host-shared, or was written to unseen."""
+    return bool(SHARED or _copies) or node._sequence < LATEST[0]
 
 
 def as_they_are(node: Node, inputs: list) -> list:
-    """The operands that a node kept, those that are host-shared by now as they are now.
+    """The operands that a node kept; what is host-shared by now, or was written to unseen, as it is now.
 
     RuntimeError where the node kept them together with its result and they have changed.
     """
@@ -75,10 +77,11 @@ def as_they_are(node: Node, inputs: list) -> list:
     if plan.saves == "input":
         return found
     for before, now in zip(inputs, found):
-        if now.__class__ is HostValue and before.host().tobytes() != now.copied().tobytes():
+        if now is not before and before.host().tobytes() != now.host().tobytes():
+            who = "by NumPy" if now.__class__ is HostValue else "through .data, with its own version,"
             raise RuntimeError(
                 f"the memory of a tensor that {node.name()} saved for its backward, together with its "
-                "result, was written to by NumPy since: PyTorch would compute a gradient as if they "
+                f"result, was written to {who} since: PyTorch would compute a gradient as if they "
                 "belonged together, which jaxflow does not. Write to it after the backward, or give the "
                 "operation a copy (clone())"
             )
@@ -86,16 +89,24 @@ def as_they_are(node: Node, inputs: list) -> list:
 
 
 def as_it_is(value: Any, cell: list, aval: Any, where: Any) -> Any:
-    """A saved ``value`` as it is now, if its storage, that of the version cell, is host-shared by now.
+    """A saved ``value`` as it is now, if its storage is host-shared by now, or was written to unseen.
 
-    ``where`` is None for all of the storage, or how a view lies in it.
+    ``cell`` is where the version was counted; ``where`` is None for all of the storage, or says how the
+    operand lies in it.
     """
-    storage = shared_at(cell)
+    if where.__class__ is Aliased:
+        storage, where = where
+    else:
+        storage = SHARED.at(cell) or APART.at(cell)
     if storage is None:
         return value
     held = storage.value
-    if held.__class__ is not HostValue:
-        return value
     if where is None:
         return held if held.aval is aval else value
-    return (shown_of(held, where) if where.__class__ is ViewPlan else None) or value
+    if where.__class__ is not ViewPlan:
+        return value
+    if held.__class__ is HostValue:
+        return shown_of(held, where) or value
+    if held.__class__ is not Value:
+        return value
+    return held if where.identity else run(where.read, [held, *where.numbers])[0]

@@ -17,6 +17,7 @@ from .door import forward_mode, plan_of, view_value
 from .history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
 from .state import state
 from .traces import MET
+from .unseen import APART
 from .views import ViewPlan, detached_root, joint_plan, piece_of, replayed, root_of, view_node
 
 
@@ -136,6 +137,7 @@ def apply_unsafe_views(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_nam
 
 def _own_version(t: Tensor) -> list[int]:
     if version_cell(t).__class__ is list:
+        APART.note(t._storage)
         return [0]
     return (Untracked if state.inference else Counted)((0,))
 

@@ -41,6 +41,7 @@ from .shared import shown_of
 from .state import state
 from .traces import MET, refuse_leak
 from .undo import write_record, write_row, writes_rows
+from .unseen import APART, written_to
 from .viewing import Counted
 from .views import view_node
 
@@ -69,6 +70,8 @@ def write(t: Tensor, result: Tensor | Value, epoch: int | None = None, *, counte
         if new.__class__ is Value is old[0].__class__ and view is None and not (beside or LEVELS or MET):
             # The usual case, without the lists of the others.
             cell, producer = storage.version, new.producer
+            if APART:
+                written_to(storage)
             version = _next(cell) if counted else cell[0]
             places: tuple = storage, storage, cell, LATEST
             values: tuple = new, at + 1, version, next(NUMBERS)
@@ -181,6 +184,8 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
     """
     new = value_of(result)
     storage = t._storage
+    if APART:
+        written_to(storage)
     if MET:
         refuse_leak(t, new, "a tensor")
     if new.__class__ is Batched:

@@ -300,7 +300,7 @@ class _Walk:
             self._check_versions(node)
             if node._guards.__class__ is Packed:
                 inputs, results = node._guards.unpack(node)
-            elif to_look():
+            elif to_look(node):
                 inputs = as_they_are(node, inputs)
         plan, needs = node._plan, node._needs
         if True not in needs:  # of views that only require grad because their bases do

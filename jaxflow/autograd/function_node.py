@@ -8,13 +8,12 @@ from typing import Any
 
 from jaxflow._core.fields import init_history
 from jaxflow._core.levels import LEVELS
-from jaxflow._core.shared import SHARED
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._dispatch import forward
 from jaxflow._dispatch.door import SAVED_INFERENCE, apply, edge_of, live_value_of
 from jaxflow._dispatch.graph import Node
 from jaxflow._dispatch.history import Guarded, guard_of
-from jaxflow._dispatch.live import as_it_is
+from jaxflow._dispatch.live import as_it_is, to_look
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.saving import Pack, packed_late
 from jaxflow._dispatch.state import state
@@ -333,7 +332,7 @@ class SavedTensor:
         if self.variable is not None:
             return self.variable
         value = self.value
-        if SHARED and not self.is_output:
+        if not self.is_output and to_look(node):
             value = as_it_is(value, self.cell, self.aval, self.view)
         t = make(value)
         t._stride = self.stride

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core.commit import LATEST, all_same, commit_results, rows_called
-from jaxflow._core.shared import CONVERSIONS, SHARED, all_shared, any_shared
+from jaxflow._core.shared import CONVERSIONS, SHARED, any_shared
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.door import live_value_of
 
@@ -134,7 +134,7 @@ class Conditions:
         if tensors is None or not self.guard.holds():
             return None
         if SHARED:
-            any_shared(all_shared())  # those that nobody else can reach are ordinary ones after it
+            any_shared(SHARED.storages())  # those that nobody else can reach are ordinary ones after it
         converted = CONVERSIONS[0]
         if self.trees and not self.trees.fit():
             return None

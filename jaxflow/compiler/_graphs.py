@@ -23,6 +23,7 @@ from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
 from jaxflow._dispatch.history import Guarded
 from jaxflow._dispatch.saving import Packed
 from jaxflow._dispatch.tracked import Tracked
+from jaxflow._dispatch.unseen import Aliased
 from jaxflow._dispatch.views import ViewPlan
 from jaxflow.autograd.function_node import BackwardCFunction
 
@@ -193,6 +194,8 @@ class Graph:
         """How to make the guard of a view of special origin."""
         if guard.__class__ is ViewPlan:  # how it lies in its storage is part of the specialisation
             return guard
+        if guard.__class__ is Aliased:  # what becomes of its version decides whether it can be followed
+            return guard.plan
         if guard.__class__ is not Guarded:
             raise Unwalked(f"{LATER}, through a view that was written to")
         base, node = guard.base(), None

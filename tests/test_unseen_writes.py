@@ -1,0 +1,100 @@
+"""What is written through ``.data`` between a forward and its backward: NOTE [Unseen writes]."""
+
+import pytest
+
+import jaxflow as torch
+
+X, W = [1.0, 2.0, 3.0, 4.0], 2.0
+
+
+def through_data(x):
+    x.data.add_(5)
+
+
+def one_element(x):
+    x.data[1] = 50
+
+
+def of_a_view(x):
+    x.view(2, 2).data.add_(5)
+
+
+def to_itself(x):
+    x.add_(5)
+
+
+def through_detached(x):
+    x.detach().add_(5)
+
+
+# What is saved: the tensor itself, a view of it, its ``.data``, a view of that.
+SAVED = {
+    "itself": lambda x, w: x * w,
+    "a view": lambda x, w: x.view(2, 2) * w.view(2, 2),
+    "a part": lambda x, w: x[1:] * w[1:],
+    "its data": lambda x, w: x.data * w,
+    "a part of its data": lambda x, w: x.data[1:] * w[1:],
+}
+
+
+@pytest.mark.parametrize("saved", SAVED)
+@pytest.mark.parametrize("write", [through_data, one_element, of_a_view, to_itself, through_detached])
+def test_a_backward_finds_what_was_written_apart(saved, write, executor):
+    x, w = torch.tensor(X), torch.full((4,), W, requires_grad=True)
+    loss = SAVED[saved](x, w).sum()
+    write(x)
+    seen = write in (to_itself, through_detached)
+    if seen and "data" not in saved:  # these are counted where the saved one is
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            loss.backward()
+        return
+    loss.backward()
+    expected = [0.0, *x.tolist()[1:]] if "part" in saved else x.tolist()
+    assert w.grad.tolist() == expected != X
+
+
+def test_a_parameter_that_is_written_to_before_the_backward(executor):
+    layer = torch.nn.Linear(2, 1, bias=False)
+    layer.weight.data.fill_(1.0)
+    x = torch.ones(3, 2, requires_grad=True)
+    loss = (layer(x) ** 2).sum()
+    layer.weight.data.add_(1)
+    loss.backward()
+    assert x.grad.tolist() == [[8.0, 8.0]] * 3  # of the weight as it is, and of the result as it was
+    assert layer.weight.grad.tolist() == [[12.0, 12.0]]
+
+
+def test_what_a_function_has_saved(executor):
+    class Times(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, w):
+            ctx.save_for_backward(x)
+            return x * w
+
+        @staticmethod
+        def backward(ctx, grad):
+            return None, grad * ctx.saved_tensors[0]
+
+    x, w = torch.tensor(X), torch.full((4,), W, requires_grad=True)
+    loss = Times.apply(x, w).sum()
+    x.data.mul_(10)
+    loss.backward()
+    assert w.grad.tolist() == [10.0, 20.0, 30.0, 40.0]
+
+
+def test_operands_that_are_kept_with_their_result_are_refused(executor):
+    x, w = torch.tensor(X), torch.full((4,), W, requires_grad=True)
+    loss = (w ** x).sum()
+    x.data.add_(1)
+    with pytest.raises(RuntimeError, match=r"PowBackward1 saved .* through \.data"):
+        loss.backward()
+
+
+def test_what_is_written_before_the_forward_changes_nothing(executor):
+    x, w = torch.tensor(X), torch.full((4,), W, requires_grad=True)
+    x.data.add_(1)
+    loss = (w ** x).sum()
+    y = torch.ones(3)
+    y.data.add_(1)
+    loss.backward()
+    assert w.grad.tolist() == [x * W ** (x - 1) for x in (2.0, 3.0, 4.0, 5.0)]
