@@ -123,3 +123,14 @@ def test_a_view_is_resized_as_far_as_its_storage_goes(executor):
     with pytest.raises(RuntimeError, match=r"repeated dim in `source` \(\[0, -2\]\)"):
         torch.movedim(x, (0, -2), (0, 1))
     assert torch.ones(2, dtype=torch.float16).dequantize().dtype is torch.float32
+
+
+def test_strides_of_a_view_whose_base_has_another_shape_by_now(executor):
+    t = torch.ones(2, 3, 4)[:, 1].detach()
+    t.resize_(1)
+    u = t[-1]
+    t.squeeze_()
+    assert u.as_strided((2,), (12,), 4).tolist() == [1, 1]
+    u.resize_(1)
+    u.add_(1)
+    assert u.tolist() == [2] and t.item() == 2

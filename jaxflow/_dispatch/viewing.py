@@ -159,8 +159,11 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
             base = t if detached else view.base
             above = detached_root(t) if detached else view.base_plan
             if name == "as_strided" and base._view is not None:
-                # It may reach beyond its base: the base has to know where in the storage it lies.
-                above = replayed(above, piece_of(base))
+                # It may reach beyond its base: the base has to know where in the storage it lies. What was
+                # between does not matter to it, where the base has another shape by now (``squeeze_()``).
+                piece, root = piece_of(base), above.root
+                same = root.aval is base._aval and root.stride == base._stride
+                above = replayed(above, piece) if same else piece
             base_plan = above.child(name, static)
         # What a view of a view made in inference mode is refused for is that mode, however it is made.
         origin = INFERENCE if view.origin == INFERENCE else origin or view.origin
