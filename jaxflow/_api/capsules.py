@@ -64,8 +64,6 @@ _UNSIGNED_OF = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16)}
 
 #: The version of the protocol that is spoken.
 VERSION = 1, 0
-#: Whether NumPy speaks it; before, there were the older capsules alone.
-VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 def capsule_of(array: np.ndarray, versioned: bool) -> Any:
@@ -74,7 +72,7 @@ def capsule_of(array: np.ndarray, versioned: bool) -> Any:
     code = _CODES.get(dtype)
     if code is not None:
         array = array.view(_UNSIGNED_OF[dtype.itemsize])
-    capsule = array.__dlpack__(max_version=VERSION) if versioned and VERSIONED else array.__dlpack__()
+    capsule = array.__dlpack__(max_version=VERSION) if versioned else array.__dlpack__()
     if code is not None:
         _tensor_in(capsule).code = code
     return capsule

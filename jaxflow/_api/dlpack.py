@@ -28,7 +28,7 @@ from jaxflow._dispatch.lending import lend
 from jaxflow._dispatch.viewing import alias
 from jaxflow._dispatch.views import is_marked
 
-from .capsules import VERSION, VERSIONED, Holder, array_of, capsule_of, device_of, laid_out
+from .capsules import VERSION, Holder, array_of, capsule_of, device_of, laid_out
 from .conjugates import is_conj, is_neg
 from .construct import from_array, from_torch, imported, one_memory
 from .jax_memory import is_jaxs
@@ -258,7 +258,7 @@ def _of_others(source: Any, target: Any, copy: bool | None) -> Tensor:
 
 def _asked(source: Any, copy: bool | None, to_cpu: bool) -> Any:
     """The capsule of an object, which may not know all that can be asked for."""
-    options: dict[str, Any] = {"max_version": VERSION} if VERSIONED else {}
+    options: dict[str, Any] = {"max_version": VERSION}
     if copy is False:  # and a copy is made here
         options["copy"] = False
     if to_cpu:
