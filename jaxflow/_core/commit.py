@@ -127,8 +127,8 @@ def rows_called(rows: Iterable[tuple]) -> Iterable:
 def commit_one(storage: Any, epoch: int, stores: Iterable) -> None:
     """`commit` of ``stores``, an iterator, for one storage that has to be at ``epoch``.
 
-    They end with that of a new number: NOTE [The latest store]. The interpreter lets nobody in between a
-    comparison and the start of the call that follows it.
+    Where somebody can see them they end with that of a new number: NOTE [The latest store]. The interpreter
+    lets nobody in between a comparison and the start of the call that follows it.
     """
     if storage.epoch != epoch:
         raise Overtaken

@@ -24,7 +24,7 @@ import sys
 import weakref
 from collections.abc import Iterable
 from itertools import count
-from operator import itemgetter, setitem
+from operator import call, itemgetter, setitem
 from pickle import PickleBuffer
 from typing import Any
 
@@ -32,7 +32,7 @@ import numpy as np
 
 from .aval import Aval
 from .by_cell import StoragesByCell
-from .commit import Overtaken, all_equal, at_epochs, commit_results, rows_called
+from .commit import Overtaken, all_equal, commit_one
 from .device import CPU, resolve
 from .value import SMALL, Storage, Value, device_array, host_array
 
@@ -256,16 +256,19 @@ def unshared(value: Value) -> Value:
     return value.known() if value.__class__ is HostValue else value
 
 
+# What makes a storage host-shared, and an ordinary one: its Value, its epoch, the table, the latest number.
+_SHARING, _ENDING = (setattr, setattr, setitem, setitem), (setattr, setattr, dict.pop, setitem)
+
+
 def convert(storage: Storage, value: Value, epoch: int) -> bool:
     """Let a storage that is at ``epoch`` hold what it shows in the other way; False if it is not any more."""
     key = id(storage.version)
-    noted = (setitem, SHARED, key, SHARED.noted(storage)) if value.__class__ is HostValue else (
-        dict.pop, SHARED, key, None)
+    noted = SHARED.noted(storage) if value.__class__ is HostValue else None
     before = storage.value, SHARED.get(key)  # kept until the call is over
     try:
-        commit_results(at_epochs((storage,), (epoch,)), rows_called([
-            (setattr, storage, "value", value), (setattr, storage, "epoch", epoch + 1), noted,
-            (setitem, CONVERSIONS, 0, next(_numbers))]))
+        commit_one(storage, epoch, map(
+            call, _ENDING if noted is None else _SHARING, (storage, storage, SHARED, CONVERSIONS),
+            ("value", "epoch", key, 0), (value, epoch + 1, noted, next(_numbers))))
     except Overtaken:
         return False
     finally:
