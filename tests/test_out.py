@@ -235,3 +235,39 @@ def test_results_that_were_written_have_their_names(executor):
         torch.sum(torch.ones(2), out=torch.empty(()))
     assert torch.sum(torch.ones(2), None, out=torch.empty(())).item() == 2.0
     assert torch.sum(torch.ones(2), axis=0, out=torch.empty(())).item() == 2.0
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_several_results_in_one_memory_are_written_in_order(executor):
+    x = torch.tensor([[1.0, 5.0, 3.0], [4.0, 2.0, 6.0]])
+    for made in (lambda b: (b[0], b[1]), lambda b: (b[0], b[0]),
+                 lambda b: (b.view(-1)[1:4], b.view(-1)[2:5])):
+        base, plain = torch.zeros(2, 3), np.zeros((2, 3), np.float32)
+        found = torch.aminmax(x, dim=0, out=made(base))
+        for part, numbers in zip(made(torch.from_numpy(plain)), ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])):
+            part.copy_(torch.tensor(numbers))
+        assert base.tolist() == plain.tolist() and base._version == 2 and found[1].tolist() == [4.0, 5.0, 6.0]
+    for first, size in ((slice(None), 3), (slice(None), 0), (slice(0, 1), 3)):
+        base = torch.zeros(size)
+        torch.aminmax(x, dim=0, out=(base, base[first] if size else base))
+        assert base._version == 2 and base.numel() == 3
+    base = torch.zeros(2, 2)
+    torch.split_with_sizes_copy(torch.arange(4.0).view(2, 2) + 1, [2, 0], out=(base, base[1:1]))
+    torch.frexp(base, out=(base, torch.zeros(2, 2, dtype=torch.int32)))
+    assert base.tolist() == [[0.5, 0.5], [0.75, 0.5]] and base._version == 3
+
+
+def test_no_result_is_written_where_one_is_refused(executor):
+    x, values = torch.tensor([[3.0, 1.0, 2.0]]), torch.zeros(1, 3)
+    with pytest.raises(RuntimeError, match="its storage would have to grow"), pytest.warns(UserWarning):
+        torch.sort(x, out=(values, torch.zeros(2, dtype=torch.long)[1:]))
+    assert values.tolist() == [[0.0] * 3] and values._version == 0
+
+
+def test_the_warning_of_a_resized_out_names_the_users_line(executor):
+    x, places = torch.ones(1, 3), torch.zeros(2, dtype=torch.long)
+    for call in (lambda: torch.max(x, 1, out=(torch.zeros(2), places)),
+                 lambda: torch.add(x, 1, out=torch.zeros(2))):
+        with pytest.warns(UserWarning, match="was resized since it had shape") as caught:
+            call()
+        assert {w.filename for w in caught} == {__file__}

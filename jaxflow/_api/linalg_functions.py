@@ -219,5 +219,4 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
     results = X, residuals, ranks, values
     if out is None:
         return _LSTSQ(results)
-    return _LSTSQ([write_out("linalg_lstsq", o, r, (input, b), None, rule)
-                   for o, r, rule in zip(out, results, _LSTSQ_OUT, strict=True)])
+    return _LSTSQ(write_out("linalg_lstsq", out, results, (input, b), None, _LSTSQ_OUT))

@@ -27,7 +27,7 @@ from .bind import source_of
 from .door import apply, forward_mode, only_inference, plan_for, plan_of, strides_of, value_of, values_of
 from .generator import Generator
 from .history import refreshed, refusal
-from .op import Op
+from .op import OPS, Op
 from .saving import Packed
 from .state import state
 from .views import is_marked
@@ -135,6 +135,12 @@ def _result(op: Op, args: tuple, static: tuple) -> Tensor | Value:
     if LEVELS:
         forward_mode().check_write(op, target, result)
     return result
+
+
+def copied_over(target: Tensor, source: Tensor) -> Tensor:
+    """What ``target.copy_(source)`` is going to write, as a tensor; all checks are made."""
+    result = _result(OPS["_copy"], (target, source), ())
+    return make(result) if isinstance(result, Value) else result
 
 
 def check_inplace(op: Op, args: tuple, static: tuple) -> None:

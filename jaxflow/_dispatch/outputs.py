@@ -9,14 +9,14 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor
-from jaxflow._core.warning import warn_once
+from jaxflow._core.warning import user_level, warn_once
 
 from .door import apply
 from .forward import is_dual
 from .inplace import apply_inplace, check_apart, check_writable
 from .not_derived import without_derivative
 from .op import OPS, Op, Out
-from .resizing import take_result
+from .resizing import Taken, take_results
 from .state import state
 from .viewing import alias
 from .writes import write
@@ -28,7 +28,7 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
               rule: Out | tuple[Out, ...] | None = None) -> Any:
     """Write a result into ``out``; a tuple of results into a tuple. Raises as PyTorch's ``out=`` does.
 
-    All are checked before the first is written: where one is refused, all are left as they were.
+    All are written at once: where one is refused, all are left as they were.
 
     Args:
         name: the public function's, for errors.
@@ -41,11 +41,8 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
     check_form(name, op, out, len(result) if isinstance(result, tuple) else None)
     if isinstance(result, tuple):
         rules = rule if isinstance(rule, tuple) else (rule,) * len(result)
-        ready = []
-        for o, r, each in zip(out, result, rules, strict=True):  # no comprehension: warnings count frames
-            ready.append((o, _checked(name, o, r, args, op, each), args, each))
-        for one in ready:
-            _put(*one)
+        take_results([_taken(o, _checked(name, o, r, args, op, each), args, each)
+                      for o, r, each in zip(out, result, rules, strict=True)])
         return tuple(out) if type(result) is tuple else type(result)._into(*out)
     _put(out, _checked(name, out, result, args, op, rule), args, rule)
     return out
@@ -109,7 +106,7 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
             f"{list(result._aval.shape)}. This behavior is deprecated, and in a future PyTorch "
             "release outputs will not be resized unless they have zero elements. You can explicitly "
             "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-            stacklevel=4,
+            stacklevel=user_level(),
         )
     return result
 
@@ -167,15 +164,25 @@ _ALSO = {"dim": ("axis",)}
 
 
 def _put(out: Tensor, result: Tensor, args: tuple, rule: Out) -> None:
-    recorded = rule.recorded and state.grad and (out._requires_grad or result._requires_grad)
     if out._aval.shape != result._aval.shape:
-        copied = recorded or (rule.copied if isinstance(rule.copied, bool) else rule.copied(args))
-        contiguous = copied or (rule.rows and out._aval.numel)
-        take_result(out, result, None if contiguous else result._stride, recorded)
-    elif recorded:
+        take_results((_taken(out, result, args, rule),))
+    elif _has_history(rule, out, result):
         apply_inplace(OPS["_copy"], (out, result))
     else:
         write(out, result)
+
+
+def _taken(out: Tensor, result: Tensor, args: tuple, rule: Out) -> Taken:
+    """How ``out`` takes a result that it can take."""
+    recorded = _has_history(rule, out, result)
+    copied = recorded or (rule.copied if isinstance(rule.copied, bool) else rule.copied(args))
+    contiguous = copied or (rule.rows and out._aval.numel)
+    return Taken(out, result, None if contiguous else result._stride, recorded)
+
+
+def _has_history(rule: Out, out: Tensor, result: Tensor) -> bool:
+    """Whether the write of a result is recorded as a copy."""
+    return rule.recorded and state.grad and (out._requires_grad or result._requires_grad)
 
 
 def check_dtype(rule: Out, have: Any, want: Any, operands: tuple) -> None:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+from jaxflow._core.commit import Overtaken, commit
 from jaxflow._core.fields import rebind_rows
 from jaxflow._core.geometry import contiguous_strides, storage_extent
 from jaxflow._core.shared import any_shared
@@ -21,33 +23,77 @@ from jaxflow._ops.positions import capacity
 
 from .door import apply, plan_of
 from .history import history_rows, refreshed
-from .inplace import apply_inplace
+from .inplace import copied_over
 from .op import OPS
-from .viewing import alias, apply_view, show
-from .writes import write
+from .viewing import alias, apply_view
+from .writes import counted_once_more, rows_of, written_through
 
 
-def take_result(t: Tensor, result: Tensor, stride: tuple[int, ...] | None, recorded: bool) -> None:
-    """Let ``t`` have the shape and the elements of ``result``, all at once; it counts as one write.
+class Taken(NamedTuple):
+    """What a tensor is going to have, the shape and the elements of a result of the same dtype.
 
-    Args:
+    Attributes:
         t: what changes.
-        result: of another shape and the same dtype.
-        stride: how ``t`` lies after it; None for contiguous.
+        result: what it takes.
+        stride: how ``t`` lies after it, where its shape changes; None for contiguous.
         recorded: whether ``t`` becomes a copy of ``result`` for autograd, and not the very result.
+    """
+
+    t: Tensor
+    result: Tensor
+    stride: tuple[int, ...] | None
+    recorded: bool
+
+
+def take_results(taken: Sequence[Taken]) -> None:
+    """Let every tensor have its result, all at once; each counts as one write.
 
     Raises:
-        RuntimeError: ``t`` is a view whose storage would have to grow.
+        RuntimeError: a tensor is a view whose storage would have to grow.
     """
-    view = in_place(t, result._aval.shape, stride)
-    if view is not None:
-        before = t._view, t._grad_fn  # kept until the call is over
-        if recorded:
-            apply_inplace(OPS["_copy"], (view, result), asking=lambda copy: _Shown(t, view, copy))
-        else:
-            write(view, result, beside=_Shown(t, view, result))
+    while True:
+        # What is replaced is kept until the call is over.
+        before = [(x.t._storage, x.t._storage.value, x.t._view, x.t._grad_fn, x.t._tangents) for x in taken]
+        try:
+            _take_once(taken)
+        except Overtaken:
+            continue
         del before
         return
+
+
+def _take_once(taken: Sequence[Taken]) -> None:
+    """`take_results`, but Overtaken if somebody else wrote to one of the storages meanwhile."""
+    rows: list[tuple] = []
+    copies: list[tuple] = []
+    written: dict[int, Any] = {}
+    targets: list[Tensor] = []
+    results: list[Tensor] = []
+    epochs = []
+    for t, result, stride, recorded in taken:
+        epoch = t._storage.epoch
+        fits = t._aval.shape == result._aval.shape
+        target = t if fits else in_place(t, result._aval.shape, stride)
+        if target is None:
+            rows += _moved(t, result, stride, recorded, written)
+            continue
+        if recorded:
+            result = copied_over(target, result)
+        rows += rows_of(target, result, epoch, written=written, copies=copies)
+        if not fits:
+            rows += _shown(t, target, result)
+        targets.append(target)
+        results.append(result)
+        epochs.append(epoch)
+    commit(rows + copies, storages=[t._storage for t in targets], epochs=epochs)
+    for target, result in zip(targets, results):
+        if result._requires_grad:
+            written_through(target, result)
+
+
+def _moved(t: Tensor, result: Tensor, stride: tuple[int, ...] | None, recorded: bool,
+           written: dict[int, Any]) -> list[tuple]:
+    """The stores that let ``t`` show other memory, that of ``result``; ``written`` as in `rows_of`."""
     if recorded:
         operand = alias(result)
         if refreshed(t)._requires_grad:  # its elements get a gradient of zero, in the shape that it had
@@ -55,9 +101,13 @@ def take_result(t: Tensor, result: Tensor, stride: tuple[int, ...] | None, recor
             operand = apply_view("expand", total, (result._aval.shape,))
         result = apply(OPS["_copy"], (operand, result), ())
     result._stride = stride
-    history = history_rows(t, result._grad_fn, result._output_nr) if result._grad_fn is not None else ()
     cell = version_cell(t)
-    show(t, result, (list.__setitem__, cell, 0, cell[0] + 1), *history)
+    info = ViewInfo(plan_of(result), None, None, cell)
+    rows = rebind_rows(t, result._storage, result._aval, result._stride, info)
+    rows.append((list.__setitem__, cell, 0, counted_once_more(cell, cell[0] + 1, written)))
+    if result._grad_fn is not None:
+        rows += history_rows(t, result._grad_fn, result._output_nr)
+    return rows
 
 
 def in_place(t: Tensor, size: tuple[int, ...], stride: tuple[int, ...] | None) -> Tensor | None:
@@ -104,21 +154,9 @@ def _is_shared(t: Tensor) -> bool:
 _ALONE = 3
 
 
-class _Shown(NamedTuple):
-    """What is stored together with the write of a ``result`` to ``view``: ``t`` becomes that view."""
-
-    t: Tensor
-    view: Tensor
-    result: Tensor
-
-    def rows(self) -> list[tuple]:
-        """The stores, as `commit` takes them."""
-        view = self.view
-        rows = rebind_rows(self.t, view._storage, view._aval, view._stride, view._view)
-        if self.result._grad_fn is not None and view._view.base is None:
-            rows += history_rows(self.t, self.result._grad_fn, self.result._output_nr)
-        return rows
-
-    def undisturbed(self) -> tuple:
-        """Nothing that is looked at can change."""
-        return ()
+def _shown(t: Tensor, view: Tensor, result: Tensor) -> list[tuple]:
+    """The stores that make ``t`` the ``view`` of its memory to which ``result`` is written."""
+    rows = rebind_rows(t, view._storage, view._aval, view._stride, view._view)
+    if result._grad_fn is not None and view._view.base is None:
+        rows += history_rows(t, result._grad_fn, result._output_nr)
+    return rows

@@ -155,7 +155,7 @@ def write_all(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int
         old = old, [t._grad_fn for t in targets]
         tensors = [r if isinstance(r, Tensor) else make(r) for r in results]
         stored, copies = list(rows), []
-        written: dict[int, Value] = {}  # what storages will hold that several targets are views of
+        written: dict[int, Any] = {}  # what storages will hold that several targets show
         for t, result, epoch in zip(targets, tensors, epochs):
             stored += rows_of(t, result, epoch, counted, written, copies=copies)
         commit(stored + copies, storages=storages, epochs=epochs)
@@ -175,12 +175,12 @@ def write_all(targets: Sequence[Tensor], results: Sequence, epochs: Sequence[int
 
 
 def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
-            written: dict[int, Value] | None = None, *, copies: list[tuple]) -> list[tuple]:
+            written: dict[int, Any] | None = None, *, copies: list[tuple]) -> list[tuple]:
     """The stores that make ``t`` show ``result``, if its storage is at ``epoch``.
 
-    ``written`` is what storages will hold by stores of the same call, by id; it is added to. So is
-    ``copies``, the stores into memory that others may read: they come last, for other threads may run
-    meanwhile.
+    ``written`` is what storages will hold by stores of the same call, and the versions of their cells, by
+    id; it is added to. So is ``copies``, the stores into memory that others may read: they come last, for
+    other threads may run meanwhile.
     """
     new = value_of(result)
     storage = t._storage
@@ -203,6 +203,8 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
             rows = [(setattr, storage, "epoch", epoch + 1)]
         else:
             rows = [(setattr, storage, "value", new), (setattr, storage, "epoch", epoch + 1)]
+            if written is not None:
+                written[id(storage)] = new
     else:
         cell = view.version
         owner = (t if view.base is None else view.base) if requires_grad else None
@@ -219,6 +221,8 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
                 written[id(storage)] = whole
             new = whole
     version = _next(cell) if counted else cell[0]
+    if written is not None:
+        version = counted_once_more(cell, version, written)
     rows.append((_set, cell, 0, version))
     undo = write_row(storage, old, cell, owner, new)
     if undo is not None:
@@ -228,6 +232,15 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
     if requires_grad:
         _add_history(rows, t, result, cell, version)
     return rows
+
+
+def counted_once_more(cell: list, version: int, written: dict[int, Any]) -> int:
+    """The ``version`` that a write leaves in ``cell``, where the same call may have written there before."""
+    earlier = written.get(id(cell))
+    if earlier is not None and version != cell[0]:
+        version = earlier + 1
+    written[id(cell)] = version
+    return version
 
 
 def _memory_row(t: Tensor, base: HostValue, new: Value) -> tuple:

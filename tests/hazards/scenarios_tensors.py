@@ -164,6 +164,27 @@ def results_of_another_shape(seed: int) -> World:
 
 
 @scenario(
+    "torch.sort(w.x, out=(w.values, w.places))",
+    "torch.topk(w.x, 2, out=(w.more, w.where))",
+    "torch.max(w.x, 1, out=(w.base[5:5], w.none))",
+    "torch.frexp(w.x, out=(w.base[:3], w.whole[3:]))",
+    "torch.aminmax(w.x[0], out=(w.ends[0], w.ends[1]))",
+    "w.n = w.base.sum().item() + w.values.sum().item()",
+    "torch.linalg.slogdet(w.x, out=(w.sign, w.size))",
+    "torch.split_copy(w.x, 2, out=(w.base[1:3], w.base[4:5]))",
+    "torch.linalg.lstsq(w.x, w.x, out=(w.solved, w.values[:0, 0], w.rank, w.values[3:, 1]))",
+    "w.n = w.base.sum().item() + w.values.sum().item() + w.solved.sum().item()",
+)
+def several_results_into_out(seed: int) -> World:
+    """Results that belong together: of the same shape, in their memory, in other memory, in one memory."""
+    return World(x=numbers(seed, 3, 3), values=torch.zeros(3, 3), places=torch.zeros(3, 3, dtype=torch.long),
+                 more=torch.empty(0), where=torch.empty(0, dtype=torch.long), base=torch.zeros(6, 3),
+                 none=torch.empty(0, dtype=torch.long), whole=torch.zeros(6, 3, dtype=torch.int32),
+                 ends=torch.zeros(2), sign=torch.zeros(()), size=torch.empty(0), solved=torch.zeros(3, 3),
+                 rank=torch.zeros((), dtype=torch.long))
+
+
+@scenario(
     "w.t.add_(1)",
     "w.a[0] = 7",
     "w.t[1:].mul_(w.b)",
