@@ -1,5 +1,6 @@
 """``out=``: which dtypes are taken there, in which one is computed, and what a resized one looks like."""
 
+import gc
 import warnings
 
 import numpy as np
@@ -271,3 +272,25 @@ def test_the_warning_of_a_resized_out_names_the_users_line(executor):
         with pytest.warns(UserWarning, match="was resized since it had shape") as caught:
             call()
         assert {w.filename for w in caught} == {__file__}
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_an_out_that_grows_where_objects_are_frozen(executor):
+    def grown(x):
+        out = torch.zeros(2)
+        values, places = torch.zeros(1), torch.zeros(1, dtype=torch.long)
+        torch.sort(x, out=(values, places))
+        return torch.add(x, 1, out=out), values, places
+
+    compiled, x, whole = torch.compile(grown), torch.tensor([2.0, 1.0, 3.0]), torch.zeros(2)
+    alias = whole.detach()
+    gc.freeze()
+    try:
+        for call in (grown, compiled, compiled):
+            found = [t.tolist() for t in call(x)]
+            assert found == [[3.0, 2.0, 4.0], [1.0, 2.0, 3.0], [1, 0, 2]]
+        with pytest.raises(RuntimeError, match="its storage would have to grow"):
+            torch.add(x, 1, out=whole)
+    finally:
+        gc.unfreeze()
+    assert alias.tolist() == whole.tolist() == [0.0, 0.0]

@@ -12,6 +12,8 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
+from itertools import chain
+from types import FrameType
 from typing import Any, NamedTuple
 
 from jaxflow._core.commit import Overtaken, commit
@@ -52,14 +54,11 @@ def take_results(taken: Sequence[Taken]) -> None:
         RuntimeError: a tensor is a view whose storage would have to grow.
     """
     while True:
-        # What is replaced is kept until the call is over.
-        before = [(x.t._storage, x.t._storage.value, x.t._view, x.t._grad_fn, x.t._tangents) for x in taken]
         try:
             _take_once(taken)
+            return
         except Overtaken:
             continue
-        del before
-        return
 
 
 def _take_once(taken: Sequence[Taken]) -> None:
@@ -85,7 +84,9 @@ def _take_once(taken: Sequence[Taken]) -> None:
         targets.append(target)
         results.append(result)
         epochs.append(epoch)
+    before = [(x.t._storage, x.t._storage.value, x.t._view, x.t._grad_fn, x.t._tangents) for x in taken]
     commit(rows + copies, storages=[t._storage for t in targets], epochs=epochs)
+    del before  # what was replaced is kept until the call is over
     for target, result in zip(targets, results):
         if result._requires_grad:
             written_through(target, result)
@@ -144,14 +145,27 @@ def _is_shared(t: Tensor) -> bool:
     storage = t._storage
     if sys.getrefcount(storage) <= _ALONE:
         return False
-    # What is pending may refer to it, too. Of frozen objects nobody can say to what they refer.
-    return gc.get_freeze_count() > 0 or any(
-        isinstance(x, Tensor) and x is not t for x in gc.get_referrers(storage)
-    )
+    # What is pending may refer to it, too, and so may the notes of a function that is being compiled.
+    known = _known_references(t)
+    if known is None or not gc.get_freeze_count():
+        return known is None
+    # Of frozen objects nobody can say to what they refer; but all references may be those of others.
+    return sys.getrefcount(storage) - _OUR_OWN > known
 
 
 # References to a storage that one tensor shows: the tensor's, the variable's and the argument's.
-_ALONE = 3
+_ALONE, _OUR_OWN = 3, 2
+
+
+def _known_references(t: Tensor) -> int | None:
+    """How many references objects that are not frozen have to the storage of ``t``; frames do not count.
+
+    None where one of them is another tensor.
+    """
+    found = [x for x in gc.get_referrers(t._storage) if x.__class__ is not FrameType]
+    if any(isinstance(x, Tensor) and x is not t for x in found):
+        return None
+    return sum(x is t._storage for x in chain.from_iterable(map(gc.get_referents, found)))
 
 
 def _shown(t: Tensor, view: Tensor, result: Tensor) -> list[tuple]:
