@@ -102,3 +102,18 @@ def test_a_batch_normalized_by_given_statistics_is_kept():
     written.mul_(2)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         out.sum().backward()
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("view, expected", [
+    (lambda x: x.unfold(0, 0, 1), True), (lambda x: x[0:0].unfold(1, 2, 1), True),
+    (lambda x: x.diagonal(5), True), (lambda x: x[0:0], True), (lambda x: x.expand(0, 4, 3), True),
+    (lambda x: x.as_strided((0,), (1,)), False)])
+def test_the_gradient_of_a_view_that_shows_nothing_has_a_history(view, expected):
+    x, = leaves((4, 3))
+    y = view(x)
+    grad, = torch.autograd.grad((y * y).sum(), x, create_graph=True)
+    assert grad.requires_grad is expected and grad.tolist() == [[0.0] * 3] * 4
+    if expected:
+        twice, = torch.autograd.grad(grad.sum(), x)
+        assert twice.tolist() == [[0.0] * 3] * 4

@@ -393,13 +393,11 @@ def _len(self) -> int:
 
 
 def _iter(self):
-    if not self._aval.ndim:
+    plain = self.__class__ is Tensor and not is_woven()
+    if not (self._aval.ndim if plain else self.dim()):  # who overrides is asked
         raise TypeError("iteration over a 0-d tensor")
-    if self.__class__ is Tensor and not is_woven():
-        found = rows(self)
-        if found is not None:
-            return found
-    return iter(self.unbind(0))
+    found = rows(self) if plain else None
+    return iter(self.unbind(0)) if found is None else found
 
 
 def _contains(self, element) -> bool:

@@ -127,6 +127,8 @@ def reads_of(plan: Plan, held: int, wanted: tuple, with_ct: tuple, kept: tuple, 
 
     ``jaxpr`` is that of the backward, which takes the inputs ``kept`` and the cotangents.
     """
+    if plan.twice:  # a view: of one that shows nothing jax leaves the cotangent out
+        return [sum(1 << held + k for k in range(len(with_ct)))] * len(jaxpr.outvars)
     if held == len(plan.kinds) + len(plan.keeps) and _is_empty(plan):
         other = vjp_of_some_elements(plan, wanted, with_ct)
         if other is not None:
