@@ -24,6 +24,7 @@ from jaxflow._dispatch.traces import met
 
 from .jax_memory import is_jaxs
 from .nested import from_nested, numpy_dtype
+from .placing import need_memory
 from .typed_storage import TypedStorage, shown_by
 from .untyped_storage import UntypedStorage
 
@@ -65,8 +66,13 @@ def tensor(
     Raises:
         ValueError: for ragged sequences.
         TypeError: for what is not a number.
-        RuntimeError: when ``requires_grad`` is asked of an integer or bool tensor.
+        RuntimeError: when ``requires_grad`` is asked of an integer or bool tensor, or for ``pin_memory`` of
+            what cannot be pinned.
     """
+    if pin_memory is not False:
+        if pin_memory is True and isinstance(data, Tensor):
+            raise RuntimeError("Can't pin tensor constructed from a variable")
+        need_memory("tensor", None, pin_memory, device)
     if isinstance(data, Tensor):
         t = copied(data, dtype, device, "torch.tensor")
     elif torchs.is_torchs(data):

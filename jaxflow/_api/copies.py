@@ -46,6 +46,7 @@ from . import views
 from .conjugates import as_marked, is_conj, is_neg
 from .forms import channels_last_of
 from .legacy_types import tensortype
+from .placing import need_accelerator, warn_device
 from .typed_storage import TypedStorage
 from .untyped_storage import UntypedStorage
 from .views import ints
@@ -363,13 +364,19 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False,
 
 @composite("method")
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
-    """The tensor itself: XLA manages transfers, there is no pinned memory to ask for."""
+    """The tensor itself: XLA manages transfers, there is no pinned memory to ask for.
+
+    RuntimeError for a tensor that is not on the host, and where there is no accelerator to pin it for.
+    """
+    need_accelerator("Tensor", self._aval.device, device)
     return self
 
 
 @composite("method")
 def is_pinned(self: Tensor, device: Any = None) -> bool:
     """Always False; see ``pin_memory``."""
+    if device is not None:
+        warn_device("Tensor.is_pinned")
     return False
 
 

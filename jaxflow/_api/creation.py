@@ -29,6 +29,7 @@ from jaxflow._dispatch.outputs import dtype_into, write_out
 
 from .construct import copied, finished, put, tensor
 from .forms import channels_last_of, invalid_combination
+from .placing import device_of, need_memory
 
 
 def dtype_of(dtype: Any, name: str, default: dtypes.dtype | None = None) -> dtypes.dtype:
@@ -43,11 +44,6 @@ def dtype_of(dtype: Any, name: str, default: dtypes.dtype | None = None) -> dtyp
             f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}"
         )
     return found
-
-
-def device_of(device: Any) -> devices.device:
-    """A ``device=`` argument as a device; the default device for None."""
-    return devices.get_default_device() if device is None else devices.resolve(device)[0]
 
 
 def size_of(name: str, size: tuple, *, given: bool = True) -> tuple[int, ...]:
@@ -122,7 +118,7 @@ def _maker(name: str, value: int, doc: str):
             size = (kwargs.pop("size"),)
         if kwargs:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        need_strided(name, layout)
+        need_memory(name, layout, pin_memory, device, out)
         shape = size_of(name, size, given=given)
         check_size(name, shape)
         if out is not None and dtype is None:
@@ -136,14 +132,6 @@ def _maker(name: str, value: int, doc: str):
     make.__name__ = make.__qualname__ = name
     make.__doc__ = doc
     return composite("function")(make)
-
-
-def need_strided(name: str, layout: Any) -> None:
-    """Refuse the layouts that there are not. RuntimeError."""
-    if layout is not None and layout is not strided:
-        raise RuntimeError(
-            f"{name}(): layout {layout} is not supported; jaxflow has torch.strided tensors only"
-        )
 
 
 zeros = _maker("zeros", 0, "A tensor of zeros of the given size, of the default dtype unless ``dtype`` is.")
@@ -173,7 +161,7 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: Any = 
             "full(): argument 'size' (position 1) must be tuple of ints, not "
             f"{type(size).__name__}"
         )
-    need_strided("full", layout)
+    need_memory("full", layout, pin_memory, device, out)
     shape = size_of("full", (size,))
     check_size("full", shape)
     kind = dtype_of(dtype, "full", _dtype_of_number(fill_value))
@@ -190,6 +178,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
 def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = strided, device: Any = None,
                   requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A 0-d tensor of a number, of the default dtype."""
+    need_memory("scalar_tensor", None, pin_memory, device)  # PyTorch takes any layout
     t = filled((), s, dtype_of(dtype, "scalar_tensor"), device_of(device))
     return _finish(t, None, requires_grad, "scalar_tensor")
 
@@ -199,6 +188,7 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = st
                   device: Any = None, requires_grad: bool = False,
                   pin_memory: bool = False) -> Tensor:
     """An unspecified tensor (zeros here) of the given size and strides."""
+    need_memory("empty_strided", layout, pin_memory, device)
     kind, where = dtype_of(dtype, "empty_strided"), device_of(device)
     return _finish(_strided("empty_strided", size, stride, kind, where), None, requires_grad, "empty_strided")
 
@@ -227,6 +217,7 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
     Raises:
         RuntimeError: unless ``physical_layout`` names each dimension once, the outermost first.
     """
+    need_memory("empty_permuted", layout, pin_memory, device)
     shape, order = size_of("empty_permuted", (size,)), size_of("empty_permuted", (physical_layout,))
     if len(shape) != len(order):
         raise RuntimeError(
@@ -308,6 +299,7 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | N
            dtype: Any = None, layout: Any = strided, device: Any = None,
            requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """The numbers from ``start`` (0) up to ``end``, ``step`` apart; int64 unless one is a float."""
+    need_memory("arange", layout, pin_memory, device, out)
     if end is None:
         start, end = 0, start
     elif start is None:
@@ -325,6 +317,7 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, out: Tensor | None 
         "inconsistent with Python's range builtin. Instead, use torch.arange, which produces values "
         "in [start, end).", stacklevel=2,
     )
+    need_memory("range", layout, False, device, out)
     if end is None:
         start, end = 0, start
     return _range("range", start, end, step, True, out, dtype, device, requires_grad)
@@ -359,6 +352,7 @@ def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dty
              layout: Any = strided, device: Any = None, requires_grad: bool = False,
              pin_memory: bool = False) -> Tensor:
     """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
+    need_memory("linspace", layout, pin_memory, device, out)
     kind = _line_dtype("linspace", dtype, out, start, end)
     static = (_check_steps("linspace", start, end, steps), kind, device_of(device))
     t = apply(OPS["_linspace"], (start, end), static)
@@ -370,6 +364,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tenso
              dtype: Any = None, layout: Any = strided, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``."""
+    need_memory("logspace", layout, pin_memory, device, out)
     kind = _line_dtype("logspace", dtype, out, start, end)
     static = (_check_steps("logspace", start, end, steps), base, kind, device_of(device))
     t = apply(OPS["_logspace"], (start, end), static)
@@ -381,6 +376,7 @@ def eye(n: int, m: int | None = None, *, out: Tensor | None = None, dtype: Any =
         layout: Any = strided, device: Any = None, requires_grad: bool = False,
         pin_memory: bool = False) -> Tensor:
     """A matrix of ``n`` rows and ``m`` (``n``) columns with ones on its diagonal."""
+    need_memory("eye", layout, pin_memory, device, out)
     m = n if m is None else m
     for name, size in (("n", n), ("m", m)):
         if size < 0:
@@ -414,6 +410,7 @@ def _clipped_sum(rows: int, first: int, most: int) -> int:
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
                  layout: Any = strided, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Row and column indices, in two rows, of the part of a matrix not above a diagonal; int64."""
+    need_memory("tril_indices", layout, pin_memory, device)
     t = _triangle_indices("tril_indices", np.tril_indices, row, col, offset, dtype, device)
     return _finish(t, None, requires_grad, "tril_indices")
 
@@ -422,6 +419,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, devi
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
                  layout: Any = strided, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Row and column indices, in two rows, of the part of a matrix not below a diagonal; int64."""
+    need_memory("triu_indices", layout, pin_memory, device)
     t = _triangle_indices("triu_indices", np.triu_indices, row, col, offset, dtype, device)
     return _finish(t, None, requires_grad, "triu_indices")
 
@@ -454,7 +452,7 @@ def _like_maker(name: str, value: int, doc: str):
              requires_grad: bool = False, pin_memory: bool = False,
              memory_format: Any = preserve_format) -> Tensor:
         need_tensor(name, input)
-        need_strided(name, layout)
+        need_memory(name, layout, pin_memory, input._aval.device if device is None else device)
         return _like(name, input, value, dtype, device, requires_grad, memory_format)
 
     make.__name__ = make.__qualname__ = name
@@ -481,7 +479,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any 
               memory_format: Any = preserve_format) -> Tensor:
     """A number repeated over the size, dtype, device and layout of ``input``."""
     need_tensor("full_like", input)
-    need_strided("full_like", layout)
+    need_memory("full_like", layout, pin_memory, input._aval.device if device is None else device)
     return _like("full_like", input, fill_value, dtype, device, requires_grad, memory_format)
 
 
@@ -493,6 +491,7 @@ def _new_maker(name: str, value: int, doc: str):
         check_size(name, shape)
         kind = dtype_of(dtype, name, self._aval.dtype)
         where = self._aval.device if device is None else devices.resolve(device)[0]
+        need_memory(name, layout, pin_memory, where)
         return _finish(alike(filled(shape, value, kind, where), self), None, requires_grad, name)
 
     make.__name__ = make.__qualname__ = name
@@ -513,6 +512,7 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, lay
     check_size("new_full", shape)
     kind = dtype_of(dtype, "new_full", self._aval.dtype)
     where = self._aval.device if device is None else devices.resolve(device)[0]
+    need_memory("new_full", layout, pin_memory, where)
     return _finish(alike(filled(shape, fill_value, kind, where), self), None, requires_grad, "new_full")
 
 
@@ -522,6 +522,7 @@ def new_empty_strided(self: Tensor, size: Any, stride: Any, dtype: Any = None, l
     """An unspecified tensor (zeros here) of the given size and strides, with the dtype of ``self``."""
     kind = dtype_of(dtype, "new_empty_strided", self._aval.dtype)
     where = self._aval.device if device is None else devices.resolve(device)[0]
+    need_memory("new_empty_strided", layout, pin_memory, where)
     t = alike(_strided("new_empty_strided", size, stride, kind, where), self)
     return _finish(t, None, requires_grad, "new_empty_strided")
 
@@ -532,6 +533,7 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None
     """A new leaf with a copy of ``data``, with the dtype and device of ``self``."""
     kind = dtype_of(dtype, "new_tensor", self._aval.dtype)
     where = self._aval.device if device is None else device
+    need_memory("new_tensor", layout, pin_memory, where)
     if isinstance(data, Tensor):
         t = copied(data, kind, where, "tensor.new_tensor")
         return finished(t, requires_grad, "new_tensor")

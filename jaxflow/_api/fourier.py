@@ -18,11 +18,12 @@ from jaxflow._dispatch.outputs import refuse_kind
 from jaxflow._dispatch.viewing import apply_view
 
 from .construct import finished, put
-from .creation import check_size, device_of, dtype_of
+from .creation import check_size, dtype_of
 from .forms import expect_tensor, given_out
+from .placing import device_of, need_memory
 
 
-def _frequencies(name, n, d, at, out, dtype, device, requires_grad):
+def _frequencies(name, n, d, at, out, dtype, layout, device, requires_grad, pin_memory):
     if type(n) is not int:
         raise TypeError(f"fft_{name}(): argument 'n' (position 1) must be int, not {type(n).__name__}")
     kind = dtype_of(dtype if dtype is not None or out is None else out._aval.dtype, f"fft_{name}")
@@ -30,6 +31,7 @@ def _frequencies(name, n, d, at, out, dtype, device, requires_grad):
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     if kind.is_complex:
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{kind.scalar_name}'")
+    need_memory(f"fft_{name}", layout, pin_memory, device, out)
     where = device_of(device)
     check_sizes(name, [aval_of((n,), kind, where)])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -47,14 +49,15 @@ def _around_zero(n):
 def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: Any = None, layout: Any = strided,
             device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """The frequencies of the ``n`` numbers that `fft` returns, of samples ``d`` apart; floating."""
-    return _frequencies("fftfreq", n, d, _around_zero, out, dtype, device, requires_grad)
+    return _frequencies("fftfreq", n, d, _around_zero, out, dtype, layout, device, requires_grad, pin_memory)
 
 
 @composite("function", namespace="fft")
 def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: Any = None, layout: Any = strided,
              device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """The frequencies of the ``n // 2 + 1`` numbers that `rfft` returns, of samples ``d`` apart."""
-    return _frequencies("rfftfreq", n, d, lambda n: np.arange(n // 2 + 1), out, dtype, device, requires_grad)
+    return _frequencies("rfftfreq", n, d, lambda n: np.arange(n // 2 + 1), out, dtype, layout, device,
+                        requires_grad, pin_memory)
 
 
 def _shifted(input, dim, shift):

@@ -15,15 +15,14 @@ from .construct import finished
 from .creation import (
     SIZED,
     check_size,
-    device_of,
     dtype_of,
     laid_out_like,
-    need_strided,
     need_tensor,
     size_of,
 )
 from .drawing import check_range, drawn, integer, integers, need_float, upper_end
 from .forms import invalid_combination
+from .placing import device_of, need_memory
 
 
 def _done(t: Tensor, name: str, out: Tensor | None, requires_grad: bool, rule: Out = SIZED) -> Tensor:
@@ -55,7 +54,7 @@ def _sized(name: str, op_name: str, kernel: str, doc: str) -> None:
         shape = size_of(name, (kwargs.pop("size"),) if given else size, given=given)
         if kwargs:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        need_strided(name, layout)
+        need_memory(name, layout, pin_memory, device, out)
         check_size(name, shape)
         kind = _kind(name, dtype, out)
         need_float(kernel, kind)
@@ -66,10 +65,10 @@ def _sized(name: str, op_name: str, kernel: str, doc: str) -> None:
              device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
              memory_format: Any = preserve_format) -> Tensor:
         need_tensor(name + "_like", input)
-        need_strided(name + "_like", layout)
+        where = input._aval.device if device is None else device_of(device)
+        need_memory(name + "_like", layout, pin_memory, where)
         kind = dtype_of(dtype, name + "_like", input._aval.dtype)
         need_float(kernel, kind)
-        where = input._aval.device if device is None else device_of(device)
         t = drawn(op_name, (None, None), (input._aval.shape, kind, where), generator)
         return laid_out_like(input, t, name, memory_format, requires_grad)
 
@@ -127,7 +126,7 @@ def randint(*args: Any, generator: Any = None, out: Tensor | None = None, dtype:
     rest = (kwargs.pop("size"),) if "size" in kwargs else rest
     if kwargs or len(rest) != 1:
         raise invalid_combination("randint", *given)
-    need_strided("randint", layout)
+    need_memory("randint", layout, pin_memory, device, out)
     shape = size_of("randint", rest)
     check_size("randint", shape)
     kind = _kind("randint", dtype, out, dtypes.int64)
@@ -143,13 +142,13 @@ def randint_like(input: Tensor, *args: Any, generator: Any = None, dtype: Any = 
     """``randint`` of the shape and dtype of ``input``."""
     given = ((input, *args), dict(kwargs))
     need_tensor("randint_like", input)
-    need_strided("randint_like", layout)
+    where = input._aval.device if device is None else device_of(device)
+    need_memory("randint_like", layout, pin_memory, where)
     low, high, rest = _bounds("randint_like", (input,), args, kwargs)
     if kwargs or rest:
         raise invalid_combination("randint_like", *given)
     kind = dtype_of(dtype, "randint_like", input._aval.dtype)
     check_range(kind, low, high)
-    where = input._aval.device if device is None else device_of(device)
     t = integers(input._aval.shape, kind, where, low, high, generator)
     return laid_out_like(input, t, "randint_like", memory_format, requires_grad)
 
@@ -174,7 +173,7 @@ def randperm(n: int, *, generator: Any = None, out: Tensor | None = None, dtype:
              layout: Any = strided, device: Any = None, requires_grad: bool = False,
              pin_memory: bool = False) -> Tensor:
     """The numbers 0 to ``n - 1`` in random order. RuntimeError for more than the dtype holds."""
-    need_strided("randperm", layout)
+    need_memory("randperm", layout, pin_memory, device, out)
     n = integer("randperm", "n", 1, n)
     check_size("randperm", (n,))
     kind = _kind("randperm", dtype, out, dtypes.int64)

@@ -20,9 +20,10 @@ from jaxflow._dispatch.outputs import write_out
 from jaxflow._dispatch.watch import Watch
 
 from .construct import finished
-from .creation import SIZED, device_of, dtype_of, need_tensor, size_of
+from .creation import SIZED, dtype_of, need_tensor, size_of
 from .drawing import drawn, integer, need_float, shown, traced_back
 from .forms import given_out, invalid_combination
+from .placing import device_of, need_memory
 
 
 def _refuse(t: Tensor, low: float, high: float, text: str) -> Watch:
@@ -54,11 +55,17 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     if bool(tensors) is (size is not None) or not all(
             isinstance(a, (Tensor, float, int)) for a in (mean, std)):
         raise invalid_combination("normal", (mean, std) if size is None else (mean, std, size), {})
+    if tensors:
+        asked = {"dtype": dtype, "device": device, "pin_memory": pin_memory, "requires_grad": requires_grad}
+        asked = {name: value for name, value in asked.items() if value is not None and value is not False}
+        if asked or layout is not strided:
+            raise invalid_combination("normal", (mean, std), asked or {"layout": layout})
     if not isinstance(std, Tensor):
         _check_deviation(std)
     if not tensors:
         kind = dtype_of(dtype, "normal", None if out is None else out._aval.dtype)
         need_float("normal_kernel_cpu", kind)
+        need_memory("normal", layout, pin_memory, device, out)
         shape = size_of("normal", (size,))
         t = drawn("_normal", (float(mean), float(std)), (shape, kind, device_of(device)), generator)
         return finished(t, requires_grad, "normal") if out is None else write_out(

@@ -14,6 +14,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.mappings import map_file
 
 from .construct import finished, put
+from .placing import need_memory
 
 
 def mapped_file(filename: Any, shared: bool, nbytes: int) -> Tensor:
@@ -36,9 +37,12 @@ def from_file(filename: Any, shared: bool | None = None, size: int | None = 0, *
         dtype: of the elements, by default the default dtype.
         layout: strided, the only one.
         device: the CPU, the only one that has files.
-        pin_memory: of no effect.
+        pin_memory: refused: the system decides where a file's memory lies.
         requires_grad: whether operations on the result are recorded.
     """
+    if pin_memory is True:
+        raise RuntimeError("tensors constructed from a file cannot be pinned")
+    need_memory("from_file", layout, pin_memory, device)
     kind = dtypes.given_dtype(dtype) or dtypes.get_default_dtype()
     if device is not None and str(device) != "cpu":
         raise NotImplementedError(f"from_file: a file cannot be mapped to the memory of {device}")

@@ -25,6 +25,7 @@ from jaxflow._dispatch.shared import tensor_of
 from jaxflow._dispatch.storage_bytes import physical_bytes, storage_nbytes
 
 from .conjugates import as_marked
+from .placing import need_accelerator
 
 # The object of each storage that somebody has, by the id of the storage: asked for twice, it is the same.
 _objects: weakref.WeakValueDictionary[int, UntypedStorage] = weakref.WeakValueDictionary()
@@ -127,7 +128,8 @@ class UntypedStorage:
         return False
 
     def pin_memory(self, device: Any = None) -> Self:
-        """The storage itself: XLA manages transfers, there is no pinned memory to ask for."""
+        """The storage itself; as `Tensor.pin_memory`."""
+        need_accelerator("UntypedStorage", self._tensor._aval.device, device)
         return self
 
     def is_shared(self) -> bool:

@@ -18,7 +18,8 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.memory_errors import check_sizes
 
 from .construct import finished, put
-from .creation import device_of, dtype_of
+from .creation import dtype_of
+from .placing import device_of, need_memory
 
 
 def _cosines(x: np.ndarray, coefficients: Iterable[float]) -> np.ndarray:
@@ -56,7 +57,7 @@ def _made(name: str, n: int, compute: Callable, dtype: dtypes.dtype, device: Any
 # --------------------------------------------------------------------------- torch.*_window
 
 
-def _old(name, window_length, dtype, layout, device, requires_grad, compute):
+def _old(name, window_length, dtype, layout, device, pin_memory, requires_grad, compute):
     if type(window_length) is not int:
         raise TypeError(
             f"{name}(): argument 'window_length' (position 1) must be int, not {type(window_length).__name__}"
@@ -72,13 +73,14 @@ def _old(name, window_length, dtype, layout, device, requires_grad, compute):
         raise RuntimeError(f"{name} requires non-negative window_length, got window_length={window_length}")
     if kind.is_complex and window_length > 1:
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{kind.scalar_name}'")
+    need_memory(name, layout, pin_memory, device)
     return _made(name, window_length, compute, kind, device, requires_grad)
 
 
 def _simple(name: str, shape: Callable, doc: str):
     def make(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = strided,
              device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
-        return _old(name, window_length, dtype, layout, device, requires_grad,
+        return _old(name, window_length, dtype, layout, device, pin_memory, requires_grad,
                     lambda n: shape(n, not periodic))
 
     make.__name__ = make.__qualname__ = name
@@ -101,7 +103,7 @@ def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.5
                    dtype: Any = None, layout: Any = strided, device: Any = None, pin_memory: bool = False,
                    requires_grad: bool = False) -> Tensor:
     """``alpha - beta cos`` over one turn; ``periodic`` as in `hann_window`."""
-    return _old("hamming_window", window_length, dtype, layout, device, requires_grad,
+    return _old("hamming_window", window_length, dtype, layout, device, pin_memory, requires_grad,
                 lambda n: _cosines(_turn(n, not periodic), (alpha, beta)))
 
 
@@ -110,7 +112,7 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
                   layout: Any = strided, device: Any = None, pin_memory: bool = False,
                   requires_grad: bool = False) -> Tensor:
     """Kaiser's window of shape ``beta``, by the Bessel function `i0`; ``periodic`` as in `hann_window`."""
-    return _old("kaiser_window", window_length, dtype, layout, device, requires_grad,
+    return _old("kaiser_window", window_length, dtype, layout, device, pin_memory, requires_grad,
                 lambda n: _kaiser(n, not periodic, beta))
 
 

@@ -26,6 +26,12 @@ class _Iterator:
         self._num_workers = loader.num_workers
         self._timeout = loader.timeout
         self._index_sampler = loader._index_sampler
+        if loader.pin_memory and loader.pin_memory_device:
+            warnings.warn(
+                "pin_memory_device is deprecated, the current accelerator will be used as the device,"
+                f"ignore pin_memory_device='{loader.pin_memory_device}'.",
+                stacklevel=4,
+            )
         if loader.pin_memory and accelerator() is None:
             warnings.warn(
                 "'pin_memory' argument is set as true but no accelerator is found, then device "
