@@ -20,7 +20,7 @@ def test_what_needs_a_sparse_layout_is_refused():
         (RuntimeError, "coalesce expected sparse coordinate tensor layout but got Strided", x.coalesce),
         (RuntimeError, "values expected sparse tensor layout", x.values),
         (RuntimeError, "crow_indices expected sparse row compressed", x.crow_indices),
-        (NotImplementedError, "torch.sparse_coo is not supported", lambda: torch.rand(2, layout=torch.sparse_coo)),
+        (NotImplementedError, "sparse_coo is not supported", lambda: torch.rand(2, layout=torch.sparse_coo)),
         (RuntimeError, "torch.sparse_csr is not supp", lambda: torch.zeros_like(x, layout=torch.sparse_csr)),
         (NotImplementedError, r"^to_sparse\(\) needs a sparse layout.*index_put", x.to_sparse),
         (NotImplementedError, "sparse_coo_tensor", lambda: torch.sparse_coo_tensor([[0], [1]], [1.0])),
