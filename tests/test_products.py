@@ -65,3 +65,44 @@ def test_three_derivatives_with_zeros(name, executor):
     for zeros in ZEROS:
         for found, expected in zip(_derivatives(fn, zeros), _derivatives(formula, zeros), strict=False):
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=f"{name} {zeros}")
+
+
+@pytest.mark.usefixtures("executor")
+def test_products_of_nothing_look_at_no_dtype():
+    halves, whole = torch.zeros(0, 2, 3, dtype=torch.float16), torch.zeros(0, 3, 4, dtype=torch.int64)
+    for call in (torch.bmm, torch.matmul, lambda a, b: torch.baddbmm(a.new_zeros(0, 2, 4), a, b)):
+        assert call(halves, whole).dtype is torch.int64 and call(halves, whole).shape == (0, 2, 4)
+    assert torch.matmul(halves[0:0, 0:1].new_zeros(2, 3), whole).dtype is torch.int64
+    summed = torch.bmm(torch.zeros(1, 2, 0), torch.zeros(1, 0, 2, dtype=torch.float64))
+    assert summed.dtype is torch.float64 and summed.tolist() == [[[0.0, 0.0], [0.0, 0.0]]]
+    assert torch.addbmm(torch.ones(2, 4), halves, whole, beta=2).tolist() == [[2.0] * 4] * 2
+    with pytest.raises(RuntimeError, match="expected scalar type Float but found Double"):
+        torch.matmul(torch.ones(2, 3), torch.ones(5, 3, 4, dtype=torch.float64))
+    with pytest.raises(RuntimeError, match="self and mat2 must have the same dtype, but got Double and Float"):
+        torch.addbmm(torch.ones(2, 4, dtype=torch.float64), torch.ones(1, 2, 3), torch.ones(1, 3, 4))
+
+
+@pytest.mark.usefixtures("executor")
+def test_a_matrix_before_batches_is_one_of_them_unless_it_gets_a_gradient():
+    w, b = torch.ones(2, 3, requires_grad=True), torch.ones(5, 3, 4, requires_grad=True)
+    for one, name, words in ((w, "CloneBackward0", r"cannot be multiplied \(20x3 and 2x2\)"),
+                             (w.detach(), "UnsafeViewBackward0", r"\[5, 2\] but got: \[5, 3\]")):
+        assert torch.matmul(one, b).grad_fn.name() == name
+        with pytest.raises(RuntimeError, match=words):
+            torch.matmul(one[:, :2], b)
+    with torch.no_grad(), pytest.raises(RuntimeError, match=r"\[5, 2\] but got: \[5, 3\]"):
+        torch.matmul(w[:, :2], b)
+    row = torch.ones(3)
+    found = torch.autograd.grad(torch.matmul(row, b).sum(), b)[0]
+    assert torch.matmul(row, b).shape == (5, 4) and found.tolist() == [[[1.0] * 4] * 3] * 5
+
+
+@pytest.mark.usefixtures("executor")
+def test_a_weight_of_one_dimension_takes_no_line_as_its_bias():
+    linear = torch.nn.functional.linear
+    for x, bias in ((torch.ones(3), torch.ones(4)), (torch.ones(2, 3), torch.tensor(1.0))):
+        with pytest.raises(RuntimeError, match="mat2 must be a matrix, got 1-D tensor"):
+            linear(x, torch.ones(3), bias)
+    assert linear(torch.ones(3), torch.ones(3), torch.tensor(1.0)).item() == 4.0
+    with pytest.raises(RuntimeError, match=r"mat1 and mat2 shapes cannot be multiplied \(2x3 and 2x4\)"):
+        linear(torch.ones(2, 3), torch.ones(4, 2, dtype=torch.float64))

@@ -139,7 +139,8 @@ ones = _maker("ones", 1, "A tensor of ones of the given size, of the default dty
 empty = _maker("empty", 0, "A tensor of the given size whose elements are unspecified (zeros here).")
 
 
-def _dtype_of_number(value: Any) -> dtypes.dtype:
+def dtype_of_number(value: Any) -> dtypes.dtype:
+    """The dtype of a tensor that is made of a number."""
     if isinstance(value, Tensor):
         return value._aval.dtype
     if isinstance(value, bool):
@@ -164,7 +165,7 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: Any = 
     need_memory("full", layout, pin_memory, device, out)
     shape = size_of("full", (size,))
     check_size("full", shape)
-    kind = dtype_of(dtype, "full", _dtype_of_number(fill_value))
+    kind = dtype_of(dtype, "full", dtype_of_number(fill_value))
     return _finish(filled(shape, fill_value, kind, device_of(device)), out, requires_grad, "full", SIZED)
 
 

@@ -9,12 +9,12 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.bind import numbers_first
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.history import set_history
+from jaxflow._dispatch.door import apply, strides_of
+from jaxflow._dispatch.history import refreshed, set_history
 from jaxflow._dispatch.inplace import apply_inplace, check_recorded, check_writable
 from jaxflow._dispatch.op import EXACT, OPS, Out
 from jaxflow._dispatch.outputs import refuse_operands, write_out
-from jaxflow._dispatch.publish import left_to
+from jaxflow._dispatch.publish import function_of, left_to
 from jaxflow._dispatch.state import state
 from jaxflow._ops.matmul import C_NAMES, LINEAR
 
@@ -53,11 +53,25 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
         )
     if m >= 3:
         op = _FOLDED if n <= 2 else _BATCHED
+    elif n > 2:
+        op = (_MAT_BATCH if m == 2 else _VEC_BATCH) if _folds(a, b) else _BATCHED
     elif m == 2:
-        op = _MV if n == 1 else _MM if n == 2 else _MAT_BATCH
+        op = _MV if n == 1 else _MM
     else:
-        op = _DOT if n == 1 else _VEC_MAT if n == 2 else _VEC_BATCH
+        op = _DOT if n == 1 else _VEC_MAT
     return apply(op, (a, b))
+
+
+def _folds(a: Tensor, b: Tensor) -> bool:
+    """Whether PyTorch multiplies the matrix or vector ``a`` with all rows of the batches ``b`` at once."""
+    if state.grad and refreshed(a)._requires_grad:
+        return True
+    if a._aval.ndim == 2:
+        return False
+    size, stride = b._aval.shape, strides_of(b)
+    size, stride = (*size[:-2], size[-1]), (*stride[:-2], stride[-1])
+    return not b._aval.numel or all(
+        stride[d] == stride[d + 1] * size[d + 1] for d in range(len(size) - 1))
 
 
 @composite("", name="__matmul__", operators="__matmul__")
@@ -103,8 +117,10 @@ def linear(
             f"both arguments to linear need to be at least 1D, but they are {m}D and {n}D"
         )
     if n == 1:
+        if bias is not None and (m == 2 or bias._aval.ndim == 1):  # a product of matrices, which it is not
+            return function_of(OPS["addmm"])(bias, input.reshape(-1, input._aval.shape[-1]), weight)
         product = _product(input, weight)
-        return product if bias is None else product + bias
+        return product if bias is None else product.add_(bias)
     dims = "matrix" if m == 2 else "batched" if m > 2 else "vector"
     if bias is None:
         return apply(LINEAR[dims, False], (input, weight))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from typing import Any
@@ -13,6 +14,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS, Out
 from jaxflow._dispatch.outputs import check_dtype
+from jaxflow._dispatch.publish import function_of
 from jaxflow._ops._support import wrap_dims
 from jaxflow._ops.reduce import degrees_of_freedom
 
@@ -52,13 +54,49 @@ _extremum("max", "maximum")
 _extremum("min", "minimum")
 
 
+# ----------------------------------------------------------------------------- along one dimension
+
+
+def _form_of(name: str, args: tuple, kwargs: dict) -> None:
+    """Refuse what is neither the form for all elements nor that along one dimension. TypeError."""
+    at = 2 if args else None
+    dim = args[0] if args else kwargs.get("dim", kwargs.get("axis"))
+    keepdim = args[1] if len(args) > 1 else kwargs.get("keepdim", kwargs.get("keepdims", False))
+    if not args and kwargs.keys().isdisjoint(("dim", "axis")):
+        if not kwargs.keys().isdisjoint(("keepdim", "keepdims", "out")):
+            raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
+        return
+    for parameter, value, place, wanted in (("dim", dim, at, "int"), ("keepdim", keepdim, 3, "bool")):
+        fits = isinstance(value, bool) if wanted == "bool" else (
+            hasattr(value, "__index__") and not isinstance(value, bool))
+        if not fits:
+            where = f" (position {place})" if place == 2 or (place == 3 and len(args) > 1) else ""
+            raise TypeError(f"{name}(): argument '{parameter}'{where} must be {wanted}, not "
+                            f"{type(value).__name__}")
+
+
+@composite()
+@functools.wraps(function_of(OPS["prod"]))
+def prod(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The product over all elements or one dimension; integers multiply in int64."""
+    if args or kwargs:
+        try:
+            _form_of("prod", args, kwargs)
+        except TypeError:
+            if len(args) + len(kwargs) == 1:
+                raise invalid_combination("prod", (input, *args), kwargs) from None
+            raise
+    return _prod(input, *args, **kwargs)
+
+
+_prod = function_of(OPS["prod"])
+
+
 def _median(name: str):
     def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None,
                keepdims: bool = False, out: Any = None):
         dim = axis if dim is None else dim
         if dim is None:
-            if out is not None:  # PyTorch's form for all elements takes none
-                raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
             return apply(OPS[name + "_all"], (input,))
         static = (freeze(dim), bool(keepdim or keepdims))
         return given_out(name, out, apply(OPS[name + "_dim"], (input,), static))
@@ -68,7 +106,13 @@ def _median(name: str):
     median.__doc__ = (
         f"The lower median{skipping}; with ``dim`` the medians along it and where they are."
     )
-    composite()(median)
+
+    @composite()
+    @functools.wraps(median)
+    def call(input: Tensor, *args: Any, **kwargs: Any):
+        if args or kwargs:
+            _form_of(name, args, kwargs)
+        return median(input, *args, **kwargs)
 
 
 _median("median")

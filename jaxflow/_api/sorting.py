@@ -22,7 +22,7 @@ from jaxflow._dispatch.result_layout import unless_contiguous
 from jaxflow._dispatch.watch import guarded
 
 from .construct import put
-from .creation import filled
+from .creation import dtype_of_number, filled
 from .forms import given_out, invalid_combination
 from .tensor_core import host
 
@@ -206,6 +206,8 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: bool = False
                  sorter: Tensor | None = None) -> Tensor:
     """Where each value would go in the sorted last dimension: before (``right``: after) its equals."""
     static = (bool(out_int32), bool(right), side)
+    if not isinstance(input, (Tensor, *_NUMBERS)):
+        raise invalid_combination("searchsorted", (sorted_sequence, input), {})
     result = guarded(apply, OPS["searchsorted"], (sorted_sequence, _number(input, sorted_sequence), sorter),
                    static)
     return given_out("searchsorted", out, result)
@@ -214,18 +216,22 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: bool = False
 @composite("function")
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False,
               out: Tensor | None = None) -> Tensor:
-    """The bucket of each value between sorted ``boundaries``."""
+    """The bucket of each value between sorted ``boundaries``; of a number there is no form with ``out``."""
+    if not isinstance(input, Tensor) and (out is not None or not isinstance(input, _NUMBERS)):
+        raise invalid_combination("bucketize", (input, boundaries), {} if out is None else {"out": out})
     result = apply(OPS["bucketize"], (_number(input, boundaries), boundaries),
                    (bool(out_int32), bool(right)))
     return given_out("bucketize", out, result)
+
+
+_NUMBERS = (bool, int, float, complex, np.generic)
 
 
 def _number(x: Any, like: Tensor) -> Tensor:
     """A Python number as a 0-d tensor; tensors as they are."""
     if isinstance(x, Tensor):
         return x
-    kind = dtypes.get_default_dtype() if isinstance(x, float) else dtypes.int64
-    return filled((), x, kind, like._aval.device)
+    return filled((), x, dtype_of_number(x), like._aval.device)
 
 
 @composite("function")
@@ -235,6 +241,8 @@ def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool
     """Which elements occur in ``test_elements``; bool. One of the two may be a number, an ``element``."""
     elements = element if elements is None else elements
     test_elements = test_element if test_elements is None else test_elements
+    if not all(isinstance(x, (Tensor, *_NUMBERS)) for x in (elements, test_elements)):
+        raise invalid_combination("isin", (elements, test_elements), {})
     if not isinstance(elements, Tensor):
         elements = _number(elements, test_elements)
     test_elements = _number(test_elements, elements)

@@ -257,6 +257,7 @@ class Op:
         "underived",
         "variants",
         "view",
+        "written",
     )
 
     def __init__(self, fn: Callable, name: str, **fields: Any) -> None:
@@ -419,6 +420,7 @@ def op(
             layout=layout or ("preserve" if pointwise else "contiguous"),
             view=None,
             overloads="",
+            written=None,
         )
         OPS[op_name] = record
         return record
@@ -443,3 +445,8 @@ def overload(record: Op, name: str, grad_name: str | Callable[..., str], **field
         setattr(other, field, value)
     OPS[name] = other
     return other
+
+
+def overload_written(record: Op, parameter: str, name: str, grad_name: str, **fields: Any) -> None:
+    """Declare the `overload` that PyTorch takes where None, its default, is written out for ``parameter``."""
+    record.written = parameter, overload(record, name, grad_name, **fields)

@@ -43,6 +43,7 @@ def function_of(op: Op) -> Callable:
     bind, run = Binder(op), _runner(op, apply)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
     follows, takes_out = getattr(op.out, "follows", False), "out" in op.variants
+    written, other = op.written or (None, op)
     run_quick = _runner(op, apply, quick_static)
 
     def call(*args, **kwargs):
@@ -52,8 +53,9 @@ def function_of(op: Op) -> Callable:
                 return run_quick(op, args + quick_dynamic, quick_static)
             if takes_out:
                 out = kwargs.pop("out", None)
+            form = other if kwargs.get(written, "") is None else op
             if out is None:
-                return run(op, *bind(args, kwargs))
+                return run(form, *bind(args, kwargs))
             refuse_recorded(op, args, kwargs)
             refuse_call(op, out, args, kwargs)
             asked = kwargs
@@ -63,7 +65,7 @@ def function_of(op: Op) -> Callable:
                     bind(args, kwargs)  # what is wrong with the call is said of this function
                     return write_out(op.name, out, function_of(OPS[follows])(*args, **asked), args)
             dynamic, static = bind(args, asked)
-            return write_out(op.name, out, run(op, dynamic, static), dynamic)
+            return write_out(op.name, out, run(form, dynamic, static), dynamic)
         except Foreign:
             if not _first_foreign():
                 raise
@@ -88,11 +90,12 @@ def inplace_of(op: Op) -> Callable:
     bind, run = Binder(op, "_"), _runner(op, apply_inplace)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
     run_quick = _runner(op, apply_inplace, quick_static)
+    written, other = op.written or (None, op)
 
     def call(*args, **kwargs):
         if not kwargs and len(args) == quick:
             return run_quick(op, args + quick_dynamic, quick_static)
-        return run(op, *bind(args, kwargs))
+        return run(other if kwargs.get(written, "") is None else op, *bind(args, kwargs))
 
     return _dress(call, op, op.method_name + "_")
 

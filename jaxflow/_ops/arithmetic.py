@@ -12,7 +12,16 @@ from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
 from jaxflow._core.indexing import NONZERO
 from jaxflow._core.numbers import check_fits
-from jaxflow._dispatch.op import FOUND, Mask, Out, Scalar, Underived, op, overload
+from jaxflow._dispatch.op import (
+    FOUND,
+    Mask,
+    Out,
+    Scalar,
+    Underived,
+    op,
+    overload,
+    overload_written,
+)
 
 from ._bools import SUBTRACTED, bools_at
 from ._complex import complex_power, inverse_root, square_root
@@ -147,6 +156,7 @@ def div(input, other, /, *, rounding_mode=None):
 
 # PyTorch's composites multiply and divide by numbers in overloads that take no tensor there.
 overload(mul, "_mul_number", numbered("Mul", 1, 0))
+overload_written(div, "rounding_mode", "_div_unrounded", "DivBackward2", saves=("input for other", "other"))
 overload(div, "_div_number", lambda numbers, rounding_mode: f"DivBackward{1 if numbers[1] else 0}")
 
 

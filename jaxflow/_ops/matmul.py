@@ -140,6 +140,10 @@ def _check_bmm_sizes(batch1, batch2) -> None:
 
 
 def _bmm(batch1, batch2):
+    if (batch1.dtype != batch2.dtype or is_bool(batch1)) and not (
+            math.prod(batch1.shape) and math.prod(batch2.shape)):
+        # No kernel is asked, and so no dtype is looked at.
+        return jnp.matmul(batch1.astype(batch2.dtype), batch2)
     if batch1.dtype != batch2.dtype:
         raise RuntimeError(
             f"expected scalar type {scalar_name(batch1)} but found {scalar_name(batch2)}"
@@ -263,7 +267,9 @@ def matmul_mat_batch(input, other, /):
 
 @op(name="_matmul_batched", variants="", grad_name="UnsafeViewBackward0")
 def matmul_batched(input, other, /):
-    """``(..., n, k) @ (..., k, m)`` with the leading dimensions broadcast."""
+    """``(..., n, k) @ (..., k, m)`` with the leading dimensions broadcast; ``(k,)`` is one row."""
+    if input.ndim == 1:
+        return matmul_batched.fn(input[None], other)[..., 0, :]
     a, b = input.shape[:-2], other.shape[:-2]
     width = max(len(a), len(b))
     a, b = (1,) * (width - len(a)) + a, (1,) * (width - len(b)) + b
@@ -376,7 +382,11 @@ def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
             f"Incompatible matrix sizes for bmm ({batch1.shape[1]}x{batch1.shape[2]} and "
             f"{batch2.shape[1]}x{batch2.shape[2]})"
         )
-    _check_add_dtypes(input, batch1, batch2)
+    if not batch1.shape[0]:  # nothing is multiplied, but the input by ``beta``
+        if is_bool(input):
+            raise RuntimeError("result type Long can't be cast to the desired output type Bool")
+        return _scaled(wide(start), beta).astype(input.dtype)
+    _check_addmm_dtypes(input, batch1, batch2)
     refuse("addbmm", input, BOOL)
     return _sum(start, beta, _wide_product(batch1, batch2, ((0, 2), (0, 1))), alpha)
 
@@ -393,7 +403,13 @@ def _check_add_dtypes(input, batch1, batch2) -> None:
 def baddbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * batch1 @ batch2`` for each matrix of the batch."""
     start = expand_to(input, (size_at(batch1, 0), size_at(batch1, 1), size_at(batch2, 2)))
-    _check_add_dtypes(input, batch1, batch2)
+    if input.dtype != batch1.dtype:
+        _check_add_dtypes(input, batch1, batch2)
+    if batch1.dtype != batch2.dtype or is_bool(batch1):
+        _check_bmm(batch1, batch2)
+        if not (math.prod(batch1.shape) and math.prod(batch2.shape)):  # as in `_bmm`
+            return _scaled(wide(start), beta).astype(batch2.dtype)
+        _check_add_dtypes(input, batch1, batch2)
     _check_bmm(batch1, batch2)
     refuse("baddbmm", input, BOOL)
     product = _wide_product(batch1, batch2, ((2,), (1,)), ((0,), (0,)))
@@ -437,19 +453,10 @@ def linear_product(input, weight, bias):
     rows = math.prod(input.shape[:-1])
     folded = (rows, input.shape[-1])
     if bias is None:
-        _check_mm_dtypes(input, weight)
         check_mm_sizes(folded, weight.shape[::-1])
+        _check_mm_dtypes(input, weight)
         return contract(input, weight, (input.ndim - 1,), (1,))
-    if input.dtype != weight.dtype:
-        raise RuntimeError(
-            f"mat1 and mat2 must have the same dtype, but got {scalar_name(input)} and "
-            f"{scalar_name(weight)}"
-        )
-    if bias.dtype != weight.dtype:
-        raise RuntimeError(
-            f"self and mat2 must have the same dtype, but got {scalar_name(bias)} and "
-            f"{scalar_name(weight)}"
-        )
+    _check_addmm_dtypes(bias, input, weight)
     check_mm_sizes(folded, weight.shape[::-1])
     expand_to(bias, (rows, weight.shape[0]))
     refuse("addmm_impl_cpu_", input, BOOL)

@@ -100,8 +100,8 @@ def _search(boundaries, values, right, dtype):
     if boundaries.dtype != values.dtype:
         common = _common(boundaries.dtype, values.dtype)
         boundaries, values = boundaries.astype(common), values.astype(common)
-    if boundaries.size and values.size and is_bool(boundaries):  # both are: PyTorch has no kernel for it
-        refuse("searchsorted_out_cpu", values, BOOL)
+    if values.size:  # both are of one dtype now, and PyTorch has no kernel for these
+        refuse("searchsorted_out_cpu", values, BOOL, COMPLEX)
     find = functools.partial(jnp.searchsorted, side="right" if right else "left", method="scan")
     if boundaries.ndim == 1:
         return find(boundaries, values).astype(dtype)
@@ -130,8 +130,6 @@ def searchsorted(sorted_sequence, input, /, *, out_int32=False, right=False, sid
                  sorter: Tensor = None):
     """Where each value would go in the sorted last dimension: before (``right``: after) equals."""
     _check_search(sorted_sequence, input, right, side, sorter)
-    refuse("searchsorted_out_cpu", sorted_sequence, COMPLEX)
-    refuse("searchsorted_out_cpu", input, COMPLEX)
     if sorter is not None:
         sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, -1)
     return _search(sorted_sequence, input, right or side == "right",
