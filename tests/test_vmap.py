@@ -91,3 +91,42 @@ def test_masks_of_examples_are_counted_against_the_source(executor):
     assert out.tolist() == [[[1, 0, 2, 0]], [[1, 2, 3, 0]]]
     with pytest.raises(RuntimeError, match="Number of elements of source < number of ones in mask"):
         torch.func.vmap(lambda x, m: x.masked_scatter(m, source[:2]))(x, masks)
+
+
+DYNAMIC = "do not support batching operators that can output dynamic shape. Attempted to vmap over aten::"
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("call, words", [
+    (torch.nonzero, DYNAMIC + "nonzero"), (torch.argwhere, DYNAMIC + "argwhere"),
+    (lambda t: t.nonzero(as_tuple=True), "not implemented for aten::nonzero_numpy"),
+    (torch.unique, DYNAMIC + "_unique2"), (torch.unique_consecutive, DYNAMIC + "unique_consecutive"),
+    (lambda t: t.unique(dim=0), DYNAMIC + "unique_dim"), (torch.where, DYNAMIC + "where"),
+    (lambda t: t[t > 0], "support dynamic shape. Attempting to batch over indexing with a boolean mask"),
+    (lambda t: t.masked_select(t > 0), "Attempted to vmap over `mask` in torch.masked_select"),
+    (lambda t: torch.nn.functional.one_hot(t.long()), "provide an explicit positive num_classes"),
+    (lambda t: t.item(), r"you're calling .item\(\) on a Tensor"),
+    (lambda t: t[:1].item(), r"you're calling .item\(\) on a Tensor"),
+    (lambda t: t.tolist(), "Cannot access data pointer of Tensor that doesn't have storage"),
+    (lambda t: t.numpy(), "Cannot access data pointer of Tensor that doesn't have storage"),
+    (lambda t: torch.equal(t, t), "not implemented for aten::equal"),
+    (lambda t: torch.allclose(t, t), "vmap over torch.allclose isn't supported yet"),
+])
+def test_what_has_to_know_numbers_says_so(call, words):
+    y = torch.tensor([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])
+    with pytest.raises(RuntimeError, match=words):
+        torch.vmap(call)(y)
+    mask = torch.tensor([True, False, True])
+    assert torch.vmap(lambda t: (t[mask], t.masked_select(mask)))(y)[0].tolist() == [[1.0, 2.0], [0.0, 3.0]]
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("change", [
+    lambda t: t.unsqueeze_(0), lambda t: t.resize_(2), lambda t: t.add_(1).unsqueeze_(0),
+    lambda t: t.t_(), lambda t: (t.transpose_(0, 1), t.sum())[1]])
+def test_an_argument_that_takes_another_shape_in_place_is_refused(change):
+    y = torch.arange(8.0).reshape(2, 2, 2)
+    with pytest.raises(NotImplementedError, match="gives an argument another shape or other memory in place"):
+        torch.vmap(change)(y)
+    assert y.tolist() == torch.arange(8.0).reshape(2, 2, 2).tolist()
+    assert torch.vmap(lambda t: t.add_(1))(y) is not None and y[0, 0, 0].item() == 1.0

@@ -10,7 +10,7 @@ from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.not_derived import without_derivative
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import OPS, Out
 from jaxflow._dispatch.publish import return_type
 
 from .forms import given_out, invalid_combination
@@ -39,17 +39,17 @@ def histogram(input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tens
     if weight is not None and weight._aval.shape == input._aval.shape:
         weight = weight.reshape(-1)
     counts, edges = _histogram(points, [bins], range, weight, density)
-    for what, o in zip(("hist", "bin_edges"), () if out is None else out):
+    for what, place, o in zip(("hist", "bin_edges"), ("", " for dimension 0"), () if out is None else out):
         if o.dtype is not input.dtype:
             raise RuntimeError(
                 f"torch.histogram: input tensor and {what} tensor should have the same dtype, but got input "
-                f"{input.dtype.c_name} and {what} {o.dtype.c_name}"
+                f"{input.dtype.c_name} and {what} {o.dtype.c_name}{place}"
             )
     # The edges that were given come back as a copy, whose derivative PyTorch does not have either.
     edges = bins.detach().clone() if by_edges else edges[0]
     operands = [t for t in (input, bins if by_edges else None, weight) if t is not None]
     results = [without_derivative(t, "aten::histogram", *operands) for t in (counts, edges)]
-    return given_out("histogram", out, _ONE(results))
+    return given_out("histogram", out, _ONE(results), tuple(operands), rule=Out(lost="operands"))
 
 
 @composite("function")

@@ -29,6 +29,7 @@ from jaxflow._core.indexing import (
 )
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.batch import refuse_batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, strides_of, value_of
 from jaxflow._dispatch.holding import hold_also
@@ -99,6 +100,9 @@ def _indices(advanced: tuple, view: Tensor, watch: Watch,
     device = view._aval.device
     for dim, index, is_mask in advanced:
         if is_mask:
+            if isinstance(index, Tensor):
+                refuse_batched("vmap: We do not support batching operators that can support dynamic shape. "
+                               "Attempting to batch over indexing with a boolean mask.", index)
             mask = value_of(index).host() if isinstance(index, Tensor) else np.asarray(index)
             for k, positions in enumerate(np.nonzero(mask)):
                 dims.append(dim + k)

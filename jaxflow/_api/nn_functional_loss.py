@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level
@@ -17,6 +18,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.watch import Watch
+from jaxflow._ops._bools import NEGATED, SUBTRACTED_TWO
 
 
 def _functional(fn: Callable) -> Callable:
@@ -293,6 +295,8 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: Any = None, re
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
     reduction = reduction_of(size_average, reduce, reduction)
     not_differentiable("soft_margin_loss", target=target)
+    if input._aval.dtype is dtypes.bool:
+        raise RuntimeError(NEGATED)
     if not input._aval.dtype.is_floating_point:
         raise RuntimeError(
             "result type Float can't be cast to the desired output type "
@@ -320,8 +324,12 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0,
                          size_average: Any = None, reduce: Any = None,
                          reduction: str = "mean") -> Tensor:
-    """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
-    zero = input.new_zeros(())
+    """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1, in its dtype."""
+    zero, dtype = input.new_zeros(()), input._aval.dtype
+    if dtype is dtypes.bool:
+        raise RuntimeError(SUBTRACTED_TWO)
+    if dtype.category == dtypes.INTEGER:
+        margin = int(margin)
     loss = (margin - input).clamp(min=0).where(target != 1, zero) + input.where(target != -1, zero)
     return mean_or_sum(loss, reduction_of(size_average, reduce, reduction))
 
@@ -356,7 +364,8 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
     """Binary cross entropy of each class, averaged over the classes."""
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
-    present, absent = (apply(OPS["logsigmoid"], (x,)) for x in (input, -input))
+    present = apply(OPS["logsigmoid"], (input,))
+    absent = apply(OPS["logsigmoid"], (-input,))
     loss = -(target * present + (1 - target) * absent)
     if weight is not None:
         loss = loss * weight

@@ -108,6 +108,10 @@ def cross_entropy(
             )
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
+        if not (input._aval.dtype.is_floating_point or input._aval.dtype.is_complex):
+            last = "lastdim_" if input._aval.ndim < 3 else ""
+            raise NotImplementedError(f"\"log_softmax_{last}kernel_impl\" not implemented for "
+                                      f"'{input._aval.dtype.scalar_name}'")
         static = (reduction, float(label_smoothing))
         return apply(OPS["_cross_entropy_of_probabilities"], operands, static)
     not_differentiable("nll_loss_forward", weight=weight)

@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.batch import DYNAMIC, refuse_batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace, check_writable
@@ -221,6 +222,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
         RuntimeError: if the condition is not bool.
     """
     if input is None and other is None:
+        refuse_batched(DYNAMIC.format("where"), condition)
         return condition.nonzero(as_tuple=True)
     if not isinstance(condition, Tensor):
         raise TypeError(

@@ -9,6 +9,7 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.batch import refuse_batched
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -348,6 +349,8 @@ def equal(input: Tensor, other: Tensor) -> bool:
             )
     if input._aval.shape != other._aval.shape:
         return False
+    refuse_batched("Batching rule not implemented for aten::equal. We could not generate a fallback.",
+                   input, other)
     return bool((input == other).all())
 
 
@@ -355,4 +358,5 @@ def equal(input: Tensor, other: Tensor) -> bool:
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:
     """Whether `isclose` holds for all elements."""
+    refuse_batched("vmap over torch.allclose isn't supported yet: do it outside of vmap", input, other)
     return bool(input.isclose(other, rtol, atol, equal_nan).all())

@@ -18,6 +18,7 @@ from jaxflow._core.device import CPU
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.batch import DYNAMIC, refuse_batched
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -37,10 +38,15 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     """The elements where ``mask`` holds, as a vector; the two are broadcast."""
     if mask._aval.dtype is not dtypes.bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
+    refuse_batched("vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support "
+                   "this because for each batch this would return a differently shaped Tensor.", mask)
     shape = geometry.broadcast_shapes(mask._aval.shape, input._aval.shape)
     found = np.flatnonzero(np.broadcast_to(host(mask), shape))
     result = apply(OPS["take_positions"], (input, put(found, input._aval.device), mask), (shape,))
     return given_out("masked_select", out, result, (input, mask), OPS["take_positions"])
+
+
+_NO_RULE = "Batching rule not implemented for aten::nonzero_numpy. We could not generate a fallback."
 
 
 @composite()
@@ -55,6 +61,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
         raise TypeError(f"nonzero(): argument 'out' must be Tensor, not {type(out).__name__}")
     if out is not None and as_tuple:
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    refuse_batched(_NO_RULE if as_tuple else DYNAMIC.format("nonzero"), input)
     array = host(input)
     where = input._aval.device
     if as_tuple:
@@ -77,6 +84,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 def argwhere(input: Tensor) -> Tensor:
     """The indices of all nonzero elements, one row each."""
     if input._aval.numel:
+        refuse_batched(DYNAMIC.format("argwhere"), input)
         return nonzero(input)
     none = put(np.zeros((0, input._aval.ndim), np.int64), input._aval.device)  # also under vmap
     none._stride = (1, 0)
@@ -268,6 +276,9 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return apply(OPS["one_hot"], (tensor,), (num_classes,))
     watch, most = Watch(), np.iinfo(np.int64).max
+    if num_classes == -1:
+        refuse_batched("When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive "
+                       "num_classes argument.", tensor)
     largest = int(host(tensor).max()) if num_classes == -1 else None
     watch.within((tensor,), ((0, most),), lambda *_: RuntimeError(
         "Class values must be non-negative."))

@@ -13,6 +13,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.geometry import moved_strides, wrap_dim
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.batch import DYNAMIC, refuse_batched
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -134,6 +135,8 @@ def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: boo
                 "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     if dim is not None:
         _check_lines(input._aval.shape, dim)
+    what, node = _NODES["unique_consecutive" if not ordered else "unique" if dim is None else "unique_dim"]
+    refuse_batched(DYNAMIC.format(what), input)
     first, inverse, counts = _grouped(input, dim, ordered)
     where = input._aval.device
     if dim is None:
@@ -145,7 +148,6 @@ def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: boo
         if shape[dim]:  # the kernel has the slices one after the other
             slices = moved_strides((shape[dim], *shape[:dim], *shape[dim + 1:]), 0, dim)
             values._stride = unless_contiguous(slices, shape)
-    what, node = _NODES["unique_consecutive" if not ordered else "unique" if dim is None else "unique_dim"]
     results = [without_derivative(values, what, input, node=named(node))]
     if return_inverse:
         results.append(put(inverse.astype(np.int64), where))

@@ -22,7 +22,7 @@ from jaxflow._core.value import SMALL, Storage, Untracked, Value, as_number, own
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch import forward
 from jaxflow._dispatch.addresses import address_of
-from jaxflow._dispatch.batch import Batched
+from jaxflow._dispatch.batch import NO_NUMBERS, NO_STORAGE, Batched, refuse_batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
 from jaxflow._dispatch.lending import lend
@@ -276,6 +276,7 @@ def numpy(self, *, force: bool = False) -> np.ndarray:
         TypeError: for a dtype NumPy does not have, or a tensor on an accelerator.
     """
     _history(self)
+    refuse_batched(NO_STORAGE, self)
     if self._requires_grad and not force and state.grad:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
@@ -329,6 +330,7 @@ Tensor.__array_priority__ = 1000
 def item(self):
     """The one element as a Python number. Raises RuntimeError for another number of elements."""
     if self._aval.numel != 1:
+        refuse_batched(NO_NUMBERS, self)
         raise RuntimeError(
             f"a Tensor with {self._aval.numel} elements cannot be converted to Scalar"
         )
@@ -352,6 +354,7 @@ def tolist(self):
     """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
     if self._aval.device.type == "meta":
         raise NotImplementedError(NO_DATA)
+    refuse_batched(NO_STORAGE, self)
     array = None if self._view is None else shown_on_host(self)
     if array is None:
         array = value_of(self).host()

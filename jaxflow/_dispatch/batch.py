@@ -27,6 +27,13 @@ from .plan import Plan, Traced
 _MOST_SIZES = 256
 
 
+NO_NUMBERS = (
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a "
+    "Tensor, please try to rewrite what you're doing with other operations. The same goes for other ways to "
+    "ask for its numbers: numpy(), a mask as an index. Do it outside of vmap."
+)
+
+
 class _Nowhere:
     """In the place of the entry and the Program of a batched Value: it has no single array."""
 
@@ -36,11 +43,7 @@ class _Nowhere:
         return self
 
     def deliver(self, value: Value) -> None:
-        raise RuntimeError(
-            "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
-            ".item() on a Tensor, please try to rewrite what you're doing with other operations. The same "
-            "goes for other ways to ask for its numbers: numpy(), a mask as an index. Do it outside of vmap."
-        )
+        raise RuntimeError(NO_NUMBERS)
 
 
 _NOWHERE = (_Nowhere(), 0)
@@ -55,6 +58,19 @@ class Batched(Value):
         super().__init__(aval, None, _NOWHERE)
         self.inner = inner
         self.axes = axes
+
+
+def refuse_batched(words: str, *tensors: Any) -> None:
+    """Refuse, in these ``words``, what has to know numbers that are others in each example. RuntimeError."""
+    for t in tensors:
+        if t._storage.value.__class__ is Batched:
+            raise RuntimeError(words)
+
+
+#: What an operation says whose result would be of another size in each example.
+DYNAMIC = ("vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+           "aten::{}. Do it outside of vmap")
+NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage: vmap runs over it"
 
 
 def plain(value: Value) -> Value:

@@ -7,6 +7,8 @@ from jaxflow._dispatch.op import Underived
 
 SUBTRACTED = ("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
               "invert a mask, use the `~` or `logical_not()` operator instead.")
+SUBTRACTED_TWO = ("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+                  "`logical_xor()` operator instead.")
 NEGATED = ("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
            "mask, use the `~` or `logical_not()` operator instead.")
 

@@ -23,7 +23,7 @@ from jaxflow._dispatch.op import (
     overload_written,
 )
 
-from ._bools import SUBTRACTED, bools_at
+from ._bools import SUBTRACTED, SUBTRACTED_TWO, bools_at
 from ._complex import complex_power, inverse_root, square_root
 from ._layouts import of_tensors
 from ._support import (
@@ -68,10 +68,7 @@ def add(input, other, /, *, alpha: Scalar = 1):
 
 def _no_bool_operand(*operands):
     if all(found is dtypes.bool for found, _ in operands):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. "
-            "Use the `^` or `logical_xor()` operator instead."
-        )
+        raise RuntimeError(SUBTRACTED_TWO)
     if any(found is dtypes.bool for found, _ in operands):
         raise RuntimeError(SUBTRACTED)
 

@@ -16,8 +16,9 @@ from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.promotion import can_cast, promote_types
 from jaxflow._dispatch.op import op
 
+from ._bools import SUBTRACTED_TWO
 from ._layouts import divergence, negated_target, of_first, one_less_target
-from ._support import as_dtype, refuse, scalar_name, wide, with_partials
+from ._support import as_dtype, is_bool, refuse, scalar_name, wide, with_partials
 from .binary import x_log_y
 
 
@@ -114,6 +115,7 @@ def binary_cross_entropy(input, target, weight=None, /, *, reduction):
             raise RuntimeError(
                 f"Found dtype {scalar_name(other)} but expected {scalar_name(input)}"
             )
+    refuse("binary_cross_entropy", input, BOOL, INTEGER, COMPLEX)
     x, t = wide(input), wide(target)
     loss = -(t * _log_above(x) + (1 - t) * _log_above(1 - x))
     if weight is not None:
@@ -146,6 +148,8 @@ def binary_cross_entropy_with_logits(
     if pos_weight is not None:
         broadcast_shapes(pos_weight.shape, target.shape)
         _check_written(input, input.shape, _promoted(pos_weight, target), pos_weight.shape, target.shape)
+    if is_bool(target):
+        raise RuntimeError(SUBTRACTED_TWO)  # from ones of its dtype
     _check_written(target, target.shape, from_numpy_dtype(input.dtype), input.shape)
     if weight is not None:
         _check_written(target, target.shape, from_numpy_dtype(weight.dtype), weight.shape)

@@ -36,10 +36,6 @@ def _check_targets(input, target) -> None:
     """What can be wrong with class indices, in the order in which PyTorch looks."""
     if input.ndim < 1:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    if input.ndim == 1 and target.ndim == 1 and target.shape != (1,):
-        raise ValueError(
-            f"For 1D input, 1D target must have size 1, but got target size: {target.size}"
-        )
     if input.ndim > 1 and input.shape[0] != (target.shape[0] if target.ndim else 0):
         raise ValueError(
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
@@ -48,12 +44,18 @@ def _check_targets(input, target) -> None:
     if input.ndim <= 2:
         if target.ndim > 1:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+        _check_index(target)
+        if input.ndim == 1 and target.ndim == 1 and target.shape != (1,):
+            raise ValueError(
+                f"For 1D input, 1D target must have size 1, but got target size: {target.size}"
+            )
     elif input.ndim == 4:
         if target.ndim != 3:
             raise RuntimeError(
                 "only batches of spatial targets supported (3D tensors) but got targets of "
                 f"dimension: {target.ndim}"
             )
+        _check_index(target)
         if target.shape[1:] != input.shape[2:]:
             raise RuntimeError(
                 f"size mismatch (got input: {list(input.shape)} , target: {list(target.shape)}"
@@ -61,6 +63,10 @@ def _check_targets(input, target) -> None:
     elif target.shape[1:] != input.shape[2:]:
         expected = [input.shape[0], *input.shape[2:]]
         raise RuntimeError(f"Expected target size {expected}, got {list(target.shape)}")
+    _check_index(target)
+
+
+def _check_index(target) -> None:
     if target.dtype not in (np.dtype(np.int64), np.dtype(np.uint8)):
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {scalar_name(target)}"
@@ -319,6 +325,7 @@ def multilabel_margin_loss(input, target, /, *, reduction):
             f"inconsistent target size: {list(target.shape)} for input of size: "
             f"{list(input.shape)}"
         )
+    refuse("multilabel_margin_loss_forward_out_frame", input, BOOL, INTEGER, COMPLEX)
     _check_long(input, target, "multilabel_margin_loss_forward_out_frame")
     x = _matrix(input) if input.size else wide(input)
     t = target.reshape(x.shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any
 
 from jaxflow._core import tree
@@ -66,20 +67,30 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = 
     return mapped
 
 
+#: What a tensor shows and how; what is written to it changes nothing of that.
+_shown_by = attrgetter("_storage", "_aval", "_stride")
+
+
 @Kept(state, "axes")
 def _run(func, flat, dims, structure, kwargs, size, out_dims, randomness, name) -> Any:
     with opened(size, randomness) as axis:
         entered = [x if dim is None else enter(_first(x, dim), axis) for x, dim in zip(flat, dims)]
+        inside = [x for x, dim in zip(entered, dims) if dim is not None]
         epochs = [None if dim is None else x._storage.epoch for x, dim in zip(entered, dims)]
+        shown = list(map(_shown_by, inside))
         outputs = func(*tree.unflatten(entered, structure), **kwargs)
+        if list(map(_shown_by, inside)) != shown:
+            raise NotImplementedError(
+                f"vmap({name}): it gives an argument another shape or other memory in place, which the "
+                "tensor outside would have to follow; use unsqueeze() and its like, which return a view")
         flat_outputs, out_structure = tree.flatten(outputs)
         out = _output_dims(out_dims, outputs, out_structure, name)
         results = [_result(x, dim, axis, name) for x, dim in zip(flat_outputs, out, strict=True)]
-    for x, inside, dim, epoch in zip(flat, entered, dims, epochs):
-        if dim is not None and inside._storage.epoch != epoch:
-            _first(x, dim).copy_(leave(inside, axis))  # func wrote to its argument
+    for x, example, dim, epoch in zip(flat, entered, dims, epochs):
+        if dim is not None and example._storage.epoch != epoch:
+            _first(x, dim).copy_(leave(example, axis))  # func wrote to its argument
     # What came in and goes out again is the caller's own memory.
-    same = {id(inside): (x, dim) for x, inside, dim in zip(flat, entered, dims) if dim is not None}
+    same = {id(example): (x, dim) for x, example, dim in zip(flat, entered, dims) if dim is not None}
     for i, x in enumerate(flat_outputs):
         if id(x) in same and out[i] is not None:
             results[i] = same[id(x)][0].movedim(same[id(x)][1], out[i])
