@@ -55,7 +55,7 @@ def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = Fals
     _check_dtypes("linalg.vector_norm", x._aval.dtype, dtype)
     if dim is None and keepdim:
         dim = tuple(range(x._aval.ndim))
-    op = OPS["_vector_norm"]
+    op = OPS["_vector_norm" if ord else "_vector_norm_count"]
     result = apply(op, (x,), (freeze(ord), freeze(dim), bool(keepdim), dtype))
     return given_out("linalg_vector_norm", out, result, (), op)
 

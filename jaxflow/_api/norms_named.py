@@ -33,7 +33,7 @@ def norm_over(x: Tensor, p: Any, dims: Any, keepdim: bool) -> Tensor:
     if x._aval.dtype.category < dtypes.FLOATING:
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{x._aval.dtype.scalar_name} instead.")
-    return apply(OPS["_norm"], (x,), (p, dims, bool(keepdim), None))
+    return apply(OPS["_norm" if p else "_norm_count"], (x,), (p, dims, bool(keepdim), None))
 
 
 @composite("function")

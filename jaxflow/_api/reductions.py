@@ -207,14 +207,14 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
     if dim is None and keepdim:
         dims = tuple(range(input._aval.ndim))
     static = (freeze(p), dims, bool(keepdim), dtype)
-    op = OPS["_vector_norm"]
+    op = OPS["_vector_norm" if p else "_vector_norm_count"]
     return given_out("norm", out, apply(op, (input,), static), (), op)
 
 
 @composite()
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The norm of order ``p`` of ``input - other``, broadcast."""
-    return apply(OPS["dist"], (input, other), (freeze(p),))
+    return apply(OPS["dist" if p else "_dist_count"], (input, other), (freeze(p),))
 
 
 # ---------------------------------------------------------------------------------------- quantiles

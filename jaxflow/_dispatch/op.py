@@ -92,7 +92,8 @@ class Underived:
     """Which calls of an op have no derivative, and what their backward raises.
 
     Args:
-        error: the exception's class.
+        error: the exception's class; None where backward raises nothing and gives no gradient, as it does
+            where PyTorch's formula leaves it undefined.
         text: its words.
         which: a function of the node's inputs, plain numbers among them, and of whether the op was written
             into its first operand; by default all calls.
@@ -105,7 +106,7 @@ class Underived:
 
     __slots__ = ("error", "forward", "of", "operand", "otherwise", "text", "which")
 
-    def __init__(self, error: type[Exception], text: str,
+    def __init__(self, error: type[Exception] | None, text: str,
                  which: Callable[[Sequence, bool], bool] = lambda inputs, inplace: True,
                  forward: str = "", operand: int | None = None,
                  otherwise: Underived | None = None, of: tuple[tuple[int, dtypes.dtype], ...] = ()) -> None:
@@ -119,8 +120,15 @@ class Underived:
 
     def of_tangents(self, inplace: bool) -> Exception:
         """What a call raises whose operands have tangents."""
-        kind, text = (NotImplementedError, self.forward) if self.forward else (self.error, self.text)
+        kind: Any = self.error
+        text = self.text
+        if self.forward:
+            kind, text = NotImplementedError, self.forward
         return kind(text.replace("{_}", "_" * inplace))
+
+
+#: What is there for no gradient at all: a leaf's ``.grad`` stays None.
+UNDEFINED = Underived(None, "")
 
 
 def in_place(error: type[Exception], text: str,

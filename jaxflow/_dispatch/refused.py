@@ -10,8 +10,11 @@ from .op import Underived
 
 
 @functools.cache
-def _refusing(name: str, error: type[Exception], text: str, operand: int | None) -> type[Node]:
-    """The class of nodes called ``name`` whose backward raises: always, or where it wants that operand's."""
+def _refusing(name: str, error: type[Exception] | None, text: str, operand: int | None) -> type[Node]:
+    """The class of nodes called ``name`` whose backward raises: always, or where it wants that operand's.
+
+    Without an ``error`` it gives no gradients.
+    """
 
     class Refusing(node_class(name)):
         __slots__ = ()
@@ -20,6 +23,8 @@ def _refusing(name: str, error: type[Exception], text: str, operand: int | None)
         _refused = operand
 
         def _run(self, cotangents: list, keep: bool) -> list:
+            if error is None:
+                return [None] * len(self._edges)
             raise error(text)
 
     Refusing.__name__ = Refusing.__qualname__ = name

@@ -15,7 +15,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.promotion import can_cast
-from jaxflow._dispatch.op import EXACT, Out, op, overload
+from jaxflow._dispatch.op import EXACT, UNDEFINED, Out, Underived, op, overload
 
 from ._bools import SUBTRACTED, bools_at
 from ._support import (
@@ -435,8 +435,15 @@ def vector_norm_op(input, /, ord=2, dim=None, keepdim=False, *, dtype=None):
     return vector_norm(x, ord, dims, keepdim).astype(_real_dtype(x))
 
 
+def _norm_name(numbers, dim, **others):
+    return f"NormBackward{0 if dim is None else 1}"
+
+
 #: The norm of PyTorch's older names, over given dimensions and over all.
-overload(vector_norm_op, "_norm", lambda numbers, dim, **others: f"NormBackward{0 if dim is None else 1}")
+overload(vector_norm_op, "_norm", _norm_name)
+#: That of order 0 counts what is not 0: it has no gradient.
+overload(vector_norm_op, "_vector_norm_count", "LinalgVectorNormBackward0", underived=UNDEFINED)
+overload(vector_norm_op, "_norm_count", _norm_name, underived=UNDEFINED)
 
 
 def _refuse_empty_norm(input, ord, dim, dims):
@@ -463,7 +470,17 @@ def dist(input, other, /, *, p=2):
             "norm(): input dtype should be either floating point or complex. "
             f"Got {scalar_name(input)} instead."
         )
-    return vector_norm(input - other, p, tuple(range(input.ndim)), False)
+    difference = input - other
+    if difference.size == 0 and (p < 0 or p == math.inf):
+        _refuse_empty_norm(difference, p, None, ())
+    return vector_norm(difference, p, tuple(range(input.ndim)), False)
+
+
+# PyTorch negates the gradient of ``input`` for that of ``other``, and there is none.
+overload(dist, "_dist_count", "DistBackward0", underived=Underived(
+    RuntimeError, SUBTRACTED, of=((0, dtypes.bool), (1, dtypes.bool)), otherwise=Underived(
+        RuntimeError, "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #0 "
+        "'self'", operand=1, otherwise=UNDEFINED)))
 
 
 @op(grad_name="TraceBackward0", saves="none", variants="function method")
