@@ -326,7 +326,7 @@ def broadcast_tensors(*tensors: _Any) -> _tuple[Tensor, ...]:
 def broadcast_to(input: Tensor, size: _Any) -> Tensor:
     """``input`` expanded to ``size``; a view."""
 def bucketize(input: _Any, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The bucket of each value between sorted ``boundaries``."""
+    """The bucket of each value between sorted ``boundaries``; of a number there is no form with ``out``."""
 def can_cast(from_: _Any, to: _Any) -> _bool:
     """Say whether ``from_`` converts to ``to`` without leaving its category downwards."""
 def cartesian_prod(*tensors: _Any) -> Tensor:

@@ -142,7 +142,7 @@ def hardtanh(input: Tensor, min_val: _float = ..., max_val: _float = ..., inplac
 def hardtanh_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
     """`hardtanh` written into ``input``."""
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = ..., size_average: _Any = None, reduce: _Any = None, reduction: _str = 'mean') -> Tensor:
-    """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
+    """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1, in its dtype."""
 def huber_loss(input: Tensor, target: Tensor, reduction: _str = 'mean', delta: _float = ..., weight: Tensor | None = None) -> Tensor:
     """``0.5 d ** 2`` up to ``delta``, ``delta (|d| - 0.5 delta)`` above; see `mse_loss`."""
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: _bool = True, momentum: _float = ..., eps: _float = ...) -> Tensor:
