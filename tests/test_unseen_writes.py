@@ -98,3 +98,20 @@ def test_what_is_written_before_the_forward_changes_nothing(executor):
     y.data.add_(1)
     loss.backward()
     assert w.grad.tolist() == [x * W ** (x - 1) for x in (2.0, 3.0, 4.0, 5.0)]
+
+
+@pytest.mark.parametrize("saved", SAVED)
+def test_numpy_writes_and_lets_go_before_the_backward(saved, executor):
+    x, w = torch.ones(4), torch.full((4,), W, requires_grad=True)
+    loss = SAVED[saved](x, w).sum()
+    x.numpy()[...] = 8
+    loss.backward()
+    assert w.grad.tolist() == [0.0 if "part" in saved else 8.0, 8.0, 8.0, 8.0]
+
+
+def test_numpy_writes_to_large_memory_and_lets_go_before_the_backward(executor):
+    x, w = torch.ones(40_000), torch.full((40_000,), W, requires_grad=True)
+    loss = (x * w).sum()
+    x.numpy()[1:] = 8
+    loss.backward()
+    assert w.grad[:3].tolist() == [1, 8, 8] and w.grad.sum().item() == 8 * 39_999 + 1

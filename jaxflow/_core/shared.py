@@ -34,6 +34,7 @@ from .aval import Aval
 from .by_cell import StoragesByCell
 from .commit import Overtaken, all_equal, commit_one
 from .device import CPU, resolve
+from .unseen import written_by_others
 from .value import SMALL, Storage, Value, device_array, host_array
 
 #: The number of the latest time that a storage became host-shared or an ordinary one.
@@ -289,6 +290,7 @@ def release(memory: Memory) -> None:
     live, value = held.live, memory.before
     if value is None or np.asarray(value.array).tobytes() != live.tobytes():
         value = Value(held.aval, host_array(held.copied() if _to_copy(live) else live), shared=True)
+        written_by_others(storage)
     convert(storage, value, epoch)
 
 

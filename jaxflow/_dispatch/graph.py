@@ -8,13 +8,13 @@ can reach it.
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from collections import OrderedDict
 from typing import NamedTuple
 
 from jaxflow._core.attributes import read_only
 from jaxflow._core.hooks import RemovableHandle
+from jaxflow._core.sequence import next_sequence
 
 from .saved_names import SAVED_NAMES
 
@@ -31,8 +31,6 @@ class HeldResult(NamedTuple):
     number: int | None
 
 
-_sequence = itertools.count()
-next_sequence = _sequence.__next__
 
 
 class InputMetadata:

@@ -14,15 +14,16 @@ NOTE [Provisional versions]
 from __future__ import annotations
 
 import weakref
+from typing import NamedTuple
 
 from jaxflow._core import fields
 from jaxflow._core.commit import commit
 from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.value import Storage
 
 from .graph import AccumulateGrad, short_name
 from .state import state
-from .unseen import Aliased
 from .views import ViewPlan, piece_of, placed, root_of, view_node
 
 # Why in-place writes through a view, or under it, may be refused.
@@ -162,6 +163,13 @@ def refusal(t: Tensor, modified: str) -> str:
     if node.__class__ is Invalid:
         node = node.node
     return _refusal(t._view.origin, node, t._output_nr, modified)
+
+
+class Aliased(NamedTuple):
+    """A saved operand that counts its writes apart: its storage, and how it lies there."""
+
+    storage: Storage
+    plan: ViewPlan
 
 
 class Guarded:

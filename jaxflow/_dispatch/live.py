@@ -17,13 +17,14 @@ from typing import Any
 
 from jaxflow._core.device import CPU, resolve
 from jaxflow._core.shared import SHARED, HostValue, unshared
+from jaxflow._core.unseen import APART, LATEST
 from jaxflow._core.value import Value, device_array
 
 from .graph import RESULT, HeldResult, Node
+from .history import Aliased
 from .plan import Plan
 from .run import run
 from .shared import shown_of
-from .unseen import APART, LATEST, Aliased
 from .views import ViewPlan
 
 # Copies of host-shared operands that nodes keep together with their results, and what they are copies of.

@@ -11,13 +11,13 @@ from jaxflow._core.fields import init_history, rebind
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.shared import HostValue
 from jaxflow._core.tensor import ConstantInfo, Tensor, ViewInfo, make_view, version_cell
+from jaxflow._core.unseen import APART
 from jaxflow._core.value import Untracked
 
 from .door import forward_mode, plan_of, view_value
 from .history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
 from .state import state
 from .traces import MET
-from .unseen import APART
 from .views import ViewPlan, detached_root, joint_plan, piece_of, replayed, root_of, view_node
 
 

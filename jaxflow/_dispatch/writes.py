@@ -28,6 +28,7 @@ from jaxflow._core.commit import (
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.shared import HostValue
 from jaxflow._core.tensor import Tensor, make, version_cell
+from jaxflow._core.unseen import APART, written_to
 from jaxflow._core.value import Storage, Value
 
 from .batch import Batched, axes_of
@@ -41,7 +42,6 @@ from .shared import shown_of
 from .state import state
 from .traces import MET, refuse_leak
 from .undo import write_record, write_row, writes_rows
-from .unseen import APART, written_to
 from .viewing import Counted
 from .views import view_node
 

@@ -20,10 +20,9 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value
 from jaxflow._dispatch.generator import Position
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
-from jaxflow._dispatch.history import Guarded
+from jaxflow._dispatch.history import Aliased, Guarded
 from jaxflow._dispatch.saving import Packed
 from jaxflow._dispatch.tracked import Tracked
-from jaxflow._dispatch.unseen import Aliased
 from jaxflow._dispatch.views import ViewPlan
 from jaxflow.autograd.function_node import BackwardCFunction
 
