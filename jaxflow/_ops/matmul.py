@@ -17,7 +17,7 @@ from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import EXACT, Out, Scalar, op
 
-from ._support import as_dtype, category, is_bool, refuse, scalar_name, wide
+from ._support import as_dtype, category, is_bool, refuse, scalar_name, truth, wide
 
 HIGHEST = jax.lax.Precision.HIGHEST
 
@@ -80,7 +80,7 @@ def _scaled(x, factor):
     if isinstance(factor, int) and factor == 1:
         return x
     if is_bool(x):
-        return x & (jnp.asarray(factor) != 0)
+        return x & truth(jnp.asarray(factor))
     factor = as_dtype(jnp.asarray(factor), x.dtype)
     return jnp.where(factor == 0, jnp.zeros_like(x), factor * x)
 
@@ -90,6 +90,22 @@ def _times(alpha, x):
     if isinstance(alpha, int) and alpha == 1:
         return x
     return as_dtype(jnp.asarray(alpha), x.dtype) * x
+
+
+def _refuse_bool(kernel: str, *factors) -> None:
+    """Refuse factors that are bool, as PyTorch's kernel does: it is not asked about empty ones."""
+    if all(x.size for x in factors):
+        refuse(kernel, factors[0], BOOL)
+
+
+def _refuse_added_bool(kernel: str, start, beta, *factors) -> None:
+    """`_refuse_bool` for what adds to ``start``: with no product PyTorch multiplies that by ``beta``."""
+    _refuse_bool(kernel, *factors)
+    if is_bool(start) and start.size and not all(x.size for x in factors):
+        number = jnp.asarray(beta)
+        if not is_bool(number):
+            name = "Float" if jnp.issubdtype(number.dtype, np.inexact) else "Long"
+            raise RuntimeError(f"result type {name} can't be cast to the desired output type Bool")
 
 
 # ----------------------------------------------------------------------------------- plain products
@@ -109,7 +125,7 @@ def _check_mm_dtypes(a, b) -> None:
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}"
         )
-    refuse("addmm_impl_cpu_", a, BOOL)
+    _refuse_bool("addmm_impl_cpu_", a, b)
 
 
 @op(out=EXACT)
@@ -148,7 +164,7 @@ def _bmm(batch1, batch2):
         raise RuntimeError(
             f"expected scalar type {scalar_name(batch1)} but found {scalar_name(batch2)}"
         )
-    refuse("bmm", batch1, BOOL)
+    _refuse_bool("bmm", batch1, batch2)
     return jnp.matmul(batch1, batch2, precision=HIGHEST)
 
 
@@ -175,7 +191,7 @@ def _check_mv(input, mat, vec, addend=None) -> None:
             "addmv input tensors must have the same dtype, but got "
             f"{scalar_name(input)}, {scalar_name(mat)}, and {scalar_name(vec)}"
         )
-    refuse("addmv_impl_cpu", mat, BOOL)
+    _refuse_bool("addmv_impl_cpu", mat)
 
 
 @op(out="addmv input tensors must have the same dtype, but got {out}, {result}, and {result}")
@@ -297,7 +313,9 @@ def inner(input, other, /):
         )
     if input.dtype != other.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    refuse("addmm_impl_cpu_", input, BOOL)
+    if input.ndim == other.ndim == 1:
+        refuse("dot", input, BOOL)
+    _refuse_bool("addmm_impl_cpu_", input, other)
     return contract(input, other, (input.ndim - 1,), (other.ndim - 1,))
 
 
@@ -306,7 +324,9 @@ def tensordot(a, b, /, dims_a, dims_b):
     """Sums of products over the paired dimensions of both."""
     if a.dtype != b.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    refuse("addmm_impl_cpu_", a, BOOL)
+    if dims_a and len(dims_a) == a.ndim == b.ndim:
+        refuse("dot", a, BOOL)
+    _refuse_bool("addmm_impl_cpu_", a, b)
     return contract(a, b, dims_a, dims_b)
 
 
@@ -352,7 +372,7 @@ def _addmm(input, mat1, mat2, beta, alpha):
     shape = (mat1.shape[0], mat2.shape[1])
     check_mm_sizes(mat1.shape, mat2.shape)
     start = expand_to(input, shape)
-    refuse("addmm_impl_cpu_", mat1, BOOL)
+    _refuse_added_bool("addmm_impl_cpu_", start, beta, mat1, mat2)
     return _sum(start, beta, _wide_product(mat1, mat2, ((1,), (0,))), alpha)
 
 
@@ -411,7 +431,7 @@ def baddbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
             return _scaled(wide(start), beta).astype(batch2.dtype)
         _check_add_dtypes(input, batch1, batch2)
     _check_bmm(batch1, batch2)
-    refuse("baddbmm", input, BOOL)
+    _refuse_added_bool("baddbmm", start, beta, batch1, batch2)
     product = _wide_product(batch1, batch2, ((2,), (1,)), ((0,), (0,)))
     return _sum(start, beta, product, alpha)
 
@@ -435,7 +455,7 @@ def addr(input, vec1, vec2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
         _check_addr(beta, alpha)
     if is_bool(input):
         product = vec1[:, None] & vec2[None, :]
-        return _scaled(start, beta) | (product & (jnp.asarray(alpha) != 0))
+        return _scaled(start, beta) | (product & truth(jnp.asarray(alpha)))
     return _sum(start, beta, wide(vec1)[:, None] * wide(vec2)[None, :], alpha)
 
 
@@ -458,8 +478,8 @@ def linear_product(input, weight, bias):
         return contract(input, weight, (input.ndim - 1,), (1,))
     _check_addmm_dtypes(bias, input, weight)
     check_mm_sizes(folded, weight.shape[::-1])
-    expand_to(bias, (rows, weight.shape[0]))
-    refuse("addmm_impl_cpu_", input, BOOL)
+    start = expand_to(bias, (rows, weight.shape[0]))
+    _refuse_added_bool("addmm_impl_cpu_", start, 1, input, weight)
     product = contract(input, weight, (input.ndim - 1,), (1,))
     return product + jnp.broadcast_to(bias, product.shape)
 
