@@ -47,6 +47,22 @@ REFUSED = [
         torch.ones(3), out=zeros(2, dtype="float32"))),
     ("don't support automatic differentiation", lambda: torch.logsumexp(
         torch.ones(3, requires_grad=True), 0, out=zeros(dtype="float64"))),
+    # That there is no kernel for the operands is found out later.
+    ("result type BFloat16 can't be cast to the desired output type Bool",
+     lambda: torch.special.laguerre_polynomial_l(HALVES, HALVES, out=zeros(2, 3, dtype="bool"))),
+    ("result type BFloat16 can't be cast to the desired output type Long",
+     lambda: torch.special.erfcx(HALVES, out=zeros(2, 3, dtype="int64"))),
+    ("result type ComplexDouble can't be cast to the desired output type Float",
+     lambda: torch.erf(COMPLEX, out=zeros(2, dtype="float32"))),
+    ("Found dtype Float but expected Bool",
+     lambda: torch.floor(zeros(2, dtype="bool"), out=zeros(2, dtype="float32"))),
+    ("\"erfcx_cpu\" not implemented for 'BFloat16'",
+     lambda: torch.special.erfcx(HALVES, out=zeros(2, 3, dtype="float32"))),
+    ("\"bitwise_and_cpu\" not implemented for 'BFloat16'",
+     lambda: torch.bitwise_and(HALVES, HALVES, out=zeros(2, 3, dtype="float32"))),
+    ("\"gcd_cpu\" not implemented for 'BFloat16'", lambda: torch.gcd(HALVES, HALVES)),
+    ("output given to float_power has dtype Float but the operation's result requires dtype Double",
+     lambda: torch.float_power(HALVES, 2, out=zeros(2, 3, dtype="float32"))),
 ]
 
 
@@ -294,3 +310,14 @@ def test_an_out_that_grows_where_objects_are_frozen(executor):
     finally:
         gc.unfreeze()
     assert alias.tolist() == whole.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("shape, strides", [((4, 1, 3), (1, 4)), ((3,), (1, 4)), ((4, 2), (2, 1))])
+def test_places_lie_column_by_column_in_an_out_of_another_shape(shape, strides):
+    out = zeros(*shape, dtype="int64")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.nonzero(torch.ones(2, 2), out=out)
+    assert out.stride() == strides
+    assert out.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]

@@ -114,8 +114,16 @@ def _invert(self: Tensor) -> Tensor:
 Tensor.__invert__ = _invert
 
 
+def _is_complex(x: Any) -> bool:
+    return x._aval.dtype.is_complex if isinstance(x, Tensor) else isinstance(x, complex)
+
+
+def _double_dtype(*operands: Any) -> dtypes.dtype:
+    return dtypes.complex128 if any(map(_is_complex, operands)) else dtypes.float64
+
+
 def _double(x: Any) -> Any:
-    wants_complex = x._aval.dtype.is_complex if isinstance(x, Tensor) else isinstance(x, complex)
+    wants_complex = _is_complex(x)
     if isinstance(x, Tensor):
         return x.to(dtypes.complex128 if wants_complex else dtypes.float64)
     return complex(x) if wants_complex else float(x)
@@ -123,16 +131,21 @@ def _double(x: Any) -> Any:
 
 @composite("function method")
 def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
-    """``input ** exponent`` in double precision."""
+    """``input ** exponent`` in double precision. RuntimeError for an ``out`` of another dtype."""
+    if isinstance(out, Tensor) and (isinstance(input, Tensor) or isinstance(exponent, Tensor)):
+        want = _double_dtype(input, exponent)
+        if out._aval.dtype is not want:
+            raise RuntimeError(
+                f"the output given to float_power has dtype {out._aval.dtype.scalar_name} but the "
+                f"operation's result requires dtype {want.scalar_name}"
+            )
     return pow(_double(input), _double(exponent), out=out)
 
 
 @composite("method")
 def float_power_(self: Tensor, exponent: Any) -> Tensor:
     """``self ** exponent`` in double precision, for a ``self`` of double precision."""
-    want = dtypes.complex128 if self._aval.dtype.is_complex or isinstance(exponent, complex) or (
-        isinstance(exponent, Tensor) and exponent._aval.dtype.is_complex
-    ) else dtypes.float64
+    want = _double_dtype(self, exponent)
     if self._aval.dtype is not want:
         raise RuntimeError(
             f"the base given to float_power_ has dtype {self._aval.dtype.scalar_name} but the "

@@ -71,9 +71,8 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     else:
         rows = np.argwhere(array).astype(np.int64)
     t = put(rows, where)
-    if out is None:
-        # Column by column in memory, as PyTorch lays them out.
-        t._stride = (1, rows.shape[0])
+    # Column by column in memory, as PyTorch lays them out, also where it resizes an ``out``.
+    t._stride = (1, rows.shape[0])
     if as_tuple:
         return apply_joint_view([("select", (1, i)) for i in range(array.ndim)], t, "UnbindBackward0")
     rule = Out("nonzero: Expected out tensor to have scalar type Long but got scalar type{out}")

@@ -16,6 +16,7 @@ from .forward import is_dual
 from .inplace import apply_inplace, check_apart, check_writable
 from .not_derived import without_derivative
 from .op import OPS, Op, Out
+from .planning import promoted_dtype
 from .resizing import Taken, take_results
 from .state import state
 from .viewing import alias
@@ -142,6 +143,18 @@ def refuse_operands(name: str, *operands: Any) -> None:
         for t in a if isinstance(a, (list, tuple)) else (a,):
             if isinstance(t, Tensor) and t._requires_grad:
                 raise _recorded(name)
+
+
+def refuse_dtype(op: Op, out: Any, dynamic: tuple, static: tuple) -> None:
+    """Refuse an ``out=`` whose dtype the op cannot write, for a call that its kernel refused.
+
+    PyTorch compares the dtypes of results and operands before it looks for a kernel.
+    """
+    if isinstance(out, Tensor):
+        have = promoted_dtype(op, tuple(a._aval if isinstance(a, Tensor) else a.__class__ for a in dynamic),
+                              static)
+        if have is not None:
+            check_dtype(op.out or _ANY, have, out._aval.dtype, dynamic)
 
 
 def refuse_call(op: Op, out: Any, args: tuple, kwargs: dict) -> None:

@@ -103,15 +103,9 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
     if "device" in op.static_names:  # an op without tensors that makes one
         device = static[op.static_names.index("device")]
     layout = _dynamic_layout(op, kinds)
-    promote = op.promote
-    if callable(promote):
-        promote = promote(**op.named(static))
     compute = result = None
-    if promote is not None:
-        operands = [
-            operand(kinds[i]) for p, at, n in layout if p.kind != SCALAR and p.promotes
-            for i in range(at, at + n) if kinds[i] is not NoneKind
-        ]
+    if op.promote is not None:
+        promote, operands = _promoted(op, kinds, static, layout)
         if op.check is not None:
             op.check(*operands)
         compute, result = promotion.elementwise(promote, operands)
@@ -139,6 +133,22 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
 
     flat.__doc__ = op.doc
     return flat, single, [kinds[i] for i in present], device, layout, present
+
+
+def _promoted(op: Op, kinds: tuple, static: tuple, layout: list) -> tuple[str, list]:
+    """The kind of promotion, and what it looks at of each operand that counts."""
+    promote = op.promote(**op.named(static)) if callable(op.promote) else op.promote
+    return promote, [
+        operand(kinds[i]) for p, at, n in layout if p.kind != SCALAR and p.promotes
+        for i in range(at, at + n) if kinds[i] is not NoneKind
+    ]
+
+
+def promoted_dtype(op: Op, kinds: tuple, static: tuple):
+    """The dtype of a result of an op that promotes, known before anything is traced; None for other ops."""
+    if op.promote is None:
+        return None
+    return promotion.elementwise(*_promoted(op, kinds, static, _dynamic_layout(op, kinds)))[1]
 
 
 def _grad_name(op: Op, numbers: tuple[bool, ...], static: tuple) -> str:

@@ -25,7 +25,7 @@ from .composite import COMPOSITES, Composite
 from .door import Foreign, apply
 from .inplace import apply_inplace
 from .op import OPS, Op
-from .outputs import following, refuse_call, refuse_recorded, write_out
+from .outputs import following, refuse_call, refuse_dtype, refuse_recorded, write_out
 from .watch import guarded
 
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic)
@@ -65,7 +65,13 @@ def function_of(op: Op) -> Callable:
                     bind(args, kwargs)  # what is wrong with the call is said of this function
                     return write_out(op.name, out, function_of(OPS[follows])(*args, **asked), args)
             dynamic, static = bind(args, asked)
-            return write_out(op.name, out, run(form, dynamic, static), dynamic)
+            try:
+                result = run(form, dynamic, static)
+            except NotImplementedError as error:
+                if "not implemented for" in str(error):
+                    refuse_dtype(op, out, dynamic, static)
+                raise
+            return write_out(op.name, out, result, dynamic)
         except Foreign:
             if not _first_foreign():
                 raise

@@ -192,7 +192,7 @@ def nextafter(input, other, /):
     return _nextafter(input, other)
 
 
-@op(promote="default", differentiable=False)
+@op(promote="no_opmath", differentiable=False)
 def gcd(input, other, /):
     """The greatest common divisor of integers; negative for the least number of the dtype alone."""
     refuse("gcd_cpu", input, BOOL, 2, COMPLEX)
@@ -209,7 +209,7 @@ def _gcd(a, b):
     return jax.lax.while_loop(lambda pair: jnp.any(pair[0] != 0), step, (jnp.abs(a), jnp.abs(b)))[1]
 
 
-@op(promote="default", differentiable=False)
+@op(promote="no_opmath", differentiable=False)
 def lcm(input, other, /):
     """The least common multiple of integers; what overflows wraps, and may be negative."""
     refuse("lcm_cpu", input, BOOL, 2, COMPLEX)

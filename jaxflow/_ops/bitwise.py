@@ -26,7 +26,7 @@ def _declare(name, fn, operators, doc):
 
     body.__name__ = body.__qualname__ = name
     body.__doc__ = doc + " On bools, the logical operation."
-    op(promote="default", operators=operators, numbers="input other",
+    op(promote="no_opmath", operators=operators, numbers="input other",
        differentiable=False)(body)
 
 
@@ -34,7 +34,7 @@ for _row in _ROWS:
     _declare(*_row)
 
 
-@op(promote="default", differentiable=False, out=FOUND)
+@op(promote="no_opmath", differentiable=False, out=FOUND)
 def bitwise_not(input, /):
     """Every bit turned over; on bools, the logical not."""
     refuse("bitwise_not_cpu", input, FLOATING, COMPLEX)
@@ -45,7 +45,7 @@ def _bits(x):
     return jnp.iinfo(x.dtype).bits
 
 
-@op(promote="default", operators="__lshift__ __rlshift__ __ilshift__", differentiable=False,
+@op(promote="no_opmath", operators="__lshift__ __rlshift__ __ilshift__", differentiable=False,
     numbers="input other")
 def bitwise_left_shift(input, other, /):
     """Integers shifted left by ``other`` bits; 0 where no bit is left."""
@@ -54,7 +54,7 @@ def bitwise_left_shift(input, other, /):
     return jnp.where(inside, input << jnp.where(inside, other, 0), 0)
 
 
-@op(promote="default", operators="__rshift__ __rrshift__ __irshift__", differentiable=False,
+@op(promote="no_opmath", operators="__rshift__ __rrshift__ __irshift__", differentiable=False,
     numbers="input other")
 def bitwise_right_shift(input, other, /):
     """Integers shifted right by ``other`` bits, keeping the sign."""
