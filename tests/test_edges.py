@@ -368,3 +368,12 @@ def test_a_gradient_of_zero_stays_zero_beside_a_bad_logarithm(function, shift):
     each = torch.func.vmap(torch.func.grad(lambda a, b: function(a, b) * 0.0), (None, 0))(
         again[0], torch.tensor([-shift * 1.0, 2.0, float("inf")]))
     assert each.tolist() == [0.0] * 3
+
+
+@pytest.mark.usefixtures("executor")
+def test_infinities_lie_as_a_comparison_does():
+    # PyTorch compares the absolute value with a number, which takes no size of 0 for a column's.
+    assert torch.isinf(torch.ones(0, 1)).stride() == torch.ones(0, 1).eq(1).stride() == (1, 0)
+    assert torch.isinf(torch.ones(0, 1, dtype=torch.int64)).stride() == (1, 1)
+    assert torch.isnan(torch.ones(0, 1)).stride() == (1, 1)
+    assert torch.isinf(torch.ones(4, 6)[:, ::2].t()).stride() == (1, 3)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jaxflow._core.dtype import FLOATING
 from jaxflow._core.geometry import (
     Ints,
     broadcast_shapes,
@@ -39,6 +40,13 @@ def of_first(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | Non
         return empty_like_strides(*x.layout)
     reduced = broadcast_shapes(*(o.size for o in operands if o is not None)) != shape
     return None if reduced else of_tensors(operands, shape)
+
+
+def magnitudes_compared(operands: Sequence[Operand], shape: Ints) -> Ints | None:
+    """Of a comparison of absolute values with a number; of integers, of what is made like the operand."""
+    x = operands[0]
+    alone = preserve_strides(x.layout)
+    return alone if x.dtype.category < FLOATING else preserve_strides((shape, alone), ((), ()))
 
 
 def padded(operands: Sequence[Operand], shape: Ints, *, pad) -> Ints | None:

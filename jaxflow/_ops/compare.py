@@ -8,6 +8,7 @@ import numpy as np
 from jaxflow._core.dtype import COMPLEX
 from jaxflow._dispatch.op import op
 
+from ._layouts import magnitudes_compared
 from ._support import is_bool, is_complex, is_float, numbered, refuse, truth
 
 # name, function, refuses complex, operators, other names, sentence
@@ -75,7 +76,7 @@ def isnan(input, /):
     return _is_nan(input, False)
 
 
-@op(promote="always_bool", variants="function method", differentiable=False)
+@op(promote="always_bool", variants="function method", differentiable=False, layout=magnitudes_compared)
 def isinf(input, /):
     """Where elements are infinite, of either sign."""
     return _is_inf(input, False)
