@@ -282,3 +282,26 @@ def test_cosine_similarity_promotes_what_it_has_broadcast():
     assert F.cosine_similarity(torch.tensor(2), half).dtype is torch.bfloat16
     with pytest.raises(RuntimeError, match="yet common dtype is Int"):
         F.cosine_similarity(torch.tensor(2), torch.ones(2, 2, dtype=torch.int32))
+
+
+def test_the_linear_cross_entropy_that_is_not_cut_is_the_composition():
+    x = torch.tensor([[1.0, 0.25, -2.0], [0.5, 3.0, 1.5]], dtype=torch.bfloat16, requires_grad=True)
+    weight = torch.tensor([[0.5, 1.0, 0.75], [1.0, -1.0, 0.25]], dtype=torch.bfloat16)
+    shares = torch.tensor([[0.25, 0.75], [1.0, 0.0]], dtype=torch.bfloat16)
+    for target, options, name in ((torch.tensor([0, 1]), None, "NllLossBackward0"),
+                                  (shares, nn.LinearCrossEntropyOptions(), "NegBackward0")):
+        loss = F.linear_cross_entropy(x, weight, target, reduction="sum", options=options)
+        composed = F.cross_entropy(F.linear(x, weight), target, reduction="sum")
+        assert loss.dtype is torch.bfloat16
+        assert loss.item() == composed.item()
+        assert loss.grad_fn.name() == composed.grad_fn.name() == name
+
+
+def test_one_sample_alone_is_cut_as_a_batch_of_one():
+    x = torch.tensor([1.0, 0.25, -2.0], requires_grad=True)
+    weight = torch.tensor([[0.5, 1.0, 0.75], [1.0, -1.0, 0.25]])
+    options = nn.LinearCrossEntropyOptions()
+    loss = F.linear_cross_entropy(x, weight, torch.tensor(1), options=options)
+    assert loss.grad_fn.name() == "SqueezeBackward1"
+    assert loss.shape == ()
+    close(loss, F.linear_cross_entropy(x, weight, torch.tensor(1)).detach().numpy())

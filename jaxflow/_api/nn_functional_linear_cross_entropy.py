@@ -40,7 +40,7 @@ def linear_cross_entropy(
     weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
     label_smoothing: float = 0.0, options: Any = None,
 ) -> Tensor:
-    """`cross_entropy` of ``linear(input, linear_weight, linear_bias)``; half precision is rounded once.
+    """`cross_entropy` of ``linear(input, linear_weight, linear_bias)``.
 
     Args:
         input: ``(N, in)`` or ``(in,)``.
@@ -52,8 +52,8 @@ def linear_cross_entropy(
         ignore_index: a class that counts for nothing (default: -100); not with probabilities.
         label_smoothing: how much of each target is spread over all classes.
         options: `nn.LinearCrossEntropyOptions`. They say how PyTorch cuts the batch to save memory, which
-            changes no result: what is computed here is the loss of the whole batch, which can be
-            differentiated any number of times.
+            changes no result but that half precision is rounded once: what is computed here is the loss of
+            the whole batch, which can be differentiated any number of times.
 
     Raises:
         RuntimeError: when shapes do not fit.
@@ -62,13 +62,16 @@ def linear_cross_entropy(
     dtype, shape = input.dtype, linear_weight.shape[:-1]
     chunked = options is not None and not label_smoothing and len(shape) == 1 and (
         not target.is_floating_point())
+    unbatched = chunked and input.dim() == 1
     given = (input, linear_weight, target, linear_bias, weight) if chunked and reduction == "none" else ()
     if chunked and reduction != "none":
         # PyTorch computes the gradients at once: what is given may be overwritten before backward.
         input, linear_weight, target, linear_bias, weight = (
             None if x is None else x.clone() for x in (input, linear_weight, target, linear_bias, weight)
         )
-    if dtype in (float16, bfloat16):
+    if unbatched:
+        input, target = input.unsqueeze(0), target.unsqueeze(0)
+    if chunked and dtype in (float16, bfloat16):
         input, linear_weight, target, linear_bias, weight = (
             x.float() if x is not None and x.dtype is dtype else x
             for x in (input, linear_weight, target, linear_bias, weight)
@@ -81,4 +84,6 @@ def linear_cross_entropy(
         logits = logits.reshape(-1, *shape)
     loss = cross_entropy(logits, target, weight=weight, reduction=reduction, label_smoothing=label_smoothing,
                          ignore_index=-100 if ignore_index is None else ignore_index)
-    return hold_also(loss.to(dtype), *given)
+    if chunked:
+        loss = loss.to(dtype)
+    return hold_also(loss.squeeze(0) if unbatched else loss, *given)
