@@ -377,3 +377,16 @@ def test_infinities_lie_as_a_comparison_does():
     assert torch.isinf(torch.ones(0, 1, dtype=torch.int64)).stride() == (1, 1)
     assert torch.isnan(torch.ones(0, 1)).stride() == (1, 1)
     assert torch.isinf(torch.ones(4, 6)[:, ::2].t()).stride() == (1, 3)
+
+
+@pytest.mark.usefixtures("executor")
+def test_images_of_nothing_are_copied_as_they_are():
+    for x in (torch.ones(0, 1, 2, 2), torch.ones(0, 4, 2, 2).transpose(1, 3), torch.ones(1, 4, 0, 2)):
+        assert F.pixel_unshuffle(x, 2).shape == x.shape
+        assert F.pixel_unshuffle(x, 2).stride() == F.pixel_unshuffle(x, 1).stride() == x.clone().stride()
+    x = torch.ones(0, 4, 2, 2).to(memory_format=torch.channels_last)
+    assert F.channel_shuffle(x, 2).stride() == x.stride() == (16, 1, 8, 4)
+    assert F.pixel_shuffle(x, 2).shape == (0, 1, 4, 4)
+    assert F.pixel_unshuffle(torch.ones(1, 1, 2, 2), 2).shape == (1, 4, 1, 1)
+    images = torch.ones(2, 4, 2, 2).to(memory_format=torch.channels_last)
+    assert F.pixel_unshuffle(images, 2).stride() == (16, 1, 16, 16)

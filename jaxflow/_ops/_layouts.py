@@ -49,6 +49,14 @@ def magnitudes_compared(operands: Sequence[Operand], shape: Ints) -> Ints | None
     return alone if x.dtype.category < FLOATING else preserve_strides((shape, alone), ((), ()))
 
 
+def moved_channels(operands: Sequence[Operand], shape: Ints, **_) -> Ints | None:
+    """Channels last where the operand is; of what has no elements, of a copy."""
+    x = operands[0]
+    if 0 in x.size:
+        return empty_like_strides(*x.layout)
+    return channels_last_strides(shape) if suggests_channels_last(*x.layout) else None
+
+
 def padded(operands: Sequence[Operand], shape: Ints, *, pad) -> Ints | None:
     """Of what constants are added to; where there are none, of a copy of what is left."""
     x = operands[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from jaxflow._dispatch.op import op
 
+from ._layouts import moved_channels
+
 
 def _check_image(name, input, factor, which):
     if input.ndim < 3:
@@ -32,9 +34,12 @@ def pixel_shuffle(input, /, upscale_factor):
     return x.reshape((*lead, channels // (r * r), height * r, width * r))
 
 
-@op(variants="function", aliases=("nn.functional.pixel_unshuffle",), saves="none", layout="channels")
+@op(variants="function", aliases=("nn.functional.pixel_unshuffle",), saves="none", layout=moved_channels)
 def pixel_unshuffle(input, /, downscale_factor):
-    """``(..., C, H * r, W * r)`` to ``(..., C * r * r, H, W)`` for ``r = downscale_factor``."""
+    """``(..., C, H * r, W * r)`` to ``(..., C * r * r, H, W)`` for ``r = downscale_factor``.
+
+    What has no elements keeps its shape, as in PyTorch, which copies it.
+    """
     r = downscale_factor
     _check_image("pixel_unshuffle", input, r, "downscale_factor")
     *lead, channels, height, width = input.shape
@@ -44,13 +49,15 @@ def pixel_unshuffle(input, /, downscale_factor):
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
                 f"input.size({dim})={size} is not divisible by {r}"
             )
+    if not input.size:
+        return input
     n = len(lead)
     x = input.reshape((*lead, channels, height // r, r, width // r, r))
     x = x.transpose((*range(n), n, n + 2, n + 4, n + 1, n + 3))
     return x.reshape((*lead, channels * r * r, height // r, width // r))
 
 
-@op(variants="function", saves="none", layout="channels", aliases=(
+@op(variants="function", saves="none", layout=moved_channels, aliases=(
     "nn.functional.channel_shuffle", "nn.functional.native_channel_shuffle", "native_channel_shuffle"))
 def channel_shuffle(input, /, groups):
     """The channels of ``(N, C, ...)`` taken in turn from each of ``groups`` groups."""
