@@ -4,6 +4,7 @@
 ``fuzz/findings.txt``, and its test fails here when it comes right: then it goes on to ``fuzz/found.txt``.
 """
 
+import dataclasses
 import pathlib
 import warnings
 
@@ -88,6 +89,44 @@ def test_rounding_that_a_jump_makes_larger_is_right(monkeypatch):
     logs = [run(program, T, sizes=sizes) for T in (torch, jaxflow)]
     assert first_difference(*logs).where == "t3"
     assert machine.first_wrong(program, [sizes], "interpreter") is None
+
+
+def test_integers_that_require_grad_are_no_specification():
+    program = _program("t0 = T.ones(2, requires_grad=True)", "t1 = T.ones(2, dtype=T.int64)", "t1.ne_(t0)",
+                       "t2 = t1[0]")
+    assert machine.first_wrong(program, [{}], "interpreter") is None
+    program[1] = Instruction("t1 = T.ones(2) + 1", ("t1",))
+    assert machine.first_wrong(program, [{}], "interpreter") is None
+    logs = [run(program, T) for T in (torch, jaxflow)]
+    facts = logs[1][2].facts
+    facts["t1"] = dataclasses.replace(facts["t1"], requires_grad=False)
+    assert first_difference(*logs).kind == "requires_grad"
+
+
+def test_what_neither_library_has_is_refused_alike():
+    one = ("NotImplementedError", "\"pow\" not implemented for 'ComplexHalf'")
+    words = "torch.float16 has no complex counterpart here: torch.complex32 is not a type that XLA has"
+    entry = run(_program("t0 = T.ones(2)"), torch)[0]
+
+    def found(expected, actual, code="t1 = t0 ** 2j"):
+        return first_difference(*([dataclasses.replace(entry, code=code, error=error)]
+                                  for error in (expected, actual)))
+
+    assert found(one, ("RuntimeError", words)) is None
+    assert found(None, ("RuntimeError", words)).kind == "error"
+    assert found(one, ("RuntimeError", "no")).kind == "error"
+    assert found(("NotImplementedError", "\"pow\" not implemented for 'Bool'"), ("RuntimeError", words))
+
+
+def test_nothing_is_compared_after_half_a_mean():
+    refused = ("NotImplementedError", "\"div_floor_cpu\" not implemented for 'Bool'")
+    entry, other = (run(_program(f"t0 = T.{name}(2)"), torch)[-1] for name in ("ones", "zeros"))
+
+    def found(code):
+        return first_difference(*([dataclasses.replace(e, code=code, error=refused)] for e in (entry, other)))
+
+    assert found("t0.index_reduce_(0, t1, t2, 'mean')") is None
+    assert found("t0.floor_divide_(t1)").kind == "values"
 
 
 def test_key_phrases():

@@ -24,6 +24,9 @@ TAKEN = [
     (lambda: torch.addmm(bools(2, 1), bools(2, 0), bools(0, 1), beta=True), [[True], [True]]),
     (lambda: torch.addmm(bools(1), bools(0, 2), bools(2, 1)), []),
     (lambda: torch.baddbmm(bools(1, 1, 1), bools(1, 1, 0), bools(1, 0, 1), beta=False), [[[False]]]),
+    (lambda: torch.addbmm(bools(1, 1), bools(0, 1, 1), bools(0, 1, 1), beta=True), [[True]]),
+    (lambda: torch.addbmm(bools(1, 1), bools(1, 1, 0), bools(1, 0, 1), beta=False), [[False]]),
+    (lambda: torch.addbmm(bools(1, 0), bools(2, 1, 1), bools(2, 1, 0)), [[]]),
     (lambda: F.linear(bools(2, 0), bools(1, 0)), [[False], [False]]),
     (lambda: F.linear(bools(0, 2), bools(3, 2), bools(3)), []),
 ]
@@ -47,6 +50,8 @@ REFUSED = [
     (lambda: torch.addmm(bools(2, 1), bools(2, 0), bools(0, 1)), "result type Long can't be cast"),
     (lambda: torch.addmm(bools(2, 1), bools(2, 0), bools(0, 1), beta=0.5), "result type Float can't be cast"),
     (lambda: torch.baddbmm(bools(1, 1, 1), bools(1, 1, 0), bools(1, 0, 1)), "result type Long can't be cast"),
+    (lambda: torch.addbmm(bools(1, 1), bools(1, 1, 1), bools(1, 1, 1)), "\"addmm_impl_cpu_\" not implemen"),
+    (lambda: torch.addbmm(bools(1, 1), bools(2, 1, 0), bools(2, 0, 1), beta=True), "result type Long can't"),
     (lambda: F.linear(bools(2, 0), bools(1, 0), bools(1)), "result type Long can't be cast"),
 ]
 

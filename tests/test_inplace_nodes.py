@@ -37,6 +37,18 @@ def test_names():
 
 
 @pytest.mark.usefixtures("executor")
+def test_integers_that_are_overwritten_have_no_history():
+    # In PyTorch they have one, whose backward ends in an internal assertion.
+    x = torch.ones(2, requires_grad=True)
+    for dtype in (torch.int64, torch.bool):
+        for name in ("eq_", "ne_", "lt_", "le_", "gt_", "ge_"):
+            result = getattr(torch.ones(2, dtype=dtype), name)(x)
+            assert result.grad_fn is None
+            assert not result.requires_grad
+            assert result[0].item() == (name in ("eq_", "le_", "ge_"))
+
+
+@pytest.mark.usefixtures("executor")
 @pytest.mark.parametrize("call", [
     lambda x: F.elu_(x, -0.5), lambda x: F.elu(x, -0.5, inplace=True), lambda x: F.celu_(x, -2.0),
     lambda x: F.leaky_relu_(x, -0.5), lambda x: F.leaky_relu(x, -0.5, True),

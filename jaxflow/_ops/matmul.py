@@ -407,7 +407,9 @@ def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
             raise RuntimeError("result type Long can't be cast to the desired output type Bool")
         return _scaled(wide(start), beta).astype(input.dtype)
     _check_addmm_dtypes(input, batch1, batch2)
-    refuse("addbmm", input, BOOL)
+    # PyTorch adds one product after the other to what it has so far.
+    for factor in (beta, 1)[:batch1.shape[0] or 1]:
+        _refuse_added_bool("addmm_impl_cpu_", start, factor, batch1, batch2)
     return _sum(start, beta, _wide_product(batch1, batch2, ((0, 2), (0, 1))), alpha)
 
 
