@@ -558,7 +558,7 @@ def fliplr(input: Tensor) -> Tensor:
 def flipud(input: Tensor) -> Tensor:
     """The rows in reverse order."""
 def float_power(input: _Any, exponent: _Any, *, out: Tensor | None = None) -> Tensor:
-    """``input ** exponent`` in double precision."""
+    """``input ** exponent`` in double precision. RuntimeError for an ``out`` of another dtype."""
 def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The largest integer not above each element."""
 def floor_(input: Tensor) -> Tensor:

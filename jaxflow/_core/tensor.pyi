@@ -560,7 +560,7 @@ class Tensor:
     def float(self, memory_format: _Any = ...) -> _Any:
         """``self.to(torch.float32)``."""
     def float_power(self, exponent: _Any) -> Tensor:
-        """``input ** exponent`` in double precision."""
+        """``input ** exponent`` in double precision. RuntimeError for an ``out`` of another dtype."""
     def float_power_(self, exponent: _Any) -> Tensor:
         """``self ** exponent`` in double precision, for a ``self`` of double precision."""
     def floor(self) -> Tensor:

@@ -160,7 +160,7 @@ def leaky_relu_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias`` for an input of any number of leading dimensions."""
 def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None, weight: Tensor | None = None, reduction: _str = 'mean', ignore_index: _int | None = None, label_smoothing: _float = ..., options: _Any = None) -> Tensor:
-    """`cross_entropy` of ``linear(input, linear_weight, linear_bias)``; half precision is rounded once."""
+    """`cross_entropy` of ``linear(input, linear_weight, linear_bias)``."""
 def local_response_norm(input: Tensor, size: _int, alpha: _float = ..., beta: _float = ..., k: _float = ...) -> Tensor:
     """Divided by a power of the mean square of ``size`` neighbouring channels."""
 def log_softmax(input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None) -> Tensor:
