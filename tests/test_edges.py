@@ -390,3 +390,14 @@ def test_images_of_nothing_are_copied_as_they_are():
     assert F.pixel_unshuffle(torch.ones(1, 1, 2, 2), 2).shape == (1, 4, 1, 1)
     images = torch.ones(2, 4, 2, 2).to(memory_format=torch.channels_last)
     assert F.pixel_unshuffle(images, 2).stride() == (16, 1, 16, 16)
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("value", [2.0, torch.tensor(2.0)])
+def test_what_is_filled_lies_as_a_clone(value):
+    for x in (torch.ones(2, 3, 4)[..., ::2].transpose(0, 2), torch.ones(0, 1, 2).transpose(0, 2),
+              torch.ones(2, 3).t().requires_grad_(), torch.ones(2, 1).expand(2, 3)):
+        filled = torch.fill(x, value)
+        assert filled.stride() == x.clone().stride()
+        assert (filled == 2).all()
+        assert filled.shape == x.shape

@@ -55,7 +55,7 @@ def copy(input, src, /):
     return jnp.broadcast_to(cast(src, input.dtype), input.shape)
 
 
-@op(variants="", name="_fill", grad_name=numbered("Fill", 2, 3), saves="none")
+@op(variants="", name="_fill", grad_name=numbered("Fill", 2, 3), saves="none", layout="like")
 def fill(input, value, /):
     """Every element replaced by ``value``."""
     return _filled(input, value)
