@@ -129,3 +129,21 @@ def test_results_of_losses_and_histograms_beside_that():
             t.sum().backward()
     with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
         torch.histogram(points.detach(), 2, out=(torch.empty(2, requires_grad=True), torch.empty(3)))
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("shape, source, dim, index, kwargs, error, words", [
+    ((), (), -1, [5], {}, IndexError, "index out of range in self"),
+    ((0, 3), (1, 3), 0, [0], {}, IndexError, r"select\(\): index 0 out of range for tensor of size \[0, 3\]"),
+    ((0, 0), (1, 0), 0, [0], {"include_self": False}, IndexError, r"select\(\): index 0 out of range"),
+    ((0, 3), (1, 3), 0, [0], {"include_self": False}, RuntimeError, r"setStorage: sizes \[1, 3\]"),
+    ((2, 3), (1, 3), 0, [5], {"include_self": False}, IndexError, "index 5 is out of bounds for dimension 0"),
+    ((2, 0), (1, 0), 0, [5], {"include_self": False}, IndexError, "index out of range in self"),
+    ((3,), (), 0, [0, 1], {}, IndexError, "Dimension specified as 0 but tensor has no dimensions"),
+])
+def test_slices_combined_where_there_are_none(shape, source, dim, index, kwargs, error, words):
+    x, index, s = torch.ones(shape), torch.tensor(index), torch.ones(source)
+    for call in (torch.index_reduce, torch.Tensor.index_reduce_):
+        with pytest.raises(error, match=words):
+            call(x, dim, index, s, "prod", **kwargs).tolist()
+    assert x.tolist() == torch.ones(shape).tolist()

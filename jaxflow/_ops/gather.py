@@ -38,7 +38,8 @@ def in_range(error, message: str = "", misfit=lambda shape, at, dim: False):
 
     def guard(watch, dynamic, static):
         input, index = dynamic[0], getattr(dynamic[1], "_aval", None)
-        if index is None or index.numel == 0 or not -input.ndim <= static[0] < max(input.ndim, 1):
+        rank = max(input.ndim, 1)
+        if index is None or index.numel == 0 or not -rank <= static[0] < rank:
             return
         dim = static[0] % max(input.ndim, 1)
         if misfit(input.shape, index.shape, dim) or index.dtype.np.kind not in "iu":

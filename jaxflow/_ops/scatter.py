@@ -58,7 +58,7 @@ def _in_slices(error, message, spared=lambda shape, axis: 0 in shape[:axis] + sh
     def check(watch, dynamic, static):
         input, index, source, dim = *dynamic[:3], static[0]
         shape = tuple(input.shape)
-        if not -len(shape) <= dim < max(len(shape), 1):
+        if not -max(len(shape), 1) <= dim < max(len(shape), 1):
             return  # the body's to refuse, and so is another number of slices
         if shape and spared(shape, dim % len(shape)):
             return
@@ -92,7 +92,18 @@ def _refuse_no_slices(input, axis, index):
 
 _IN_VECTOR = _in_slices(IndexError, "index out of range in self")
 _IN_MATRIX = _in_slices(RuntimeError, OUT_OF_BOUNDS, lambda shape, axis: 0 in shape)
-_REDUCED = _in_slices(IndexError, "index out of range in self", lambda shape, axis: False)
+
+
+def _refuse_no_row(input, axis, index):
+    """Refuse to combine with slices where there are none: PyTorch takes the first of them apart."""
+    shape = list(input.shape)
+    if len(shape) > 1 and not shape[axis] and index._aval.numel:
+        raise IndexError(f"select(): index 0 out of range for tensor of size {shape} at dimension {axis}")
+
+
+_REDUCED = _in_slices(IndexError, "index out of range in self", lambda shape, axis: False, _refuse_no_row)
+# Without the input's own elements PyTorch fills their places first, if there are any.
+_REDUCED_AFRESH = _in_slices(IndexError, OUT_OF_BOUNDS, first=_refuse_no_slices)
 
 
 def _add_guard(watch, dynamic, static):
@@ -433,6 +444,8 @@ def _check_slices(name, input, dim, index, source):
         )
     size = source.shape[axis] if source.ndim else 1
     if index.size != size:
+        if not source.ndim:
+            raise IndexError(f"Dimension specified as {axis} but tensor has no dimensions")
         raise RuntimeError(
             f"{name}: Number of indices ({index.size}) should be equal to source.size(dim): "
             f"({size}), for dim: {axis}"
@@ -560,6 +573,8 @@ def _reduce_guard(watch, dynamic, static):
     aval, (_, reduce, include_self) = dynamic[0]._aval, static
     short = _without_kernel(aval.dtype.category, len(aval.shape), reduce, include_self)
     if reduce in _REDUCTIONS[1:] and short is None:
+        if not include_self:
+            _REDUCED_AFRESH(watch, dynamic, static)
         _REDUCED(watch, dynamic, static)
 
 
