@@ -137,9 +137,9 @@ def negated_target(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints
 
 
 def one_less_target(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
-    """The same where the copy is made with a number for an operand."""
+    """Of a loss whose kernel writes into memory made like the target, which it fills with ones first."""
     target = operands[1]
-    return preserve_strides(target.layout, ((), ())) if target.size == shape else None
+    return empty_like_strides(*target.layout) if target.size == shape else None
 
 
 def divergence(operands: Sequence[Operand], shape: Ints, *, log_target, **_) -> Ints | None:
