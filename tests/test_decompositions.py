@@ -156,6 +156,32 @@ def test_histograms_and_gradients(executor):
                 close(g, e)
 
 
+def test_positions_of_another_number(executor):
+    """One weight of three samples serves every place inside, and one place takes every weight."""
+    squares, places = (torch.tensor(x, dtype=torch.float64) for x in ([0, 1, 4, 9], [0, 2, 6, 12]))
+    (few,) = torch.gradient(squares, spacing=[places[:3]])
+    close(few, np.array([0.5, 7 / 12, 17 / 12, 1.25]))
+    for order, ends in ((1, (0.5, 0.5)), (2, (5 / 12, 0.65))):
+        (many,) = torch.gradient(squares[:3], spacing=[places], edge_order=order)
+        close(many, np.array([ends[0], 7 / 12, 0.35, ends[1]]))
+    for count, error, words in (
+        (4, RuntimeError, "size of tensor a \\(2\\) must match the size of tensor b \\(3\\)"),
+        (0, RuntimeError, "size of tensor a \\(0\\) must match the size of tensor b \\(3\\)"),
+    ):
+        with pytest.raises(error, match=words):
+            torch.gradient(torch.arange(5.0), spacing=[torch.arange(float(count))])
+    for x, order, index in ((squares[:3], 1, 0), (squares[:3], 2, 1), (squares[:2], 1, 0)):
+        with pytest.raises(IndexError, match=f"index {index} out of range for tensor of size \\[0\\]"):
+            torch.gradient(x, spacing=[torch.ones(1)], edge_order=order)
+    for spacing, error, words in (
+        ([torch.tensor(2.0)], RuntimeError, "to have one dimension, but got an element with 0 dimensions"),
+        ([torch.ones(2, 4)], RuntimeError, "to have one dimension, but got an element with 2 dimensions"),
+        ([1.0, torch.ones(4)], TypeError, "expected Tensor as element 0 in argument 1, but got float"),
+    ):
+        with pytest.raises(error, match=words):
+            torch.gradient(squares, spacing=spacing)
+
+
 def test_refusals():
     square, wide, whole = torch.eye(3), torch.ones(2, 3), torch.ones(3, 3, dtype=torch.int64)
     for call, words in (

@@ -31,8 +31,9 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None,
         edge_order: 1, or 2 for edges as exact as the inside.
 
     Raises:
+        TypeError: for numbers beside tensors of positions.
         RuntimeError: for a dimension of fewer than ``edge_order + 1`` samples, one named twice, and as many
-            spacings as there are not dimensions.
+            spacings as there are not dimensions, or positions that do not broadcast along theirs.
     """
     if not isinstance(input, Tensor):
         raise invalid_combination("gradient", (input,), {"spacing": spacing})
@@ -45,6 +46,11 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None,
     several = isinstance(spacing, (list, tuple))
     if not (several or isinstance(spacing, _NUMBERS)):
         raise invalid_combination("gradient", (input,), {"spacing": spacing})
+    if several and any(isinstance(step, Tensor) for step in spacing):
+        for i, step in enumerate(spacing):
+            if not isinstance(step, Tensor):
+                kind = type(step).__name__
+                raise TypeError(f"expected Tensor as element {i} in argument 1, but got {kind}")
     if input.dtype is dtypes.uint8:
         raise RuntimeError("torch.gradient does not support uint8 input.")
     ndim = input._aval.ndim
@@ -70,6 +76,10 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None,
         if input._aval.shape[d] <= edge_order:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
     steps = spacing if several else [spacing] * len(dims)
+    for step in steps:
+        if isinstance(step, Tensor) and step._aval.ndim != 1:
+            raise RuntimeError("torch.gradient expected each element of spacing to have one dimension, "
+                               f"but got an element with {step._aval.ndim} dimensions!")
     return tuple(_along(input, d, step, edge_order) for d, step in zip(dims, steps))
 
 
@@ -101,23 +111,25 @@ def _uneven(at: Any, n: int, d: int, ndim: int, positions: Tensor, edge_order: i
 
     B. Fornberg, "Generation of finite difference formulas on arbitrarily spaced grids" (1988).
     """
+    widths = positions.diff()
     shape = [1] * ndim
-    shape[d] = n - 1
-    widths = positions.diff().reshape(shape)
+    shape[d] = -1
 
-    def width(start: int, count: int = 1) -> Tensor:
-        return widths.narrow(d, start % (n - 1), count)
-
-    def parabola(weigh: Any, start: int, before: int, count: int = 1) -> Tensor:
-        """Three samples from ``start``, as ``weigh`` makes weights of the two widths from ``before``."""
-        a, b, c = weigh(width(before, count), width(before + 1, count))
+    def parabola(weigh: Any, a: Tensor, b: Tensor, start: int, count: int = 1) -> Tensor:
+        """Three samples from ``start``, as ``weigh`` makes weights of the widths ``a`` and ``b`` after it."""
+        a, b, c = (w.reshape(shape) for w in weigh(a, b))
         return a * at(start, count) + b * at(start + 1, count) + c * at(start + 2, count)
 
-    inside = parabola(_at_second, 0, 0, n - 2)
+    # As many weights as there are places inside, or one of either: they broadcast.
+    many = widths._aval.numel
+    count, after = max(many - 1, 0), min(many, 1)
+    inside = parabola(_at_second, widths.narrow(0, 0, count), widths.narrow(0, after, count), 0, n - 2)
     if edge_order == 1:
-        first, last = (at(1) - at(0)) / width(0), (at(-1) - at(-2)) / width(-1)
+        first, last = (at(1) - at(0)) / widths.select(0, 0), (at(-1) - at(-2)) / widths.select(0, -1)
     else:
-        first, last = parabola(_at_first, 0, 0), parabola(_at_third, n - 3, n - 3)
+        second, before = widths.select(0, 1), widths.select(0, -2)
+        first = parabola(_at_first, widths.select(0, 0), second, 0)
+        last = parabola(_at_third, before, widths.select(0, -1), n - 3)
     return _joined(first, inside, last, d)
 
 
