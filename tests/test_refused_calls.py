@@ -1,5 +1,6 @@
 """Calls that fit no form of a function, and operands that do not fit each other, refused as PyTorch does."""
 
+import numpy as np
 import pytest
 
 import jaxflow as torch
@@ -142,3 +143,28 @@ def test_group_norm_of_single_values_and_of_no_groups():
     with pytest.raises(TypeError, match=r"argument 'num_groups' \(position 2\) must be int, not float"):
         F.group_norm(torch.ones(2, 4), 2.0)
     assert F.group_norm(torch.ones(0, 4), 2).shape == (0, 4)
+
+
+@pytest.mark.parametrize("sizes", [(0, 2, 3, 4), (2, 0, 3, 4), (2, 2, 0, 4), (2, 2, 3, 0)])
+def test_products_of_nothing_look_at_no_dtype(sizes, executor):
+    """Products of nothing are filled before the kernel looks at dtypes, and have the second operand's."""
+    b, n, k, m = sizes
+    left, right = torch.ones(b, n, k, dtype=torch.float64), torch.ones(b, k, m, dtype=torch.bfloat16)
+    nothing = np.zeros((b, n, m)).tolist()
+    for result in (left @ right, torch.bmm(left, right), left[0] @ right if b else left @ right):
+        assert result.dtype is torch.bfloat16 and result.tolist() == nothing
+    flags = torch.ones(b, n, k, dtype=torch.bool)
+    for result in (flags @ right.bool(), flags @ torch.ones(k, m, dtype=torch.bool),
+                   torch.nn.functional.linear(flags, torch.ones(m, k, dtype=torch.bool))):
+        assert result.dtype is torch.bool and not any(result.flatten().tolist())
+
+
+def test_bools_are_refused_before_another_dtype():
+    with pytest.raises(NotImplementedError, match="\"bmm\" not implemented for 'Bool'"):
+        torch.ones(1, 2, 3, dtype=torch.bool) @ torch.ones(1, 3, 2)
+
+
+def test_a_matrix_times_a_stack_is_folded_for_its_own_gradient_alone():
+    matrix, stack = torch.ones(2, 3), torch.ones(2, 3, 4)
+    assert type((matrix @ stack.requires_grad_()).grad_fn).__name__ == "UnsafeViewBackward0"
+    assert type((matrix.requires_grad_() @ stack).grad_fn).__name__ == "CloneBackward0"
