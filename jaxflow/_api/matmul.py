@@ -156,6 +156,13 @@ _TENSORDOT_OUT = Out("tensordot: Expected the output tensor to have dtype {resul
                      "with dtype {out}", recorded=True)
 
 
+def _view_of_matrix(name: str, a: Tensor, b: Tensor, summed: tuple, static: tuple) -> Tensor:
+    """The product of ``a`` and ``b`` over the ``summed`` dimensions of each: a view of one of matrices."""
+    shape = [n for x, dims in zip((a._aval.shape, b._aval.shape), summed)
+             for d, n in enumerate(x) if d not in dims and d - len(x) not in dims]
+    return apply(OPS[name if shape else name + "_dot"], (a, b), static).view(shape)
+
+
 @composite(aliases=("linalg.inner",))
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sums of products over the last dimensions of both; a plain product where one is 0-d.
@@ -166,7 +173,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     if input.dim() == 0 or other.dim() == 0:
         result = input * other
     else:
-        result = apply(OPS["_inner"], (input, other))
+        result = _view_of_matrix("_inner", input, other, ((-1,), (-1,)), ())
     return given_out("inner", out, result, (input, other), rule=_TENSORDOT_OUT)
 
 
@@ -210,7 +217,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
                     f"{a.shape[i]} in dim {i} and second has size {b.shape[j]} in dim {j}"
                 )
     static = tuple(d % a.dim() for d in pairs[0]), tuple(d % b.dim() for d in pairs[1])
-    result = apply(OPS["_tensordot"], (a, b), static)
+    result = _view_of_matrix("_tensordot", a, b, static, static)
     return given_out("tensordot", out, result, (a, b), rule=_TENSORDOT_OUT)
 
 

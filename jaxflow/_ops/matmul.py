@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._dispatch.op import EXACT, Out, Scalar, op
+from jaxflow._dispatch.op import EXACT, Out, Scalar, op, overload
 
 from ._support import as_dtype, category, is_bool, refuse, scalar_name, truth, wide
 
@@ -303,9 +303,17 @@ def matmul_batched(input, other, /):
     return _bmm(input, other)
 
 
-@op(name="_inner", variants="", grad_name="ViewBackward0")
+# PyTorch has these from a product of matrices, which the result is a view of.
+
+
+def _as_matrix(product, rows):
+    """The product of two tensors, with the first ``rows`` dimensions joined into one, and the others."""
+    return product.reshape(math.prod(product.shape[:rows]), math.prod(product.shape[rows:]))
+
+
+@op(name="_inner", variants="", grad_name="MmBackward0")
 def inner(input, other, /):
-    """Sums of products over the last dimensions of both: ``(..., k), (---, k) -> (..., ---)``."""
+    """Sums of products over the last dimensions of both, as the matrix that ``(..., ---)`` is a view of."""
     if input.shape[-1] != other.shape[-1]:
         raise RuntimeError(
             "inner() the last dimension must match on both input tensors but got shapes "
@@ -316,18 +324,24 @@ def inner(input, other, /):
     if input.ndim == other.ndim == 1:
         refuse("dot", input, BOOL)
     _refuse_bool("addmm_impl_cpu_", input, other)
-    return contract(input, other, (input.ndim - 1,), (other.ndim - 1,))
+    product = contract(input, other, (input.ndim - 1,), (other.ndim - 1,))
+    return _as_matrix(product, input.ndim - 1) if product.ndim else product
 
 
-@op(name="_tensordot", variants="", grad_name="ViewBackward0")
+@op(name="_tensordot", variants="", grad_name="MmBackward0")
 def tensordot(a, b, /, dims_a, dims_b):
-    """Sums of products over the paired dimensions of both."""
+    """Sums of products over the paired dimensions of both, as a matrix; of all of them one number."""
     if a.dtype != b.dtype:
         raise RuntimeError("both inputs should have same dtype")
     if dims_a and len(dims_a) == a.ndim == b.ndim:
         refuse("dot", a, BOOL)
     _refuse_bool("addmm_impl_cpu_", a, b)
-    return contract(a, b, dims_a, dims_b)
+    product = contract(a, b, dims_a, dims_b)
+    return _as_matrix(product, a.ndim - len(dims_a)) if product.ndim else product
+
+
+overload(inner, "_inner_dot", "DotBackward0")
+overload(tensordot, "_tensordot_dot", "DotBackward0")
 
 
 # --------------------------------------------------------------------------- product and sum in one
