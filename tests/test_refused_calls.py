@@ -168,3 +168,22 @@ def test_a_matrix_times_a_stack_is_folded_for_its_own_gradient_alone():
     matrix, stack = torch.ones(2, 3), torch.ones(2, 3, 4)
     assert type((matrix @ stack.requires_grad_()).grad_fn).__name__ == "UnsafeViewBackward0"
     assert type((matrix.requires_grad_() @ stack).grad_fn).__name__ == "CloneBackward0"
+
+
+@pytest.mark.parametrize("write", [
+    lambda x: x.__setitem__([False, False], 0.5),
+    lambda x: x.__setitem__((0, torch.tensor([True])), 0.5),
+    lambda x: x.__setitem__(torch.tensor([0.5]), 1.0),
+    lambda x: x.index_put_((torch.tensor([True]),), torch.ones(())),
+    lambda x: x.index_put_((torch.tensor([0.5]),), torch.ones(())),
+], ids=["mask", "mask of a row", "fraction", "index_put_ of a mask", "index_put_ of a fraction"])
+def test_a_leaf_is_refused_before_an_index_array(write):
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place"):
+        write(torch.ones(5, 2, requires_grad=True))
+    for x in (torch.ones(5, 2), torch.ones(5, 2, requires_grad=True) * 1):
+        with pytest.raises(IndexError):
+            write(x)
+    with torch.no_grad(), pytest.raises(IndexError):
+        write(torch.ones(5, 2, requires_grad=True))
+    with pytest.raises(IndexError, match="too many indices"):  # which needs no kernel to be seen
+        torch.ones(5, 2, requires_grad=True)[0, 0, torch.tensor([1])] = 0.5

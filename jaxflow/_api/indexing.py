@@ -128,7 +128,9 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         _assign(apply_view("unsqueeze", self, (0,)), value)
         return
     one = not isinstance(value, Tensor) or value._aval.numel == 1
-    plan = parse(index, self._aval.shape, _TENSORS, writing=True, filling=one)
+    # PyTorch's kernel looks at index tensors, which autograd stands before.
+    plan = parse(index, self._aval.shape, _TENSORS, writing=True, filling=one,
+                 sooner=lambda steps: check_recorded((_take(self, steps), value)))
     view = _take(self, plan.steps)
     if not plan.advanced:
         _assign(view, value)
@@ -221,7 +223,12 @@ Tensor.__delitem__ = _delitem
 @composite("function method")
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """Write (or with ``accumulate`` add) ``values`` where the index tensors point."""
-    _put(input, _index_tensors("index_put_", input, indices, values), values, accumulate)
+    try:
+        advanced = _index_tensors("index_put_", input, indices, values)
+    except IndexError:
+        check_recorded((input, values))  # autograd stands before the kernel, which looks at the indices
+        raise
+    _put(input, advanced, values, accumulate)
     return input
 
 

@@ -74,10 +74,11 @@ class Tensors(NamedTuple):
 
 
 def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False,
-          filling: bool = False) -> Parsed:
+          filling: bool = False, sooner: Callable[[tuple[Step, ...]], Any] | None = None) -> Parsed:
     """Read ``x[index]`` for an ``x`` of this ``size``; ``writing`` for ``x[index] = ...``.
 
     ``filling`` says that one number is written; a mask of another type than bool is then refused.
+    ``sooner`` gets the steps to the view before an index array is refused, to refuse a write to that view.
 
     Zero-dimensional integer tensors are read with ``item()``; traced ones, beside no
     larger tensor, are gathered by. Raises IndexError, TypeError or
@@ -107,7 +108,12 @@ def parse(index: Any, size: Ints, tensors: Tensors, *, writing: bool = False,
     steps = tuple(reader.steps)
     if not steps and not advanced and not writing:
         steps = (("alias",),)
-    _check_types(advanced, reader.size, tensors, filling and len(advanced) == 1)
+    try:
+        _check_types(advanced, reader.size, tensors, filling and len(advanced) == 1)
+    except (IndexError, RuntimeError):
+        if sooner is not None:
+            sooner(steps)
+        raise
     return Parsed(steps, tuple(reader.size), advanced)
 
 
