@@ -101,11 +101,12 @@ def _refuse_bool(kernel: str, *factors) -> None:
 def _refuse_added_bool(kernel: str, start, beta, *factors) -> None:
     """`_refuse_bool` for what adds to ``start``: with no product PyTorch multiplies that by ``beta``."""
     _refuse_bool(kernel, *factors)
-    if is_bool(start) and start.size and not all(x.size for x in factors):
+    if start.size and not all(x.size for x in factors):
         number = jnp.asarray(beta)
-        if not is_bool(number):
+        if category(number) > category(start):
             name = "Float" if jnp.issubdtype(number.dtype, np.inexact) else "Long"
-            raise RuntimeError(f"result type {name} can't be cast to the desired output type Bool")
+            raise RuntimeError(
+                f"result type {name} can't be cast to the desired output type {scalar_name(start)}")
 
 
 # ----------------------------------------------------------------------------------- plain products
@@ -160,11 +161,11 @@ def _bmm(batch1, batch2):
             math.prod(batch1.shape) and math.prod(batch2.shape)):
         # No kernel is asked, and so no dtype is looked at.
         return jnp.matmul(batch1.astype(batch2.dtype), batch2)
+    _refuse_bool("bmm", batch1, batch2)
     if batch1.dtype != batch2.dtype:
         raise RuntimeError(
             f"expected scalar type {scalar_name(batch1)} but found {scalar_name(batch2)}"
         )
-    _refuse_bool("bmm", batch1, batch2)
     return jnp.matmul(batch1, batch2, precision=HIGHEST)
 
 
@@ -417,8 +418,7 @@ def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
             f"{batch2.shape[1]}x{batch2.shape[2]})"
         )
     if not batch1.shape[0]:  # nothing is multiplied, but the input by ``beta``
-        if is_bool(input):
-            raise RuntimeError("result type Long can't be cast to the desired output type Bool")
+        _refuse_added_bool("addmm_impl_cpu_", start, beta, batch1)
         return _scaled(wide(start), beta).astype(input.dtype)
     _check_addmm_dtypes(input, batch1, batch2)
     # PyTorch adds one product after the other to what it has so far.
@@ -444,6 +444,7 @@ def baddbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     if batch1.dtype != batch2.dtype or is_bool(batch1):
         _check_bmm(batch1, batch2)
         if not (math.prod(batch1.shape) and math.prod(batch2.shape)):  # as in `_bmm`
+            _refuse_added_bool("baddbmm", start, beta, batch1, batch2)
             return _scaled(wide(start), beta).astype(batch2.dtype)
         _check_add_dtypes(input, batch1, batch2)
     _check_bmm(batch1, batch2)
