@@ -115,3 +115,19 @@ def test_numpy_writes_to_large_memory_and_lets_go_before_the_backward(executor):
     x.numpy()[1:] = 8
     loss.backward()
     assert w.grad[:3].tolist() == [1, 8, 8] and w.grad.sum().item() == 8 * 39_999 + 1
+
+
+@pytest.mark.parametrize("write", [
+    lambda x: x.data.mul_(2), lambda x: x.detach().numpy().__imul__(2)], ids=["data", "numpy"])
+@pytest.mark.parametrize(("loss", "expected"), [
+    (lambda x, w: x.t() * x * w, [[2, 2], [2, 2]]),
+    (lambda x, w: x * x * x * w, [[10, 20], [30, 40]]),  # ``x * x`` is as it was
+    (lambda x, w: x[:1] * x[1:] * w[:1], [[1, 1], [1, 1]]),
+], ids=["transposed", "cube", "parts"])
+def test_a_second_backward_finds_each_operand_where_it_lies(loss, expected, write, executor):
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    w = torch.ones(2, 2, requires_grad=True)
+    first, = torch.autograd.grad(loss(x, w).sum(), x, create_graph=True)
+    write(x)
+    second, = torch.autograd.grad(first.sum(), x)
+    assert second.tolist() == expected

@@ -290,7 +290,8 @@ def release(memory: Memory) -> None:
     live, value = held.live, memory.before
     if value is None or np.asarray(value.array).tobytes() != live.tobytes():
         value = Value(held.aval, host_array(held.copied() if _to_copy(live) else live), shared=True)
-        written_by_others(storage)
+        if memory._owner is None:  # else who has saved it from before has this memory, as it is now
+            written_by_others(storage)
     convert(storage, value, epoch)
 
 

@@ -165,6 +165,10 @@ def refusal(t: Tensor, modified: str) -> str:
     return _refusal(t._view.origin, node, t._output_nr, modified)
 
 
+#: In the place of how a saved view lies in its storage, where nobody can say that.
+ELSEWHERE = object()
+
+
 class Aliased(NamedTuple):
     """A saved operand that counts its writes apart: its storage, and how it lies there."""
 

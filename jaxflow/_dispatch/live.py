@@ -15,6 +15,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from jaxflow._core.aval import Aval
 from jaxflow._core.device import CPU, resolve
 from jaxflow._core.shared import SHARED, HostValue, unshared
 from jaxflow._core.unseen import APART, LATEST
@@ -67,14 +68,13 @@ def as_they_are(node: Node, inputs: list) -> list:
     if plan.saves not in ("input", "both"):
         return inputs
     guards = [g for g in node._guards if g[3] is not RESULT and g[3].__class__ is not HeldResult]
+    needs = node._needs
+    held = plan.held(needs) if plan.keeps else (plan.vjps.get((needs, None)) or plan.vjp(needs)).held
     found = list(inputs)
-    for i, edge in enumerate(node._edges[: len(plan.kinds)]):
-        x = inputs[i] if i < len(inputs) else None
+    for i, guard in zip([i for i in held if isinstance(plan.kinds[i], Aval)], guards):
+        x = inputs[i]
         if x.__class__ is Value or x.__class__ is HostValue:  # maybe of memory that it had before
-            guard = next((g for g in guards if g[2] is x.aval and g[3] is edge), None)
-            if guard is not None:
-                guards.remove(guard)
-                found[i] = as_it_is(_copies.get(x) or x, guard[0], x.aval, guard[4])
+            found[i] = as_it_is(_copies.get(x) or x, guard[0], x.aval, guard[4])
     if plan.saves == "input":
         return found
     for before, now in zip(inputs, found):

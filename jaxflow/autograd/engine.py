@@ -27,7 +27,7 @@ from jaxflow._core.value import Value
 from jaxflow._dispatch import shown
 from jaxflow._dispatch.door import apply_plan, run_plan, value_of
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
-from jaxflow._dispatch.history import Guarded
+from jaxflow._dispatch.history import ELSEWHERE, Guarded
 from jaxflow._dispatch.live import as_they_are, to_look
 from jaxflow._dispatch.op import OPS, TENSOR
 from jaxflow._dispatch.saving import FREED, Packed, vjp_from_results
@@ -378,11 +378,24 @@ def _of_view(guard: tuple, aval) -> bool:
 
 
 def _pass_on_guards(guards, found) -> None:
-    """A node that a recorded walk made refuses what the node it walked refuses: views of special origin."""
-    views = {id(cell): view for cell, _, _, _, view in guards if view.__class__ is Guarded}
+    """A node that a recorded walk made knows of the views that it keeps what the node it walked knows.
+
+    It refuses what that refuses, and finds them where they lie: NOTE [Unseen writes].
+    """
+    views = [guard for guard in guards if guard[4] is not None]
     node = next((t._grad_fn for t in found if t._grad_fn is not None), None) if views else None
     if node is not None and node._guards:
-        node._guards[:] = [(*g[:4], views.get(id(g[0]), g[4])) for g in node._guards]
+        special = {id(guard[0]): guard[4] for guard in views if guard[4].__class__ is Guarded}
+        places = {(id(guard[0]), guard[3]): guard[4] for guard in guards if guard[3].__class__ is tuple}
+        unknown = {id(guard[0]): ELSEWHERE for guard in views}
+
+        def passed_on(guard: tuple) -> Any:
+            cell, edge, where = id(guard[0]), guard[3], guard[4]
+            if where is None and edge.__class__ is tuple:
+                where = places.get((cell, edge), unknown.get(cell))
+            return special.get(cell, where)
+
+        node._guards[:] = [(*guard[:4], passed_on(guard)) for guard in node._guards]
 
 
 def _with_history(kept, edge: Edge | None):
