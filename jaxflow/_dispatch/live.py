@@ -70,8 +70,12 @@ def as_they_are(node: Node, inputs: list) -> list:
     guards = [g for g in node._guards if g[3] is not RESULT and g[3].__class__ is not HeldResult]
     needs = node._needs
     held = plan.held(needs) if plan.keeps else (plan.vjps.get((needs, None)) or plan.vjp(needs)).held
+    at = [i for i in held if isinstance(plan.kinds[i], Aval)]
+    pairs = list(zip(at, guards))
+    if len(at) != len(guards):  # some are what another node had kept, and have no guard: histories tell them
+        pairs = [(i, g) for g in guards for i in at if g[3] is not None and node._edges[i] is g[3]]
     found = list(inputs)
-    for i, guard in zip([i for i in held if isinstance(plan.kinds[i], Aval)], guards):
+    for i, guard in pairs:
         x = inputs[i]
         if x.__class__ is Value or x.__class__ is HostValue:  # maybe of memory that it had before
             found[i] = as_it_is(_copies.get(x) or x, guard[0], x.aval, guard[4])
