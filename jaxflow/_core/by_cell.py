@@ -26,9 +26,10 @@ class StoragesByCell(dict):
         return noted
 
     def note(self, storage: Storage) -> None:
-        """Take note of a storage."""
-        noted = self.noted(storage)
-        self[noted.key] = noted
+        """Take note of a storage, if it is not here."""
+        if self.at(storage.version) is not storage:
+            noted = self.noted(storage)
+            self[noted.key] = noted
 
     def at(self, cell: list) -> Storage | None:
         """The storage whose writes are counted in ``cell``; None if it is not here."""

@@ -13,12 +13,13 @@ NOTE [Shared arguments]
 
 from __future__ import annotations
 
+import contextlib
 from operator import setitem
 from typing import Any
 
 import numpy as np
 
-from jaxflow._core.commit import Overtaken, at_epochs, commit_results, rows_called
+from jaxflow._core.commit import Overtaken, all_equal, at_epochs, commit_results, rows_called
 from jaxflow._core.shared import HostValue
 from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch.live import copy_of, note_copy
@@ -68,28 +69,29 @@ class Borrowed:
         for leaf, shared in self.copies:  # which a backward after the call may meet
             note_copy(leaf, shared)
         self.copies = []
-        while self._found:
-            if _given_back(*self._found[-1]):
-                self._found.pop()
+        while found := self._found:
+            _give_last_back(found)
 
 
-def _given_back(storage: Storage, shared: HostValue, leaf: Value) -> bool:
-    """Whether a storage holds its memory again; False if somebody wrote to it meanwhile."""
-    epoch, now = storage.epoch, storage.value
-    if now.__class__ is HostValue:
-        return True
-    # What views have read of the leaf they read again, so the storage is at another epoch.
-    rows: list[tuple] = [(setattr, storage, "value", shared), (setattr, storage, "epoch", epoch + 1)]
-    failure: BaseException | None = None
-    if now is not leaf:
-        try:
-            rows.append((setitem, shared.live.view(), Ellipsis, np.asarray(now.settled())))
-        except Exception as error:  # noqa: BLE001 - raised below
-            failure = error
-    try:
-        commit_results(at_epochs((storage,), (epoch,)), rows_called(rows))
-    except Overtaken:
-        return False
-    if failure is not None:
-        raise failure
-    return True
+def _give_last_back(found: list[tuple[Storage, HostValue, Value]]) -> None:
+    """Let the last storage hold its memory again, and take it off the list, in one call.
+
+    Nothing is done if another thread has done so meanwhile, or has written to it.
+    """
+    number = len(found)
+    for storage, shared, leaf in found[number - 1 : number]:  # of none that is there no more
+        epoch, now = storage.epoch, storage.value
+        # What views have read of the leaf they read again, so the storage is at another epoch.
+        rows: list[tuple] = [(setattr, storage, "value", shared), (setattr, storage, "epoch", epoch + 1),
+                             (list.pop, found)]
+        failure: BaseException | None = None
+        if now is not leaf:
+            try:
+                rows.append((setitem, shared.live.view(), Ellipsis, np.asarray(now.settled())))
+            except Exception as error:  # noqa: BLE001 - raised below
+                failure = error
+        with contextlib.suppress(Overtaken):
+            commit_results(all_equal(map(len, (found,)), (number,)), at_epochs((storage,), (epoch,)),
+                           rows_called(rows))
+            if failure is not None:
+                raise failure

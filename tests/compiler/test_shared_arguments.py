@@ -144,3 +144,28 @@ def test_a_call_that_fails_leaves_the_memory_shared(deferred):
     assert array.tolist() == x.tolist() == [[3.0] * 3] * 4
     array[0] = 7
     assert x[0].tolist() == [7.0] * 3
+
+
+def test_memory_is_given_back_once_whoever_else_does_it_meanwhile(deferred):
+    array = np.zeros(3, np.float32)
+    x = torch.from_numpy(array)
+    storage = x._storage
+    shared, leaf = storage.value, storage.value.known()
+
+    class Disturbed(list):
+        """Whoever looks at it finds that another thread has been quicker, and the array is gone since."""
+
+        def __getitem__(self, at):
+            nonlocal array
+            found = list.__getitem__(self, at)
+            if array is not None:
+                array = None
+                borrowed.give_back()
+                (x + 1).tolist()
+            return found
+
+    borrowed = _shared_arguments.Borrowed()
+    borrowed.take(Disturbed([(storage, shared, leaf)]))
+    storage.value = leaf
+    borrowed.give_back()
+    assert storage.value.__class__ is not HostValue and x.tolist() == [0.0] * 3
