@@ -98,7 +98,7 @@ DYNAMIC = "do not support batching operators that can output dynamic shape. Atte
 
 @pytest.mark.usefixtures("executor")
 @pytest.mark.parametrize("call, words", [
-    (torch.nonzero, DYNAMIC + "nonzero"), (torch.argwhere, DYNAMIC + "argwhere"),
+    (torch.nonzero, DYNAMIC + "nonzero"),
     (lambda t: t.nonzero(as_tuple=True), "not implemented for aten::nonzero_numpy"),
     (torch.unique, DYNAMIC + "_unique2"), (torch.unique_consecutive, DYNAMIC + "unique_consecutive"),
     (lambda t: t.unique(dim=0), DYNAMIC + "unique_dim"), (torch.where, DYNAMIC + "where"),
@@ -130,3 +130,31 @@ def test_an_argument_that_takes_another_shape_in_place_is_refused(change):
         torch.vmap(change)(y)
     assert y.tolist() == torch.arange(8.0).reshape(2, 2, 2).tolist()
     assert torch.vmap(lambda t: t.add_(1))(y) is not None and y[0, 0, 0].item() == 1.0
+
+
+def test_sizes_that_depend_on_numbers_are_found_for_each_example(executor):
+    ones = torch.ones(2, 3)
+    assert torch.vmap(torch.argwhere)(ones).tolist() == [[[0], [1], [2]]] * 2
+    whole = torch.tensor([[2, 0, 2], [1, 2, 0]])
+    assert torch.vmap(torch.bincount)(whole).tolist() == [[1, 0, 2], [1, 1, 1]]
+    weights = torch.tensor([0.5, 1.0, 2.0])
+    assert torch.vmap(lambda t: torch.bincount(t, weights, 4))(whole).tolist() == [
+        [1.0, 0.0, 2.5, 0.0], [2.0, 0.5, 1.0, 0.0]]
+    nested = torch.vmap(torch.vmap(torch.bincount))(whole.expand(3, 2, 3))
+    assert nested.tolist() == [[[1, 0, 2], [1, 1, 1]]] * 3
+    rows = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    repeated = torch.vmap(torch.repeat_interleave)(rows, torch.tensor([[1, 2, 0], [0, 1, 2]]))
+    assert repeated.tolist() == [[0.0, 1.0, 1.0], [4.0, 5.0, 5.0]]
+    repeated.sum().backward()
+    assert rows.grad.tolist() == [[1.0, 2.0, 0.0], [0.0, 1.0, 2.0]]
+    halves = torch.vmap(torch.quantile)(rows.detach(), torch.tensor([0.5, 1.0]))
+    assert halves.tolist() == [1.0, 5.0]
+
+
+def test_results_of_different_sizes_cannot_be_stacked(executor):
+    with pytest.raises(RuntimeError, match="stack expects each tensor to be equal size, but got"):
+        torch.vmap(torch.argwhere)(torch.tensor([[1, 0], [1, 1]]))
+    with pytest.raises(RuntimeError, match="stack expects each tensor to be equal size, but got"):
+        torch.vmap(torch.bincount)(torch.tensor([[1, 0], [1, 3]]))
+    with pytest.raises(RuntimeError, match=r"quantile\(\) q values must be in the range"):
+        torch.vmap(torch.quantile)(torch.ones(2, 3), torch.tensor([0.5, 2.0]))

@@ -21,6 +21,7 @@ from jaxflow._ops.reduce import degrees_of_freedom
 
 from .forms import given_out, invalid_combination
 from .norms import matrix_norm
+from .per_example import of_all_examples
 
 # ------------------------------------------------------------------------------------ max and min
 
@@ -234,7 +235,7 @@ def _quantile(name: str, skipping: str):
 
             q = filled((), float(q), input._aval.dtype, input._aval.device)
         elif input._aval.device.type == "cpu" and q._aval.ndim < 2 and (
-            bool(((q < 0) | (q > 1)).any())
+            bool(((of_all_examples(q) < 0) | (of_all_examples(q) > 1)).any())
         ):
             raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
         if interpolation != "linear":

@@ -30,6 +30,7 @@ from jaxflow._dispatch.watch import Watch, check_call, run_under
 
 from .construct import put
 from .forms import given_out, invalid_combination
+from .per_example import is_batched, per_example
 from .tensor_core import host
 
 
@@ -83,8 +84,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 def argwhere(input: Tensor) -> Tensor:
     """The indices of all nonzero elements, one row each."""
     if input._aval.numel:
-        refuse_batched(DYNAMIC.format("argwhere"), input)
-        return nonzero(input)
+        return per_example(nonzero, input) if is_batched(input) else nonzero(input)
     none = put(np.zeros((0, input._aval.ndim), np.int64), input._aval.device)  # also under vmap
     none._stride = (1, 0)
     return none
@@ -206,7 +206,7 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
     if repeats is None:
         if dim is not None:
             raise invalid_combination("repeat_interleave", (input,), {"dim": dim})
-        return put(_repeated(input.numel(), _counts(input), output_size), input._aval.device)
+        return _positions(input, input.numel(), output_size)
     if not isinstance(repeats, Tensor):
         found = apply(OPS["repeat_interleave_int"], (input,), (int(repeats), freeze(dim)))
         count = found._aval.shape[0 if dim is None else wrap_dim(dim, max(input._aval.ndim, 1))]
@@ -225,10 +225,18 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
             f"repeats must have the same size as input along dim, but got repeats.size(0) = "
             f"{count} and input.size({dim}) = {size}"
         )
-    counts = _counts(repeats)
-    if count == 1:
-        counts = np.broadcast_to(counts.reshape(-1), (size,))
-    return input.index_select(dim, put(_repeated(size, counts, output_size), input._aval.device))
+    return input.index_select(dim, _positions(repeats, size, output_size))
+
+
+def _positions(repeats: Tensor, size: int, output_size: int | None) -> Tensor:
+    """Each of ``size`` positions as often as ``repeats`` says of it, or of all of them."""
+    def of_one(repeats):
+        counts = _counts(repeats)
+        if counts.size == 1:
+            counts = np.broadcast_to(counts.reshape(-1), (size,))
+        return put(_repeated(size, counts, output_size), repeats._aval.device)
+
+    return per_example(of_one, repeats)
 
 
 def _repeated(size: int, counts: np.ndarray, output_size: int | None) -> np.ndarray:

@@ -25,6 +25,7 @@ from jaxflow._dispatch.watch import guarded
 from .construct import put
 from .creation import dtype_of_number, filled
 from .forms import given_out, invalid_combination
+from .per_example import is_batched, per_example
 from .tensor_core import host
 
 
@@ -187,6 +188,8 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         raise RuntimeError("minlength should be >= 0")
     if aval.ndim == 1 and aval.numel == 0:
         return filled((minlength,), 0, dtypes.int64, aval.device)
+    if is_batched(input, weights):
+        return per_example(lambda input, weights: bincount(input, weights, minlength), input, weights)
     numbers = host(input)
     if aval.ndim != 1 or numbers.min() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
