@@ -117,3 +117,11 @@ def test_the_gradient_of_a_view_that_shows_nothing_has_a_history(view, expected)
     if expected:
         twice, = torch.autograd.grad(grad.sum(), x)
         assert twice.tolist() == [[0.0] * 3] * 4
+
+
+@pytest.mark.parametrize("shape", [(0,), (2,), (2, 3)])
+def test_vectors_without_elements_that_cat_leaves_out_have_constant_gradients(executor, shape):
+    tensors = [torch.ones(s, requires_grad=True) for s in ((0,), shape)]
+    joined = torch.cat(tensors)
+    grads = torch.autograd.grad((joined * joined).sum(), tensors, create_graph=True, allow_unused=True)
+    assert [g.requires_grad for g in grads] == [False, shape != (0,)]

@@ -40,6 +40,8 @@ _JOINT = frozenset("""
     ReplicationPad1DBackward0 ReplicationPad2DBackward0 ReplicationPad3DBackward0 RreluWithNoiseBackward0
     SmoothL1LossBackward0 SoftshrinkBackward0 ThresholdBackward0
 """.split())
+#: Nodes that leave vectors without elements out: their gradients are zeros that depend on nothing.
+_LEAVES_VECTORS_OUT = frozenset(("CatBackward0",))
 #: The extent that stands for 0 where an empty operation is asked as one that is not.
 _SOME = 2
 
@@ -132,7 +134,9 @@ def reads_of(plan: Plan, held: int, wanted: tuple, with_ct: tuple, kept: tuple, 
     if held == len(plan.kinds) + len(plan.keeps) and _is_empty(plan):
         other = vjp_of_some_elements(plan, wanted, with_ct)
         if other is not None:
-            return list(other.reads)
+            left_out = plan.grad_name in _LEAVES_VECTORS_OUT
+            return [0 if left_out and plan.kinds[i].shape == (0,) else bits
+                    for i, bits in zip(wanted, other.reads, strict=True)]
     numbers = [*kept, *(held + k for k in range(len(with_ct)))]
     found = [sum(1 << number for i, number in enumerate(numbers) if bits >> i & 1)
              for bits in dependence(jaxpr)]

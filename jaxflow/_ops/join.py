@@ -38,7 +38,8 @@ def concatenate(tensors, dim):
             )
     counted = [(i, t) for i, t in enumerate(tensors) if t.shape != (0,)]
     if not counted:
-        return tensors[0]  # PyTorch looks at no dimension then
+        # PyTorch looks at no dimension then, and gives such a vector a gradient that depends on nothing.
+        return jnp.zeros(0, tensors[0].dtype)
     first = counted[0][1]
     axis = wrap_dim(dim, first.ndim)
     for i, t in counted[1:]:
