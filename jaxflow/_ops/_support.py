@@ -208,7 +208,8 @@ def added_to_zero(x):
     return jnp.where(x == 0, jnp.zeros_like(x), x)
 
 
-@with_partials(lambda out, a, b: 1 / b, lambda out, a, b: -(out / b))
+# Not ``out / b``, of which XLA makes ``a / (b * b)``: the square may be too large or too small a number.
+@with_partials(lambda out, a, b: 1 / b, lambda out, a, b: -(out * (1 / b)))
 def divide(a, b):
     """``a / b`` of floating arrays of one shape and dtype, correctly rounded.
 

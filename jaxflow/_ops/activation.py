@@ -14,7 +14,7 @@ from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import EXACT, EXPECTED, FOUND, Out, Scalar, in_place, op
 
 from ._layouts import of_parts
-from ._support import as_dtype, at_least_1d, in_wide, is_complex, refuse, wrap_dim
+from ._support import as_dtype, at_least_1d, in_wide, is_complex, refuse, with_partials, wrap_dim
 
 _F = dict(promote="default", namespace="nn.functional", variants="function out")
 _PLAIN = dict(promote="default", variants="")  # published by _api/activations.py, with ``inplace``
@@ -176,12 +176,18 @@ def softplus(input, /, beta: Scalar = 1.0, threshold: Scalar = 20.0):
     return jnp.where(linear, input, jnp.log1p(jnp.exp(jnp.where(linear, 0, scaled))) / beta)
 
 
+# At 0 too, where what the value is made of has no derivative.
+@with_partials(lambda out, x: jax.nn.sigmoid(-x))
+def _log_sigmoid(x):
+    return jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x)))
+
+
 @op(**_F, layout="contiguous", grad_name="LogSigmoidBackward0", recomputes=True,
     out=Out(EXPECTED.text, resizes=True))
 def logsigmoid(input, /):
     """``log(sigmoid(input))`` without overflow."""
     refuse("log_sigmoid_cpu", input, BOOL, INTEGER, COMPLEX)
-    return jnp.minimum(input, 0) - jnp.log1p(jnp.exp(-jnp.abs(input)))
+    return _log_sigmoid(input)
 
 
 @op(**_PLAIN)

@@ -196,7 +196,7 @@ def floor_divide(input, other, /):
     return _floor_quotient(input, other)
 
 
-@with_partials(lambda out, a, b: jnp.ones_like(a), lambda out, a, b: -jnp.floor(divide(a, b)))
+@with_partials(lambda out, a, b: jnp.ones_like(a), lambda out, a, b: -_floor_quotient(a, b))
 def _float_remainder(a, b):
     rest = jax.lax.rem(a, b)
     return jnp.where((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
@@ -315,6 +315,11 @@ def _power_of_two(exponent):
     return jax.lax.bitcast_convert_type(bits, exponent.dtype)
 
 
+@with_partials(lambda out, x: -2 / (x * x * x))
+def _inverse_square(x):
+    return 1 / (x * x)
+
+
 _FIXED_POWERS = {
     0: jnp.ones_like,
     0.5: square_root,
@@ -323,7 +328,7 @@ _FIXED_POWERS = {
     3: lambda x: x * x * x,
     -0.5: inverse_root,
     -1: lambda x: 1 / x,
-    -2: lambda x: 1 / (x * x),
+    -2: _inverse_square,
 }
 
 #: The exponents that `pow_fixed` knows; any other goes to `pow` as a traced number.
@@ -420,7 +425,20 @@ def clamp(input, min=None, max=None, /):
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if is_complex(input):
         raise NotImplementedError("clamp is not supported for complex types")
-    return _at_most(_at_least(input, min), max)
+    if min is None or max is None:
+        return _at_most(_at_least(input, min), max)
+    return _within(input, min, max) if is_float(input) else _at_most(_at_least(input, min), max)
+
+
+def _d_highest(out, x, low, high):
+    return ((x > high) | (high < low)).astype(x.dtype)
+
+
+# Each has a derivative of its own, as PyTorch compares them: between bounds that are one, none has any.
+@with_partials(lambda out, x, low, high: ((x >= low) & (x <= high)).astype(x.dtype),
+               lambda out, x, low, high: ((x < low) & (low < high)).astype(x.dtype), _d_highest)
+def _within(x, low, high):
+    return _at_most(_at_least(x, low), high)
 
 
 # A nan is within no bounds: it passes no gradient on.

@@ -100,10 +100,12 @@ def soft_margin_loss(input, target, /, *, reduction):
 # --------------------------------------------------------------------------------- of probabilities
 
 
-@with_partials(lambda out, x: 1 / jnp.maximum(x, 1e-12))
-def _log_above(x):
-    """``log`` held above -100, with the derivative PyTorch's kernel uses near 0."""
-    return jnp.maximum(jnp.log(x), -100)
+# Only the value holds the logarithms above -100; the first derivative's divisor has a bound of its own.
+@with_partials(lambda out, x, t: (x - t) / jnp.maximum((1 - x) * x, 1e-12),
+               lambda out, x, t: jnp.log1p(-x) - jnp.log(x))
+def _cross_entropy(x, t):
+    """The cross entropy of the probability ``x`` and the target ``t``."""
+    return (t - 1) * jnp.maximum(jnp.log1p(-x), -100) - t * jnp.maximum(jnp.log(x), -100)
 
 
 @op(name="_binary_cross_entropy", variants="", grad_name="BinaryCrossEntropyBackward0", layout="like",
@@ -117,7 +119,7 @@ def binary_cross_entropy(input, target, weight=None, /, *, reduction):
             )
     refuse("binary_cross_entropy", input, BOOL, INTEGER, COMPLEX)
     x, t = wide(input), wide(target)
-    loss = -(t * _log_above(x) + (1 - t) * _log_above(1 - x))
+    loss = _cross_entropy(x, t)
     if weight is not None:
         _check_weight(weight.shape, input.shape)
         loss = loss * as_dtype(weight, loss.dtype)

@@ -285,6 +285,11 @@ def _check_long(input, target, kernel) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(input)}'")
 
 
+def _hinge(x):
+    """``x`` where it is above 0; its derivative at 0 is 0, and nan is nothing above 0."""
+    return jnp.where(x > 0, x, 0)
+
+
 def _matrix(input):
     return wide(input).reshape(-1, input.shape[-1] if input.ndim else 1)
 
@@ -308,7 +313,7 @@ def multi_margin_loss(input, target, weight=None, /, *, p, margin, reduction):
     _check_long(input, target, "multi_margin_loss_cpu_kernel")
     t = target.reshape(-1)
     right = jnp.take_along_axis(x, t[:, None], 1, mode="clip")
-    hinge = jnp.maximum(0, margin - right + x) ** p
+    hinge = _hinge(margin - right + x) ** p
     if weight is not None:
         hinge = hinge * as_dtype(weight, x.dtype)[t][:, None]
     wrong = jnp.arange(x.shape[1]) != t[:, None]
@@ -334,7 +339,7 @@ def multilabel_margin_loss(input, target, /, *, reduction):
     rows = jnp.arange(x.shape[0])[:, None]
     is_target = jnp.zeros(x.shape, bool).at[rows, index].max(listed)
     picked = jnp.take_along_axis(x, index, 1, mode="clip")
-    hinge = jnp.maximum(0, 1 - (picked[:, :, None] - x[:, None, :]))
+    hinge = _hinge(1 - (picked[:, :, None] - x[:, None, :]))
     counted = listed[:, :, None] & ~is_target[:, None, :]
     loss = jnp.sum(jnp.where(counted, hinge, 0), (1, 2)) / x.shape[1]
     return reduced(loss if input.ndim == 2 else loss[0], reduction, input.dtype)

@@ -40,7 +40,7 @@ def _erfinv(x):
 def _d_sinc(out, x):
     product = x * np.pi
     safe = jnp.where(product == 0, 1, product)
-    slope = np.pi * (safe * jnp.cos(safe) - jnp.sin(safe)) / (safe * safe)
+    slope = np.pi * (jnp.cos(safe) - jnp.sin(safe) / safe) / safe  # the square may be too small a number
     return jnp.where(product == 0, 0, slope)
 
 
@@ -141,7 +141,8 @@ def _normal_hazard(x):
     """The normal density over its integral. In float64: two large logarithms are subtracted."""
     wide = x.astype(jnp.float64)
     slope = jnp.exp(-0.5 * wide * wide - jsp.log_ndtr(wide)) / math.sqrt(2 * math.pi)
-    return jnp.where(wide == -jnp.inf, jnp.inf, slope).astype(x.dtype)
+    # Far below 0 the difference loses every digit; Mills' ratio has a series there.
+    return jnp.where(wide < -1e3, -wide - 1 / wide, slope).astype(x.dtype)
 
 
 @with_partials(lambda out, x: _normal_hazard(x))
@@ -187,6 +188,16 @@ def sigmoid(input, /):
     return jax.nn.sigmoid(input)
 
 
+def _d_logit(out, p):
+    slope = jnp.where((p == 0) | (p == 1), jnp.inf, 1 / (p * (1 - p)))
+    return jnp.where((p < 0) | (p > 1), jnp.nan, slope)
+
+
+@with_partials(_d_logit)
+def _logit(p):
+    return jnp.log(p / (1 - p))
+
+
 @op(promote="int_to_float", aliases=("special.logit",))
 def logit(input, /, eps=None):
     """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given.
@@ -195,10 +206,10 @@ def logit(input, /, eps=None):
     """
     refuse("logit_cpu", input, COMPLEX)
     if eps is None or eps < 0:
-        return jnp.log(input / (1 - input))
+        return _logit(input)
     low, high = (jnp.asarray(edge, input.dtype) for edge in (eps, 1 - eps))
     p = jnp.where(input < low, low, jnp.where(input > high, high, input))
-    return jnp.log(p / (1 - p))
+    return _logit(p)
 
 
 @op(promote="int_to_float", variants="", grad_name="PolygammaBackward0",
