@@ -17,6 +17,8 @@ from jaxflow._dispatch.watch import Watch, run_under
 from jaxflow._ops.gather import select_error
 from jaxflow._ops.lookup import _embedding_renorm
 
+from .creation import arange
+
 
 def _row(padding_idx: int | None, rows: int) -> int | None:
     """``padding_idx`` counted from the start. Raises AssertionError when it is no row."""
@@ -170,9 +172,7 @@ def embedding_bag(
     if mode == "max":
         if counts_for is not None:
             rows = rows.masked_fill(~counts_for.unsqueeze(1), float("-inf"))
-        lowest = rows.new_full((bags, size), float("-inf"))
-        best = lowest.scatter_reduce(0, bag.unsqueeze(1).expand(-1, size), rows, "amax")
-        return _bagged(best.masked_fill(best == float("-inf"), 0), *saved)
+        return _bagged(_largest(rows, bag, bags), *saved)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
     if counts_for is not None:
@@ -183,6 +183,20 @@ def embedding_bag(
     ones = rows.new_ones((index.shape[0],)) if counts_for is None else counts_for.to(rows.dtype)
     count = rows.new_zeros((bags,)).index_add(0, bag, ones)
     return _bagged(total / count.clamp_min(1).unsqueeze(1), *saved)
+
+
+def _largest(rows: Tensor, bag: Tensor, bags: int) -> Tensor:
+    """The largest of each column in each bag, 0 in an empty one; the first of equal ones has the gradient."""
+    count, size = rows.shape
+    if not count:
+        return rows.new_zeros((bags, size))
+    numbers = rows.detach()
+    where = bag.unsqueeze(1).expand(-1, size)
+    best = numbers.new_full((bags, size), float("-inf")).scatter_reduce(0, where, numbers, "amax")
+    number = arange(count, device=rows.device).unsqueeze(1)
+    number = number.masked_fill(~((numbers == best[bag]) | numbers.isnan()), count - 1)
+    first = number.new_full((bags, size), count - 1).scatter_reduce(0, where, number, "amin")
+    return rows.gather(0, first).masked_fill(best == float("-inf"), 0)
 
 
 def _bagged(result: Tensor, *saved: Tensor | None) -> Tensor:

@@ -5,7 +5,8 @@ NOTE [Library kernels]
     convolutions leaves those of few channels (64, for one) in one thread, and the
     other cores wait; the older kernels divide them among all. So convolutions are taken off the preferred
     library's list; products and reductions stay on it, they would be up to twice as slow without. Whoever
-    sets the list in ``XLA_FLAGS`` decides for himself.
+    sets the list in ``XLA_FLAGS`` decides for himself. What it knows as a maximum or minimum loses nan there:
+    where one could be seen, ``_ops/_xla.py`` has its own.
 """
 
 from __future__ import annotations

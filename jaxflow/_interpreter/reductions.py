@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from jaxflow._core.extremes import larger, smaller
+
 from .numbers import BOOL, COMPLEX, FLOATS, HALVES, wide_of
 from .table import SAME, rule
 
@@ -71,6 +73,19 @@ def _reduce_min(site):
     if site.dtype in COMPLEX:
         return None
     return _reducer(np.minimum, site, **({"initial": greatest_of(site.dtype)} if _is_empty(site) else {}))
+
+
+@rule("reduce")
+def _reduce(site):
+    """By a function of two numbers: those that NumPy has too."""
+    ufunc = {larger: np.maximum, smaller: np.minimum}.get(site.params["computation"])
+    if ufunc is None or len(site.ins) != 2 or _is_empty(site):
+        return None
+    axes = site.params["dimensions"]
+    if not axes:
+        return lambda x, first: [x]
+    axis = _axis(axes, len(site.ins[0].shape))
+    return lambda x, first: [ufunc.reduce(x, axis)]
 
 
 @rule("reduce_and")

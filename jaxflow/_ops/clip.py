@@ -11,6 +11,7 @@ import numpy as np
 from jaxflow._dispatch.op import op
 
 from ._support import is_complex, wide
+from ._xla import largest, smallest
 from .reduce import refuse_norm_of
 
 
@@ -38,7 +39,7 @@ def _norm(x, p):
         size = jnp.abs(size)
         if not x.size:
             return jnp.zeros((), dtype)
-        result = jnp.max(size) if p > 0 else jnp.min(size)
+        result = largest(size) if p > 0 else smallest(size)
     else:
         result = jnp.sum(jnp.abs(size) ** p) ** np.asarray(1.0 / p, size.dtype)
     return result.astype(dtype)

@@ -12,6 +12,7 @@ import numpy as np
 from jaxflow._dispatch.op import op
 
 from ._support import is_float, refuse, scalar_name
+from ._xla import largest
 from .matmul import HIGHEST
 
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
@@ -24,13 +25,13 @@ def _length(difference, p):
     """The norm of order ``p`` over the last dimension."""
     size = jnp.abs(difference)
     if p == 0:
-        return jnp.sum((size != 0).astype(size.dtype), -1)
+        return jnp.sum(jnp.where(jnp.isnan(size), size, (size != 0).astype(size.dtype)), -1)
     if p == 1:
         return jnp.sum(size, -1)
     if p == 2:
         return jnp.sqrt(jnp.sum(size * size, -1))
     if p == math.inf:
-        return jnp.max(size, -1, initial=0)
+        return jnp.maximum(largest(size, -1), 0)  # of no elements too
     return jnp.power(jnp.sum(jnp.power(size, p), -1), 1 / p)
 
 
@@ -51,6 +52,8 @@ def _length_jvp(p, primals, tangents):
         zero = length == 0
         inverse = jnp.where(zero, 0, 1 / jnp.where(zero, 1, length))[..., None]
         flat = difference == 0
+        if p > 1:  # 0 times a power of a nan; below 1 the power of 0 is infinite, and 0 is meant
+            flat = flat & ~jnp.isnan(inverse)
         share = jnp.where(flat, 1, jnp.abs(difference) * inverse)
         slope = difference * inverse if p == 2 else jnp.where(flat, 0, sign * jnp.power(share, p - 1))
     return length, jnp.sum(slope * tangents[0], -1)

@@ -18,7 +18,18 @@ from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._dispatch.op import EXACT, Always, Out, op
 
 from ._layouts import ranks_in_front
-from ._support import at_least_1d, is_bool, is_complex, is_float, refuse, scalar_name, wrap_dim, wrap_dims
+from ._support import (
+    at_least_1d,
+    is_bool,
+    is_complex,
+    is_float,
+    refuse,
+    scalar_name,
+    wide,
+    wrap_dim,
+    wrap_dims,
+)
+from ._xla import largest, smallest
 from .order import argsort, orderable
 
 _SAME = (
@@ -114,8 +125,32 @@ def _shared_jvp(primals, tangents):
     return value, jnp.sum(jnp.where(same, tangents[0], 0)) / count
 
 
-def _shared_by_all(select, x):
-    return _shared(x, select(jax.lax.stop_gradient(x))) if is_float(x) else select(x)
+def _shared_by_all(of_whole, select, x):
+    return _shared(x, select(jax.lax.stop_gradient(x))) if is_float(x) else of_whole(x)
+
+
+def _shared_along(of_whole, select, x, dims, keepdim):
+    """The largest or smallest elements over ``dims``; where it is nan no element equals it.
+
+    The derivative is shared by the elements that equal the result, and 0 / 0 where there are none.
+    """
+    if not is_float(x):
+        return of_whole(x, dims, keepdims=keepdim)
+
+    @jax.custom_jvp
+    def selected(x):
+        return select(x, dims, keepdims=keepdim)
+
+    @selected.defjvp
+    def tangent(primals, tangents):
+        value = selected(*primals)
+        same = primals[0] == (value if keepdim else jnp.expand_dims(value, dims))
+        count = jnp.sum(same, dims, keepdims=True, dtype=wide(value).dtype)
+        # Written out: XLA makes a selection of a product with 0 or 1, and a selection hides a nan.
+        share = jnp.where(count == 0, jnp.nan, jnp.where(same, 1 / count, 0)).astype(value.dtype)
+        return value, jnp.sum(share * tangents[0], dims, keepdims=keepdim)
+
+    return selected(x)
 
 
 @op(name="max_all", variants="", saves="both", grad_name="MaxBackward1")
@@ -123,7 +158,7 @@ def max_all(input, /):
     """The largest element, nan if there is one."""
     _need_elements("max", input, None)
     refuse("max_all", input, COMPLEX)
-    return _shared_by_all(jnp.max, input)
+    return _shared_by_all(jnp.max, largest, input)
 
 
 @op(name="min_all", variants="", saves="both", grad_name="MinBackward1")
@@ -131,7 +166,7 @@ def min_all(input, /):
     """The smallest element, nan if there is one."""
     _need_elements("min", input, None)
     refuse("min_all", input, COMPLEX)
-    return _shared_by_all(jnp.min, input)
+    return _shared_by_all(jnp.min, smallest, input)
 
 
 @op(saves="both", out=_SAME)
@@ -140,7 +175,7 @@ def amax(input, /, dim=(), keepdim=False):
     _need_elements("amax", input, dim)
     if input.size:
         refuse("max_values_cpu", input, COMPLEX)
-    return jnp.max(input, wrap_dims(dim, input.ndim), keepdims=keepdim)
+    return _shared_along(jnp.max, largest, input, wrap_dims(dim, input.ndim), keepdim)
 
 
 @op(saves="both", out=_SAME)
@@ -149,7 +184,7 @@ def amin(input, /, dim=(), keepdim=False):
     _need_elements("amin", input, dim)
     if input.size:
         refuse("min_values_cpu", input, COMPLEX)
-    return jnp.min(input, wrap_dims(dim, input.ndim), keepdims=keepdim)
+    return _shared_along(jnp.min, smallest, input, wrap_dims(dim, input.ndim), keepdim)
 
 
 @op(returns=("min", "max"), out=EXACT)
@@ -168,7 +203,8 @@ def aminmax(input, /, *, dim=None, keepdim=False):
         raise RuntimeError(f"aminmax not implemented for {scalar_name(input)}")
     refuse("aminmax_cpu", input, COMPLEX)
     dims = wrap_dims(dim, input.ndim)
-    return jnp.min(input, dims, keepdims=keepdim), jnp.max(input, dims, keepdims=keepdim)
+    return (_shared_along(jnp.min, smallest, input, dims, keepdim),
+            _shared_along(jnp.max, largest, input, dims, keepdim))
 
 
 def _arg_reduce(name, fn, input, dim, keepdim):

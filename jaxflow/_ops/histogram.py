@@ -9,6 +9,7 @@ from jaxflow._core.dtype import from_numpy_dtype
 from jaxflow._dispatch.op import op
 
 from ._support import is_complex, is_integral, scalar_name
+from ._xla import largest, smallest
 from .creation import _line
 
 
@@ -24,7 +25,7 @@ def _histogram_edges(points, /, *, bins, range):
         if range is not None:
             low, high = (jnp.asarray(r, points.dtype) for r in range[2 * d:2 * d + 2])
         elif points.shape[0]:
-            low, high = jnp.min(points[:, d]), jnp.max(points[:, d])
+            low, high = smallest(points[:, d]), largest(points[:, d])
         else:
             low, high = jnp.zeros((), points.dtype), jnp.ones((), points.dtype)
         same = low == high

@@ -6,6 +6,8 @@ import jax.numpy as jnp
 
 from jaxflow._dispatch.op import Scalar, op
 
+from ._xla import largest
+
 
 @op(variants="", differentiable=False)
 def _embedding_renorm(weight, indices, /, max_norm: Scalar, norm_type):
@@ -15,7 +17,7 @@ def _embedding_renorm(weight, indices, /, max_norm: Scalar, norm_type):
     if norm_type == 2.0:
         norms = jnp.sqrt(jnp.sum(size * size, axis=1))
     elif norm_type == float("inf"):
-        norms = jnp.max(size, axis=1)
+        norms = largest(size, 1)
     else:
         norms = jnp.sum(size**norm_type, axis=1) ** (1.0 / norm_type)
     limit = jnp.asarray(max_norm).astype(norms.dtype)

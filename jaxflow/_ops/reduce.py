@@ -31,7 +31,7 @@ from ._support import (
     wide,
     wrap_dims,
 )
-from ._xla import on_cpu
+from ._xla import largest, on_cpu, smallest
 from .matmul import contract
 from .pointwise import magnitude
 
@@ -357,14 +357,14 @@ def logsumexp(input, /, dim, keepdim=False):
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2, 3))
-def _extreme_size(size, dims, keepdim, largest):
-    """The largest or the smallest; of those that are equal each has its share of the slope, a nan none."""
-    return (jnp.max if largest else jnp.min)(size, dims, keepdims=keepdim)
+def _extreme_size(size, dims, keepdim, most):
+    """The largest (``most``) or the smallest; equal ones share the slope, a nan has none."""
+    return (largest if most else smallest)(size, dims, keepdim)
 
 
 @_extreme_size.defjvp
-def _extreme_size_jvp(dims, keepdim, largest, primals, tangents):
-    found = _extreme_size(*primals, dims, True, largest)
+def _extreme_size_jvp(dims, keepdim, most, primals, tangents):
+    found = _extreme_size(*primals, dims, True, most)
     hit = primals[0] == found
     count = jnp.maximum(jnp.sum(hit, dims, keepdims=True, dtype=found.dtype), 1)
     slope = jnp.sum(jnp.where(hit, tangents[0] / count, 0), dims, keepdims=keepdim)

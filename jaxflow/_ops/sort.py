@@ -15,6 +15,7 @@ from jaxflow._core.promotion import promote_types
 from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op, overload
 
 from ._support import at_least_1d, is_bool, is_complex, refuse, scalar_name, wrap_dim
+from ._xla import largest, smallest
 from .order import argsort as order_of
 from .order import first_few
 
@@ -187,7 +188,7 @@ def histc(input, /, bins=100, min: Scalar = 0, max: Scalar = 0):
     low, high = (jnp.asarray(edge).astype(np.float64) for edge in (min, max))
     if input.size:
         same = low == high
-        low, high = jnp.where(same, jnp.min(x), low), jnp.where(same, jnp.max(x), high)
+        low, high = jnp.where(same, smallest(x), low), jnp.where(same, largest(x), high)
     same = low == high
     low, high = jnp.where(same, low - 1, low), jnp.where(same, high + 1, high)
     inside = (x >= low) & (x <= high)
