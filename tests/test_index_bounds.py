@@ -128,3 +128,14 @@ def test_slices_written_where_there_are_none(shape, dim, layout):
     # A view's memory has the room.
     with pytest.raises(IndexError, match="index 0 is out of bounds for dimension 0 with size 0"):
         torch.ones(4, 3)[:0].index_fill_(0, index, 1)
+
+
+def test_index_fill_counts_from_the_end(executor):
+    x = torch.zeros(5, 2)
+    assert x.index_fill(0, torch.tensor([-1, 3]), 2).sum(1).tolist() == [0, 0, 0, 4, 4]
+    x.index_fill_(1, torch.tensor([-2]), 3)
+    assert x.tolist() == [[3, 0]] * 5
+    with pytest.raises(IndexError, match="index -3 is out of bounds for dimension 1 with size 2"):
+        x.index_fill_(1, torch.tensor([-3]), 3)
+    with pytest.raises(IndexError, match="index -1 is out of bounds"):
+        x.index_copy_(1, torch.tensor([-1]), torch.ones(5, 1))

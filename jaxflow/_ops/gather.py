@@ -29,11 +29,12 @@ def extent(x, dim: int) -> int:
     return x.shape[dim] if x.ndim else 1
 
 
-def in_range(error, message: str = "", misfit=lambda shape, at, dim: False):
+def in_range(error, message: str = "", misfit=lambda shape, at, dim: False, *, from_end: bool = False):
     """A guard: every element of ``index`` lies in ``[0, size along dim)``.
 
-    ``error`` is an exception type for ``message``, or gives both for the dimension and the shape. ``misfit``
-    says when the shapes do not go together, which is the body's to refuse.
+    With ``from_end`` negative ones count from the end. ``error`` is an exception type for ``message``, or
+    gives both for the dimension and the shape. ``misfit`` says when the shapes do not go together, which is
+    the body's to refuse.
     """
 
     def guard(watch, dynamic, static):
@@ -47,7 +48,7 @@ def in_range(error, message: str = "", misfit=lambda shape, at, dim: False):
         size = extent(input, dim)
         kind, text = (error, message) if isinstance(error, type) else error(dim, input.shape)
         watch.within(
-            dynamic[1:2], ((0, size - 1),),
+            dynamic[1:2], ((-size if from_end else 0, size - 1),),
             lambda value, _: kind(text.format(index=value, dim=dim, size=size)),
         )
 

@@ -48,12 +48,12 @@ _FORMS = dict(variants="function method inplace out", out=EXACT, apart=True)
 
 
 def _in_slices(error, message, spared=lambda shape, axis: 0 in shape[:axis] + shape[axis + 1 :],
-               first=lambda input, axis, index: None):
+               first=lambda input, axis, index: None, *, from_end=False):
     """`in_range` for an index that names slices; of shapes that are ``spared`` none is reached.
 
     ``first`` may refuse a call before its indices are looked at.
     """
-    guard = in_range(error, message)
+    guard = in_range(error, message, from_end=from_end)
 
     def check(watch, dynamic, static):
         input, index, source, dim = *dynamic[:3], static[0]
@@ -518,7 +518,8 @@ def _fill_name(numbers, dim):
     return "IndexFillBackward0" if numbers[-1] else "IndexFillBackward1"
 
 
-_named_in_range = _in_slices(IndexError, OUT_OF_BOUNDS, first=_refuse_no_slices)
+# Of the operations on slices this alone counts from the end in PyTorch.
+_named_in_range = _in_slices(IndexError, OUT_OF_BOUNDS, first=_refuse_no_slices, from_end=True)
 
 
 def _may_fill(watch, dynamic, static):
