@@ -67,7 +67,15 @@ WRITES_TO_TENSORS = (
     "{t}.data.add_({n})",
     "{t}.numpy()[...] = {n}", "{t}.clamp_(max={n})", "{t}.reshape(-1)[0] = {n}", "{t}[[0]] = {n}",
     "{t}.resize_(1) if {t}.numel() else None", "{t}.squeeze_()", "T._foreach_add_([{t}, {u}], {n})",
-    "{t}.__ior__({n})",
+    "{t}.__ior__({n})", "{t}.index_add_(0, T.tensor([0, 0]), {t}[[0, 0]]) if {t}.numel() else None",
+    "{t}.index_copy_(-1, T.tensor([0]), {t}[..., :1].clone() + {n}) if {t}.numel() else None",
+    "{t}[..., [0, -1]] = {n}", "{t}.put_(T.tensor([-1, 0]), {t}.reshape(-1)[[0, 0]] * {n})",
+    "{t}.scatter_(0, T.zeros_like({t}[:1], dtype=T.int64), {n})",
+    "{t}.scatter_add_(-1, T.zeros_like({t}[..., :2], dtype=T.int64), {t}[..., :2].clone())",
+    "{t}.index_put_((T.tensor([0, 0]),), {t}[:1].clone(), accumulate=True)",
+    "{t}.masked_fill_({t}[:1] > {n}, 2)", "{t}[{t}[..., 0] > 1] = {u}.reshape(-1)[0]",
+    "{t}.index_fill_(-1, T.tensor([-1]), {n})",
+    "{t}.masked_scatter_({t} > {n}, {t}.flatten().flip(0))", "{t}.copy_({t}.flip(0))",
 )
 WRITES_TO_ARRAYS = (
     "{a}[...] = {n}", "{a} += {n}", "{a}[0] = {n}", "{a}[..., 0] = {n}", "{a}.fill({n})",

@@ -41,6 +41,7 @@ from jaxflow._dispatch.inplace import (
     layout_of,
 )
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.parts import settle
 from jaxflow._dispatch.publish import inplace_of
 from jaxflow._dispatch.result_layout import unless_contiguous
 from jaxflow._dispatch.state import state
@@ -174,6 +175,7 @@ def _put(view: Tensor, advanced: tuple, value: Tensor, accumulate: bool,
     """Write (or add) ``value`` where index arrays and masks point; by `_anew` into a copy."""
     if run is apply_inplace:
         check_recorded((view, value))
+        settle((view, value, *(a.index for a in advanced)))
     masked = len(advanced) == 1 and advanced[0].mask
     if masked and not accumulate and value._aval.numel == 1:
         return _fill_masked(view, advanced[0], value, run)

@@ -25,6 +25,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace, check_recorded
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import EXACT, OPS, Op, Out
+from jaxflow._dispatch.parts import settle
 from jaxflow._dispatch.viewing import apply_joint_view
 from jaxflow._dispatch.watch import Watch, check_call, run_under
 
@@ -144,6 +145,7 @@ def _in_range(run, op: Op, args: tuple, static: tuple) -> Tensor:
     input, index, src = args
     if run is apply_inplace:
         check_recorded(args)
+        settle(args)
     watch = Watch()
     try:
         OPS["scatter_add"].guard(watch, args, static)

@@ -20,6 +20,7 @@ from jaxflow._core.commit import Overtaken
 from jaxflow._core.fields import init_history
 from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.shared import SHARED as HOST_SHARED
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked, Value
 
@@ -28,10 +29,11 @@ from .door import apply, forward_mode, only_inference, plan_for, plan_of, stride
 from .generator import Generator
 from .history import refreshed, refusal
 from .op import OPS, Op
+from .parts import part_of
 from .saving import Packed
 from .state import state
 from .views import is_marked
-from .writes import Beside, Draws, write, write_all
+from .writes import Beside, Draws, write, write_all, write_part
 
 
 def apply_inplace(op: Op, args: tuple, static: tuple = (), *,
@@ -59,7 +61,13 @@ def apply_once(op: Op, args: tuple, static: tuple,
     epoch = target._storage.epoch
     if state.saving is not None and state.saving.under_way[0] is not target:
         return state.saving.overwriting(target, apply_once, op, args, static, asking)
-    result = _result(op, args, static)
+    operands, recorded = _checked(op, args)
+    if HOST_SHARED and asking is None and not recorded:
+        row = part_of(op, args, static)
+        if row is not None:
+            write_part(target, row, epoch)
+            return target
+    result = _computed(op, operands, static, recorded)
     beside = None
     if asking is not None:
         result = make(result) if isinstance(result, Value) else result
@@ -105,6 +113,12 @@ def _result(op: Op, args: tuple, static: tuple) -> Tensor | Value:
 
     A Value where it has no history and nobody has to see it before.
     """
+    operands, recorded = _checked(op, args)
+    return _computed(op, operands, static, recorded)
+
+
+def _checked(op: Op, args: tuple) -> tuple[tuple, bool]:
+    """The operands of an in-place operation, of which all is checked, and whether a tensor has to be made."""
     target = args[0]
     requires_grad, sharing, tensors = False, None, 0
     storage = target._storage
@@ -122,7 +136,13 @@ def _result(op: Op, args: tuple, static: tuple) -> Tensor | Value:
         args = (_normal(target), *args[1:])
     for a in sharing or ():
         check_operand(op, target, a)
-    if not (requires_grad and state.grad or LEVELS or state.captors):
+    return args, bool(requires_grad and state.grad or LEVELS or state.captors)
+
+
+def _computed(op: Op, args: tuple, static: tuple, recorded: bool) -> Tensor | Value:
+    """The result of an in-place operation of which all is checked."""
+    target = args[0]
+    if not recorded:
         return values_of(op, args, static, target._aval)[0]
     result = apply(op, args, static, target._aval)
     node = result._grad_fn

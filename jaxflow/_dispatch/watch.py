@@ -24,6 +24,7 @@ from .door import known, plan_for, value_of
 from .doubt import Question
 from .inplace import apply_inplace, check_inplace, check_recorded
 from .op import OPS, Op
+from .parts import settle
 from .plan import Plan
 from .plans import kept
 from .program import ForeignLeaf, TracerLeaf
@@ -107,6 +108,7 @@ def guarded(run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
         return run(op, dynamic, static)
     if run is apply_inplace:
         check_recorded(dynamic)
+        settle(dynamic)
     watch = Watch()
     try:
         op.guard(watch, dynamic, static)

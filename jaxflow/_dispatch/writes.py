@@ -101,6 +101,22 @@ def write(t: Tensor, result: Tensor | Value, epoch: int | None = None, *, counte
         written_through(t, result)
 
 
+def write_part(t: Tensor, row: tuple, epoch: int) -> None:
+    """Do what ``row`` does in the memory that others share with ``t``: a write to ``t`` without history.
+
+    Raises Overtaken, having changed nothing, if its storage is not at ``epoch`` any more.
+    """
+    storage, view = t._storage, t._view
+    cell = storage.version if view is None else view.version
+    if APART:
+        written_to(storage)
+    version = _next(cell)
+    rows: list[tuple] = [(setattr, storage, "epoch", epoch + 1), (_set, cell, 0, version)]
+    if view is not None and view.base is None:
+        rows.append((setattr, view, "seen_version", version))
+    commit([*rows, row], storages=(storage,), epochs=(epoch,))
+
+
 class Beside(Protocol):
     """What else a write stores, and what has to be so for that."""
 

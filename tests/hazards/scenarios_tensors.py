@@ -208,3 +208,18 @@ def one_memory_with_numpy(seed: int) -> World:
     p = numbers(seed + 2, 3, 2).requires_grad_()
     return World(a=a, t=torch.from_numpy(a), b=numbers(seed + 1, 2, 2), p=p,
                  shown=None, part=None)
+
+
+@scenario(
+    "w.t[w.at] = 3",
+    "w.t.index_add_(0, w.at, w.rows)",
+    "w.t[2:, 1].masked_fill_(w.t[2:, 1] == 0, 4)",
+    "w.t.index_put_((w.at, w.at), w.rows[:, 0], accumulate=True)",
+    "w.t.scatter_(1, w.at[None], 5.0)",
+    "w.t.T.index_copy_(1, w.at[:1], w.t.T[:, :1] + 1)",
+    "w.n = w.t.sum().item()",
+)
+def parts_of_large_memory(seed: int) -> World:
+    """Writes to parts of memory that is too large to be written anew: NOTE [Written in part]."""
+    a = np.random.default_rng(seed).integers(0, 5, (200, 90)).astype(np.float64)
+    return World(a=a, t=torch.from_numpy(a), at=torch.tensor([3, 8, 3]), rows=torch.ones(3, 90).double())
