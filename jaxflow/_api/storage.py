@@ -56,10 +56,11 @@ def const_data_ptr(self: Tensor) -> int:
 
 @composite("method")
 def share_memory_(self: Tensor) -> Tensor:
-    """Move the tensor's storage to memory that processes forked from now on share with this one.
+    """Move the tensor's storage to memory that other processes may share with this one.
 
-    What either writes to it is seen by the other. A process that is started otherwise, or given the tensor
-    through a queue or a pipe, gets a copy of its values. On a GPU nothing is done.
+    Those that are forked from now on do, and those to which the tensor is given, by `multiprocessing`: as an
+    argument, through a queue or a pipe. What either writes to it is seen by the other. On a GPU nothing is
+    done.
     """
     mappings.share(self)
     return self

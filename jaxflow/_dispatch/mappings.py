@@ -1,4 +1,4 @@
-"""Memory that other processes may have, too: mapped files, and memory that forked processes share.
+"""Memory that other processes may have, too: mapped files, and memory that is shared by processes.
 
 Storages in it are host-shared for good: NOTE [Host-shared storages].
 """
@@ -13,14 +13,18 @@ import jax
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.aval import aval_of
 from jaxflow._core.device import CPU
-from jaxflow._core.shared import HostValue, Memory, convert
-from jaxflow._core.tensor import Tensor
-from jaxflow._core.value import Value
+from jaxflow._core.shared import HostValue, Memory, convert, note
+from jaxflow._core.tensor import ConstantInfo, Tensor, make, make_view
+from jaxflow._core.unseen import APART
+from jaxflow._core.value import Storage, Value
 
+from . import memory_files
 from .door import plan_of
 from .shared import tensor_of
 from .storage_bytes import physical_bytes, shown_nbytes
+from .views import root_of
 
 # Mapped memory, and the file that what is written to it reaches.
 _mappings: weakref.WeakKeyDictionary[Memory, str | None] = weakref.WeakKeyDictionary()
@@ -63,8 +67,15 @@ def _noted(array: np.ndarray, filename: str | None) -> Tensor:
     return t
 
 
+# Shared memory by what tells its file from others, and the name that this process has for it.
+_shared: weakref.WeakValueDictionary[tuple, Memory] = weakref.WeakValueDictionary()
+_names: weakref.WeakKeyDictionary[Memory, str] = weakref.WeakKeyDictionary()
+
+
 def share(t: Tensor) -> None:
-    """Move the storage of ``t`` to memory that processes forked from now on share; nothing if it is there.
+    """Move the storage of ``t`` to memory that other processes may have; nothing if it is there.
+
+    Processes that are forked from now on have it, and those to which `sent` gives it.
 
     An array of NumPy's over it stays with the memory that was.
     """
@@ -82,13 +93,55 @@ def share(t: Tensor) -> None:
             raise RuntimeError(
                 f"a storage that was resized to {before.nbytes} bytes, where its tensors need more, cannot "
                 "be moved to shared memory: resize it back first")
-        # Of no bytes there is no mapping.
-        array = np.frombuffer(mmap.mmap(-1, max(before.nbytes, 1)), np.uint8)[: before.nbytes]
-        memory = Memory.at(array.__array_interface__["data"][0], before.nbytes, array, storage)
+        nbytes = max(before.nbytes, 1)  # of no bytes there is no mapping
+        name, mapping = memory_files.made(nbytes) if memory_files.AVAILABLE else (None, mmap.mmap(-1, nbytes))
+        memory = _memory_of(mapping, before.nbytes, name, storage)
         memory.data[:] = before
-        _mappings[memory] = None
         live = memory.shown(aval.shape, aval.dtype.np, 0, root.stride)
         convert(storage, HostValue(aval, live, memory), epoch)
+
+
+def _memory_of(mapping: mmap.mmap, nbytes: int, name: str | None, storage: Storage | None = None) -> Memory:
+    array = np.frombuffer(mapping, np.uint8)[:nbytes]
+    memory = Memory.at(array.__array_interface__["data"][0], nbytes, array, storage)
+    _mappings[memory] = None
+    if name is not None:
+        memory_files.let_go_with(memory, name)
+        _names[memory] = name
+        _shared[memory_files.identity_of(name)] = memory
+    return memory
+
+
+def sent(t: Tensor) -> tuple[str, int] | None:
+    """The name and the size of the memory of ``t``, shared from now on, for one message to another process.
+
+    None where memory cannot be shared so.
+    """
+    if not memory_files.AVAILABLE or t._aval.device is not CPU:
+        return None
+    share(t)
+    memory = t._storage.value.memory
+    name = _names.get(memory)  # none of a file of the user's
+    return None if name is None else (memory_files.named_for_message(name), memory.data.nbytes)
+
+
+def received(name: str, nbytes: int) -> Tensor:
+    """All bytes of the memory that another process has sent; one storage, however often it is sent."""
+    memory = _shared.get(memory_files.identity_of(name))
+    storage = None if memory is None or memory.storage is None else memory.storage()
+    held = None if storage is None else storage.value
+    if held.__class__ is not HostValue or held.memory is not memory:
+        memory = _memory_of(memory_files.mapped(name, max(nbytes, 1)), nbytes, name)
+        aval = aval_of((nbytes,), dtypes.uint8, CPU)
+        t = make(HostValue(aval, memory.shown((nbytes,), aval.dtype.np, 0, None), memory))
+        note(t._storage, memory)
+        return t
+    memory_files.take_away(name)
+    live = held.live
+    stride = None if live.flags.c_contiguous else tuple([s // live.itemsize for s in live.strides])
+    APART.note(storage)
+    info = ConstantInfo(root_of(held.aval, stride), None, None, [0])
+    return make_view(storage, held.aval, stride, info)
 
 
 def is_mapped(t: Tensor) -> bool:

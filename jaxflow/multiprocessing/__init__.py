@@ -1,7 +1,7 @@
 """Python's ``multiprocessing``, and PyTorch's ``spawn``.
 
-Tensors travel between processes as copies of their values. Start processes with ``spawn``: jax has threads
-of its own, which a forked child does not have.
+Tensors travel between processes by their memory, which both sides share from then on: `reductions`. Start
+processes with ``spawn``: jax has threads of its own, which a forked child does not have.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing as _multiprocessing
 from multiprocessing import *  # noqa: F403 - all of its names, as torch.multiprocessing has them
 
+from .reductions import init_reductions as init_reductions
 from .spawn import ProcessContext as ProcessContext
 from .spawn import ProcessException as ProcessException
 from .spawn import ProcessExitedException as ProcessExitedException
@@ -22,17 +23,28 @@ __all__ = _multiprocessing.__all__ + [  # noqa: RUF005 - so that linters can rea
 ]
 
 
+_STRATEGIES = {"file_descriptor", "file_system"}
+_strategy = ["file_system"]
+
+
 def get_all_sharing_strategies() -> set[str]:
-    """How tensors can be handed to another process: as copies, under PyTorch's name for files in memory."""
-    return {"file_system"}
+    """PyTorch's names for how processes find shared memory. Here files in memory are found by name."""
+    return set(_STRATEGIES)
 
 
 def get_sharing_strategy() -> str:
-    """The strategy in use."""
-    return "file_system"
+    """The strategy that was set, at first ``"file_system"``."""
+    return _strategy[0]
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Accepted for PyTorch's two strategies, without effect: tensors are copied."""
-    if new_strategy not in ("file_system", "file_descriptor"):
+    """Set one of PyTorch's two strategies, which makes no difference.
+
+    Names are taken away as soon as nobody needs them, and nothing keeps descriptors open.
+    """
+    if new_strategy not in _STRATEGIES:
         raise AssertionError(f"invalid sharing strategy {new_strategy}")
+    _strategy[0] = new_strategy
+
+
+init_reductions()

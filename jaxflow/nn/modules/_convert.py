@@ -116,7 +116,7 @@ class Convert(Tree):
         return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
 
     def share_memory(self) -> Self:
-        """Move parameters and buffers to memory that processes forked from now on share with this one.
+        """Move parameters and buffers to memory that other processes may share with this one.
 
         See `Tensor.share_memory_`. Returns this module.
         """
