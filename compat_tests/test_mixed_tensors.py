@@ -107,7 +107,9 @@ def test_they_are_taken_as_data(name):
             got = make(p)
             assert type(got) is jaxflow.Tensor and str(got.dtype) == str(p.dtype)
             assert got.tolist() == p.tolist() and got.shape == p.shape
-            assert got.stride() == tuple(torch.empty_like(p).stride()) and not got.requires_grad
+            shared = make is jaxflow.asarray and p.numel() and not (p.is_conj() or p.is_neg())
+            expected = p if shared else torch.empty_like(p)
+            assert got.stride() == tuple(expected.stride()) and not got.requires_grad
 
 
 def test_dtypes_and_devices_are_converted():
@@ -128,6 +130,38 @@ def test_the_copy_is_its_own():
     assert [t.tolist() for t in got] == [[1, 1, 1]] * 3
     with pytest.raises(BufferError, match="require gradient, use tensor.detach"):
         jaxflow.from_dlpack(p)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "bool", "complex64"])
+def test_asarray_shares_their_memory(dtype):
+    p = torch.zeros(3, 4, dtype=getattr(torch, dtype))
+    for q in (p, p.T, p[1:, ::2], p[0, 0]):
+        t = jaxflow.asarray(q)
+        assert t.data_ptr() == q.data_ptr() and t.stride() == q.stride()
+        q.fill_(1)
+        assert t.sum().item() == q.sum().item() == q.numel()
+        t.zero_()
+        assert not q.any()
+    assert jaxflow.asarray(p, copy=False).data_ptr() == p.data_ptr()
+    assert jaxflow.asarray(p, copy=True).data_ptr() != p.data_ptr()
+    converted = jaxflow.asarray(p, dtype=jaxflow.complex128).fill_(1)
+    assert converted.dtype is jaxflow.complex128 and not p.any()
+    t = jaxflow.zeros(3, 4, dtype=getattr(jaxflow, dtype))
+    theirs = torch.asarray(t)
+    theirs[1] = 1
+    t[2] = 1
+    assert t.sum().item() == theirs.sum().item() == 8
+
+
+def test_asarray_copies_what_is_no_memory_as_it_is():
+    p = torch.tensor([1 + 2j]).conj()
+    t = jaxflow.asarray(p)
+    assert t.tolist() == [1 - 2j]
+    with pytest.raises(ValueError, match="can't alias a tensor of PyTorch"):
+        jaxflow.asarray(p, copy=False)
+    w = torch.ones(2, requires_grad=True)
+    t = jaxflow.asarray(w)
+    assert t.data_ptr() == w.data_ptr() and not t.requires_grad
 
 
 def test_they_are_numbers_in_lists():

@@ -10,7 +10,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.shared import BUFFERS
 from jaxflow._core.tensor import Tensor
-from jaxflow._core.torchs import is_torchs
+from jaxflow._core.torchs import array_of, is_torchs, shows_memory
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 
@@ -156,7 +156,9 @@ def _imported(obj: Any, dtype: Any, copy: bool | None) -> Tensor:
         # PyTorch takes an array without dimensions for a number, and copies it in any case.
         return (from_numpy if obj.ndim and not copy else imported)(np.asarray(obj))
     if is_torchs(obj):
-        what, t = "a tensor of PyTorch, which others may write to,", from_torch
+        if not copy and shows_memory(obj) and not is_jaxs(array := array_of(obj)):
+            return one_memory(array, watched=False)
+        what, t = "a tensor of PyTorch that is not there as such in the host's memory", from_torch
     elif hasattr(obj, "__dlpack__"):
         what, t = "an array of another framework", from_dlpack
     elif isinstance(obj, UntypedStorage | TypedStorage) and copy is not False:

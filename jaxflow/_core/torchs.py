@@ -4,8 +4,8 @@ NOTE [Two kinds of tensors]
     Both sides ask each other through ``__torch_function__`` and would do so for ever. A tensor of PyTorch is
     therefore no operand of anything here, nor ours one of anything there: both ways one TypeError says how to
     convert. What takes data (``tensor``, ``as_tensor``, ``asarray``, ``from_dlpack``, ``load_state_dict``)
-    takes PyTorch's tensors as data, and copies them; ``from_dlpack`` shares their memory. They are recognised
-    by the names of their classes, so that a process without PyTorch never looks for it.
+    takes PyTorch's tensors as data, and copies them; ``asarray`` and ``from_dlpack`` share their memory. They
+    are recognised by the names of their classes, so that a process without PyTorch never looks for it.
 
     Operations see them among their operands. Functions that are made of others do not look at what they are
     given, and would fail on some attribute. Where PyTorch is imported, an error that such a function raises
@@ -68,6 +68,15 @@ def refusal(name: str) -> TypeError:
         "torch.from_dlpack(x.detach()), or torch.as_tensor(x), where torch is jaxflow; a whole model by "
         "load_state_dict"
     )
+
+
+def shows_memory(x: Any) -> bool:
+    """Whether a tensor of PyTorch has elements in the host's memory and shows them as they are.
+
+    Their dtype has to be one that jaxflow has.
+    """
+    return (x.device.type == "cpu" and str(x.layout) == "torch.strided" and x.numel() > 0
+            and not (x.is_conj() or x.is_neg()) and str(x.dtype).removeprefix("torch.") in dtypes.ALL)
 
 
 def array_of(x: Any) -> np.ndarray:
