@@ -24,7 +24,7 @@ __all__ = _multiprocessing.__all__ + [  # noqa: RUF005 - so that linters can rea
 
 
 _STRATEGIES = {"file_descriptor", "file_system"}
-_strategy = ["file_system"]
+_chosen: list[str] = []
 
 
 def get_all_sharing_strategies() -> set[str]:
@@ -34,7 +34,7 @@ def get_all_sharing_strategies() -> set[str]:
 
 def get_sharing_strategy() -> str:
     """The strategy that was set, at first ``"file_system"``."""
-    return _strategy[0]
+    return _chosen[0] if _chosen else "file_system"
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
@@ -44,7 +44,7 @@ def set_sharing_strategy(new_strategy: str) -> None:
     """
     if new_strategy not in _STRATEGIES:
         raise AssertionError(f"invalid sharing strategy {new_strategy}")
-    _strategy[0] = new_strategy
+    _chosen[:] = [new_strategy]
 
 
 init_reductions()
