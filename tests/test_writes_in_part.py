@@ -186,3 +186,16 @@ def test_what_lies_twice_in_memory_is_refused_as_ever():
     assert not whole.any()
     t.fill_(3)
     assert whole[0].all() and whole.sum() == 600
+
+
+@pytest.mark.parametrize("shape", [(3, 4), LARGE])
+def test_an_index_of_the_same_program_is_computed_first(shape, deferred, compiled):
+    whole = np.zeros(shape)
+    t = torch.from_numpy(whole)
+    index = (torch.arange(2) * 0 + 1).to(torch.int64)
+    t.scatter_add_(0, index[None] * 2, torch.ones(1, 2).double() * 3)
+    t.index_fill_(1, index + 2, 5)
+    t[index] = 7
+    assert whole[2].tolist()[:4] == [3, 3, 0, 5] and (whole[1] == 7).all()
+    with pytest.raises(IndexError, match="index 301 is out of bounds"):
+        t[index + 300] = 7

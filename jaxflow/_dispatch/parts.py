@@ -56,11 +56,12 @@ def reached(t: Any) -> HostValue | None:
 
 
 def settle(args: tuple) -> None:
-    """Have the operands of a write computed, if it is one to a large memory of the host's.
+    """Have the operands of a write computed, if it is one to memory of the host's.
 
-    They have to be there before the write returns, and so are when its indices are looked at.
+    Their Program runs before the write returns, so no question about them can be left to it.
     """
-    if reached(args[0]) is not None:
+    target = args[0]
+    if isinstance(target, Tensor) and target._storage.value.__class__ is HostValue:
         for a in args[1:]:
             if isinstance(a, Tensor):
                 value = live_value_of(a)
