@@ -1,18 +1,27 @@
-"""Complex roots and powers at the edges, as C has them: the signs of zeros choose sides, zero has powers."""
+"""Roots and inverses, of complex numbers with the signs that C gives them: those of zeros choose sides."""
 
 from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
 
-from ._support import is_complex, with_partials
+from ._quotients import complex_quotient
+from ._support import divide, is_complex, with_partials
 
 
-@with_partials(lambda out, x: 0.5 / out)
+@with_partials(lambda out, x: divide(jnp.full_like(out, 0.5), out))
 def _complex_root(x):
     root = jnp.sqrt(x)
+    real, imag = x.real, x.imag
+    # Beside an infinite part nan counts for nothing, but for the sign.
+    up, right, left = jnp.isinf(imag), real == jnp.inf, real == -jnp.inf
+    infinite = up | right
+    lost = jnp.isnan(imag)
     # Below the branch cut are also the numbers whose imaginary part is minus zero, which XLA overlooks.
-    return jax.lax.complex(root.real, jnp.copysign(root.imag, x.imag))
+    below = jnp.where(up, imag, jnp.where(lost & left, jnp.inf, root.imag))
+    return jax.lax.complex(
+        jnp.where(infinite, jnp.inf, jnp.where(lost & left, jnp.nan, root.real)),
+        jnp.where(lost & right, jnp.nan, jnp.copysign(below, imag)))
 
 
 def square_root(x):
@@ -20,28 +29,19 @@ def square_root(x):
     return _complex_root(x) if is_complex(x) else jnp.sqrt(x)
 
 
+@with_partials(lambda out, x: divide(-0.5 * out, x))
+def _inverse_complex_root(x):
+    return complex_quotient(jnp.ones_like(x), _complex_root(x))
+
+
+_INVERSE = with_partials(lambda out, x: -(out * out))(lambda x: complex_quotient(jnp.ones_like(x), x))
+
+
+def inverse(x):
+    """One over each element."""
+    return _INVERSE(x) if is_complex(x) else 1 / x
+
+
 def inverse_root(x):
     """One over the square root."""
-    return 1 / _complex_root(x) if is_complex(x) else jax.lax.rsqrt(x)
-
-
-def complex_power(base, exponent):
-    """``exp(exponent * log(base))`` part by part, so that infinite logarithms tell the powers of zero."""
-    size, angle = jnp.log(jnp.hypot(base.real, base.imag)), jnp.arctan2(base.imag, base.real)
-    real = exponent.real * size - exponent.imag * angle
-    turn = exponent.real * angle + exponent.imag * size
-    # As C multiplies: a product with an infinity is infinite, whatever angle a base that is infinite has,
-    # and of a number with an infinite part the other one counts for nothing.
-    lost = jnp.isinf(size) & jnp.isnan(real) & jnp.isnan(turn)
-    whole, part = jnp.isinf(exponent.real), jnp.isinf(exponent.imag)
-    real = jnp.where(lost, jnp.where(part & ~whole, 0.0, exponent.real) * size, real)
-    turn = jnp.where(lost, jnp.where(whole & ~part, 0.0, exponent.imag) * size, turn)
-    length = jnp.exp(real)
-    # An exponential that vanishes has no direction, one that is infinite an unknown one.
-    nowhere = ~jnp.isfinite(turn)
-    vanishes, grows = nowhere & (real == -jnp.inf), nowhere & (real == jnp.inf)
-    zero = jnp.copysign(0.0, jnp.where(jnp.isnan(turn), -1.0, turn))
-    return jax.lax.complex(
-        jnp.where(vanishes, 0.0, jnp.where(grows, jnp.inf, length * jnp.cos(turn))),
-        jnp.where(vanishes, zero, jnp.where(turn == 0, turn, length * jnp.sin(turn))),
-    )
+    return _inverse_complex_root(x) if is_complex(x) else jax.lax.rsqrt(x)

@@ -16,6 +16,7 @@ from jaxflow._core.numbers import check_fits
 from jaxflow._core.promotion import elementwise
 
 from ._products import product_or_zero
+from ._quotients import complex_quotient
 
 _HALF = (np.dtype(np.float16), dtypes.bfloat16.np)
 
@@ -218,7 +219,7 @@ def divide(a, b):
     it; where the dividend is nan, so is the quotient by anything.
     """
     if is_complex(a):
-        return a / b
+        return complex_quotient(a, b)
     return a / jnp.where(jnp.isnan(a), a, b)
 
 

@@ -13,8 +13,18 @@ import jax.numpy as jnp
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import EXACT, EXPECTED, FOUND, Out, Scalar, in_place, op
 
+from ._complex_functions import exp
 from ._layouts import of_parts
-from ._support import as_dtype, at_least_1d, in_wide, is_complex, refuse, with_partials, wrap_dim
+from ._support import (
+    as_dtype,
+    at_least_1d,
+    divide,
+    in_wide,
+    is_complex,
+    refuse,
+    with_partials,
+    wrap_dim,
+)
 
 _F = dict(promote="default", namespace="nn.functional", variants="function out")
 _PLAIN = dict(promote="default", variants="")  # published by _api/activations.py, with ``inplace``
@@ -155,7 +165,7 @@ def silu(input, /):
     """``input * sigmoid(input)``."""
     refuse("silu_cpu", input, BOOL, INTEGER)
     if is_complex(input):
-        return input / (1 + jnp.exp(-input))
+        return divide(input, 1 + exp(-input))
     return input * jax.nn.sigmoid(input)
 
 

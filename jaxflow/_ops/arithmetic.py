@@ -24,7 +24,8 @@ from jaxflow._dispatch.op import (
 )
 
 from ._bools import SUBTRACTED, SUBTRACTED_TWO, bools_at
-from ._complex import complex_power, inverse_root, square_root
+from ._complex import inverse, inverse_root, square_root
+from ._complex_functions import complex_power
 from ._layouts import of_tensors
 from ._support import (
     bounds_fit,
@@ -315,9 +316,9 @@ def _power_of_two(exponent):
     return jax.lax.bitcast_convert_type(bits, exponent.dtype)
 
 
-@with_partials(lambda out, x: -2 / (x * x * x))
+@with_partials(lambda out, x: -2 * inverse(x * x * x))
 def _inverse_square(x):
-    return 1 / (x * x)
+    return inverse(x * x)
 
 
 _FIXED_POWERS = {
@@ -327,7 +328,7 @@ _FIXED_POWERS = {
     2: lambda x: x * x,
     3: lambda x: x * x * x,
     -0.5: inverse_root,
-    -1: lambda x: 1 / x,
+    -1: inverse,
     -2: _inverse_square,
 }
 
@@ -548,7 +549,8 @@ def _no_integer_quotient(input, tensor1, tensor2):
 @op(promote="default", check=_no_integer_quotient, saves=("tensor1 for tensor2", "tensor2"))
 def addcdiv(input, tensor1, tensor2, /, *, value: Scalar = 1):
     """``input + value * tensor1 / tensor2``; ``tensor1`` and ``tensor2`` must not both be integer."""
-    return input + _times_value(tensor1, value) / tensor2
+    quotient = divide if is_complex(input) else jnp.divide
+    return input + quotient(_times_value(tensor1, value), tensor2)
 
 
 @op(promote="default", variants="", out="Expected out type to be {result} but got {out}")

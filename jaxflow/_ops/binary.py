@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +12,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER, from_numpy_dtype
 from jaxflow._dispatch.op import Out, Underived, op
 
+from . import _complex_functions as functions
 from ._bools import NEGATED, SUBTRACTED, bools_at
 from ._support import (
     category,
@@ -72,6 +74,9 @@ def copysign(input, other, /):
     return _copysign(input, other)
 
 
+_UNKNOWN = math.nan * (1 + 1j)
+
+
 def log_add_exp(x, y):
     """``log(exp(x) + exp(y))`` without overflow.
 
@@ -81,9 +86,12 @@ def log_add_exp(x, y):
         return jnp.logaddexp(x, y)
     larger = jnp.where(x.real >= y.real, x, y)
     smaller = jnp.where(x.real >= y.real, y, x)
-    nothing = jnp.isneginf(larger.real)
-    step = jnp.where(nothing, -jnp.inf, smaller - larger)
-    return jnp.where(nothing, smaller, larger + jnp.log1p(jnp.exp(step)))
+    nothing, both = larger.real == -jnp.inf, smaller.real == jnp.inf
+    step = jnp.where(nothing | both, 0, smaller - larger)
+    first, second = (functions.exp(jnp.where(both, z, 0)) for z in (smaller, larger))
+    found = jnp.where(both, functions.log(first + second), larger + functions.log1p(functions.exp(step)))
+    unknown = jnp.isnan(x) | jnp.isnan(y)
+    return jnp.where(unknown, _UNKNOWN, jnp.where(nothing, smaller, found))
 
 
 @op(promote="default", variants="function method out", underived=bools_at(SUBTRACTED, 0, 1))

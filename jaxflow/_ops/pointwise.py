@@ -13,13 +13,10 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._dispatch.op import FOUND, Out, Scalar, in_place, op
 
+from . import _complex_functions as functions
 from ._bools import NEGATED
-from ._complex import inverse_root, square_root
+from ._complex import inverse, inverse_root, square_root
 from ._support import is_bool, is_complex, is_float, is_integral, refuse, with_partials
-
-
-def _reciprocal(x):
-    return 1 / x
 
 
 def _square(x):
@@ -28,28 +25,28 @@ def _square(x):
 
 # name, function, what PyTorch saves, the kernel that refuses complex numbers, other names, sentence
 _FLOAT_ROWS = (
-    ("exp", jnp.exp, "result", None, "", "The exponential of each element."),
-    ("exp2", jnp.exp2, "result", None, "special.exp2", "Two to the power of each element."),
-    ("expm1", jnp.expm1, "result", None, "special.expm1", "``exp(input) - 1``, accurate near zero."),
-    ("log", jnp.log, "input", None, "", "The natural logarithm of each element."),
-    ("log2", jnp.log2, "input", None, "", "The logarithm to base 2."),
-    ("log10", jnp.log10, "input", None, "", "The logarithm to base 10."),
-    ("log1p", jnp.log1p, "input", None, "special.log1p", "``log(1 + input)``, accurate near zero."),
-    ("sin", jnp.sin, "input", None, "", "The sine of each element, in radians."),
-    ("cos", jnp.cos, "input", None, "", "The cosine of each element, in radians."),
-    ("tan", jnp.tan, "result", None, "", "The tangent of each element, in radians."),
-    ("asin", jnp.arcsin, "input", None, "arcsin", "The angle whose sine each element is."),
-    ("acos", jnp.arccos, "input", None, "arccos", "The angle whose cosine each element is."),
-    ("atan", jnp.arctan, "input", None, "arctan", "The angle whose tangent each element is."),
-    ("sinh", jnp.sinh, "input", None, "", "The hyperbolic sine of each element."),
-    ("cosh", jnp.cosh, "input", None, "", "The hyperbolic cosine of each element."),
-    ("tanh", jnp.tanh, "result", None, "", "The hyperbolic tangent of each element."),
-    ("asinh", jnp.arcsinh, "input", None, "arcsinh", "The inverse hyperbolic sine."),
-    ("acosh", jnp.arccosh, "input", None, "arccosh", "The inverse hyperbolic cosine."),
-    ("atanh", jnp.arctanh, "input", None, "arctanh", "The inverse hyperbolic tangent."),
+    ("exp", functions.exp, "result", None, "", "The exponential of each element."),
+    ("exp2", functions.exp2, "result", None, "special.exp2", "Two to the power of each element."),
+    ("expm1", functions.expm1, "result", None, "special.expm1", "``exp(input) - 1``, accurate near zero."),
+    ("log", functions.log, "input", None, "", "The natural logarithm of each element."),
+    ("log2", functions.log2, "input", None, "", "The logarithm to base 2."),
+    ("log10", functions.log10, "input", None, "", "The logarithm to base 10."),
+    ("log1p", functions.log1p, "input", None, "special.log1p", "``log(1 + input)``, accurate near zero."),
+    ("sin", functions.sin, "input", None, "", "The sine of each element, in radians."),
+    ("cos", functions.cos, "input", None, "", "The cosine of each element, in radians."),
+    ("tan", functions.tan, "result", None, "", "The tangent of each element, in radians."),
+    ("asin", functions.asin, "input", None, "arcsin", "The angle whose sine each element is."),
+    ("acos", functions.acos, "input", None, "arccos", "The angle whose cosine each element is."),
+    ("atan", functions.atan, "input", None, "arctan", "The angle whose tangent each element is."),
+    ("sinh", functions.sinh, "input", None, "", "The hyperbolic sine of each element."),
+    ("cosh", functions.cosh, "input", None, "", "The hyperbolic cosine of each element."),
+    ("tanh", functions.tanh, "result", None, "", "The hyperbolic tangent of each element."),
+    ("asinh", functions.asinh, "input", None, "arcsinh", "The inverse hyperbolic sine."),
+    ("acosh", functions.acosh, "input", None, "arccosh", "The inverse hyperbolic cosine."),
+    ("atanh", functions.atanh, "input", None, "arctanh", "The inverse hyperbolic tangent."),
     ("sqrt", square_root, "result", None, "", "The square root of each element."),
     ("rsqrt", inverse_root, "result", None, "", "One over the square root of each element."),
-    ("reciprocal", _reciprocal, "result", None, "", "One over each element."),
+    ("reciprocal", inverse, "result", None, "", "One over each element."),
 )
 
 _STEP_ROWS = (
@@ -138,13 +135,19 @@ def square(input, /):
 
 def _complex_abs_rule(primals, tangents):
     (z,), (t,) = primals, tangents
-    out = jnp.abs(z)
+    out = _absolute(z)
     # jnp.where of empty arrays is its second argument: that one must have the history of ``z``.
     direction = jnp.where(z != 0, z / jnp.where(z != 0, out, 1).astype(z.dtype), 0)
     return out, (jnp.conj(direction) * t).real
 
 
-_complex_abs = jax.custom_jvp(jnp.abs)
+def _absolute(z):
+    # Infinite if one part is, whatever the other one is: XLA gives nan beside nan.
+    infinite = jnp.isinf(z.real) | jnp.isinf(z.imag)
+    return jnp.where(infinite, jnp.inf, jnp.abs(z))
+
+
+_complex_abs = jax.custom_jvp(_absolute)
 _complex_abs.defjvp(_complex_abs_rule)
 # At zero PyTorch's derivative is 0, jax's is 1 (and nan for complex numbers).
 _real_abs = with_partials(lambda out, x: _sign(x))(jnp.abs)

@@ -15,8 +15,10 @@ from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._dispatch.op import Out, Underived, op
 
 from ._bools import NEGATED, bools_at
+from ._complex import inverse
+from ._complex_functions import cos, exp, sin
 from ._polynomials import ERFCX
-from ._support import is_complex, needs_single, numbered_of_two, refuse, wide, with_partials
+from ._support import divide, is_complex, needs_single, numbered_of_two, refuse, wide, with_partials
 from .bessel import in_double, polynomial
 from .pointwise import declare_unary
 
@@ -40,7 +42,7 @@ def _erfinv(x):
 def _d_sinc(out, x):
     product = x * np.pi
     safe = jnp.where(product == 0, 1, product)
-    slope = np.pi * (jnp.cos(safe) - jnp.sin(safe) / safe) / safe  # the square may be too small a number
+    slope = divide(np.pi * (cos(safe) - divide(sin(safe), safe)), safe)  # the square may be too small
     return jnp.where(product == 0, 0, slope)
 
 
@@ -48,7 +50,7 @@ def _d_sinc(out, x):
 def _sinc(x):
     product = x * np.pi
     safe = jnp.where(product == 0, 1, product)
-    return jnp.where(product == 0, 1, jnp.sin(safe) / safe)
+    return jnp.where(product == 0, 1, divide(sin(safe), safe))
 
 
 def _polygamma(n, x):
@@ -184,7 +186,7 @@ declare_unary("sinc", _sinc, "``sin(pi x) / (pi x)``, 1 at 0.", promote="int_to_
 def sigmoid(input, /):
     """``1 / (1 + exp(-input))``."""
     if is_complex(input):
-        return 1 / (1 + jnp.exp(-input))
+        return inverse(1 + exp(-input))
     return jax.nn.sigmoid(input)
 
 
