@@ -25,7 +25,7 @@ WITH_NUMBERS = {
     "x * 2": lambda T, x: x * 2,
     "x * 1j": lambda T, x: x * 1j,
     **{f"x ** {k}": lambda T, x, k=k: x ** k for k in NUMBERS},
-    **{f"{k} ** x": lambda T, x, k=k: k ** x for k in (0, 2, -1, 0.5, 2j)},
+    **{f"{k} ** x": lambda T, x, k=k: k ** x for k in (0, 1, 2, -1, 0.5, 2j)},
 }
 BINARY = ("mul", "div", "pow", "float_power", "logaddexp", "ldexp", "eq", "logical_and", "isclose")
 EDGES = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan]

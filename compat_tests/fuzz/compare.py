@@ -31,9 +31,9 @@ SUMS = ("fft.", "@", "mm(", "mv(", "matmul", "bmm", "addr", "tensordot", "einsum
 # PyTorch hands float32 whose memory has no gaps to another library, which gives nan for the gelu of infinity;
 # of the same numbers in another layout, in one element or in float64 it is infinity.
 KERNELS = ("gelu",)
-# Complex sums: PyTorch multiplies what it adds by alpha, also where that is 1, and infinities meet: that makes
-# nan of what is a number by the rules of C, in NumPy and here. Nobody counts on that: what is not finite in
-# PyTorch is not compared there.
+# Complex sums: PyTorch multiplies what it adds by alpha, also where that is 1, and infinities meet: that
+# makes nan of what is a number by the rules of C, in NumPy and here. Nobody counts on that: what is not
+# finite in PyTorch is not compared there.
 COMPLEX = (" + ", " - ", " += ", " -= ", "add", "sub", "lerp", "sum", "mean")
 # PyTorch's loop over the degree is not entered where the operand is nan, and what is returned was never set.
 UNSET = ("_polynomial_",)

@@ -48,6 +48,12 @@ def _power(input: Any, exponent: Any, run) -> Tensor:
     return run(_POW, (input, exponent), ())
 
 
+def _power_of_number(base: Any, exponent: Tensor) -> Tensor:
+    if isinstance(base, np.generic):
+        base = base.item()
+    return apply(OPS["_power_of_one" if base == 1 else "_power_of_number"], (base, exponent))
+
+
 @composite("function method")
 def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     """``input ** exponent``, of two tensors or a tensor and a number, broadcast.
@@ -58,7 +64,7 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     if not isinstance(input, Tensor):
         if not isinstance(exponent, Tensor):
             raise invalid_combination("pow", (input, exponent), {})
-        return given_out("pow", out, apply(_POW, (input, exponent)))
+        return given_out("pow", out, _power_of_number(input, exponent))
     return given_out("pow", out, _power(input, exponent, apply))
 
 
@@ -81,7 +87,8 @@ def _operator(name: str, call) -> None:
 
 _operator("__pow__", pow)
 _operator("__ipow__", pow_)
-_operator("__rpow__", lambda self, other: apply(_POW, (other, self)))
+_operator("__rpow__", lambda self, other: apply(_POW, (other, self)) if isinstance(other, Tensor)
+          else _power_of_number(other, self))
 # PyTorch divides a number by a tensor as a product with its reciprocal, to the last bit and node.
 for _name in ("__rtruediv__", "__rdiv__"):
     _operator(_name, lambda self, other: apply(OPS["mul"], (self.reciprocal(), other)))

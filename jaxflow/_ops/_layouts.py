@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxflow._core.dtype import FLOATING
+from jaxflow._core.dtype import COMPLEX, FLOATING
 from jaxflow._core.geometry import (
     Ints,
+    Layout,
     broadcast_shapes,
     channels_last_strides,
     compute_view_strides,
@@ -20,12 +21,73 @@ from jaxflow._core.geometry import (
     preserve_strides,
     suggests_channels_last,
 )
+from jaxflow._core.promotion import common
 from jaxflow._dispatch.op import Operand
 
 
 def of_tensors(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
     """Of an elementwise kernel that takes numbers for its parameters, and not for operands."""
     return preserve_strides(*(o.layout for o in operands if o is not None))
+
+
+def _converted(operands: Sequence[Operand | None]) -> list[Layout]:
+    """The operands, of which those of other dtypes than the common one are copies without gaps."""
+    tensors = [o for o in operands if o is not None]
+    dtype = common("default", [(o.dtype, "tensor" if o.size else "zerodim") for o in tensors])
+    return [((), ()) if o is None else
+            o.layout if o.dtype is dtype else (o.size, empty_like_strides(*o.layout)) for o in operands]
+
+
+def of_bounded(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
+    """Of a kernel whose operands after the first one are numbers, which count for nothing, or tensors."""
+    return preserve_strides(*_converted([o for o in operands if o is not None]))
+
+
+def second_first(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
+    """Of an operation that hands its two operands on the other way round."""
+    return preserve_strides(*reversed(_converted(operands[:2])))
+
+
+def scaled_by_powers(operands: Sequence[Operand], shape: Ints, *, exact) -> Ints | None:
+    """Of a product with a power of two, mostly contiguous; if ``exact``, as of the first operand."""
+    if exact:
+        return of_first(operands, shape)
+    x, exponent = operands
+    if COMPLEX in (x.dtype.category, exponent.dtype.category):
+        power = _beside_number(*exponent.layout)
+    else:
+        power = contiguous_strides(exponent.size)
+    x = x.layout if x.dtype.category >= FLOATING else (x.size, empty_like_strides(*x.layout))
+    return preserve_strides(x, (exponent.size, power))
+
+
+def real_of_complex(operands: Sequence[Operand], shape: Ints, **_) -> Ints | None:
+    """Of a function whose result for complex numbers is made like them."""
+    x = operands[0]
+    return empty_like_strides(*x.layout) if x.dtype.is_complex else preserve_strides(x.layout)
+
+
+def angles(operands: Sequence[Operand], shape: Ints) -> Ints | None:
+    """Contiguous, of complex numbers."""
+    return None if operands[0].dtype.is_complex else preserve_strides(operands[0].layout)
+
+
+def finite_compared(operands: Sequence[Operand], shape: Ints) -> Ints | None:
+    """Of a comparison of an operand with itself; of integers, of what is made like them."""
+    x = operands[0]
+    return empty_like_strides(*x.layout) if x.dtype.category < FLOATING else preserve_strides(x.layout)
+
+
+def _beside_number(size: Ints, stride: Ints) -> Ints:
+    return preserve_strides((size, stride), ((), ()))
+
+
+def imaginary_compared(operands: Sequence[Operand], shape: Ints) -> Ints | None:
+    """Of a comparison of imaginary parts with 0; of real numbers, of what is made like them."""
+    x = operands[0]
+    if not x.dtype.is_complex:
+        return empty_like_strides(*x.layout)
+    return _beside_number(shape, tuple(2 * s for s in x.stride))
 
 
 def of_parts(operands: Sequence[Operand], shape: Ints, **_) -> Ints | None:
@@ -45,8 +107,10 @@ def of_first(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | Non
 def magnitudes_compared(operands: Sequence[Operand], shape: Ints) -> Ints | None:
     """Of a comparison of absolute values with a number; of integers, of what is made like the operand."""
     x = operands[0]
-    alone = preserve_strides(x.layout)
-    return alone if x.dtype.category < FLOATING else preserve_strides((shape, alone), ((), ()))
+    if x.dtype.category < FLOATING:
+        return empty_like_strides(*x.layout)
+    apart = 2 if x.dtype.is_complex else 1  # it is asked of both parts
+    return _beside_number(shape, preserve_strides((shape, tuple(apart * s for s in x.stride))))
 
 
 def moved_channels(operands: Sequence[Operand], shape: Ints, **_) -> Ints | None:
@@ -130,10 +194,10 @@ def ranks_in_front(operands: Sequence[Operand], shape: Ints, *, dim, keepdim, **
     return (last, *strides)
 
 
-def negated_target(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
-    """Of a loss whose kernel writes into a copy of the target, element by element."""
-    target = operands[1]
-    return preserve_strides(target.layout) if target.size == shape else None
+def negated_first(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
+    """Of a loss that is made of the product of the negated input with the target."""
+    (size, stride), target = (o.layout for o in operands[:2])
+    return preserve_strides((size, preserve_strides((size, stride))), target)
 
 
 def one_less_target(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:

@@ -20,6 +20,7 @@ from ._support import (
     at_least_1d,
     divide,
     in_wide,
+    is_bool,
     is_complex,
     refuse,
     with_partials,
@@ -54,7 +55,9 @@ def _clip_open_jvp(primals, tangents):
 @op(**_PLAIN, layout="like")
 def hardtanh(input, /, min_val: Scalar = -1.0, max_val: Scalar = 1.0):
     """Each element limited to ``[min_val, max_val]``; the derivative at the edges is 0."""
-    refuse("hardtanh_cpu", input, BOOL, COMPLEX)
+    if is_bool(input):
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    refuse("hardtanh_cpu", input, COMPLEX)
     low, high = _like(min_val, input), _like(max_val, input)
     return _clip_open(input, jnp.minimum(low, high), high)  # the upper bound wins over a lower one above it
 
@@ -62,7 +65,9 @@ def hardtanh(input, /, min_val: Scalar = -1.0, max_val: Scalar = 1.0):
 @op(**_PLAIN, grad_name="HardtanhBackward0", layout="like")
 def relu6(input, /):
     """Each element limited to ``[0, 6]``."""
-    refuse("hardtanh_cpu", input, BOOL, COMPLEX)
+    if is_bool(input):
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    refuse("hardtanh_cpu", input, COMPLEX)
     return _clip_open(input, _like(0, input), _like(6, input))
 
 

@@ -26,7 +26,7 @@ from jaxflow._dispatch.op import (
 from ._bools import SUBTRACTED, SUBTRACTED_TWO, bools_at
 from ._complex import inverse, inverse_root, square_root
 from ._complex_functions import complex_power
-from ._layouts import of_tensors
+from ._layouts import of_bounded, of_tensors, scaled_by_powers, second_first
 from ._support import (
     bounds_fit,
     category,
@@ -84,7 +84,8 @@ overload(sub, "_sub_number", "SubBackward1")
 
 
 @op(promote="default", operators="__rsub__", variants="function", saves="none",
-    check=_no_bool_operand, grad_name=numbered("Rsub", 1, 0, which=1), numbers="other")
+    check=_no_bool_operand, grad_name=numbered("Rsub", 1, 0, which=1), numbers="other",
+    layout=second_first)
 def rsub(input, other, /, *, alpha: Scalar = 1):
     """``other - alpha * input``, broadcast; refuses bools."""
     return other - _scaled(input, alpha)
@@ -293,8 +294,23 @@ def pow(input, exponent, /):
     return _power(input, exponent)
 
 
+#: Of a number's powers PyTorch makes a contiguous result.
+overload(pow, "_power_of_number", "PowBackward2", layout="contiguous")
+# Those of 1 it does not compute at all: complex ones too are 1 beside infinity and nan.
+_ONES = with_partials(None, lambda out, base, exponent: jnp.zeros_like(out))(
+    lambda base, exponent: jnp.ones_like(exponent))
+
+
+def _power_of_one(input, exponent):
+    refuse("pow", input, BOOL)
+    return jnp.ones_like(exponent) if is_integral(exponent) else _ONES(input, exponent)
+
+
+overload(pow, "_power_of_one", "PowBackward2", layout="contiguous", fn=_power_of_one)
+
+
 @op(promote="int_to_float", name="_ldexp", variants="", grad_name="LdexpBackward0",
-    saves=("other for input", "result"))
+    saves=("other for input", "result"), layout=scaled_by_powers)
 def ldexp(input, other, /, *, exact):
     """``input * 2 ** other``; ``exact``, of exponents that are integers, overflows only with the result."""
     if not exact or is_complex(input):
@@ -413,7 +429,7 @@ _CLAMP_OUT = Out(FOUND.text, refuses=lambda have, want, operands: (
 
 
 @op(promote="default", aliases=("clip",), grad_name=_clamp_name, numbers="min max", guard=bounds_fit,
-    layout=of_tensors, out=_CLAMP_OUT, check=_clamp_of_bools)
+    layout=of_bounded, out=_CLAMP_OUT, check=_clamp_of_bools)
 def clamp(input, min=None, max=None, /):
     """Each element limited to ``[min, max]``, each a number, a tensor or None.
 
@@ -463,8 +479,18 @@ def _at_most(x, bound):
     return x if bound is None else _lowered(x, bound)
 
 
+def _bounded_bools(kernel):
+    """Bools have bounds that are tensors."""
+    def check(input, bound):
+        if input[0] is bound[0] is dtypes.bool and bound[1] == "scalar":
+            raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
+
+    return check
+
+
 @op(promote="default", grad_name=numbered("ClampMin", 0, 1), numbers="min", guard=bounds_fit,
-    layout=of_tensors)
+    check=_bounded_bools("clamp_min_scalar_cpu"),
+    layout=of_bounded)
 def clamp_min(input, min, /):
     """Each element, but at least ``min``."""
     refuse("maximum_cpu", input, COMPLEX)
@@ -472,7 +498,8 @@ def clamp_min(input, min, /):
 
 
 @op(promote="default", grad_name=numbered("ClampMax", 0, 1), numbers="max", guard=bounds_fit,
-    layout=of_tensors)
+    check=_bounded_bools("clamp_max_scalar_cpu"),
+    layout=of_bounded)
 def clamp_max(input, max, /):
     """Each element, but at most ``max``."""
     refuse("minimum_cpu", input, COMPLEX)

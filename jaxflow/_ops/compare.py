@@ -8,7 +8,7 @@ import numpy as np
 from jaxflow._core.dtype import COMPLEX
 from jaxflow._dispatch.op import op
 
-from ._layouts import magnitudes_compared
+from ._layouts import finite_compared, imaginary_compared, magnitudes_compared
 from ._support import is_bool, is_complex, is_float, numbered, refuse, truth
 
 # name, function, refuses complex, operators, other names, sentence
@@ -82,7 +82,7 @@ def isinf(input, /):
     return _is_inf(input, False)
 
 
-@op(promote="always_bool", variants="function method", differentiable=False)
+@op(promote="always_bool", variants="function method", differentiable=False, layout=finite_compared)
 def isfinite(input, /):
     """Where elements are neither infinite nor nan."""
     return _is_finite(input, True)
@@ -106,7 +106,7 @@ def isneginf(input, /):
     return input == -jnp.inf if is_float(input) else jnp.zeros(input.shape, np.bool_)
 
 
-@op(promote="always_bool", variants="function method", differentiable=False, layout="like")
+@op(promote="always_bool", variants="function method", differentiable=False, layout=imaginary_compared)
 def isreal(input, /):
     """Where the imaginary part is zero."""
     return input.imag == 0 if is_complex(input) else jnp.ones(input.shape, np.bool_)
@@ -117,7 +117,7 @@ def isreal(input, /):
 def signbit(input, /):
     """Where the sign bit is set: negative elements, and negative zero."""
     if is_complex(input):
-        raise RuntimeError("signbit is not implemented for complex tensors.")
+        raise NotImplementedError("signbit is not implemented for complex tensors.")
     if is_bool(input):
         return jnp.zeros_like(input)
     return jnp.signbit(input) if is_float(input) else input < 0

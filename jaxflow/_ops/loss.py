@@ -17,7 +17,7 @@ from jaxflow._core.promotion import can_cast, promote_types
 from jaxflow._dispatch.op import op
 
 from ._bools import SUBTRACTED_TWO
-from ._layouts import divergence, negated_target, of_first, one_less_target
+from ._layouts import divergence, negated_first, of_first, one_less_target
 from ._support import as_dtype, is_bool, refuse, scalar_name, wide, with_partials
 from .binary import x_log_y
 
@@ -90,7 +90,7 @@ _of_difference("_huber_loss", "HuberLossBackward0", "huber_cpu", _huber,
 
 
 @op(promote="no_opmath", broadcast=True, name="_soft_margin_loss", variants="",
-    grad_name="SoftMarginLossBackward0", layout=negated_target)
+    grad_name="SoftMarginLossBackward0", layout=negated_first)
 def soft_margin_loss(input, target, /, *, reduction):
     """``log(1 + exp(-target * input))``."""
     loss = jax.nn.softplus(-wide(target) * wide(input))

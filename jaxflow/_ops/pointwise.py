@@ -16,6 +16,7 @@ from jaxflow._dispatch.op import FOUND, Out, Scalar, in_place, op
 from . import _complex_functions as functions
 from ._bools import NEGATED
 from ._complex import inverse, inverse_root, square_root
+from ._layouts import angles, real_of_complex
 from ._support import is_bool, is_complex, is_float, is_integral, refuse, with_partials
 
 
@@ -166,9 +167,11 @@ _ABS_OUT = Out(FOUND.text, refuses=lambda have, want, operands: (
     have is not want and not operands[0]._aval.dtype.is_complex))
 
 
-@op(promote="complex_to_float", aliases=("absolute",), operators="__abs__", out=_ABS_OUT)
+@op(promote="complex_to_float", aliases=("absolute",), operators="__abs__", out=_ABS_OUT,
+    layout=real_of_complex)
 def abs(input, /):
     """The absolute value of each element; real for complex input."""
+    refuse("abs_cpu", input, BOOL)
     return magnitude(input)
 
 
@@ -212,7 +215,7 @@ def unit_of(x):
     return jnp.where(x == 0, 0, safe / jnp.abs(safe).astype(x.dtype))
 
 
-@op(variants="function method out", layout="preserve", saves=("input",))
+@op(variants="function method out", layout=angles, saves=("input",))
 def angle(input, /):
     """The angle of each complex element in radians; 0 or pi for real ones.
 
@@ -227,8 +230,8 @@ def angle(input, /):
     return jnp.where(jnp.isnan(x), jax.lax.stop_gradient(x), turned)
 
 
-@op(promote="default", saves="none", variants="inplace", out=Out(FOUND.text, lost=True),
-    inplace_grad_name="ConjPhysicalBackward1")
+@op(promote="default", saves="none", variants="inplace", layout=real_of_complex,
+    out=Out(FOUND.text, lost=True), inplace_grad_name="ConjPhysicalBackward1")
 def conj_physical(input, /):
     """The complex conjugate of each element; real input is returned as it is."""
     return jnp.conj(input)
