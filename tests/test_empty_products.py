@@ -23,7 +23,14 @@ TAKEN = [
     (lambda: torch.addmv(bools(2), bools(2, 0), bools(0), beta=0), [False, False]),
     (lambda: torch.addmm(bools(2, 1), bools(2, 0), bools(0, 1), beta=True), [[True], [True]]),
     (lambda: torch.addmm(bools(1), bools(0, 2), bools(2, 1)), []),
+    (lambda: torch.addmm(bools(2, 1), bools(2, 0), bools(0, 1), beta=0), [[False], [False]]),
+    (lambda: bools(2, 1).addmm_(bools(2, 0), bools(0, 1), beta=0.0), [[False], [False]]),
     (lambda: torch.baddbmm(bools(1, 1, 1), bools(1, 1, 0), bools(1, 0, 1), beta=False), [[[False]]]),
+    (lambda: torch.baddbmm(bools(1, 1, 1), bools(1, 1, 0), bools(1, 0, 1), beta=0), [[[False]]]),
+    (lambda: torch.addbmm(bools(1, 1), bools(0, 1, 1), bools(0, 1, 1), beta=0), [[False]]),
+    (lambda: bools(1, 1).addbmm_(bools(1, 1, 0), bools(1, 0, 1), beta=0), [[False]]),
+    (lambda: F.bilinear(bools(0, 3), bools(0, 2), bools(4, 3, 2)), []),
+    (lambda: F.linear(bools(0), bools(1, 0), bools(1)[0]), [True]),
     (lambda: torch.addbmm(bools(1, 1), bools(0, 1, 1), bools(0, 1, 1), beta=True), [[True]]),
     (lambda: torch.addbmm(bools(1, 1), bools(1, 1, 0), bools(1, 0, 1), beta=False), [[False]]),
     (lambda: torch.addbmm(bools(1, 0), bools(2, 1, 1), bools(2, 1, 0)), [[]]),
@@ -53,6 +60,10 @@ REFUSED = [
     (lambda: torch.addbmm(bools(1, 1), bools(1, 1, 1), bools(1, 1, 1)), "\"addmm_impl_cpu_\" not implemen"),
     (lambda: torch.addbmm(bools(1, 1), bools(2, 1, 0), bools(2, 0, 1), beta=True), "result type Long can't"),
     (lambda: F.linear(bools(2, 0), bools(1, 0), bools(1)), "result type Long can't be cast"),
+    (lambda: torch.addbmm(bools(1, 0), bools(0, 1, 2), bools(0, 2, 0)), "result type Long can't be cast"),
+    (lambda: torch.addbmm(bools(1, 1), bools(2, 1, 0), bools(2, 0, 1), beta=0), "result type Long can't"),
+    (lambda: bools(2, 1).addmm_(bools(2, 0), bools(0, 1)), "result type Long can't be cast"),
+    (lambda: F.bilinear(bools(1, 1), bools(1, 1), bools(1, 1, 1)), "\"bmm\" not implemented for 'Bool'"),
 ]
 
 
@@ -60,3 +71,19 @@ REFUSED = [
 def test_what_is_multiplied_is_refused(call, words):
     with pytest.raises(RuntimeError, match=words):
         call()
+
+
+def test_what_is_added_to_products_of_nothing_is_scaled_in_the_dtype_of_the_last_factor():
+    start, first = torch.ones((1, 1, 2), dtype=torch.int32), torch.ones((1, 1, 0), dtype=torch.int32)
+    result = torch.baddbmm(start, first, torch.ones(1, 0, 2), beta=2.5)
+    assert result.dtype is torch.float32
+    assert result.tolist() == [[[2.5, 2.5]]]
+
+
+@pytest.mark.parametrize("factors, words", [
+    ({"beta": True}, "Boolean beta only"), ({"alpha": False}, "Boolean alpha only"),
+    ({"beta": 1j}, "without overflow"),
+])
+def test_numbers_that_addr_refuses(factors, words):
+    with pytest.raises(RuntimeError, match=words):
+        torch.addr(torch.ones(2, 2), torch.ones(2), torch.ones(2), **factors)

@@ -1,15 +1,21 @@
-"""``einsum``: reading the equation as PyTorch does; the product itself is one op."""
+"""``einsum``: the equation is read and the operands are multiplied in pairs as in PyTorch.
+
+Where something is summed it is a product of stacks of matrices, one op here; the result is a view of that.
+"""
 
 from __future__ import annotations
 
+import functools
 import string
 from typing import Any
 
-from jaxflow._core import dtype as dtypes
+import opt_einsum
+
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.viewing import apply_view
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 _DOTS = "..."
@@ -24,11 +30,21 @@ class _Order:
 ORDER = _Order()
 
 
-def _order(count: int) -> str | tuple:
-    """The strategy, or the pairs to contract one after the other (each product goes to the end)."""
-    if count < 3 or ORDER.enabled:
-        return "auto" if count < 3 else ORDER.strategy
-    return ((0, 1), *((0, left - 1) for left in range(count - 1, 1, -1)))
+def _order(equation: str, shapes: tuple) -> tuple:
+    """The pairs to multiply one after the other, by their places; each product goes to the end."""
+    count = len(shapes)
+    if count == 2:
+        return ((0, 1),)
+    if ORDER.enabled:
+        return _found_order(equation, shapes, ORDER.strategy)
+    return ((0, 1), *((left - 1, 0) for left in range(count - 1, 1, -1)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _found_order(equation: str, shapes: tuple, strategy: str | None) -> tuple:
+    """The pairs that opt_einsum finds."""
+    found, _ = opt_einsum.contract_path(equation, *shapes, shapes=True, optimize=strategy)
+    return tuple([tuple(sorted(pair)) for pair in found])
 
 
 @composite("function")
@@ -57,33 +73,15 @@ def einsum(*args: Any) -> Tensor:
                 f"expected Tensor as element {i} in argument 1, but got {type(operand).__name__}"
             )
     terms, output, arrow = _read(equation, operands)
+    shapes = tuple([operand._aval.shape for operand in operands])
     terms, output = _name_ellipsis(terms, output, operands, arrow)
     operands = list(operands)
     for i, (term, operand) in enumerate(zip(terms, operands)):
         terms[i], operands[i] = _diagonals(i, term, operand)
-    sizes = _sizes(terms, operands)
-    whole = [c for term in (*map(set, terms), output) for c in term]
-    for i, (term, operand) in enumerate(zip(terms, operands)):
-        single = [d for d, c in enumerate(term) if operand.shape[d] == 1 and sizes[c] != 1]
-        if single:
-            operands[i] = operand.squeeze(tuple(single))
-            terms[i] = [c for d, c in enumerate(term) if d not in single]
+    _check_sizes(terms, operands)
     if len(operands) == 1:
         return _one_operand(terms[0], output, operands[0])
-    # An operand reduced alone goes first: PyTorch sums it before the products, integers in int64.
-    letters = [c for term in (*map(set, terms), output) for c in term]
-    if any(letters.count(c) == 1 for c in letters):
-        operands = [t.to(dtypes.int64) if t._aval.dtype.category < dtypes.FLOATING else t for t in operands]
-        for i, term in enumerate(terms):
-            # One that another operand has too, of size 1, is summed in the product there.
-            alone = [d for d, c in enumerate(term) if whole.count(c) == 1]
-            if alone:
-                operands[i] = operands[i].sum(tuple(alone))
-                terms[i] = [c for c in term if whole.count(c) > 1]
-    names = {c: _LETTERS[k] for k, c in enumerate(dict.fromkeys(sum(terms, [])))}
-    text = ",".join("".join(names[c] for c in term) for term in terms)
-    equation = text + "->" + "".join(map(names.get, output))
-    return apply(OPS["_einsum"], tuple(operands), (equation, _order(len(operands))))
+    return _products(terms, operands, output, _order(equation, shapes))
 
 
 def _from_lists(args: tuple) -> tuple[str, tuple]:
@@ -222,10 +220,11 @@ def _diagonals(i: int, term: list, operand: Tensor) -> tuple[list, Tensor]:
     return term, operand
 
 
-def _sizes(terms: list[list], operands: list[Tensor]) -> dict:
+def _check_sizes(terms: list[list], operands: list[Tensor]) -> None:
+    """Refuse sizes of one letter that do not broadcast."""
     sizes: dict = {}
     for i, (term, operand) in enumerate(zip(terms, operands)):
-        for c, n in zip(term, operand.shape):
+        for c, n in zip(term, operand._aval.shape):
             seen = sizes.get(c, 1)
             if seen != 1 and n not in (1, seen):
                 what = f"subscript {c}" if isinstance(c, str) else "dimension of the ellipsis"
@@ -234,7 +233,83 @@ def _sizes(terms: list[list], operands: list[Tensor]) -> dict:
                     f"previously seen size {seen}"
                 )
             sizes[c] = n if seen == 1 else seen
-    return sizes
+
+
+def _products(terms: list[list], operands: list[Tensor], output: list, order: tuple) -> Tensor:
+    """The operands multiplied in pairs, each letter summed in the last product that has it.
+
+    What was summed stays as a dimension of size 1, and a view without those dimensions is returned.
+    """
+    letters = {c for term in terms for c in term}.difference(output)
+    rest = sorted(letters, key=lambda c: (1, _LETTERS.index(c)) if isinstance(c, str) else (0, c))
+    every = (*output, *rest)
+    waiting = [(x, dict(zip(term, x._aval.shape))) for term, x in zip(terms, operands)]
+    counts = {c: sum(sizes.get(c, 1) != 1 for _, sizes in waiting) for c in rest}
+    for i, j in order:
+        pair, summed, alone = [waiting[i], waiting[j]], [], ([], [])
+        for c in rest:
+            long = [sizes.get(c, 1) != 1 for _, sizes in pair]
+            if all(long):
+                counts[c] -= 1
+                if counts[c] == 1:
+                    summed.append(c)
+                    counts[c] = 0
+            elif any(long) and counts[c] == 1:
+                alone[long.index(True)].append(c)
+                counts[c] = 0
+        for k, own in enumerate(alone):
+            if own:
+                x = _turned(*pair[k], every).sum([every.index(c) for c in own], keepdim=True)
+                pair[k] = x, dict(zip(every, x._aval.shape))
+        product = _summed(*pair, every, summed) if summed else _spread(*pair, every)
+        waiting = [w for k, w in enumerate(waiting) if k not in (i, j)] + [product]
+    (result, sizes), = waiting
+    if not rest:
+        return result
+    shape = tuple([sizes[c] for c in output])
+    return apply_view("view", _turned(result, sizes, every), (shape,))
+
+
+def _spread(a: tuple, b: tuple, order: tuple) -> tuple[Tensor, dict]:
+    """The product of two operands of which nothing is summed, with a dimension for every letter."""
+    result = _turned(*a, order) * _turned(*b, order)
+    return result, dict(zip(order, result._aval.shape))
+
+
+def _turned(x: Tensor, sizes: dict, order: tuple) -> Tensor:
+    """A view of an operand with a dimension for every letter, in this order."""
+    have = [*sizes]
+    for c in order:
+        if c not in sizes:
+            x = apply_view("unsqueeze", x, (len(have),))
+            have.append(c)
+    return x if have == [*order] else apply_view("permute", x, (tuple([have.index(c) for c in order]),))
+
+
+def _summed(a: tuple, b: tuple, order: tuple, summed: list) -> tuple[Tensor, dict]:
+    """The product of two operands with the letters ``summed`` summed: a view of a stack of matrices.
+
+    Its dimensions are the letters of both, those of the first alone, what was summed, and the others. Where
+    all of the last come before the second in ``order``, the operands change their places.
+    """
+    groups: tuple = ([], [], [])
+    for c in order:
+        if c not in summed:
+            groups[2 if a[1].get(c, 1) == 1 else int(b[1].get(c, 1) == 1)].append(c)
+    both, first, second = groups
+    if first and second and order.index(second[-1]) < order.index(first[0]):
+        a, b, first, second = b, a, second, first
+    (x, mine), (y, others) = a, b
+    names = dict(zip(order, _LETTERS))
+    kept = [tuple([d for d, n in enumerate(sizes.values()) if n != 1]) for sizes in (mine, others)]
+    left, right = ("".join([names[c] for c, n in sizes.items() if n != 1]) for sizes in (mine, others))
+    parts = ["".join([names[c] for c in group if names[c] in left + right])
+             for group in (both, first, second)]
+    ranks = len(parts[0]), len(parts[1])
+    result = apply(OPS["_einsum_pair"], (x, y), (f"{left},{right}->{''.join(parts)}", *kept, ranks))
+    sizes = {c: n if (n := mine.get(c, 1)) != 1 else others.get(c, 1) for c in (*both, *first)}
+    sizes |= dict.fromkeys(summed, 1) | {c: others.get(c, 1) for c in second}
+    return apply_view("view", result, (tuple(sizes.values()),)), sizes
 
 
 def _one_operand(term: list, output: list, operand: Tensor) -> Tensor:

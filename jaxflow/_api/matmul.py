@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+from jaxflow._core.geometry import is_contiguous
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.bind import numbers_first
@@ -16,6 +18,8 @@ from jaxflow._dispatch.op import EXACT, OPS, Out
 from jaxflow._dispatch.outputs import refuse_operands, write_out
 from jaxflow._dispatch.publish import function_of, left_to
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.viewing import apply_view
+from jaxflow._dispatch.watch import guarded
 from jaxflow._ops.matmul import C_NAMES, LINEAR
 
 from .copies import take_over
@@ -116,15 +120,23 @@ def linear(
         raise RuntimeError(
             f"both arguments to linear need to be at least 1D, but they are {m}D and {n}D"
         )
-    if n == 1:
-        if bias is not None and (m == 2 or bias._aval.ndim == 1):  # a product of matrices, which it is not
-            return function_of(OPS["addmm"])(bias, input.reshape(-1, input._aval.shape[-1]), weight)
-        product = _product(input, weight)
-        return product if bias is None else product.add_(bias)
     dims = "matrix" if m == 2 else "batched" if m > 2 else "vector"
-    if bias is None:
-        return apply(LINEAR[dims, False], (input, weight))
-    return apply(LINEAR[dims, True], (bias, input, weight))
+    if bias is not None and (m == 2 or (_is_vector(bias._aval.shape) and (
+            input._stride is None or is_contiguous(input._aval.shape, input._stride)))):
+        if n == 1:  # a product of matrices, which it is not
+            rows = input.view(math.prod(input._aval.shape[:-1]), input._aval.shape[-1])
+            return function_of(OPS["addmm"])(bias, rows, weight)
+        result = apply(LINEAR[dims, True], (bias, input, weight))
+        if m == 2:
+            return result
+        return apply_view("view", result, ((*input._aval.shape[:-1], weight._aval.shape[0]),))
+    product = _product(input, weight) if n == 1 else apply(LINEAR[dims, False], (input, weight))
+    return product if bias is None else product.add_(bias)
+
+
+def _is_vector(shape: tuple[int, ...]) -> bool:
+    """Whether PyTorch adds a bias of this shape to each line of a matrix."""
+    return len(shape) == 1 or len(shape) - shape.count(1) == 1
 
 
 @composite("function", namespace="nn.functional")
@@ -142,6 +154,7 @@ def bilinear(
         raise RuntimeError("All tensors must have the same dtype, got "
                            + ", ".join(f"{name}: {kind.c_name}" for name, kind in kinds.items()))
     out = apply(OPS["_bilinear"], (input1, input2, weight))
+    out = apply_view("view", out, ((*input1._aval.shape[:-1], weight._aval.shape[0]),))
     if bias is None:
         return out
     if bias.size(0) != weight.size(0):
@@ -263,7 +276,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
         for t in tensors[1:]:
             result = matmul(result, t)
     else:
-        result = apply(OPS["_einsum"], tuple(tensors), (",".join(terms) + "->" + keep, "chain"))
+        result = apply(OPS["_multi_dot"], tuple(tensors), (",".join(terms) + "->" + keep,))
     result = result.view(result._aval.shape)  # in PyTorch without the dimensions that vectors got
     rule = Out("multi_dot(): expected out tensor to have dtype {result_c} but got {out_c}")
     return given_out("multi_dot", out, result, tuple(tensors), rule=rule)
@@ -308,7 +321,7 @@ def _chain_shapes(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
 def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """In-place `addmm`; ``self`` has the shape of the product already."""
     try:
-        return apply_inplace(OPS["addmm"], (self, mat1, mat2, beta, alpha))
+        return guarded(apply_inplace, OPS["addmm"], (self, mat1, mat2, beta, alpha), ())
     except RuntimeError:
         check_recorded((self, mat1, mat2))
         shape, product = self._aval.shape, (*mat1.shape[:1], *mat2.shape[1:])
@@ -325,8 +338,8 @@ def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
     """In-place `addbmm`. Alone of its family it lets a ``self`` that broadcasts grow to the result."""
     args = (self, batch1, batch2, beta, alpha)
     if self._aval.shape == (*batch1.shape[-2:-1], *batch2.shape[-1:]):
-        return apply_inplace(OPS["addbmm"], args)
-    result = apply(OPS["addbmm"], args)
+        return guarded(apply_inplace, OPS["addbmm"], args, ())
+    result = guarded(apply, OPS["addbmm"], args, ())
     check_writable(self, result._requires_grad)
     take_over(self, result)
     if result._requires_grad:

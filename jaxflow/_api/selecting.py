@@ -211,11 +211,13 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
         return _positions(input, input.numel(), output_size)
     if not isinstance(repeats, Tensor):
         found = apply(OPS["repeat_interleave_int"], (input,), (int(repeats), freeze(dim)))
-        count = found._aval.shape[0 if dim is None else wrap_dim(dim, max(input._aval.ndim, 1))]
+        at = 0 if dim is None else wrap_dim(dim, max(input._aval.ndim, 1))
+        shape = found._aval.shape
+        count = shape[at] * shape[at + 1]
         if output_size is not None and output_size != count:
             raise RuntimeError(
                 f"repeat_interleave: Invalid output_size, expected {count} but got {output_size}")
-        return found
+        return found.view((*shape[:at], count, *shape[at + 2 :]))
     if dim is None:
         input, dim = input.flatten(), 0
     size = input._aval.shape[wrap_dim(dim, input._aval.ndim)] if input._aval.ndim else 1

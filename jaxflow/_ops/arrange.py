@@ -36,15 +36,16 @@ def tile(input, /, dims):
     return _tile(input, (1,) * (input.ndim - len(dims)) + tuple(dims))
 
 
-@op(variants="", grad_name="ViewBackward0", saves="none")
+@op(variants="", grad_name="CloneBackward0", saves="none")
 def repeat_interleave_int(input, /, repeats, dim=None):
-    """Each element (or slice along ``dim``) ``repeats`` times in a row."""
+    """Each element (or slice along ``dim``) ``repeats`` times, in a dimension of their own after ``dim``."""
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
-    if dim is None:
-        return jnp.repeat(input.reshape(-1), repeats)
-    axis = wrap_dim(dim, input.ndim)
-    return jnp.repeat(input.reshape(1) if input.ndim == 0 else input, repeats, axis)
+    axis = 0 if dim is None else wrap_dim(dim, input.ndim)
+    if dim is None or input.ndim == 0:
+        input = input.reshape(-1)
+    shape = (*input.shape[: axis + 1], repeats, *input.shape[axis + 1 :])
+    return jnp.broadcast_to(jnp.expand_dims(input, axis + 1), shape)
 
 
 @op(saves="none", variants="function method", layout=rolled)

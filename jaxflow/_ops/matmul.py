@@ -98,15 +98,35 @@ def _refuse_bool(kernel: str, *factors) -> None:
         refuse(kernel, factors[0], BOOL)
 
 
-def _refuse_added_bool(kernel: str, start, beta, *factors) -> None:
-    """`_refuse_bool` for what adds to ``start``: with no product PyTorch multiplies that by ``beta``."""
-    _refuse_bool(kernel, *factors)
-    if start.size and not all(x.size for x in factors):
-        number = jnp.asarray(beta)
-        if category(number) > category(start):
-            name = "Float" if jnp.issubdtype(number.dtype, np.inexact) else "Long"
-            raise RuntimeError(
-                f"result type {name} can't be cast to the desired output type {scalar_name(start)}")
+def _check_scaled(number, dtype) -> None:
+    """Refuse to multiply what has this dtype in place by a number of a higher category. 0 fills it."""
+    kinds = {bool: 0, int: 1, float: FLOATING, complex: FLOATING + 1}
+    names = {int: "Long", float: "Float", complex: "ComplexFloat"}
+    if number and kinds.get(type(number), 0) > dtype.category:
+        raise RuntimeError(f"result type {names[type(number)]} can't be cast to the desired output type "
+                           f"{dtype.scalar_name}")
+
+
+def _beta_fits(name):
+    """The guard of an op that adds to a product: of nothing PyTorch has none, and scales what it adds to."""
+
+    def guard(watch, dynamic, static):
+        input, first, second, beta, _ = dynamic
+        beta = 1 if beta is None else beta
+        a, b = (getattr(x, "_aval", None) for x in (first, second))
+        if a is None or b is None or min(a.ndim, b.ndim) < 2 or (a.numel and b.numel):
+            return
+        if name == "baddbmm":
+            if a.shape[0] and a.shape[1] and b.shape[2]:
+                _check_scaled(beta, b.dtype)
+        elif name == "addbmm" and not a.shape[0]:
+            _check_scaled(beta, input._aval.dtype)
+        elif a.shape[-2] and b.shape[-1]:
+            # Of a batch the first product is added with ``beta``, the others with 1.
+            for number in (beta, 1)[: a.shape[0] if name == "addbmm" else 1]:
+                _check_scaled(number, input._aval.dtype)
+
+    return guard
 
 
 # ----------------------------------------------------------------------------------- plain products
@@ -156,17 +176,22 @@ def _check_bmm_sizes(batch1, batch2) -> None:
         )
 
 
-def _bmm(batch1, batch2):
+def _bmm_factors(batch1, batch2):
+    """The factors of `bmm` in one dtype; RuntimeError if they are of two."""
     if (batch1.dtype != batch2.dtype or is_bool(batch1)) and not (
             math.prod(batch1.shape) and math.prod(batch2.shape)):
         # No kernel is asked, and so no dtype is looked at.
-        return jnp.matmul(batch1.astype(batch2.dtype), batch2)
+        return batch1.astype(batch2.dtype), batch2
     _refuse_bool("bmm", batch1, batch2)
     if batch1.dtype != batch2.dtype:
         raise RuntimeError(
             f"expected scalar type {scalar_name(batch1)} but found {scalar_name(batch2)}"
         )
-    return jnp.matmul(batch1, batch2, precision=HIGHEST)
+    return batch1, batch2
+
+
+def _bmm(batch1, batch2):
+    return jnp.matmul(*_bmm_factors(batch1, batch2), precision=HIGHEST)
 
 
 @op(out=EXACT)
@@ -363,7 +388,7 @@ def _wide_product(a, b, contracted, batch=((), ())):
                                preferred_element_type=wide(a[:0]).dtype)
 
 
-@op(variants=_ADD, out=EXACT)
+@op(variants=_ADD, out=EXACT, guard=_beta_fits("addmm"))
 def addmm(input, mat1, mat2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * mat1 @ mat2``; with ``beta`` 0 the input's values do not matter."""
     _check_addmm_dtypes(input, mat1, mat2)
@@ -387,7 +412,7 @@ def _addmm(input, mat1, mat2, beta, alpha):
     shape = (mat1.shape[0], mat2.shape[1])
     check_mm_sizes(mat1.shape, mat2.shape)
     start = expand_to(input, shape)
-    _refuse_added_bool("addmm_impl_cpu_", start, beta, mat1, mat2)
+    _refuse_bool("addmm_impl_cpu_", mat1, mat2)
     return _sum(start, beta, _wide_product(mat1, mat2, ((1,), (0,))), alpha)
 
 
@@ -399,7 +424,7 @@ def addmv(input, mat, vec, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     return _sum(jnp.broadcast_to(input, product.shape), beta, product, alpha)
 
 
-@op(variants="function method out",
+@op(variants="function method out", guard=_beta_fits("addbmm"),
     out=Out("self and mat2 must have the same dtype, but got {out} and {result}", resizes=True))
 def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha *`` the sum over the batch of ``batch1 @ batch2``."""
@@ -418,12 +443,9 @@ def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
             f"{batch2.shape[1]}x{batch2.shape[2]})"
         )
     if not batch1.shape[0]:  # nothing is multiplied, but the input by ``beta``
-        _refuse_added_bool("addmm_impl_cpu_", start, beta, batch1)
         return _scaled(wide(start), beta).astype(input.dtype)
     _check_addmm_dtypes(input, batch1, batch2)
-    # PyTorch adds one product after the other to what it has so far.
-    for factor in (beta, 1)[:batch1.shape[0] or 1]:
-        _refuse_added_bool("addmm_impl_cpu_", start, factor, batch1, batch2)
+    _refuse_bool("addmm_impl_cpu_", batch1, batch2)
     return _sum(start, beta, _wide_product(batch1, batch2, ((0, 2), (0, 1))), alpha)
 
 
@@ -435,7 +457,7 @@ def _check_add_dtypes(input, batch1, batch2) -> None:
         )
 
 
-@op(variants=_ADD, out=EXACT)
+@op(variants=_ADD, out=EXACT, guard=_beta_fits("baddbmm"))
 def baddbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * batch1 @ batch2`` for each matrix of the batch."""
     start = expand_to(input, (size_at(batch1, 0), size_at(batch1, 1), size_at(batch2, 2)))
@@ -444,21 +466,27 @@ def baddbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     if batch1.dtype != batch2.dtype or is_bool(batch1):
         _check_bmm(batch1, batch2)
         if not (math.prod(batch1.shape) and math.prod(batch2.shape)):  # as in `_bmm`
-            _refuse_added_bool("baddbmm", start, beta, batch1, batch2)
-            return _scaled(wide(start), beta).astype(batch2.dtype)
-        _check_add_dtypes(input, batch1, batch2)
+            return _scaled(wide(start.astype(batch2.dtype)), beta).astype(batch2.dtype)
+        _refuse_bool("baddbmm", batch1, batch2)
+        if batch1.dtype != batch2.dtype:
+            raise RuntimeError(
+                f"expected scalar type {scalar_name(batch1)} but found {scalar_name(batch2)}")
     _check_bmm(batch1, batch2)
-    _refuse_added_bool("baddbmm", start, beta, batch1, batch2)
     product = _wide_product(batch1, batch2, ((2,), (1,)), ((0,), (0,)))
     return _sum(start, beta, product, alpha)
 
 
-def _check_addr(beta, alpha) -> None:
-    for name, factor in (("beta", beta), ("alpha", alpha)):
-        if not isinstance(factor, int) and jnp.issubdtype(jnp.asarray(factor).dtype, np.inexact):
+def _check_addr(input, beta, alpha) -> None:
+    factors = [(name, jnp.asarray(x).dtype) for name, x in (("beta", beta), ("alpha", alpha))]
+    for name, dtype in factors:
+        if dtype == np.bool_ and not is_bool(input):
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+        if category(input) < FLOATING and jnp.issubdtype(dtype, np.inexact):
             raise RuntimeError(
                 f"For integral input tensors, argument {name} must not be a floating point number."
             )
+    if category(input) == FLOATING and any(jnp.issubdtype(dtype, np.complexfloating) for _, dtype in factors):
+        raise RuntimeError(f"value cannot be converted to type {c_name(input)} without overflow")
 
 
 @op(promote="no_opmath", broadcast=False, variants="function method out")
@@ -468,8 +496,7 @@ def addr(input, vec1, vec2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
         if x.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x.ndim}-D")
     start = expand_to(input, (vec1.size, vec2.size))
-    if category(input) < FLOATING:
-        _check_addr(beta, alpha)
+    _check_addr(input, beta, alpha)
     if is_bool(input):
         product = vec1[:, None] & vec2[None, :]
         return _scaled(start, beta) | (product & truth(jnp.asarray(alpha)))
@@ -496,15 +523,20 @@ def linear_product(input, weight, bias):
     _check_addmm_dtypes(bias, input, weight)
     check_mm_sizes(folded, weight.shape[::-1])
     start = expand_to(bias, (rows, weight.shape[0]))
-    _refuse_added_bool("addmm_impl_cpu_", start, 1, input, weight)
+    _refuse_bool("addmm_impl_cpu_", input, weight)
+    if is_bool(start) and start.size and not (input.size and weight.size):
+        raise RuntimeError("result type Long can't be cast to the desired output type Bool")
     product = contract(input, weight, (input.ndim - 1,), (1,))
+    if bias.ndim > 1 and product.ndim != 2:  # which has a row for each line of the input
+        bias = bias.reshape(-1)
     return product + jnp.broadcast_to(bias, product.shape)
 
 
 def _linear_op(dims, grad_name, *, biased):
     """One of the `LINEAR` ops: the same body, under PyTorch's node name for these dimensions."""
     def body(bias, input, weight, /):  # the order of addmm, which next_functions shows
-        return linear_product(input, weight, bias)
+        product = linear_product(input, weight, bias)
+        return product if dims == "matrix" else _as_matrix(product, input.ndim - 1)
 
     def unbiased(input, weight, /):
         return linear_product(input, weight, None)
@@ -514,19 +546,20 @@ def _linear_op(dims, grad_name, *, biased):
     return op(name=f"_linear_{dims}" + "_bias" * biased, variants="", grad_name=grad_name)(fn)
 
 
+# With a bias PyTorch's result is a view of a matrix, which the ops for a vector and for batches return.
 LINEAR = {
-    ("vector", True): _linear_op("vector", "ViewBackward0", biased=True),
+    ("vector", True): _linear_op("vector", "AddmmBackward0", biased=True),
     ("matrix", True): _linear_op("matrix", "AddmmBackward0", biased=True),
-    ("batched", True): _linear_op("batched", "ViewBackward0", biased=True),
+    ("batched", True): _linear_op("batched", "AddmmBackward0", biased=True),
     ("vector", False): _linear_op("vector", "SqueezeBackward4", biased=False),
     ("matrix", False): _linear_op("matrix", "MmBackward0", biased=False),
     ("batched", False): _linear_op("batched", "UnsafeViewBackward0", biased=False),
 }
 
 
-@op(name="_bilinear", variants="", grad_name="ViewBackward0")
+@op(name="_bilinear", variants="", grad_name="TrilinearBackward0")
 def bilinear(input1, input2, weight, /):
-    """Sum over i and j of ``input1[..., i] * weight[o, i, j] * input2[..., j]``."""
+    """Sum over i and j of ``input1[..., i] * weight[o, i, j] * input2[..., j]``, a row for each ``...``."""
     if input1.ndim != input2.ndim:
         raise RuntimeError(
             f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}"
@@ -544,38 +577,42 @@ def bilinear(input1, input2, weight, /):
             raise RuntimeError(
                 f"bilinear(): {name} size does not match weight size: got {have} but expected {size}"
             )
+    if 0 in (input1.shape[-1], input2.shape[-1]):
+        raise RuntimeError("cannot reshape tensor of 0 elements into shape [-1, 0] because the unspecified "
+                           "dimension size -1 can be any value and is ambiguous")
+    _refuse_bool("bmm", input1, input2, weight)
     dtype = input1.dtype
     input1, input2, weight = wide(input1), wide(input2), wide(weight)
     half = contract(input1, weight, (input1.ndim - 1,), (1,))  # (..., o, j)
-    return (half * input2[..., None, :]).sum(-1).astype(dtype)
+    return _as_matrix((half * input2[..., None, :]).sum(-1).astype(dtype), input1.ndim - 1)
 
 
 # ------------------------------------------------------------------------------------------- einsum
 
 
-def _einsum_name(numbers, equation, order="auto"):
-    inputs, _, output = equation.partition("->")
-    contracts = set(inputs) - {","} - set(output)
-    return "ViewBackward0" if contracts else "MulBackward0"
+@op(name="_einsum_pair", variants="", grad_name="BmmBackward0")
+def einsum_pair(left, right, /, equation, kept_left, kept_right, ranks):
+    """Two operands multiplied and summed, as a stack of matrices.
 
-
-@op(name="_einsum", variants="", grad_name=_einsum_name, saves="steps")
-def einsum(*operands, equation, order="auto"):
-    """Sum of products written in index notation; opt_einsum finds the order by a strategy, or it is given.
-
-    As a ``"chain"`` of matrices they are multiplied in the order that PyTorch finds for one.
+    Args:
+        equation: in index notation, for the dimensions of each that are ``kept``; the others are of size 1.
+        ranks: how many letters of the result go into the stack and into the rows.
     """
-    first = operands[0]
-    for other in operands[1:]:
-        if other.dtype != first.dtype:
-            raise RuntimeError(
-                f"expected scalar type {scalar_name(first)} but found {scalar_name(other)}"
-            )
-    if order == "chain":
-        rows = [x.shape[0] if i or x.ndim == 2 else 1 for i, x in enumerate(operands)]
-        order = cheapest_order((*rows, operands[-1].shape[1] if operands[-1].ndim == 2 else 1))
-    optimize = order if isinstance(order, str) else list(order)
-    return jnp.einsum(equation, *operands, optimize=optimize, precision=HIGHEST)
+    left, right = (
+        jnp.squeeze(x, tuple(d for d in range(x.ndim) if d not in kept))
+        for x, kept in ((left, kept_left), (right, kept_right)))
+    product = jnp.einsum(equation, *_bmm_factors(left, right), precision=HIGHEST)
+    first, second = ranks[0], sum(ranks)
+    sizes = product.shape
+    return product.reshape([math.prod(part) for part in (sizes[:first], sizes[first:second], sizes[second:])])
+
+
+@op(name="_multi_dot", variants="", grad_name="ViewBackward0", saves="steps")
+def multi_dot(*operands, equation):
+    """Product of a chain of matrices, the first and last may be vectors, written in index notation."""
+    rows = [x.shape[0] if i or x.ndim == 2 else 1 for i, x in enumerate(operands)]
+    order = cheapest_order((*rows, operands[-1].shape[1] if operands[-1].ndim == 2 else 1))
+    return jnp.einsum(equation, *operands, optimize=order, precision=HIGHEST)
 
 
 def cheapest_order(sizes):

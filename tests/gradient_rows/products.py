@@ -25,7 +25,8 @@ _BOTH = {
     "outer": _both(torch.outer, (2,), (3,)),
     "kron": _both(torch.kron, (1, 2), (2, 1)),
     "linalg_cross": _both(lambda x, y: torch.linalg.cross(x, y, dim=0), (3, 1), (3, 2)),
-    "_einsum": _both(lambda x, y: torch.einsum("ij,jk->ki", x, y), (2, 2), (2, 1)),
+    "_einsum_pair": _both(lambda x, y: torch.einsum("ij,jk->ki", x, y), (2, 2), (2, 1)),
+    "_multi_dot": _both(lambda x, y: torch.linalg.multi_dot((x, y)), (2, 2), (2, 1)),
 }
 
 def _grouped(*ends):
@@ -50,7 +51,8 @@ ROWS = {
     "_inner": row(torch.inner, A, (1, 3)),
     "_tensordot": row(lambda x, y: torch.tensordot(x, y, ([1, 0], [0, 1])), A, B),
     "_tensordot/outer": row(lambda x, y: torch.tensordot(x, y, 0), (2,), (3,)),
-    "_einsum/three": row(lambda x, y, z: torch.einsum("bi,oij,bj->bo", x, y, z), A, (2, 3, 2), (2, 2)),
+    "_multi_dot/three": row(lambda x, y, z: torch.linalg.multi_dot((x, y, z)), (2,), (2, 3), (3, 2)),
+    "_einsum_pair/two": row(lambda x, y, z: torch.einsum("bi,oij,bj->bo", x, y, z), A, (2, 3, 2), (2, 2)),
     # a product and a sum in one
     "addmm": row(lambda x, y, z: torch.addmm(x, y, z, beta=0.5, alpha=2.0), (2,), A, B),
     "addmv": row(lambda x, y, z: torch.addmv(x, y, z, beta=0.5, alpha=2.0), (2,), A, V),
