@@ -25,7 +25,7 @@ from jaxflow._ops.matmul import C_NAMES, LINEAR
 from .copies import take_over
 from .forms import given_out
 
-_MM, _MV, _DOT = OPS["mm"], OPS["mv"], OPS["dot"]
+_MM, _BMM, _MV, _DOT = OPS["mm"], OPS["bmm"], OPS["mv"], OPS["dot"]
 _VEC_MAT, _FOLDED = OPS["_matmul_vec_mat"], OPS["_matmul_folded"]
 _VEC_BATCH, _MAT_BATCH = OPS["_matmul_vec_batch"], OPS["_matmul_mat_batch"]
 _BATCHED = OPS["_matmul_batched"]
@@ -41,8 +41,12 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     if out is not None:
         refuse_operands("matmul", input, other)
     result = _product(input, other)
-    rule = Out("result dtype {out} does not match input dtype {result}")
-    return given_out("matmul", out, result, (input, other), rule=rule)
+    if out is None:
+        return result
+    if input.dim() == 1 and other.dim() == 2:  # found as one row of a matrix
+        return write_out("matmul", out, result.unsqueeze(0), (input, other), rule=EXACT).squeeze_(0)
+    rule = EXACT if other.dim() > 1 else _DOT.out if input.dim() == 1 else _MV.out
+    return write_out("matmul", out, result, (input, other), rule=rule)
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
@@ -91,11 +95,12 @@ def reflected_matmul_operator(self: Tensor, other: Any) -> Tensor:
 
 
 def _linear_out(out: Tensor, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """`linear` into ``out``, which one line of numbers finds as a row, or resizes with the warning."""
-    result = linear(input, weight, bias)
-    if len(input._aval.shape) > 1 or len(weight._aval.shape) == 1:
-        return write_out("linear", out, result, (input, weight), rule=EXACT)
-    return write_out("linear", out, result.unsqueeze(0), (input, weight), rule=EXACT).squeeze_(0)
+    """`linear` into ``out``: one product, or a product to which the bias is added where it was written."""
+    refuse_operands("linear", input, weight, bias)
+    if input.dim() == 2 and bias is not None:
+        return function_of(OPS["addmm"])(bias, input, weight.t(), out=out)
+    matmul(input, weight.t(), out=out)
+    return out if bias is None else out.add_(bias)
 
 
 @composite("function", namespace="nn.functional")
@@ -232,6 +237,21 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     static = tuple(d % a.dim() for d in pairs[0]), tuple(d % b.dim() for d in pairs[1])
     result = _view_of_matrix("_tensordot", a, b, static, static)
     return given_out("tensordot", out, result, (a, b), rule=_TENSORDOT_OUT)
+
+
+# The functions take a dtype for the result as well, these methods do not.
+
+
+@composite("method", name="_mm", method_name="mm")
+def _mm(self: Tensor, mat2: Tensor) -> Tensor:
+    """Product of two matrices, ``(n, k) @ (k, m) -> (n, m)``."""
+    return apply(_MM, (self, mat2))
+
+
+@composite("method", name="_bmm", method_name="bmm")
+def _bmm(self: Tensor, mat2: Tensor) -> Tensor:
+    """Products of two stacks of matrices, ``(b, n, k) @ (b, k, m) -> (b, n, m)``."""
+    return apply(_BMM, (self, mat2))
 
 
 # ------------------------------------------------------------------------------------------- chains
