@@ -179,7 +179,7 @@ def _overwrite(t, numbers):
     for dim, (size, stride) in enumerate(zip(t.shape, t.stride(), strict=True)):
         if size > 1 and not stride:
             t, numbers = t.detach().narrow(dim, 0, 1), numbers.narrow(dim, 0, 1)
-    if overlaps_itself(t):
+    if overlaps_itself(t) or t._is_zerotensor():  # which nothing can be written into
         return
     with torch.inference_mode(t.is_inference()), warnings.catch_warnings():
         (t if t.is_inference() else t.data).copy_(numbers)

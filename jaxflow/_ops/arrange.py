@@ -17,7 +17,8 @@ def _tile(x, repeats):
     for n in size:
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {size}")
-    return jnp.tile(x.reshape(shape), repeats)
+    # What is nothing may be repeated less than 0 times.
+    return jnp.tile(x.reshape(shape), [0 if r < 0 else r for r in repeats])
 
 
 @op(variants="method", saves="none")
