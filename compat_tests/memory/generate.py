@@ -74,7 +74,7 @@ WRITES_TO_TENSORS = (
     "{t}.scatter_add_(-1, T.zeros_like({t}[..., :2], dtype=T.int64), {t}[..., :2].clone())",
     "{t}.index_put_((T.tensor([0, 0]),), {t}[:1].clone(), accumulate=True)",
     "{t}.masked_fill_({t}[:1] > {n}, 2)", "{t}[{t}[..., 0] > 1] = {u}.reshape(-1)[0]",
-    "{t}.index_fill_(-1, T.tensor([-1]), {n})",
+    "{t}.index_fill_(-1, T.tensor([-1]), {n}) if {t}.numel() else None",
     "{t}.masked_scatter_({t} > {n}, {t}.flatten().flip(0))", "{t}.copy_({t}.flip(0))",
 )
 WRITES_TO_ARRAYS = (
