@@ -42,6 +42,10 @@ def inverse(x):
     return _INVERSE(x) if is_complex(x) else 1 / x
 
 
+# By the result, whose cube has another sign at minus zero than the quotient has.
+_INVERSE_ROOT = with_partials(lambda out, x: -0.5 * (out * out * out))(jax.lax.rsqrt)
+
+
 def inverse_root(x):
     """One over the square root."""
-    return _inverse_complex_root(x) if is_complex(x) else jax.lax.rsqrt(x)
+    return _inverse_complex_root(x) if is_complex(x) else _INVERSE_ROOT(x)
