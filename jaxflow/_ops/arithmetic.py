@@ -332,6 +332,11 @@ def _power_of_two(exponent):
     return jax.lax.bitcast_convert_type(bits, exponent.dtype)
 
 
+@with_partials(lambda out, x: divide(-0.5 * out, x))
+def _power_of_minus_half(x):
+    return inverse_root(x)
+
+
 @with_partials(lambda out, x: -2 * inverse(x * x * x))
 def _inverse_square(x):
     return inverse(x * x)
@@ -343,7 +348,7 @@ _FIXED_POWERS = {
     1: lambda x: x,
     2: lambda x: x * x,
     3: lambda x: x * x * x,
-    -0.5: inverse_root,
+    -0.5: _power_of_minus_half,
     -1: inverse,
     -2: _inverse_square,
 }
