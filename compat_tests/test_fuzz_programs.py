@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import jaxflow
-from compat_tests.fuzz import known, ledger, machine, operators, programs, samples
+from compat_tests.fuzz import known, ledger, machine, operators, programs, samples, whole
 from compat_tests.fuzz.compare import first_difference, same_phrase
 from compat_tests.fuzz.interpret import run
 from compat_tests.fuzz.program import Instruction
@@ -89,6 +89,27 @@ def test_rounding_that_a_jump_makes_larger_is_right(monkeypatch):
     logs = [run(program, T, sizes=sizes) for T in (torch, jaxflow)]
     assert first_difference(*logs).where == "t3"
     assert machine.first_wrong(program, [sizes], "interpreter") is None
+
+
+def test_subnormal_numbers_may_be_zeros_for_xla_and_nothing_else(monkeypatch):
+    program = _program("t0 = T.arange(1, n + 1, dtype=T.int32).view(T.float32)", "t1 = t0 != 0",
+                       "t2 = t0 ** 0.5", "t3 = T.arange(n) + 1", "t4 = t3 != 0")
+    sizes = {"n": 6}
+    with machine.running("eager"):
+        assert not (jaxflow.arange(1, 7, dtype=jaxflow.int32).view(jaxflow.float32) != 0).any()
+    for mode in ("interpreter", "compiled", "eager"):
+        assert machine.first_wrong(program, [sizes], mode) is None, mode
+    assert whole.first_wrong(program, [sizes], "compile") is None
+    ne, power = jaxflow.Tensor.__ne__, jaxflow.Tensor.__pow__
+    for name, wrong in (("__ne__", lambda t, x: ne(t, x) & ne(t, 3)),
+                        ("__pow__", lambda t, x: power(t, x) + 1)):
+        with monkeypatch.context() as patched:
+            patched.setattr(jaxflow.Tensor, name, wrong)
+            assert machine.first_wrong(program, [sizes], "eager") is not None
+    # The interpreter has subnormal numbers, and may not lose them.
+    monkeypatch.setattr(jaxflow.Tensor, "__ne__", lambda t, x: ne(t, x) & (t.abs() > 1e-38))
+    assert machine.first_wrong(program, [sizes], "interpreter").difference.where == "t1"
+    assert not torch.set_flush_denormal(False) or (torch.tensor([1e-40]) * 1).item() > 0
 
 
 def test_integers_that_require_grad_are_no_specification():

@@ -20,7 +20,7 @@ import jaxflow
 from compat_tests.exact import Twins
 from jaxflow._core import flags
 
-from .compare import KINDS, first_difference
+from .compare import KINDS, beyond_subnormals, first_difference
 from .draw import overlaps_itself
 from .interpret import Facts, fresh_space, run, steps, tensors
 from .program import Instruction
@@ -65,6 +65,12 @@ def first_wrong(program, rounds, mode, kinds=KINDS):
 
     ``kinds`` are the kinds of facts that are compared, of `compare.KINDS`.
     """
+    if mode in ("compiled", "eager"):
+        return beyond_subnormals(lambda: _first_wrong(program, rounds, mode, kinds))
+    return _first_wrong(program, rounds, mode, kinds)
+
+
+def _first_wrong(program, rounds, mode, kinds):
     found = _all_rounds(program, rounds, mode)
     for k, sizes in enumerate(rounds):
         expected = run(program, torch, sizes=sizes)

@@ -8,7 +8,7 @@ import torch
 import jaxflow
 
 from . import functions, make, samples
-from .compare import KINDS, first_difference
+from .compare import KINDS, beyond_subnormals, first_difference
 from .interpret import Entry, described, execute, fresh_space, observe
 from .machine import Wrong, running
 from .program import NAME, Instruction
@@ -94,7 +94,11 @@ def _tensors(T, found):
 def first_wrong(program, rounds, way, kinds=KINDS):
     """The first thing that the function does otherwise on jaxflow, as `Wrong`."""
     if way == "vmap":
-        kinds = tuple(kind for kind in kinds if kind in OF_BATCHES)
+        return _first_wrong(program, rounds, way, tuple(kind for kind in kinds if kind in OF_BATCHES))
+    return beyond_subnormals(lambda: _first_wrong(program, rounds, way, kinds))
+
+
+def _first_wrong(program, rounds, way, kinds):
     inputs, _ = split(program, rounds[0])
     if not inputs:
         return None
