@@ -401,3 +401,35 @@ def test_what_is_filled_lies_as_a_clone(value):
         assert filled.stride() == x.clone().stride()
         assert (filled == 2).all()
         assert filled.shape == x.shape
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_the_zeros_of_lgamma_are_zeros(dtype):
+    assert torch.tensor([1.0, 2.0, 1.0, 2.0, 2.0], dtype=dtype).lgamma().unique().tolist() == [0]
+    assert gradient(torch.lgamma, [1.0, 2.0]) == pytest.approx([-0.5772157, 0.4227843])
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("exponent", [0, 0.0, 1, 1.0, 2, 0.5])
+def test_a_power_holds_its_base_whatever_the_exponent(exponent):
+    x = torch.tensor([1.0, 4.0], requires_grad=True)
+    base = x * 1
+    power = base ** exponent
+    base.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        power.sum().backward()
+
+
+@pytest.mark.usefixtures("executor")
+def test_numbers_that_are_complex_at_their_edges():
+    """Against the values that C's library has."""
+    below = torch.complex(torch.tensor(-2.0), torch.tensor(-0.0))
+    assert below.asin().imag.item() == pytest.approx(-1.3169579)
+    assert below.acosh().imag.item() == pytest.approx(-np.pi)
+    infinite = torch.tensor([complex(-INF, NAN), complex(INF, INF)])
+    assert torch.exp(infinite)[0].abs().item() == 0 and infinite.abs().tolist() == [INF, INF]
+    assert infinite.log().real.tolist() == [INF, INF] and infinite.tanh().real.tolist() == [-1, 1]
+    assert (1 ** infinite).tolist() == [1, 1]
+    assert torch.isnan((1 / infinite).real).all()
+    np.testing.assert_allclose(torch.tensor([1e30 + 1e30j]) / torch.tensor([1e30 - 1e30j]), [1j])

@@ -224,6 +224,8 @@ def kl_div(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any 
         )
     elif reduction not in ("batchmean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
+    if input._aval.dtype.is_complex or target._aval.dtype.is_complex:
+        raise RuntimeError("kl_div: Complex inputs not supported.")
     if not (input._aval.dtype.is_floating_point and target._aval.dtype.is_floating_point):
         raise RuntimeError("kl_div: Integral inputs not supported.")
     inner = "sum" if reduction == "batchmean" else reduction

@@ -357,7 +357,7 @@ _FIXED_POWERS = {
 FIXED_EXPONENTS = frozenset(_FIXED_POWERS)
 
 
-@op(promote="default", variants="", grad_name="PowBackward0")
+@op(promote="default", variants="", grad_name="PowBackward0", saves=("input for input",))
 def pow_fixed(input, /, *, exponent, kind):
     """Each element to one of the powers in `FIXED_EXPONENTS`, by multiplication or a square root.
 
