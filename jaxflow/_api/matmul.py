@@ -132,9 +132,7 @@ def linear(
             rows = input.view(math.prod(input._aval.shape[:-1]), input._aval.shape[-1])
             return function_of(OPS["addmm"])(bias, rows, weight)
         result = apply(LINEAR[dims, True], (bias, input, weight))
-        if m == 2:
-            return result
-        return apply_view("view", result, ((*input._aval.shape[:-1], weight._aval.shape[0]),))
+        return apply_view("view", result, ((weight._aval.shape[0],),)) if m == 1 else result
     product = _product(input, weight) if n == 1 else apply(LINEAR[dims, False], (input, weight))
     return product if bias is None else product.add_(bias)
 

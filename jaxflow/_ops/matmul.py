@@ -536,7 +536,7 @@ def _linear_op(dims, grad_name, *, biased):
     """One of the `LINEAR` ops: the same body, under PyTorch's node name for these dimensions."""
     def body(bias, input, weight, /):  # the order of addmm, which next_functions shows
         product = linear_product(input, weight, bias)
-        return product if dims == "matrix" else _as_matrix(product, input.ndim - 1)
+        return _as_matrix(product, 0) if dims == "vector" else product
 
     def unbiased(input, weight, /):
         return linear_product(input, weight, None)
@@ -546,11 +546,12 @@ def _linear_op(dims, grad_name, *, biased):
     return op(name=f"_linear_{dims}" + "_bias" * biased, variants="", grad_name=grad_name)(fn)
 
 
-# With a bias PyTorch's result is a view of a matrix, which the ops for a vector and for batches return.
+# With a bias PyTorch's result for a vector and for a batch is a view of a matrix. For a vector it is here;
+# a batch is what layers are called on, and a view of its own would cost each of them a tenth of a small step.
 LINEAR = {
     ("vector", True): _linear_op("vector", "AddmmBackward0", biased=True),
     ("matrix", True): _linear_op("matrix", "AddmmBackward0", biased=True),
-    ("batched", True): _linear_op("batched", "AddmmBackward0", biased=True),
+    ("batched", True): _linear_op("batched", "ViewBackward0", biased=True),
     ("vector", False): _linear_op("vector", "SqueezeBackward4", biased=False),
     ("matrix", False): _linear_op("matrix", "MmBackward0", biased=False),
     ("batched", False): _linear_op("batched", "UnsafeViewBackward0", biased=False),
