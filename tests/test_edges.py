@@ -26,6 +26,39 @@ def test_the_gradient_of_a_nan_goes_to_the_nans(name):
     assert gradient(select, [2.0, 2.0]) == [0.5, 0.5] or name == "median"
 
 
+#: Function, where, and the slopes there that PyTorch's formulas have.
+SLOPES = {
+    "logsigmoid": (F.logsigmoid, [0.0, -0.0, -INF, INF], [0.5, 0.5, 1.0, 0.0]),
+    "logit": (torch.logit, [-0.5, 0.0, 1.0, 1.5], [NAN, INF, INF, NAN]),
+    "limited logit": (lambda x: torch.logit(x, 0.25), [-0.5, 0.0, 0.5, 1.5], [0.0, 0.0, 4.0, 0.0]),
+    "inverse square": (lambda x: x ** -2, [0.0, -0.0, INF, 2.0], [-INF, INF, 0.0, -0.25]),
+    "remainder": (lambda x: torch.remainder(torch.tensor(INF), x), [1.0, -2.0], [NAN, NAN]),
+    "log_ndtr": (torch.special.log_ndtr, [-1e5, -INF], [1e5, INF]),
+    "cross entropy": (lambda x: F.binary_cross_entropy(x, torch.zeros(2), reduction="sum"),
+                      [0.0, 0.5], [0.0, 2.0]),
+    "division": (lambda x: torch.tensor(1e-25) / x, [1e-25, 1e25], [-1e25, 0.0]),
+}
+
+
+@pytest.mark.usefixtures("executor")
+@pytest.mark.parametrize("call, data, slopes", SLOPES.values(), ids=SLOPES)
+def test_slopes_where_functions_bend_or_end(call, data, slopes):
+    np.testing.assert_allclose(gradient(call, data), slopes, rtol=1e-4)
+
+
+@pytest.mark.usefixtures("executor")
+def test_hinges_and_bounds_have_no_slope_where_they_begin():
+    scores = torch.tensor([[1.0, 0.0, 2.0]], requires_grad=True)
+    F.multi_margin_loss(scores, torch.tensor([0]), reduction="sum").backward()
+    np.testing.assert_allclose(scores.grad, [[-1 / 3, 0.0, 1 / 3]], rtol=1e-6)
+    bounds = [torch.tensor([1.0], requires_grad=True) for _ in range(2)]
+    torch.clamp(torch.zeros(1), *bounds).sum().backward()
+    assert [bound.grad.item() for bound in bounds] == [0.0, 0.0]
+    table = torch.tensor([[1.0], [3.0], [3.0]], requires_grad=True)
+    F.embedding_bag(torch.tensor([[0, 1, 2]]), table, mode="max").sum().backward()
+    assert table.grad.tolist() == [[0.0], [1.0], [0.0]]
+
+
 @pytest.mark.usefixtures("executor")
 @pytest.mark.parametrize("op, wins", [(torch.maximum, [0, 1]), (torch.minimum, [1, 0])])
 def test_a_nan_passes_a_gradient_through_the_larger_of_two(op, wins):

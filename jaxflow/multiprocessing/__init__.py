@@ -7,6 +7,7 @@ processes with ``spawn``: jax has threads of its own, which a forked child does 
 from __future__ import annotations
 
 import multiprocessing as _multiprocessing
+import sys
 from multiprocessing import *  # noqa: F403 - all of its names, as torch.multiprocessing has them
 
 from .reductions import init_reductions as init_reductions
@@ -25,6 +26,7 @@ __all__ = _multiprocessing.__all__ + [  # noqa: RUF005 - so that linters can rea
 
 _STRATEGIES = {"file_descriptor", "file_system"}
 _chosen: list[str] = []
+_FIRST = "file_descriptor" if sys.platform == "linux" else "file_system"
 
 
 def get_all_sharing_strategies() -> set[str]:
@@ -33,8 +35,8 @@ def get_all_sharing_strategies() -> set[str]:
 
 
 def get_sharing_strategy() -> str:
-    """The strategy that was set, at first ``"file_system"``."""
-    return _chosen[0] if _chosen else "file_system"
+    """The strategy that was set, at first PyTorch's for this system."""
+    return _chosen[0] if _chosen else _FIRST
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
