@@ -1191,7 +1191,7 @@ class Tensor:
     @property
     def shape(self) -> _Size: ...
     def share_memory_(self) -> Tensor:
-        """Move the tensor's storage to memory that processes forked from now on share with this one."""
+        """Move the tensor's storage to memory that other processes may share with this one."""
     def short(self, memory_format: _Any = ...) -> _Any:
         """``self.to(torch.int16)``."""
     def sigmoid(self) -> Tensor:
