@@ -32,9 +32,10 @@ def known_gaps():
 
 # With JAXFLOW_SWEEP=sample, files with more tests than this run one in SAMPLE of them; the operator table
 # is not among them: each of its records is asked in every run.
-FEW, SAMPLE = 800, 8
+FEW, SAMPLE = 800, 9
 #: Files that are sampled whatever their size: those that go through a table once more, or take long.
-TABLES = ("test_fuzz_views.py", "test_memory.py", "test_gradients_recorded.py", "test_promotion.py")
+TABLES = ("test_fuzz_views.py", "test_memory.py", "test_gradients_recorded.py", "test_promotion.py",
+          "test_edges.py", "test_complex_edges.py", "test_result_strides.py")
 
 
 def pytest_collection_modifyitems(config, items):
