@@ -103,7 +103,7 @@ class Journal:
         one = (fields.set_grad, fields.set_history, fields.history_rows, fields.set_requires_grad,
                fields.requires_grad_row, fields.grad_row, fields.set_hooks, fields.rebind,
                fields.rebind_rows,
-               history.set_history, history.history_rows, writes.write, writes.rows_of)
+               history.set_history, history.history_rows, writes.write, writes.write_part, writes.rows_of)
         return {
             Storage.__init__.__code__: lambda frame: self._made(frame.f_locals["self"]),
             Value.__init__.__code__: self._value_made,
