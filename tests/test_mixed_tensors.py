@@ -57,6 +57,9 @@ class Tensor:
 
     is_neg = is_conj
 
+    def numel(self):
+        return self.array.size
+
     def numpy(self):
         return self.array
 
@@ -97,12 +100,14 @@ def test_as_an_operand_it_is_refused(mixed, kind):
 def test_as_data_it_is_copied(kind):
     array = np.arange(6, dtype=np.float32).reshape(2, 3).T
     given = kind(array)
-    got = [jaxflow.tensor(given), jaxflow.as_tensor(given), jaxflow.asarray(given),
+    got = [jaxflow.tensor(given), jaxflow.as_tensor(given), jaxflow.asarray(given, copy=True),
            jaxflow.tensor(given, dtype=jaxflow.int32)]
+    shared = jaxflow.asarray(given)
     array[0, 0] = 7
     for t in got:
         assert t.tolist() == [[0, 3], [1, 4], [2, 5]] and not t.requires_grad
-    assert [t.stride() for t in got[:3]] == [(1, 3)] * 3 and got[3].dtype is jaxflow.int32
+    assert shared.tolist() == [[7, 3], [1, 4], [2, 5]] and not shared.requires_grad
+    assert [t.stride() for t in (*got[:3], shared)] == [(1, 3)] * 4 and got[3].dtype is jaxflow.int32
     assert jaxflow.tensor([kind(2.5), 1]).tolist() == [2.5, 1]
 
 
