@@ -134,22 +134,22 @@ def test_a_mask_costs_no_copy_of_what_it_is_laid_over():
     assert whole.sum() == 3 * 500 * 5
 
 
-def test_an_index_that_is_owed_is_looked_at_before_the_write(executor):
+def test_an_index_that_is_pending_is_looked_at_before_the_write(executor):
     whole = np.zeros(LARGE)
     t = torch.from_numpy(whole)
-    owed = torch.randint(0, 300, (4,)) * 0 + 3
-    t[owed] = 2
+    pending = torch.randint(0, 300, (4,)) * 0 + 3
+    t[pending] = 2
     assert whole[3].all() and whole.sum() == 400
     with pytest.raises(IndexError, match="index 300 is out of bounds for dimension 0 with size 300"):
-        t[owed + 297] = 5
+        t[pending + 297] = 5
     with pytest.raises(RuntimeError, match="index 300 is out of bounds for dimension 0 with size 300"):
-        t.scatter_(0, (owed + 297)[None], 5.0)
+        t.scatter_(0, (pending + 297)[None], 5.0)
     with pytest.raises(IndexError, match="index 300 is out of bounds for dimension 0 with size 300"):
-        t.index_fill_(0, owed + 297, 5)
+        t.index_fill_(0, pending + 297, 5)
     with pytest.raises(RuntimeError, match="shape mismatch: value tensor of shape"):
-        t[owed] = torch.zeros(3, 7, dtype=torch.float64)
+        t[pending] = torch.zeros(3, 7, dtype=torch.float64)
     with pytest.raises(RuntimeError, match="Index put requires the source and destination dtypes match"):
-        t[owed] = torch.zeros(200)
+        t[pending] = torch.zeros(200)
     assert whole.sum() == 400 and t._version == 1
 
 

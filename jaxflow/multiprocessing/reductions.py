@@ -40,7 +40,7 @@ def reduce_tensor(tensor: Tensor) -> tuple:
 
 def rebuild_tensor(cls: type, sent: tuple, where: tuple, marks: tuple, requires_grad: bool,
                    attributes: dict | None) -> Tensor:
-    """The tensor of which `reduce_tensor` told."""
+    """The tensor that `reduce_tensor` describes."""
     tensor = storage_of(mappings.received(*sent)).tensor(*where)
     if any(marks):
         tensor = as_marked(tensor, *marks).detach()
@@ -59,7 +59,7 @@ def reduce_storage(storage: UntypedStorage) -> tuple:
 
 
 def rebuild_storage(name: str, nbytes: int) -> UntypedStorage:
-    """The storage of which `reduce_storage` told."""
+    """The storage that `reduce_storage` describes."""
     return storage_of(mappings.received(name, nbytes))
 
 
