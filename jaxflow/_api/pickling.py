@@ -30,6 +30,12 @@ def _rebuild(
 ) -> Tensor:
     tensor = put(array, device)
     tensor._stride = stride
+    return restored(tensor, cls, requires_grad, attributes, marks)
+
+
+def restored(tensor: Tensor, cls: type, requires_grad: bool, attributes: dict | None,
+             marks: tuple[bool, bool]) -> Tensor:
+    """A leaf of class ``cls`` on the memory of ``tensor``, with the marks of a conjugate or negative view."""
     if any(marks):
         tensor = as_marked(tensor, *marks).detach()
     if cls is not Tensor:

@@ -12,6 +12,7 @@ from typing import Any
 
 from jaxflow import Tensor
 from jaxflow._api.conjugates import as_marked, is_conj, is_neg
+from jaxflow._api.pickling import restored
 from jaxflow._api.untyped_storage import UntypedStorage, storage_of
 from jaxflow._dispatch import mappings
 from jaxflow._dispatch.door import plan_of, strides_of
@@ -42,14 +43,7 @@ def rebuild_tensor(cls: type, sent: tuple, where: tuple, marks: tuple, requires_
                    attributes: dict | None) -> Tensor:
     """The tensor that `reduce_tensor` describes."""
     tensor = storage_of(mappings.received(*sent)).tensor(*where)
-    if any(marks):
-        tensor = as_marked(tensor, *marks).detach()
-    if cls is not Tensor:
-        tensor = Tensor._make_subclass(cls, tensor)
-    tensor.requires_grad_(requires_grad)
-    if attributes:
-        tensor.__dict__.update(attributes)
-    return tensor
+    return restored(tensor, cls, requires_grad, attributes, marks)
 
 
 def reduce_storage(storage: UntypedStorage) -> tuple:
