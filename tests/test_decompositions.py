@@ -1,5 +1,6 @@
 """Decompositions, distances and histograms against NumPy: in both executors, compiled, mapped."""
 
+import math
 import warnings
 
 import numpy as np
@@ -208,6 +209,27 @@ def test_numbers_that_are_not_finite(executor):
             getattr(L, name)(wrong)
     with pytest.raises(RuntimeError, match="should not contain infs or NaNs"):
         L.eig(wrong)
-    owed = torch.ones(2, 2) / torch.zeros(2, 2)
+    for call in (L.pinv, L.cond, L.matrix_rank, lambda x: L.matrix_norm(x, 2), lambda x: x.norm("nuc")):
+        for dtype in (torch.float64, torch.complex64):
+            with pytest.raises(L.LinAlgError, match="non-finite values"):
+                call(wrong.to(dtype)).tolist()
+    with pytest.raises(L.LinAlgError, match="ill-conditioned"):
+        L.pinv(wrong, hermitian=True)
+    owed = torch.zeros(2, 2) / torch.zeros(2, 2)
     with pytest.raises(L.LinAlgError, match="non-finite values"):
         L.svdvals(owed).tolist()
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (2, 4), (5, 3)])
+def test_singular_values_of_infinities(executor, shape):
+    """The library that computes them never came back for some such matrices."""
+    for dtype in (torch.float32, torch.float64, torch.complex64):
+        x = torch.arange(float(math.prod(shape))).reshape(shape).sin().to(dtype)
+        x[0, 0] = math.inf
+        both = torch.stack([x, torch.ones(shape, dtype=dtype)])
+        assert L.svdvals(x).isnan().all() and L.svd(x).S.isnan().all()
+        assert L.svdvals(both).isnan().tolist() == [[True] * min(shape), [False] * min(shape)]
+        assert L.pinv(x).tolist() == torch.zeros(shape[::-1], dtype=dtype).tolist()
+        assert L.matrix_rank(both).tolist() == [0, 1]
+        assert math.isnan(L.matrix_norm(x, 2).item()) and math.isnan(L.matrix_norm(x, "nuc").item())
+        assert L.lstsq(x, torch.ones(shape[0], 1, dtype=dtype)).solution.isnan().all()

@@ -9,6 +9,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS, Out
+from jaxflow._dispatch.watch import guarded
 
 from .forms import given_out
 from .linalg_solve import inv_ex
@@ -54,7 +55,7 @@ def _empty(A: Tensor) -> Tensor:
 
 
 def _by_singular_values(A: Tensor, p: Any) -> Tensor:
-    values = apply(OPS["svdvals"], (A,), (None,))
+    values = guarded(apply, OPS["svdvals"], (A,), (None,))
     if not A._aval.numel:
         return _empty(A)
     largest, smallest = values.narrow(-1, 0, 1), values.narrow(-1, values._aval.shape[-1] - 1, 1)
@@ -74,7 +75,7 @@ def _by_inverse(A: Tensor, p: Any) -> Tensor:
     if not A._aval.numel:
         return _empty(A)
     if p == "nuc":
-        values = apply(OPS["svdvals"], (A,), (None,))
+        values = guarded(apply, OPS["svdvals"], (A,), (None,))
         return values.sum(-1) * values.reciprocal().sum(-1)
     inverse, info = inv_ex(A)
     inverse = inverse.masked_fill((info > 0)[..., None, None], math.inf)

@@ -12,6 +12,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import function_of, return_type
+from jaxflow._dispatch.watch import guarded
 
 from .forms import given_out, invalid_combination
 
@@ -110,7 +111,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
         atol, rtol = None, rcond
     _one_form("pinv", A, (atol, rtol), {"rtol": rtol, "atol": atol})
     bounds = _tolerances("linalg.pinv", A, atol, rtol)
-    result = apply(OPS["_pinv"], (A, *bounds), (bool(hermitian),))
+    result = guarded(apply, OPS["_pinv"], (A, *bounds), (bool(hermitian),))
     return given_out("linalg_pinv", out, result)
 
 
@@ -141,4 +142,5 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
     else:
         _one_form("matrix_rank", A, (atol, rtol), {"rtol": rtol, "atol": atol})
     bounds = _tolerances("linalg.matrix_rank", A, atol, rtol)
-    return given_out("linalg_matrix_rank", out, apply(OPS["_matrix_rank"], (A, *bounds), (bool(hermitian),)))
+    result = guarded(apply, OPS["_matrix_rank"], (A, *bounds), (bool(hermitian),))
+    return given_out("linalg_matrix_rank", out, result)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.geometry import is_contiguous
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
@@ -289,7 +290,10 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     if tensors[-1].dim() == 1:
         terms[-1] = terms[-1][:1]
     keep = path[0] * (tensors[0].dim() == 2) + path[-1] * (tensors[-1].dim() == 2)
-    if 0 in rows:
+    if 0 in rows and tensors[0].dtype is dtypes.bool:  # of which there is no product, and none is needed
+        result = tensors[0].new_zeros([shapes[0][0]] * len(tensors[0].shape[1:])
+                                      + [shapes[-1][1]] * len(tensors[-1].shape[1:]))
+    elif 0 in rows:
         result = tensors[0]
         for t in tensors[1:]:
             result = matmul(result, t)

@@ -13,6 +13,7 @@ from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS, Out
+from jaxflow._dispatch.watch import guarded
 
 from .forms import given_out, invalid_combination
 
@@ -123,7 +124,7 @@ def matrix_norm(input: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: b
 def _by_singular_values(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool) -> Tensor:
     others = [d for d in range(A._aval.ndim) if d not in (rows, columns)]
     order = [*others, rows, columns]
-    values = apply(OPS["svdvals"], (A.permute(order),), (None,))
+    values = guarded(apply, OPS["svdvals"], (A.permute(order),), (None,))
     result = values.sum(-1, keepdim) if ord == "nuc" else _extreme(values, ord, -1, keepdim)
     if keepdim:
         result = result.unsqueeze(-1).permute([order.index(d) for d in range(len(order))])

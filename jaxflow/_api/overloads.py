@@ -281,6 +281,12 @@ def abs_(input: Tensor) -> Tensor:
     return apply_inplace(OPS["abs"], (input,))
 
 
+@composite("method")
+def absolute_(input: Tensor) -> Tensor:
+    """`Tensor.abs_` under another name."""
+    return abs_(input)
+
+
 # ------------------------------------------------------- in-place methods that are functions as well
 
 _INPLACE_FUNCTIONS = (

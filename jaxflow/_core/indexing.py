@@ -392,8 +392,10 @@ def refuse_outside(arrays: Sequence[np.ndarray], bounds: Sequence[tuple],
     """Raise ``error(value, k)`` for the first element of the ``k``-th array outside its two bounds.
 
     What is first counts in the shape all broadcast to; ``spared`` is never outside. Outside of `NONZERO` is
-    zero alone.
+    zero alone. Of a complex array the larger part of each number counts, without its sign.
     """
+    if len(arrays) == 1 and arrays[0].dtype.kind == "c":
+        arrays = [np.maximum(np.abs(arrays[0].real), np.abs(arrays[0].imag))]
     if len(arrays) == 1 and arrays[0].size:  # the usual case, and nothing wrong
         low, high = bounds[0]
         if np.minimum.reduce(arrays[0], None) >= low and np.maximum.reduce(arrays[0], None) <= high:

@@ -180,7 +180,7 @@ class Tensor:
     def absolute(self) -> Tensor:
         """The absolute value of each element; real for complex input."""
     def absolute_(self) -> Tensor:
-        """The absolute value of each element; real for complex input."""
+        """`Tensor.abs_` under another name."""
     def acos(self) -> Tensor:
         """The angle whose cosine each element is."""
     def acos_(self) -> Tensor:

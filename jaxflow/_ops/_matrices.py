@@ -11,6 +11,8 @@ NOTE [Factors are kept]
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -76,16 +78,42 @@ def check_equation(name: str, A, B, left: bool) -> None:
         )
 
 
-def finite(kind: type[Exception], words: str):
-    """The guard of an op that raises this error where its first operand, a real one, is not finite."""
+def not_nan(kind: type[Exception], words: str):
+    """The guard of an op that raises this error where its first operand holds nan."""
+    return _between(kind, words, lambda dtype: math.inf)
 
+
+def finite(kind: type[Exception], words: str):
+    """The guard of an op that raises this error where its first operand is not finite."""
+    return _between(kind, words, lambda dtype: float(jnp.finfo(dtype).max))
+
+
+def _between(kind, words, largest):
     def guard(watch, dynamic, static):
         aval = getattr(dynamic[0], "_aval", None)
-        if aval is not None and aval.numel and aval.dtype.category == FLOATING:
-            largest = float(jnp.finfo(aval.dtype.np).max)
-            watch.within(dynamic[:1], ((-largest, largest),), lambda value, number: kind(words))
+        if aval is not None and aval.numel and aval.dtype.category >= FLOATING:
+            bound = largest(aval.dtype.np)
+            watch.within(dynamic[:1], ((-bound, bound),), lambda value, number: kind(words))
 
     return guard
+
+
+# --------------------------------------------------------------------------------- singular values
+
+
+def singular(a, full: bool = False, vectors: bool = True):
+    """``(U, S, Vh)`` of matrices that have elements, or ``S`` alone.
+
+    The library is given finite numbers only: with an infinity it may never come back. As in PyTorch the
+    singular values are nan where one lies, and the vectors some orthonormal ones.
+    """
+    fine = jnp.isfinite(a).all((-2, -1), keepdims=True)
+    found = jax.lax.linalg.svd(jnp.where(fine, a, 0), full_matrices=full, compute_uv=vectors)
+    if not vectors:
+        return jnp.where(fine[..., 0], found, np.nan)
+    (u, s, vh), unknown = found, jnp.isnan(a).any((-2, -1), keepdims=True)
+    u, vh = (jnp.where(unknown, np.nan, x) for x in (u, vh))
+    return u, jnp.where(fine[..., 0], s, np.nan), vh
 
 
 # ------------------------------------------------------------------------------------------ algebra

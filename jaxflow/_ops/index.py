@@ -16,7 +16,7 @@ from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.indexing import NONZERO, gathering
 from jaxflow._dispatch.op import Scalar, op
 
-from ._support import is_integral
+from ._support import is_complex, is_integral
 from .scatter import add, replace
 
 
@@ -129,11 +129,13 @@ def first_outside(*tensors, bounds, spared=None):
     """Whether an element lies outside its bounds; if so, of which tensor, and its value: three int64.
 
     The first position counts, in the shape that all broadcast to; ``spared`` is never wrong. Outside of
-    ``NONZERO`` is zero alone. Of values that are no integers 0 is told.
+    ``NONZERO`` is zero alone. Of complex numbers the larger part counts, without its sign. The value that is
+    given is 0 where it is no integer.
     """
     wrong, values = [], []
     for x, (low, high) in zip(tensors, bounds, strict=True):
         x = x.astype(np.int64) if is_integral(x) else x
+        x = jnp.maximum(jnp.abs(x.real), jnp.abs(x.imag)) if is_complex(x) else x
         bad = x == 0 if (low, high) == NONZERO else ~((x >= low) & (x <= high))
         wrong.append(bad if spared is None else bad & (x != spared))
         values.append(x if x.dtype == np.int64 else jnp.zeros(x.shape, np.int64))

@@ -19,7 +19,7 @@ from jaxflow._core.dtype import FLOATING
 from jaxflow._core.linalg_error import _LinAlgError
 from jaxflow._dispatch.op import EXACT, Out, op
 
-from ._matrices import adjoint, check_square, diagonal, finite, product
+from ._matrices import adjoint, check_square, diagonal, finite, not_nan, product
 from ._support import category, is_complex, refuse, scalar_name
 
 
@@ -42,6 +42,9 @@ def _check_general(name, A):
 
 def _complex_dtype(x):
     return x.dtype if is_complex(x) else np.result_type(x.dtype, np.complex64)
+
+
+_GENERAL_GUARD = finite(RuntimeError, "torch.linalg.eig: input tensor should not contain infs or NaNs.")
 
 
 @jax.custom_jvp
@@ -71,7 +74,7 @@ def _eig_jvp(primals, tangents):
 @op(namespace="linalg", variants="function out", method_name="linalg_eig", grad_name="LinalgEigBackward0",
     returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1),
     columns=(1,), out=Out(rows=True),
-    guard=finite(RuntimeError, "torch.linalg.eig: input tensor should not contain infs or NaNs."))
+    guard=_GENERAL_GUARD)
 def eig(A, /):
     """Eigenvalues and eigenvectors of square matrices; complex, in no particular order.
 
@@ -116,7 +119,7 @@ def eigvals(A, /):
 # ------------------------------------------------------------------------------- Hermitian matrices
 
 
-_GUARD = finite(
+GUARD = not_nan(
     _LinAlgError,
     "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too "
     "many repeated eigenvalues (error code: 1).",
@@ -151,7 +154,7 @@ def _eigh_jvp(lower, primals, tangents):
 
 @op(namespace="linalg", variants="function out", method_name="linalg_eigh", grad_name="LinalgEighBackward0",
     returns=("eigenvalues", "eigenvectors"), saves="result", keeps=(0, 1),
-    columns=(1,), out=EXACT, guard=_GUARD)
+    columns=(1,), out=EXACT, guard=GUARD)
 def eigh(A, /, UPLO="L"):
     """Eigenvalues, rising, and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read.
 
@@ -163,7 +166,7 @@ def eigh(A, /, UPLO="L"):
 
     Raises:
         RuntimeError: for matrices that are not square.
-        LinAlgError: for real matrices that are not finite.
+        LinAlgError: for matrices with nan.
         NotImplementedError: for integers and half precision.
     """
     _check_hermitian(A, UPLO)
@@ -171,7 +174,7 @@ def eigh(A, /, UPLO="L"):
 
 
 @op(namespace="linalg", variants="function out", grad_name="LinalgEighBackward0", saves="result",
-    out=EXACT, guard=_GUARD)
+    out=EXACT, guard=GUARD)
 def eigvalsh(A, /, UPLO="L"):
     """The eigenvalues ``(..., n)`` of Hermitian matrices, rising; real. One triangle is read: see `eigh`."""
     _check_hermitian(A, UPLO)

@@ -8,19 +8,20 @@ import numpy as np
 
 from jaxflow._dispatch.op import op
 
-from ._matrices import adjoint, product, spread
+from ._matrices import adjoint, product, singular, spread
 
 # Where the singular values are cut off is a number that depends on shapes and static arguments alone.
 
 
 def _inverse_values(S, rcond):
     kept = S > rcond * jnp.max(S, axis=-1, keepdims=True, initial=0)
-    return jnp.where(kept, 1 / jnp.where(kept, S, jnp.ones_like(S)), jnp.zeros_like(S)), kept
+    dropped = jnp.where(jnp.isnan(S), S, jnp.zeros_like(S))
+    return jnp.where(kept, 1 / jnp.where(kept, S, jnp.ones_like(S)), dropped), kept
 
 
 @jax.custom_jvp
 def _pseudo_inverse(A, rcond):
-    U, S, Vh = jnp.linalg.svd(A, full_matrices=False)
+    U, S, Vh = singular(A)
     inverse, _ = _inverse_values(S, rcond)
     return product(adjoint(Vh) * inverse[..., None, :].astype(A.dtype), adjoint(U))
 
@@ -42,7 +43,7 @@ def _pseudo_inverse_rule(primals, tangents):
 
 @jax.custom_jvp
 def _solution(A, B, rcond):
-    U, S, Vh = jnp.linalg.svd(A, full_matrices=False)
+    U, S, Vh = singular(A)
     inverse, kept = _inverse_values(S, rcond)
     X = product(adjoint(Vh), inverse[..., None].astype(A.dtype) * product(adjoint(U), B))
     return X, S, kept

@@ -18,11 +18,12 @@ from jaxflow._core.dtype import FLOATING
 from jaxflow._core.linalg_error import _LinAlgError
 from jaxflow._dispatch.op import EXACT, op
 
-from ._matrices import adjoint, check_matrix, check_square, diagonal, finite, imaginary, product
+from ._matrices import adjoint, check_matrix, check_square, diagonal, imaginary, not_nan, product, singular
 from ._support import category, is_complex, scalar_name
+from .linalg_eigen import GUARD as EIGEN_GUARD
 from .linalg_eigen import _eigh
 
-_GUARD = finite(
+GUARD = not_nan(
     _LinAlgError,
     "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.",
 )
@@ -52,8 +53,7 @@ def _svd(a, full):
         u, vh = ((rows, rows if full else count), (columns if full else count, columns))
         eyes = (jnp.broadcast_to(jnp.eye(*s, dtype=a.dtype), (*a.shape[:-2], *s)) for s in (u, vh))
         return next(eyes), jnp.zeros((*a.shape[:-2], count), a.real.dtype), next(eyes)
-    u, s, vh = jax.lax.linalg.svd(a, full_matrices=full)
-    return u, s, vh
+    return singular(a, full)
 
 
 @_svd.defjvp
@@ -87,7 +87,7 @@ def _svd_jvp(full, primals, tangents):
 
 @op(namespace="linalg", variants="function out", method_name="linalg_svd", grad_name="LinalgSvdBackward0",
     returns=("U", "S", "Vh"), saves="result", keeps=(0, 1, 2),
-    columns=(0, 2), out=EXACT, guard=_GUARD)
+    columns=(0, 2), out=EXACT, guard=GUARD)
 def svd(A, /, full_matrices=True, *, driver=None):
     """``A = U diag(S) Vh`` with orthonormal U and V, and S real and falling.
 
@@ -98,21 +98,21 @@ def svd(A, /, full_matrices=True, *, driver=None):
     Raises:
         RuntimeError: for fewer than two dimensions, for integers, and for a ``driver``, which names a
             CUDA library's.
-        LinAlgError: for real matrices that are not finite.
+        LinAlgError: for matrices with nan. Where they are infinite the singular values are nan.
     """
     _check(A, driver)
     return _svd(A, bool(full_matrices))
 
 
 @op(namespace="linalg", variants="function out", grad_name="LinalgSvdBackward0", saves="result",
-    out=EXACT, guard=_GUARD)
+    out=EXACT, guard=GUARD)
 def svdvals(A, /, *, driver=None):
     """The singular values of matrices, largest first; real.
 
     Raises:
         RuntimeError: for fewer than two dimensions, for integers, and for a ``driver``, which names a
             CUDA library's.
-        LinAlgError: for real matrices that are not finite.
+        LinAlgError: for matrices with nan. Where they are infinite the singular values are nan.
     """
     _check(A, driver)
     return _svdvals(A)
@@ -121,7 +121,7 @@ def svdvals(A, /, *, driver=None):
 def _svdvals(A):
     if A.size == 0:
         return jnp.zeros((*A.shape[:-2], min(A.shape[-2:])), A.real.dtype)
-    return jax.lax.linalg.svd(A, full_matrices=False, compute_uv=False)
+    return singular(A, vectors=False)
 
 
 # --------------------------------------------------------------------------- pseudoinverse and rank
@@ -159,7 +159,11 @@ def _pseudoinverse_jvp(hermitian, primals, tangents):
     return p, across + along - product(p, da, p)
 
 
-@op(variants="", grad_name="LinalgPinvBackward0", saves=("A", "result"))
+def _guard(watch, dynamic, static):
+    (EIGEN_GUARD if static[0] else GUARD)(watch, dynamic, static)
+
+
+@op(variants="", grad_name="LinalgPinvBackward0", saves=("A", "result"), guard=_guard)
 def _pinv(A, atol, rtol, /, *, hermitian):
     """The pseudoinverse ``(..., n, m)`` of matrices ``(..., m, n)``: the inverse of what is not zero in them.
 
@@ -173,7 +177,7 @@ def _pinv(A, atol, rtol, /, *, hermitian):
     return _pseudoinverse(A, atol, rtol, hermitian)
 
 
-@op(variants="", differentiable=False)
+@op(variants="", differentiable=False, guard=_guard)
 def _matrix_rank(A, atol, rtol, /, *, hermitian):
     """How many singular values are above the larger of ``atol`` and ``rtol`` times the largest one; int64."""
     if hermitian:

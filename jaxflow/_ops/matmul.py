@@ -611,6 +611,7 @@ def einsum_pair(left, right, /, equation, kept_left, kept_right, ranks):
 @op(name="_multi_dot", variants="", grad_name="ViewBackward0", saves="steps")
 def multi_dot(*operands, equation):
     """Product of a chain of matrices, the first and last may be vectors, written in index notation."""
+    refuse("addmm_impl_cpu_", operands[0], BOOL)
     rows = [x.shape[0] if i or x.ndim == 2 else 1 for i, x in enumerate(operands)]
     order = cheapest_order((*rows, operands[-1].shape[1] if operands[-1].ndim == 2 else 1))
     return jnp.einsum(equation, *operands, optimize=order, precision=HIGHEST)

@@ -57,13 +57,13 @@ def narrow_copy(input, /, dim, start, length):
     return _shown(input, "slice", axis, start, stop, 1)
 
 
-@op(**_copy("Select"))
+@op(**_copy("Select"), complex_grad=False)
 def select_copy(input, /, dim, index):
     """A copy of what `select` shows."""
     return _shown(input, "select", dim, index)
 
 
-@op(**_copy("Slice"))
+@op(**_copy("Slice"), complex_grad=False)
 def slice_copy(input, /, dim=0, start=None, end=None, step=1):
     """A copy of ``start:end:step`` along ``dim``."""
     return _shown(input, "slice", dim, start, end, step)
