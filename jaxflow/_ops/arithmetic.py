@@ -153,10 +153,15 @@ def div(input, other, /, *, rounding_mode=None):
     )
 
 
-# PyTorch's composites multiply and divide by numbers in overloads that take no tensor there.
-overload(mul, "_mul_number", numbered("Mul", 1, 0))
+def _saves_no_number(kinds, **static):
+    return "input" if isinstance(kinds[1], Aval) else "none"
+
+
+# PyTorch's composites multiply and divide by numbers in overloads that take no tensor there, and save none.
+overload(mul, "_mul_number", numbered("Mul", 1, 0), saves=_saves_no_number)
 overload_written(div, "rounding_mode", "_div_unrounded", "DivBackward2", saves=("input for other", "other"))
-overload(div, "_div_number", lambda numbers, rounding_mode: f"DivBackward{1 if numbers[1] else 0}")
+overload(div, "_div_number", lambda numbers, rounding_mode: f"DivBackward{1 if numbers[1] else 0}",
+         saves=_saves_no_number)
 
 
 @op(promote="int_to_float", grad_name="DivBackward0", numbers="all")

@@ -309,4 +309,7 @@ def zeta(input, other, /):
     pole = (other <= 0) & (other == jnp.floor(other))
     undefined = (input < 1) | ((other <= 0) & (input != jnp.floor(input)) & ~pole)
     value = jnp.where(undefined, jnp.nan, jnp.where(pole, jnp.inf, value))
+    # As in PyTorch, at infinity: the limits for offsets up to 1, and nan beyond, where the sum would be 0.
+    last = jnp.where(other < 1, jnp.inf, jnp.where(other == 1, 1, jnp.nan))
+    value = jnp.where((input == jnp.inf) & ~pole, last, value)
     return jnp.where(input == 1, jnp.inf, value)
