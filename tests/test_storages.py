@@ -367,3 +367,13 @@ def test_storages_are_saved_and_loaded(zipped, weights_only, tmp_path):
     assert got["t"].tolist() == [7, 1, 2] and got["t"].untyped_storage() is typed.untyped()
     with pytest.raises(RuntimeError, match="that view the same data as different types"):
         torch.save([t, t.untyped_storage()], tmp_path / "y")
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("loss", ["soft_margin_loss", "mse_loss", "huber_loss", "hinge_embedding_loss"])
+def test_storages_of_losses_of_strided_operands(executor, loss, reduction):
+    """A sum or a mean has no strides of its operands, also where the elements of the loss have."""
+    for x in (torch.linspace(0, 1, 10).reshape(5, 2)[:, 0], torch.ones(2, 3, 4).permute(2, 0, 1)):
+        found = getattr(torch.nn.functional, loss)(x, x + 1, reduction=reduction)
+        assert found.untyped_storage().data_ptr() and found.untyped_storage().nbytes() == found.numel() * 4
+        assert len(found.stride()) == found.dim()

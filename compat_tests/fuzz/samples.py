@@ -66,11 +66,10 @@ def given(T, key, dtype, number, layout):
     call = call_of(_sample(key, dtype, number))
 
     def laid(t):
-        leaf = t.detach()
+        leaf = t.detach().clone()  # the sample is there for other programs, which may write to it
         if t.layout is torch.strided and not t.is_conj():
             leaf = LAYOUTS[layout](leaf)
-        leaf = leaf.clone() if layout == "plain" else leaf.detach()
-        return leaf.requires_grad_(t.requires_grad)
+        return leaf.detach().requires_grad_(t.requires_grad)
 
     call = mapped(call, laid)
     return call if T is torch else subject(call)

@@ -197,6 +197,8 @@ def ranks_in_front(operands: Sequence[Operand], shape: Ints, *, dim, keepdim, **
 def negated_first(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
     """Of a loss that is made of the product of the negated input with the target."""
     (size, stride), target = (o.layout for o in operands[:2])
+    if broadcast_shapes(size, target[0]) != shape:
+        return None  # it was reduced
     return preserve_strides((size, preserve_strides((size, stride))), target)
 
 
