@@ -12,7 +12,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.outputs import refuse_recorded
+from jaxflow._dispatch.outputs import computed, refuse_recorded, write_out
 
 from .forms import given_out, required_dim
 
@@ -187,7 +187,9 @@ def _softmax(name: str, doc: str) -> None:
                 out: Tensor | None = None):
         if dim is None:
             dim = required_dim(name, dim, axis)
-        return given_out(name, out, apply(op, (input,), (dim, dtype)), (input,))
+        if out is None:
+            return apply(op, (input,), (dim, dtype))
+        return write_out(name, out, computed(op, out, apply, (input,), (dim, dtype)), (input,))
 
     softmax.__name__ = softmax.__qualname__ = name
     softmax.__doc__ = doc

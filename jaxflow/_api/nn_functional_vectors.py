@@ -86,4 +86,4 @@ def pairwise_distance(
         eps: added to the difference.
         keepdim: keep the last dimension, of size one.
     """
-    return norm_over(x1 - x2 + eps, p, (-1,), keepdim or keepdims)
+    return norm_over(x1 - x2 + float(eps), p, (-1,), keepdim or keepdims)

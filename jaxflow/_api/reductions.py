@@ -9,16 +9,19 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.typeinfo import iinfo
+from jaxflow._core.warning import user_level
 from jaxflow._dispatch.batch import refuse_batched
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS, Out
-from jaxflow._dispatch.outputs import check_dtype
+from jaxflow._dispatch.outputs import check_dtype, refuse_operands
 from jaxflow._dispatch.publish import function_of
 from jaxflow._ops._support import wrap_dims
 from jaxflow._ops.reduce import degrees_of_freedom
 
+from .creation import filled
 from .forms import given_out, invalid_combination
 from .norms import matrix_norm
 from .per_example import of_all_examples
@@ -31,6 +34,9 @@ def _extremum(name: str, binary: str):
         if not isinstance(input, Tensor):
             raise invalid_combination(name, (input, *args), kwargs)
         if not args and not kwargs:
+            if out is not None and not input._aval.numel:
+                refuse_operands(name, input)
+                return given_out(name, out, _of_nothing(name, input))
             return given_out(name, out, apply(OPS[name + "_all"], (input,)))
         dim = kwargs.get("dim", kwargs.get("axis", args[0] if args else None))
         other = kwargs.get("other", dim)
@@ -50,6 +56,20 @@ def _extremum(name: str, binary: str):
         f"tensor the {word} of each pair."
     )
     composite()(extremum)
+
+
+def _of_nothing(name: str, input: Tensor) -> Tensor:
+    """The extremum of no elements, which PyTorch gives with ``out=`` alone: what every other one passes."""
+    dtype = input._aval.dtype
+    if dtype.is_complex:
+        raise NotImplementedError(f"\"{name}_all\" not implemented for '{dtype.scalar_name}'")
+    if dtype is dtypes.bool:
+        value: Any = name == "min"
+    elif dtype.is_floating_point:
+        value = -math.inf if name == "max" else math.inf
+    else:
+        value = iinfo(dtype).min if name == "max" else iinfo(dtype).max
+    return filled((), value, dtype, input._aval.device)
 
 
 _extremum("max", "maximum")
@@ -299,6 +319,8 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
     count: Any = x.shape[1]
     if weights is not None:
         count = weights.sum()
+        if not bool(count != 0):
+            raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     if not x.dtype.is_floating_point and not x.dtype.is_complex:
         x = x.to(dtypes.get_default_dtype())
     if weights is None:
@@ -312,7 +334,10 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
         free = count - correction * (weights * aweights).sum() / count
     away = x - centre
     scaled = (away if weights is None else away * weights).conj()
-    free = max(free, 0) if not isinstance(free, Tensor) else free.clamp(min=0)
+    if bool(free <= 0):
+        warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number "
+                      "of observations.", stacklevel=user_level())
+        free = 0 if not isinstance(free, Tensor) else free.clamp(max=0, min=0)
     return (away.matmul(scaled.transpose(0, 1)) / free).squeeze()
 
 

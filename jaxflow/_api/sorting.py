@@ -19,6 +19,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.not_derived import named, without_derivative
 from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.outputs import computed
 from jaxflow._dispatch.result_layout import unless_contiguous
 from jaxflow._dispatch.watch import guarded
 
@@ -213,9 +214,9 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: bool = False
     static = (bool(out_int32), bool(right), side)
     if not isinstance(input, (Tensor, *_NUMBERS)):
         raise invalid_combination("searchsorted", (sorted_sequence, input), {})
-    result = guarded(apply, OPS["searchsorted"], (sorted_sequence, _number(input, sorted_sequence), sorter),
-                   static)
-    return given_out("searchsorted", out, result)
+    operands = (sorted_sequence, _number(input, sorted_sequence), sorter)
+    run = functools.partial(guarded, apply)
+    return given_out("searchsorted", out, computed(OPS["searchsorted"], out, run, operands, static))
 
 
 @composite("function")

@@ -126,7 +126,7 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
         onesided = not frames.is_complex()
     elif onesided and frames.is_complex():
         raise RuntimeError("Cannot have onesided output if window or input is complex")
-    spectra = _transform("rfft" if onesided else "fft", frames, n_fft, normalized).transpose(1, 2)
+    spectra = _transform("rfft" if onesided else "fft", frames, n_fft, normalized).transpose_(1, 2)
     if input.dim() == 1:
         spectra.squeeze_(0)
     return spectra if return_complex else spectra.view_as_real()

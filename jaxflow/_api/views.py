@@ -292,7 +292,10 @@ def view_copy(input: Tensor, size: Any = None, *, dtype: Any = None, out: Tensor
     bits = dtype is not None or isinstance(size, dtypes.dtype)  # which have no derivative
     if not bits and not isinstance(size, (tuple, list)):
         raise invalid_combination("view_copy", (input,) if size is None else (input, size), {})
-    return function_of(OPS["view_copy"])(input.detach() if bits else input, size, dtype=dtype, out=out)
+    copy = function_of(OPS["view_copy"])
+    if bits:  # other bytes have no derivative, and with ``out=`` one that is refused
+        return given_out("view_copy", out, copy(input.detach(), size, dtype=dtype), (input,))
+    return copy(input, size, dtype=dtype, out=out)
 
 
 @composite("function")

@@ -130,7 +130,7 @@ class Binder:
         args = self._gather_spread(args)
         if len(args) > len(self.positional) and op.name in _NUMBERS_FIRST:
             args, kwargs = self.in_order(args, kwargs)
-        if op.name in _WITH_OUT_DTYPE and (len(args) > len(self.positional) or "out_dtype" in kwargs):
+        if self.names_dtype(args, kwargs):
             args, kwargs = self._in_dtype(args, kwargs)
         if len(args) > len(self.positional):
             raise TypeError(
@@ -166,6 +166,10 @@ class Binder:
         if op.random:
             dynamic += draw(generator)
         return tuple(dynamic), tuple([freeze(values[i]) for i in self.static])
+
+    def names_dtype(self, args: tuple, kwargs: dict) -> bool:
+        """Whether a call takes the form with a dtype of the result, which kernels for the CPU lack."""
+        return self.op.name in _WITH_OUT_DTYPE and (len(args) > len(self.positional) or "out_dtype" in kwargs)
 
     def _in_dtype(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """``mm(a, b, out_dtype)`` as ``mm`` of operands of that dtype: products of halves are exact in it."""

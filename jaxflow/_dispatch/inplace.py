@@ -49,7 +49,11 @@ def apply_inplace(op: Op, args: tuple, static: tuple = (), *,
             continue
         except RuntimeError as error:
             by_places = BY_PLACES.get(op.name)
-            if by_places is None or error.args != (SHARED,):
+            if error.args != (SHARED,):
+                raise
+            if by_places is None:
+                if op.promote is None:  # what is not done element by element looks at its shapes first
+                    plan_for(op, args, static, args[0]._aval)
                 raise
         return by_places(op, args, static)
 

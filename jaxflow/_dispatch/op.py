@@ -44,7 +44,8 @@ class Out:
 
     Args:
         text: the words that refuse a dtype, with ``{result}`` and ``{out}`` as `scalar_name` has them,
-            ``{result_c}`` and ``{out_c}`` as C does; empty where every dtype is taken that results cast to.
+            ``{result_c}`` and ``{out_c}`` as C does, and
+            ``{result_is_int}``, a bool, for int32; empty where every dtype is taken that results cast to.
         error: the exception's class.
         refuses: whether a result's dtype may not go into ``out``'s: a function of the two and of the
             operands. By default every dtype but the result's own is refused.
@@ -63,22 +64,26 @@ class Out:
         kind: a dtype of the result's kind, where a tensor of another kind is refused before the call is
             looked at, in the words of ``before`` or ``text``.
         needs: the second parameter, which a call with ``out=`` has to give though others need not.
+        tensors: the first operand may be no plain number.
+        dtype: the result's dtype as a function of the first operand's and the static arguments, of an op that
+            does not promote but whose ``out=`` is refused before its kernel is looked for.
     """
 
-    __slots__ = ("before", "casts", "copied", "error", "follows", "kind", "lost", "needs", "recorded",
-                 "refuses", "resizes", "rows", "text")
+    __slots__ = ("before", "casts", "copied", "dtype", "error", "follows", "kind", "lost", "needs",
+                 "recorded", "refuses", "resizes", "rows", "tensors", "text")
 
     def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
                  refuses: Callable[..., bool] = _differ, casts: bool = False,
                  follows: bool | str = False, resizes: bool = False, rows: bool = False,
                  copied: bool | Callable[..., bool] = False, before: Out | None = None,
                  lost: bool | str = False, recorded: bool = False,
-                 kind: Any = None, needs: str = "") -> None:
+                 kind: Any = None, needs: str = "", tensors: bool = False,
+                 dtype: Callable[..., Any] | None = None) -> None:
         self.text, self.error, self.refuses = text, error, refuses
         self.casts, self.follows, self.resizes = casts or bool(follows), follows, resizes
         self.rows, self.copied = rows, copied
         self.before, self.lost, self.recorded = before, lost, recorded
-        self.kind, self.needs = kind, needs
+        self.kind, self.needs, self.tensors, self.dtype = kind, needs, tensors, dtype
 
 
 #: The words in which most kernels refuse an ``out=`` of another dtype than their result's.
@@ -100,8 +105,9 @@ class Underived:
         forward: the words of the NotImplementedError that a tangent raises; by default what backward raises.
         operand: the number of the operand that has no derivative while the others have; by default none has.
         otherwise: what is asked of the calls that this one lets through.
-        of: places of operands and dtypes that PyTorch's formula refuses there; one must be as it says. With
-            ``out=`` such an op is refused what it records, as any other that has a derivative.
+        of: places of operands and dtypes that PyTorch's formula refuses there (None: a plain number); one
+            must be as it says. With ``out=`` such an op is refused what it records, as any other that has a
+            derivative.
     """
 
     __slots__ = ("error", "forward", "of", "operand", "otherwise", "text", "which")

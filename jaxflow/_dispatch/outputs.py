@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
@@ -85,6 +86,12 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
     recorded = (out._requires_grad or result._requires_grad) and _is_recorded(op)
     if recorded and not rule.recorded and (not rule.lost or (rule.lost == "operands" and out._requires_grad)):
         raise _recorded(name)
+    if rule.lost is True and state.grad:
+        # PyTorch's node is one of its ``out=`` form, whether or not the form without has a derivative.
+        recorded = recorded or out._aval.dtype.category >= dtypes.FLOATING and any(
+            isinstance(t, Tensor) and t._requires_grad for t in args)
+        if out._requires_grad and out._grad_fn is None and out._view is None:
+            raise _recorded(f"aten::{name}")
     if LEVELS and (is_dual(out) or is_dual(result)):
         raise NotImplementedError(
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= "
@@ -150,15 +157,33 @@ def refuse_dtype(op: Op, out: Any, dynamic: tuple, static: tuple) -> None:
 
     PyTorch compares the dtypes of results and operands before it looks for a kernel.
     """
-    if isinstance(out, Tensor):
+    if not isinstance(out, Tensor):
+        return
+    if isinstance(op.out, Out) and op.out.dtype is not None:
+        have = op.out.dtype(dynamic[0]._aval.dtype, **op.named(static))
+    else:
         have = promoted_dtype(op, tuple(a._aval if isinstance(a, Tensor) else a.__class__ for a in dynamic),
                               static)
-        if have is not None:
-            check_dtype(op.out or _ANY, have, out._aval.dtype, dynamic)
+    if have is not None:
+        check_dtype(op.out or _ANY, have, out._aval.dtype, dynamic)
+
+
+def computed(op: Op, out: Any, run: Callable, dynamic: tuple, static: tuple) -> Any:
+    """What ``run(op, dynamic, static)`` gives for a call with ``out=``, with `refuse_dtype`."""
+    try:
+        return run(op, dynamic, static)
+    except NotImplementedError as error:
+        if "not implemented for" in str(error):
+            refuse_dtype(op, out, dynamic, static)
+        raise
 
 
 def refuse_call(op: Op, out: Any, args: tuple, kwargs: dict) -> None:
     """Refuse a call without what only the form with ``out=`` needs, and `refuse_kind`."""
+    if getattr(op.out, "tensors", False) and args and not isinstance(args[0], Tensor):
+        got = ", ".join([*(type(a).__name__ for a in args), f"out={type(out).__name__}"])
+        raise TypeError(f"{op.name}() received an invalid combination of arguments - got ({got}), but "
+                        f"expected one of:\n{op.doc}")
     needs = getattr(op.out, "needs", "")
     if needs and len(args) < 2 and kwargs.keys().isdisjoint((needs, *_ALSO.get(needs, ()))):
         raise TypeError(f'{op.name}() missing 1 required positional arguments: "{needs}"')
@@ -212,7 +237,8 @@ def _refuse(rule: Out, have: Any, want: Any, operands: tuple) -> None:
         _refuse(rule.before, have, want, operands)
     if rule.text and rule.refuses(have, want, operands):
         raise rule.error(rule.text.format(result=have.scalar_name, out=want.scalar_name,
-                                          result_c=have.c_name, out_c=want.c_name))
+                                          result_c=have.c_name, out_c=want.c_name,
+                                          result_is_int=have is dtypes.int32))
 
 
 def following(op: Op, out: Tensor, args: tuple, kwargs: dict) -> dict:

@@ -108,7 +108,6 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
         promote, operands = _promoted(op, kinds, static, layout)
         if op.check is not None:
             op.check(*operands)
-        compute, result = promotion.elementwise(promote, operands)
     shape = None
     if op.broadcast:
         shape = broadcast_shapes(*_shapes(kinds, layout, masks_first=into is None))
@@ -120,6 +119,9 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
         # Of a wrong shape and a wrong dtype PyTorch names the shape.
         if shape is not None and shape != into.shape:
             raise _wrong_shape(shape, into)
+    if op.promote is not None:  # of operands that do not broadcast PyTorch does not ask how they promote
+        compute, result = promotion.elementwise(promote, operands)
+    if into is not None:
         result = _check_castable(op, result, into)
     present = [i for i, k in enumerate(kinds) if k is not NoneKind]
     fn = _body(op, kinds, static, layout, present, compute, result, shape)

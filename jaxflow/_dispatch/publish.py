@@ -25,7 +25,7 @@ from .composite import COMPOSITES, Composite
 from .door import Foreign, apply
 from .inplace import apply_inplace
 from .op import OPS, Op
-from .outputs import following, refuse_call, refuse_dtype, refuse_recorded, write_out
+from .outputs import computed, following, refuse_call, refuse_recorded, write_out
 from .watch import guarded
 
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic)
@@ -38,11 +38,13 @@ def _runner(op: Op, run: Callable, static: tuple | None = None) -> Callable:
 
 
 @functools.cache
-def function_of(op: Op) -> Callable:
-    """The public function of an op."""
+def function_of(op: Op, method: bool = False) -> Callable:
+    """The public function of an op; as a method it takes no ``out=``."""
+    if method and "out" not in op.variants:
+        return function_of(op)
     bind, run = Binder(op), _runner(op, apply)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
-    follows, takes_out = getattr(op.out, "follows", False), "out" in op.variants
+    follows, takes_out = getattr(op.out, "follows", False), "out" in op.variants and not method
     written, other = op.written or (None, op)
     run_quick = _runner(op, apply, quick_static)
 
@@ -56,7 +58,8 @@ def function_of(op: Op) -> Callable:
             form = other if kwargs.get(written, "") is None else op
             if out is None:
                 return run(form, *bind(args, kwargs))
-            refuse_recorded(op, args, kwargs)
+            if not bind.names_dtype(args, kwargs):
+                refuse_recorded(op, args, kwargs)
             refuse_call(op, out, args, kwargs)
             asked = kwargs
             if follows and kwargs.get("dtype") is None:
@@ -65,13 +68,7 @@ def function_of(op: Op) -> Callable:
                     bind(args, kwargs)  # what is wrong with the call is said of this function
                     return write_out(op.name, out, function_of(OPS[follows])(*args, **asked), args)
             dynamic, static = bind(args, asked)
-            try:
-                result = run(form, dynamic, static)
-            except NotImplementedError as error:
-                if "not implemented for" in str(error):
-                    refuse_dtype(op, out, dynamic, static)
-                raise
-            return write_out(op.name, out, result, dynamic)
+            return write_out(op.name, out, computed(form, out, run, dynamic, static), dynamic)
         except Foreign:
             if not _first_foreign():
                 raise
@@ -232,7 +229,7 @@ def publish(package: types.ModuleType, namespaces: tuple[str, ...]) -> None:
 def _publish_methods(op: Op, composed_methods: set) -> None:
     for name in _methods(op):
         if "method" in op.variants and name not in composed_methods:
-            _put_method(name, function_of(op))
+            _put_method(name, function_of(op, method=True))
         if "inplace" in op.variants and not op.namespace and name + "_" not in composed_methods:
             _put_method(name + "_", inplace_of(op))
     for name in op.operators:

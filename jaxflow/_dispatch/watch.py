@@ -54,13 +54,17 @@ def not_deterministic(name: str) -> None:
 
 
 class Watch:
-    """The questions one call asks of its operands' values; `over` its result, where the call is done."""
+    """The questions one call asks of its operands' values; `over` its result, where the call is done.
 
-    __slots__ = ("owed",)
+    ``in_place`` says that the call writes into its first operand.
+    """
+
+    __slots__ = ("in_place", "owed")
 
     known = staticmethod(known)
 
-    def __init__(self) -> None:
+    def __init__(self, in_place: bool = False) -> None:
+        self.in_place = in_place
         self.owed: list[tuple] = []
 
     @staticmethod
@@ -109,7 +113,7 @@ def guarded(run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
     if run is apply_inplace:
         check_recorded(dynamic)
         settle(dynamic)
-    watch = Watch()
+    watch = Watch(run is apply_inplace)
     try:
         op.guard(watch, dynamic, static)
     except Exception:

@@ -113,6 +113,7 @@ def prelu(input, weight, /):
             "prelu: Expected `weight` to be a scalar or 1D tensor, but got: "
             f"ndim = {weight.ndim}"
         )
+    refuse("prelu_cpu", input, BOOL, INTEGER, COMPLEX)
     if weight.size != 1:
         weight = weight.reshape((1, -1) + (1,) * (input.ndim - 2))
     else:
@@ -297,7 +298,7 @@ def _log_softmax(x, axis):
     return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis, keepdims=True))
 
 
-_LOST = Out(EXACT.text, lost=True)
+_LOST = Out(EXACT.text, lost=True, dtype=lambda own, dim, dtype: dtype or own)
 
 
 @op(saves="result", variants="", grad_name="SoftmaxBackward0", out=_LOST)

@@ -209,8 +209,14 @@ def _float_remainder(a, b):
     return jnp.where((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
 
 
-@op(promote="no_opmath", operators="__mod__ __rmod__ __imod__",
-    grad_name=numbered("Remainder", 0, 1), numbers="input other", guard=_by_zero)
+def _remainder_name(numbers):
+    return "NotImplemented" if numbers[0] else "RemainderBackward0" if numbers[1] else "RemainderBackward1"
+
+
+@op(promote="no_opmath", operators="__mod__ __rmod__ __imod__", grad_name=_remainder_name,
+    numbers="input other", guard=_by_zero, out=Out(tensors=True), underived=Underived(
+        RuntimeError, "derivative for aten::remainder is not implemented", of=((0, None),),
+        forward="Trying to use forward AD with aten::remainder that does not support it."))
 def remainder(input, other, /):
     """What division rounded down leaves: the result has the sign of ``other``."""
     refuse("remainder_cpu", input, BOOL, COMPLEX)
@@ -300,7 +306,7 @@ def pow(input, exponent, /):
 
 
 #: Of a number's powers PyTorch makes a contiguous result.
-overload(pow, "_power_of_number", "PowBackward2", layout="contiguous")
+overload(pow, "_power_of_number", _pow_name, layout="contiguous")
 # Those of 1 it does not compute at all: complex ones too are 1 beside infinity and nan.
 _ONES = with_partials(None, lambda out, base, exponent: jnp.zeros_like(out))(
     lambda base, exponent: jnp.ones_like(exponent))
@@ -311,7 +317,7 @@ def _power_of_one(input, exponent):
     return jnp.ones_like(exponent) if is_integral(exponent) else _ONES(input, exponent)
 
 
-overload(pow, "_power_of_one", "PowBackward2", layout="contiguous", fn=_power_of_one)
+overload(pow, "_power_of_one", _pow_name, layout="contiguous", fn=_power_of_one)
 
 
 @op(promote="int_to_float", name="_ldexp", variants="", grad_name="LdexpBackward0",

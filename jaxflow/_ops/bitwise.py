@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING
-from jaxflow._dispatch.op import FOUND, op
+from jaxflow._dispatch.op import FOUND, Out, op
 
 from ._support import is_float, refuse, wrap_dims
 
@@ -26,8 +26,8 @@ def _declare(name, fn, operators, doc):
 
     body.__name__ = body.__qualname__ = name
     body.__doc__ = doc + " On bools, the logical operation."
-    op(promote="no_opmath", operators=operators, numbers="input other",
-       differentiable=False)(body)
+    op(promote="no_opmath", operators=operators, numbers="input other", differentiable=False,
+       out=Out(tensors=True))(body)
 
 
 for _row in _ROWS:
@@ -46,7 +46,7 @@ def _bits(x):
 
 
 @op(promote="no_opmath", operators="__lshift__ __rlshift__ __ilshift__", differentiable=False,
-    numbers="input other")
+    numbers="input other", out=Out(tensors=True))
 def bitwise_left_shift(input, other, /):
     """Integers shifted left by ``other`` bits; 0 where no bit is left."""
     refuse("lshift_cpu", input, BOOL, FLOATING, COMPLEX)
@@ -55,7 +55,7 @@ def bitwise_left_shift(input, other, /):
 
 
 @op(promote="no_opmath", operators="__rshift__ __rrshift__ __irshift__", differentiable=False,
-    numbers="input other")
+    numbers="input other", out=Out(tensors=True))
 def bitwise_right_shift(input, other, /):
     """Integers shifted right by ``other`` bits, keeping the sign."""
     refuse("rshift_cpu", input, BOOL, FLOATING, COMPLEX)

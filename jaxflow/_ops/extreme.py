@@ -299,6 +299,7 @@ def nanmedian_all(input, /):
 def median_dim(input, /, dim, keepdim=False):
     """The lower median along ``dim`` and where it is."""
     _need_elements("median", input, dim)
+    wrap_dim(dim, input.ndim)
     refuse("median_out", input, BOOL, COMPLEX)
     return along(_median_index, input, dim, keepdim)
 
@@ -308,6 +309,7 @@ def median_dim(input, /, dim, keepdim=False):
 def nanmedian_dim(input, /, dim, keepdim=False):
     """The lower median along ``dim`` of the elements that are not nan, and where it is."""
     _need_elements("median", input, dim)
+    wrap_dim(dim, input.ndim)
     refuse("median_out", input, BOOL, COMPLEX)
     return along(_nanmedian_index, input, dim, keepdim)
 

@@ -266,7 +266,7 @@ def _relu_jvp(primals, tangents):
     return _relu(x), jax.lax.select(x <= 0, jnp.zeros_like(dx), dx)
 
 
-@op(promote="default", saves="result")
+@op(promote="default", saves="result", variants="function method inplace")
 def relu(input, /):
     """Each element, or 0 where it is negative; the derivative at 0 is 0."""
     if is_complex(input):

@@ -48,7 +48,7 @@ _FORMS = dict(variants="function method inplace out", out=EXACT, apart=True)
 
 
 def _in_slices(error, message, spared=lambda shape, axis: 0 in shape[:axis] + shape[axis + 1 :],
-               first=lambda input, axis, index: None, *, from_end=False):
+               first=lambda watch, input, axis, index: None, *, from_end=False):
     """`in_range` for an index that names slices; of shapes that are ``spared`` none is reached.
 
     ``first`` may refuse a call before its indices are looked at.
@@ -65,36 +65,41 @@ def _in_slices(error, message, spared=lambda shape, axis: 0 in shape[:axis] + sh
         if getattr(source, "ndim", 0) and shape:
             if source.ndim != len(shape) or source.shape[dim] != getattr(index, "_aval", index).numel:
                 return
-        first(input, dim % max(len(shape), 1), index)
+        first(watch, input, dim % max(len(shape), 1), index)
         guard(watch, dynamic, static)
 
     return check
 
 
-def _refuse_no_slices(input, axis, index):
+def _refuse_no_slices(watch, input, axis, index):
     """Refuse to write slices where there are none, as PyTorch does: for a lack of memory to lay them in.
 
-    The memory of a view may have the room; then the indices are refused.
+    The memory of a view that is written to may have the room; then the indices are refused.
     """
     count, shape = index._aval.numel, list(input.shape)
-    if not count or not shape or shape[axis] or input._view is not None or index._aval.dtype.np != np.int64:
+    if not count or not shape or shape[axis] or index._aval.dtype.np != np.int64:
         return
     if input._aval.device.type == "meta":
         return
-    strides = list(contiguous_strides(shape))
+    strides, offset, room = list(contiguous_strides(shape)), 0, 0
+    if watch.in_place and input._view is not None:
+        strides, offset = list(input.stride()), input.storage_offset()
+        room = input.untyped_storage().nbytes()
     shape[axis], strides[axis] = count, 0
     item = input._aval.dtype.itemsize
-    raise RuntimeError(
-        f"setStorage: sizes {shape}, strides {strides}, storage offset 0, and itemsize {item} requiring a "
-        f"storage size of {storage_extent(shape, strides, 0) * item} are out of bounds for storage of size 0"
-    )
+    need = storage_extent(shape, strides, offset) * item
+    if need > room:
+        raise RuntimeError(
+            f"setStorage: sizes {shape}, strides {strides}, storage offset {offset}, and itemsize {item} "
+            f"requiring a storage size of {need} are out of bounds for storage of size {room}"
+        )
 
 
 _IN_VECTOR = _in_slices(IndexError, "index out of range in self")
 _IN_MATRIX = _in_slices(RuntimeError, OUT_OF_BOUNDS, lambda shape, axis: 0 in shape)
 
 
-def _refuse_no_row(input, axis, index):
+def _refuse_no_row(watch, input, axis, index):
     """Refuse to combine with slices where there are none: PyTorch takes the first of them apart."""
     shape = list(input.shape)
     if len(shape) > 1 and not shape[axis] and index._aval.numel:

@@ -12,7 +12,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._core.promotion import promote_types
-from jaxflow._dispatch.op import EXACT, Scalar, Tensor, op, overload
+from jaxflow._dispatch.op import EXACT, Out, Scalar, Tensor, op, overload
 
 from ._support import at_least_1d, is_bool, is_complex, refuse, scalar_name, wrap_dim
 from ._xla import largest, smallest
@@ -112,10 +112,11 @@ def _search(boundaries, values, right, dtype):
     return jax.vmap(find)(rows, wanted).reshape(values.shape).astype(dtype)
 
 
-_SEARCH_OUT = (
+_SEARCH_OUT = Out(
     "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
-    "depending on whether out_int32 flag is True, but we got output tensor's dtype {out}"
-)
+    "depending on whether out_int32 flag is True, but we got output tensor's dtype {out} and out_int32 "
+    "flag is {result_is_int}",
+    dtype=lambda own, out_int32, **others: dtypes.int32 if out_int32 else dtypes.int64)
 
 
 def _sorter_in_range(watch, dynamic, static):
