@@ -1073,7 +1073,7 @@ def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One over each element."""
 def reciprocal_(input: Tensor) -> Tensor:
     """``input.reciprocal_(...)``."""
-def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def relu(input: Tensor) -> Tensor:
     """Each element, or 0 where it is negative; the derivative at 0 is 0."""
 def relu_(input: Tensor) -> Tensor:
     """`relu` written into ``input``."""
