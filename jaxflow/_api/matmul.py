@@ -63,12 +63,19 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
     if m >= 3:
         op = _FOLDED if n <= 2 else _BATCHED
     elif n > 2:
+        if m == 2 and _of_lines(a._aval.shape, b._aval.shape) and _folds(a, b):
+            return _product(b.mT, a.mT).mT
         op = (_MAT_BATCH if m == 2 else _VEC_BATCH) if _folds(a, b) else _BATCHED
     elif m == 2:
         op = _MV if n == 1 else _MM
     else:
         op = _DOT if n == 1 else _VEC_MAT
     return apply(op, (a, b))
+
+
+def _of_lines(a: tuple, b: tuple) -> bool:
+    """Whether products ``(n, k) @ (..., k, m)`` are rows, columns or nothing: transposed, they lie alike."""
+    return a[0] <= 1 or b[-1] <= 1 or 0 in b[:-2]
 
 
 def _folds(a: Tensor, b: Tensor) -> bool:

@@ -147,7 +147,7 @@ def _without(items, dim):
 def slice_(g: Geometry, dim: int, start: int | None, stop: int | None, step: int) -> Step:
     """``start:stop:step`` along ``dim``; out-of-range bounds are clamped."""
     if not g.size:
-        raise ValueError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     dim = wrap_dim(dim, len(g.size))
     if step <= 0:
         raise RuntimeError("slice step must be positive")
