@@ -73,6 +73,8 @@ class Converter:
 def from_torch(x):
     """A contiguous torch tensor as a jaxflow tensor of its own."""
     dtype = getattr(jaxflow, str(x.dtype).removeprefix("torch."))
+    if not x.numel():  # of an array without elements both libraries take over strides, and NumPy's are others
+        return jaxflow.zeros(tuple(x.shape), dtype=dtype)
     if x.dtype is torch.bfloat16:
         return jaxflow.tensor(x.float().clone().numpy(), dtype=dtype)
     return jaxflow.tensor(x.clone().numpy(), dtype=dtype)
