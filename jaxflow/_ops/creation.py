@@ -49,7 +49,8 @@ def linspace(*, steps, dtype, device, start: Scalar, end: Scalar):
 def logspace(*, steps, base, dtype, device, start: Scalar, end: Scalar):
     """``base`` to the power of ``steps`` evenly spaced numbers."""
     kind = _working(dtype)
-    powers = _line(start, end, steps, dtype, kind)
+    # PyTorch converts the ends to the dtype of the result first, unless there is but one number.
+    powers = start.astype(kind).reshape(1) if steps == 1 else _line(start, end, steps, dtype, kind)
     return as_dtype(jnp.power(jnp.asarray(base, kind), powers), dtype)
 
 
