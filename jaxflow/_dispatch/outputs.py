@@ -170,7 +170,8 @@ def refuse_dtype(op: Op, out: Any, dynamic: tuple, static: tuple) -> None:
 
 def computed(op: Op, out: Any, run: Callable, dynamic: tuple, static: tuple) -> Any:
     """What ``run(op, dynamic, static)`` gives for a call with ``out=``, with `refuse_dtype`."""
-    if not op.complex_grad and op.out.lost:  # no history, which would be refused, reaches ``out``
+    if not op.complex_grad and getattr(op.out, "lost", False):
+        # A history, which would be refused, reaches no ``out``.
         dynamic = tuple([x.detach() if isinstance(x, Tensor) else x for x in dynamic])
     try:
         return run(op, dynamic, static)
