@@ -150,6 +150,31 @@ def test_nothing_is_compared_after_half_a_mean():
     assert found("t0.floor_divide_(t1)").kind == "values"
 
 
+def test_the_order_of_nan_is_left_out():
+    """Of ``mode`` and ``unique`` alone, and where there is nan alone."""
+    nan, number, other = (
+        run(_program(f"t0 = T.tensor([1.0, {x}])"), torch)[-1] for x in ("float('nan')", 2.0, 3.0))
+
+    def found(code, expected, actual):
+        return first_difference(*([dataclasses.replace(e, code=code)] for e in (expected, actual)))
+
+    assert found("t0 = t1.mode(2)[0]", nan, number) is None
+    assert found("t0 = t1.mode(2)[0]", other, number).kind == "values"
+    assert found("t0 = t1.sort(2)[0]", nan, number).kind == "values"
+
+
+def test_bessel_functions_are_compared_in_single_precision():
+    """A difference that float32 shows is one still."""
+    def found(code, error):
+        logs = (run(_program(f"t0 = T.tensor([1 + {x}], dtype=T.float64)"), torch)[-1] for x in (0, error))
+        return first_difference(*([dataclasses.replace(e, code=code)] for e in logs), kinds=("values",))
+
+    for code, error, wrong in (
+            ("t0 = T.special.bessel_j0(t1)", 1e-8, False), ("t0 = t1.digamma_()", 1e-8, False),
+            ("t0 = T.special.bessel_j0(t1)", 1e-4, True), ("t0 = T.special.i0(t1)", 1e-6, True)):
+        assert (found(code, error) is not None) is wrong, code
+
+
 def test_key_phrases():
     one = "The size of tensor a (3) must match the size of tensor b (2) at dimension 1"
     assert same_phrase(one, "size of tensor a must match the size of tensor b")

@@ -63,9 +63,10 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
     if m >= 3:
         op = _FOLDED if n <= 2 else _BATCHED
     elif n > 2:
-        if m == 2 and _of_lines(a._aval.shape, b._aval.shape) and _folds(a, b):
+        folds = _folds(a, b)
+        if folds and m == 2 and _of_lines(a._aval.shape, b._aval.shape):
             return _product(b.mT, a.mT).mT
-        op = (_MAT_BATCH if m == 2 else _VEC_BATCH) if _folds(a, b) else _BATCHED
+        op = (_MAT_BATCH if m == 2 else _VEC_BATCH) if folds else _BATCHED
     elif m == 2:
         op = _MV if n == 1 else _MM
     else:
@@ -298,8 +299,8 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
         terms[-1] = terms[-1][:1]
     keep = path[0] * (tensors[0].dim() == 2) + path[-1] * (tensors[-1].dim() == 2)
     if 0 in rows and tensors[0].dtype is dtypes.bool:  # of which there is no product, and none is needed
-        result = tensors[0].new_zeros([shapes[0][0]] * len(tensors[0].shape[1:])
-                                      + [shapes[-1][1]] * len(tensors[-1].shape[1:]))
+        ends = (tensors[0], shapes[0][0]), (tensors[-1], shapes[-1][1])
+        result = tensors[0].new_zeros([size for t, size in ends if t.dim() == 2])
     elif 0 in rows:
         result = tensors[0]
         for t in tensors[1:]:

@@ -394,9 +394,9 @@ def refuse_outside(arrays: Sequence[np.ndarray], bounds: Sequence[tuple],
     What is first counts in the shape all broadcast to; ``spared`` is never outside. Outside of `NONZERO` is
     zero alone. Of a complex array the larger part of each number counts, without its sign.
     """
-    if len(arrays) == 1 and arrays[0].dtype.kind == "c":
-        arrays = [np.maximum(np.abs(arrays[0].real), np.abs(arrays[0].imag))]
     if len(arrays) == 1 and arrays[0].size:  # the usual case, and nothing wrong
+        if arrays[0].dtype.kind == "c":
+            arrays = [np.maximum(np.abs(arrays[0].real), np.abs(arrays[0].imag))]
         low, high = bounds[0]
         if np.minimum.reduce(arrays[0], None) >= low and np.maximum.reduce(arrays[0], None) <= high:
             return

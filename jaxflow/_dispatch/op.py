@@ -44,8 +44,8 @@ class Out:
 
     Args:
         text: the words that refuse a dtype, with ``{result}`` and ``{out}`` as `scalar_name` has them,
-            ``{result_c}`` and ``{out_c}`` as C does, and
-            ``{result_is_int}``, a bool, for int32; empty where every dtype is taken that results cast to.
+            ``{result_c}`` and ``{out_c}`` as C does, ``{result_is_int}`` as a bool for int32;
+            empty where every dtype is taken that results cast to.
         error: the exception's class.
         refuses: whether a result's dtype may not go into ``out``'s: a function of the two and of the
             operands. By default every dtype but the result's own is refused.

@@ -72,7 +72,8 @@ def _cumulate(name, fn, input, dim, dtype):
         input = as_dtype(input, dtype)
     elif is_integral(input):
         input = input.astype(np.int64)
-    refuse(f"{name}_out_cpu", input, BOOL)
+    if input.ndim and input.size:
+        refuse(f"{name}_out_cpu", input, BOOL)
     x = wide(at_least_1d(input))
     if name == "cumsum" and is_float(x):
         # PyTorch adds to 0. So does XLA, but to one element, and NumPy does not.

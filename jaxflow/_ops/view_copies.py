@@ -125,7 +125,7 @@ def view_as_real_copy(input, /):
     return _shown(input, "view_as_real")
 
 
-@op(**_copy("ViewAsComplex"))
+@op(**_copy("ViewAsComplex"), complex_grad=False)
 def view_as_complex_copy(input, /):
     """A copy of pairs of reals along the last dimension as complex numbers."""
     return _shown(input, "view_as_complex")
