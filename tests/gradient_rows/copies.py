@@ -21,7 +21,6 @@ ROWS = {
     "unfold_copy": row(lambda x: torch.unfold_copy(x, 1, 2, 1), X),
     "view_copy": row(lambda x: torch.view_copy(x, (3, 2)), X),
     "view_as_real_copy": row(torch.view_as_real_copy, (2,), dtype="complex128"),
-    "view_as_complex_copy": row(torch.view_as_complex_copy, (3, 2)),
     "unbind_copy": row(torch.unbind_copy, X),
     "split_copy": row(lambda x: torch.split_copy(x, 2, 1), X),
     "split_with_sizes_copy": row(lambda x: torch.split_with_sizes_copy(x, (1, 2), 1), X),
