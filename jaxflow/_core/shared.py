@@ -117,6 +117,8 @@ class Memory:
         """The elements that lie there; ``offset`` and ``stride`` count elements."""
         if 0 in shape:
             return np.empty(shape, dtype).view()  # a view, as all are: no result may be this very array
+        if stride is None and not offset:
+            return np.ndarray(shape, dtype, self._buffer)
         size = dtype.itemsize
         strides = None if stride is None else tuple([s * size for s in stride])
         return np.ndarray(shape, dtype, self._buffer, offset * size, strides)
@@ -125,7 +127,7 @@ class Memory:
         """What is ``lent`` as long as ``array``, which shows these bytes, is there."""
         lent = _Lent(array, _returned)
         lent.memory = weakref.ref(self)
-        return [*[r for r in self.lent if r() is not None], lent]
+        return [*[r for r in self.lent if r() is not None], lent] if self.lent else [lent]
 
     def reachable(self) -> bool:
         """Whether anybody else can reach these bytes, as far as references show."""

@@ -44,13 +44,17 @@ def lend(t: Tensor) -> np.ndarray | None:
             return None
         held.shared = True  # before it is read: from now on nobody gives its memory away
         elements = held.settled()
-        if isinstance(elements, jax.core.Tracer):
-            return None
         root, whole = plan.root, held.aval
-        memory = Memory.new(whole.nbytes if root.stride is None else shown_nbytes(root), storage)
-        live = memory.shown(whole.shape, whole.dtype.np, 0, root.stride)
-        live[...] = np.asarray(elements)
-        if whole.nbytes <= SMALL:
+        if elements.__class__ is np.ndarray and root.stride is None and elements.dtype.isbuiltin == 1:
+            live = np.array(elements, order="C")
+            memory = Memory(live, storage)
+        elif isinstance(elements, jax.core.Tracer):
+            return None
+        else:
+            memory = Memory.new(whole.nbytes if root.stride is None else shown_nbytes(root), storage)
+            live = memory.shown(whole.shape, whole.dtype.np, 0, root.stride)
+            live[...] = np.asarray(elements)
+        if live.nbytes <= SMALL:
             memory.before = held
         array = memory.shown(aval.shape, aval.dtype.np, plan.offset, plan.stride)
         memory.lent = memory.lend(array)
