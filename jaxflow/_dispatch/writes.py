@@ -32,6 +32,7 @@ from jaxflow._core.unseen import APART, written_to
 from jaxflow._core.value import Storage, Value
 
 from .batch import Batched, axes_of
+from .bool_bytes import hold_bytes, needs_bytes
 from .door import forward_mode, value_of
 from .generator import Generator
 from .graph import RESULT
@@ -230,6 +231,9 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
             rows = [(setattr, storage, "epoch", epoch + 1)]
         else:
             plan = view.plan
+            if needs_bytes(t):
+                hold_bytes(t)
+                raise Overtaken
             base = old if written is None else written.get(id(storage), old)
             whole = new if plan.identity else run(plan.write, [base, new, *plan.write_numbers])[0]
             rows = [(setattr, storage, "value", whole), (setattr, storage, "epoch", epoch + 1)]

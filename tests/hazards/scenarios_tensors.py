@@ -200,6 +200,8 @@ def several_results_into_out(seed: int) -> World:
     "w.b.sub_(w.u)",
     "w.part = w.u[1:].numpy()",
     "w.u[1] = w.b[0]",
+    "w.bools.view(torch.uint8).add_(3)",
+    "w.bools.view(torch.int16)[1] = 7",
     "w.n = w.b.sum().item()",
 )
 def one_memory_with_numpy(seed: int) -> World:
@@ -207,7 +209,7 @@ def one_memory_with_numpy(seed: int) -> World:
     a = np.random.default_rng(seed).normal(size=(3, 2)).astype(np.float32)
     p = numbers(seed + 2, 3, 2).requires_grad_()
     return World(a=a, t=torch.from_numpy(a), b=numbers(seed + 1, 2, 2), p=p,
-                 shown=None, part=None)
+                 shown=None, part=None, bools=torch.tensor([True, False, True, False]))
 
 
 @scenario(
