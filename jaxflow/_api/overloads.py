@@ -13,6 +13,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.batch import DYNAMIC, refuse_batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.inplace import apply_inplace, check_writable
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import function_of, inplace_of, left_to
@@ -51,7 +52,9 @@ def _power(input: Any, exponent: Any, run) -> Tensor:
 def _power_of_number(base: Any, exponent: Tensor) -> Tensor:
     if isinstance(base, np.generic):
         base = base.item()
-    return apply(OPS["_power_of_one" if base == 1 else "_power_of_number"], (base, exponent))
+    if base != 1:
+        return apply(OPS["_power_of_number"], (base, exponent))
+    return hold_also(apply(OPS["_power_of_one"], (base, exponent)), exponent)
 
 
 @composite("function method")
