@@ -466,3 +466,12 @@ def test_numbers_that_are_complex_at_their_edges():
     assert (1 ** infinite).tolist() == [1, 1]
     assert torch.isnan((1 / infinite).real).all()
     np.testing.assert_allclose(torch.tensor([1e30 + 1e30j]) / torch.tensor([1e30 - 1e30j]), [1j])
+
+
+def test_powers_of_one_save_their_exponent_as_those_of_any_number():
+    for base in (1, 1.0, 2):
+        y = torch.ones(2, requires_grad=True) * 1
+        z = base**y
+        y.add_(0)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            z.sum().backward()
