@@ -94,7 +94,7 @@ def test_rounding_that_a_jump_makes_larger_is_right(monkeypatch):
 def test_subnormal_numbers_may_be_zeros_for_xla_and_nothing_else(monkeypatch):
     program = _program("t0 = T.arange(1, n + 1, dtype=T.int32).view(T.float32)", "t1 = t0 != 0",
                        "t2 = t0 ** 0.5", "t3 = T.arange(n) + 1", "t4 = t3 != 0")
-    sizes = {"n": 6}
+    sizes = {"n": 6, "m": 1, "k": 1}
     with machine.running("eager"):
         assert not (jaxflow.arange(1, 7, dtype=jaxflow.int32).view(jaxflow.float32) != 0).any()
     for mode in ("interpreter", "compiled", "eager"):
@@ -173,6 +173,54 @@ def test_bessel_functions_are_compared_in_single_precision():
             ("t0 = T.special.bessel_j0(t1)", 1e-8, False), ("t0 = t1.digamma_()", 1e-8, False),
             ("t0 = T.special.bessel_j0(t1)", 1e-4, True), ("t0 = T.special.i0(t1)", 1e-6, True)):
         assert (found(code, error) is not None) is wrong, code
+
+
+def test_what_pytorch_gets_wrong_is_left_out(monkeypatch):
+    """The gradient alone, and after the operation alone; shapes under vmap."""
+    leaf, backward = "t0 = make.new(T, (n, m), 'float64', 1, 'normal', grad=True)", "t1.sum().backward()"
+    sizes = {"n": 2, "m": 3, "k": 1}
+    for code, wrong in (("t1 = t0.std(())", False), ("t1 = T.var(t0, dim=[])", False),
+                        ("t1 = t0.std((0,))", True)):
+        program = _program(leaf, code, backward)
+        with monkeypatch.context() as patched:
+            patched.setattr(jaxflow.Tensor, "sum", lambda t: (t * 2).mean())
+            found = machine.first_wrong(program, [sizes], "interpreter")
+        assert (found is not None) is wrong, code
+        with monkeypatch.context() as patched:
+            patched.setattr(jaxflow.Tensor, "std", lambda t, *_: (t * 2).mean())
+            patched.setattr(jaxflow, "var", lambda t, **_: (t * 2).mean())
+            found = machine.first_wrong(program, [sizes], "interpreter", ("values", "grad"))
+        assert found.kind == "values", code
+    for code, wrong in (("t1 = T.aminmax(t0, keepdim=True)[0]", False),
+                        ("t1 = T.aminmax(t0, dim=1, keepdim=True)[0]", True)):
+        with monkeypatch.context() as patched:
+            patched.setattr(jaxflow, "aminmax", lambda t, **_: (t.sum(), t.sum()))
+            found = whole.first_wrong(_program(leaf, code), [sizes], "vmap")
+        assert (found is not None) is wrong, code
+
+
+def test_rules_for_operations_see_into_functions():
+    nan, number = (run(_program(f"t0 = T.tensor([1.0, {x}])"), torch)[-1] for x in ("float('nan')", 2.0))
+
+    def found(lines):
+        logs = ([dataclasses.replace(e, code="the body", lines=lines)] for e in (nan, number))
+        return first_difference(*logs)
+
+    assert found("t1 = T.ones(2)\nt0 = t1.mode(0)[0]") is None
+    assert found("t1 = T.ones(2)\nt0 = t1.sort(0)[0]").kind == "values"
+
+
+def test_the_sign_of_nan_is_no_specification(monkeypatch):
+    program = _program("t0 = make.new(T, (n,), 'float64', 1, 'normal')", "t1 = t0 % 0", "t2 = T.signbit(t1)")
+    remainder, sizes = jaxflow.Tensor.__mod__, {"n": 4}
+    for sign in (-1, 1):
+        with monkeypatch.context() as patched:
+            patched.setattr(jaxflow.Tensor, "__mod__", lambda t, x, sign=sign: remainder(t, x).copysign(sign))
+            assert machine.first_wrong(program, [sizes], "interpreter") is None
+    with monkeypatch.context() as patched:
+        patched.setattr(jaxflow, "signbit", lambda t: t > 0)
+        patched.setattr(jaxflow.Tensor, "__mod__", lambda t, x: remainder(t, x).copysign(-1))
+        assert machine.first_wrong(program, [sizes], "interpreter").difference.where == "t2"
 
 
 def test_key_phrases():

@@ -16,8 +16,10 @@ from .interpret import UNNAMED, Facts
 FAULTS = ("INTERNAL ASSERT FAILED", "MKL FFT error", "Expected isFloatingType(grad.scalar_type())")
 
 
-# A view inside of PyTorch's formulas for backward, which some strides do not allow (of ``max_unpool3d``).
+# A view inside of PyTorch's own formulas, which some strides do not allow (in the backward of
+# ``max_unpool3d``; in ``isin`` of a number and a tensor).
 NO_VIEW = "view size is not compatible with input tensor's size and stride"
+VIEWS_INSIDE = (".backward(", "isin(")
 # PyTorch finds these out after it has written.
 SPOILED = ("Inplace update to inference tensor", "is out of bounds for dimension", "out of range of self",
            "ZeroDivisionError", "scatter_gather_tensor_cpu_reduce")
@@ -82,16 +84,16 @@ def first_difference(expected, actual, exact=None, kinds=None):
     for i, (e, a) in enumerate(zip(expected, actual, strict=False)):
         if kinds is not None:
             e, a = _from_birth(born, e, a)
-            if any(word in e.code for word in SUMS + KERNELS):
+            if any(word in e.words for word in SUMS + KERNELS):
                 loose |= e.facts.keys() - named
             named |= e.facts.keys()
-            parts = parts and not any(word in e.code for word in COMPLEX)
-            rough = rough or (SINGLE if ROUGH.search(e.code) else {})
+            parts = parts and not any(word in e.words for word in COMPLEX)
+            rough = rough or (SINGLE if ROUGH.search(e.words) else {})
         if e.code != a.code:
             return Difference(e.code, "path", "the program", e.code, a.code)
         if e.error and any(fault in e.error[1] for fault in FAULTS):
             return None
-        if e.undefined or (e.error and NO_VIEW in e.error[1] and ".backward(" in e.code):
+        if e.undefined or (e.error and NO_VIEW in e.error[1] and any(w in e.words for w in VIEWS_INSIDE)):
             return None
         same = e.error == a.error or _refused_by_both(e.error, a.error)
         kind = None if same else _error_kind(e.error, a.error)
@@ -115,7 +117,7 @@ def first_difference(expected, actual, exact=None, kinds=None):
         narrow = _narrowed(dtypes) if kinds is not None else {}
         for name in e.facts:
             inner = exact and (lambda i=i, name=name: exact()[i].facts[name])
-            found = _facts(e.code, name, e.facts[name], a.facts[name], inner, kinds, name in loose, parts,
+            found = _facts(e, name, e.facts[name], a.facts[name], inner, kinds, name in loose, parts,
                            complexes, narrow, rough)
             if found:
                 return found
@@ -175,7 +177,7 @@ def _is_discrete(dtype):
 
 
 def _is_half_done(entry):
-    return all(text in where for text, where in zip(HALF_DONE, (entry.code, entry.error[1]), strict=True))
+    return all(text in where for text, where in zip(HALF_DONE, (entry.words, entry.error[1]), strict=True))
 
 
 def _refused_by_both(*errors):
@@ -211,9 +213,9 @@ def _narrowed(dtypes):
     return {}
 
 
-def _facts(code, name, expected, actual, exact, kinds=None, loose=False, parts=True, complexes=False,
+def _facts(entry, name, expected, actual, exact, kinds=None, loose=False, parts=True, complexes=False,
            narrow=None, rough=None):
-    narrow, rough = narrow or {}, rough or {}
+    code, words, narrow, rough = entry.code, entry.words, narrow or {}, rough or {}
     if not (isinstance(expected, Facts) and isinstance(actual, Facts)):
         same = type(expected) is type(actual) and (expected == actual or _alike(expected, actual, exact))
         if same or (kinds is not None and "access" not in kinds):
@@ -225,10 +227,10 @@ def _facts(code, name, expected, actual, exact, kinds=None, loose=False, parts=T
         e, a = getattr(expected, field.name), getattr(actual, field.name)
         if isinstance(e, torch.Tensor) and isinstance(a, torch.Tensor):
             wide = exact and (lambda field=field: getattr(exact(), field.name))
-            if any(word in code for word in UNORDERED) and _is_inexact(e) and bool(
+            if any(word in words for word in UNORDERED) and _is_inexact(e) and bool(
                     e.isnan().any() | a.isnan().any()):
                 continue
-            if any(word in code for word in UNSET) and _is_inexact(a) and e.shape == a.shape:
+            if any(word in words for word in UNSET) and _is_inexact(a) and e.shape == a.shape:
                 e = torch.where(a.isnan(), a, e)
             grad = field.name == "grad"
             if a.dtype is e.dtype and (to := (narrow if grad else rough).get(e.dtype)):

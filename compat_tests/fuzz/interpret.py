@@ -48,13 +48,20 @@ class Entry:
     """What one statement did: its error, if any, and the facts of every tensor in the pool.
 
     ``undefined``: it wrote into a tensor of which several elements are one in memory. Whether PyTorch writes
-    there once or as often as there are elements is not defined.
+    there once or as often as there are elements is not defined. ``lines`` are those of a whole function,
+    where ``code`` only says that it ran.
     """
 
     code: str
     error: tuple[str, str] | None
     facts: dict[str, Facts | tuple[str, str]]
     undefined: bool = False
+    lines: str = ""
+
+    @property
+    def words(self):
+        """What the rules of single operations look at."""
+        return self.lines or self.code
 
 
 def fresh_space(T):

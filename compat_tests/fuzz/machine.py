@@ -12,6 +12,7 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import functools
+import re
 import warnings
 
 import torch
@@ -22,6 +23,7 @@ from jaxflow._core import flags
 
 from .compare import KINDS, beyond_subnormals, first_difference
 from .draw import overlaps_itself
+from .faults import specified
 from .interpret import Facts, fresh_space, run, steps, tensors
 from .program import Instruction
 
@@ -65,6 +67,7 @@ def first_wrong(program, rounds, mode, kinds=KINDS):
 
     ``kinds`` are the kinds of facts that are compared, of `compare.KINDS`.
     """
+    kinds = specified(program, kinds)
     if mode in ("compiled", "eager"):
         return beyond_subnormals(lambda: _first_wrong(program, rounds, mode, kinds))
     return _first_wrong(program, rounds, mode, kinds)
@@ -85,7 +88,7 @@ def _first_wrong(program, rounds, mode, kinds):
             return Wrong(k, sizes, alone, "line by line")
         alike = found[k][:len(log)]
         unread = first_difference(log, alike, kinds=kinds)
-        if unread is not None and not _late(unread, log, alike):
+        if unread is not None and not _late(unread, log, alike) and not _of_bits(unread, program):
             return Wrong(k, sizes, unread, "other than line by line")
     return None
 
@@ -101,6 +104,17 @@ def _late(difference, one, other):
     at = next(i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a.error != b.error)
     raised = (fact for entry in other[at:] for fact in (entry.error, *entry.facts.values()))
     return any(difference.torch == fact for fact in raised)
+
+
+# A view of memory as another type, whose numbers are the bits of those that were there.
+_BITS = re.compile(r"\.view\((?:dtype=)?T\.")
+
+
+def _of_bits(difference, program):
+    """Whether numbers differ between two right runs after a look at bits, and so at the last ones too."""
+    codes = [i.code for i in program]
+    before = codes[: codes.index(difference.code) + 1]
+    return difference.kind in ("values", "grad", "access") and any(map(_BITS.search, before))
 
 
 def _all_rounds(program, rounds, mode):
@@ -174,11 +188,10 @@ def _rebase(ours, theirs, space, other):
 
 
 def _identical(one, other):
-    """Whether the numbers are the same, the signs of zeros too: by those the next line may divide."""
+    """Whether the numbers are the same, their signs too: the next line may divide by a zero, or ask a nan."""
     if one.is_complex():
         one, other = (torch.view_as_real(x.resolve_conj()) for x in (one, other))
-    return torch.allclose(one, other, 0, 0, equal_nan=True) and torch.equal(
-        *(x.signbit() & ~x.isnan() for x in (one, other)))
+    return torch.allclose(one, other, 0, 0, equal_nan=True) and torch.equal(one.signbit(), other.signbit())
 
 
 def _overwrite(t, numbers):

@@ -1,5 +1,6 @@
 """Programs as one function: through ``compile`` and ``vmap``."""
 
+import dataclasses
 import functools
 import re
 import warnings
@@ -11,6 +12,7 @@ from compat_tests.exact import Twins
 
 from . import functions, make, samples
 from .compare import KINDS, beyond_subnormals, first_difference
+from .faults import batches, specified
 from .interpret import Entry, described, execute, fresh_space, observe, run
 from .machine import Wrong, running
 from .program import NAME, Instruction
@@ -65,7 +67,8 @@ def performed(T, program, rounds, way):
         mine = {**fresh_space(T), **sizes}
         for instruction in inputs:
             execute(_batched(instruction) if way == "vmap" else instruction, mine)
-        log.append(_called(T, call, mine, taken, sizes, way))
+        entry = _called(T, call, mine, taken, sizes, way)
+        log.append(dataclasses.replace(entry, lines="\n".join(i.code for i in body)))
     return log
 
 
@@ -95,7 +98,10 @@ def _tensors(T, found):
 
 def first_wrong(program, rounds, way, kinds=KINDS):
     """The first thing that the function does otherwise on jaxflow, as `Wrong`."""
+    kinds = specified(program, kinds)
     if way == "vmap":
+        if not batches(program):
+            return None
         return _first_wrong(program, rounds, way, tuple(kind for kind in kinds if kind in OF_BATCHES))
     return beyond_subnormals(lambda: _first_wrong(program, rounds, way, kinds))
 
