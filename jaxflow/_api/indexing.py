@@ -94,7 +94,8 @@ def _indices(advanced: tuple, view: Tensor, watch: Watch,
              value: Tensor | None = None) -> tuple[tuple[int, ...], list[Tensor]]:
     """The dimensions indexed and their integer index tensors; masks become their nonzero positions.
 
-    A ``value`` that is to be written there is refused for its shape before any index is for its number.
+    A ``value`` that is to be written there is refused for its shape, and then for its dtype, before any index
+    is for its number.
     """
     dims: list[int] = []
     indices: list[Tensor] = []
@@ -117,6 +118,12 @@ def _indices(advanced: tuple, view: Tensor, watch: Watch,
     shape = gathering(view._aval.shape, tuple(dims), tuple(i._aval.shape for i in indices))
     if value is not None:
         check_value_shape(value._aval.shape, shape.size)
+        have, want = (t._aval.dtype for t in (value, view))
+        if have is not want:
+            raise RuntimeError(
+                "Index put requires the source and destination dtypes match, got "
+                f"{want.scalar_name} for the destination and {have.scalar_name} for the source."
+            )
     check_bounds(indices, shape, view._aval.shape, watch.within)
     return shape.dims, indices
 

@@ -52,11 +52,6 @@ def index_put(input, values, /, *indices, dims: tuple[int, ...], accumulate: boo
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
             f"indexing result of shape {list(shape)}"
         ) from None
-    if values.dtype != input.dtype:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{_word(input)} for the destination and {_word(values)} for the source."
-        )
     if accumulate:
         return add(input, at, values)
     return _replaced(input, [at[d] for d in dims], values, g)
