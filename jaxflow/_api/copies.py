@@ -466,8 +466,15 @@ def _inplace_metadata(name: str) -> None:
     forms = 3 if name == "squeeze" else 1  # PyTorch numbers their nodes after those of the view op
 
     def method(self, *args, **kwargs):
-        view = getattr(self, name)(*args, **kwargs)
-        check_writable(self, refreshed(self)._requires_grad, (self,), uniform=True)
+        def check() -> None:
+            check_writable(self, refreshed(self)._requires_grad, (self,), uniform=True)
+
+        try:
+            view = getattr(self, name)(*args, **kwargs)
+        except (IndexError, RuntimeError):
+            check()  # PyTorch looks at dimensions only where the tensor may be changed
+            raise
+        check()
         info, old = view._view, self._view
         if old is None or old.base is None:
             info.base = info.base_plan = None  # it shows its own storage in another way, and is no view
