@@ -91,6 +91,26 @@ def test_rounding_that_a_jump_makes_larger_is_right(monkeypatch):
     assert machine.first_wrong(program, [sizes], "interpreter") is None
 
 
+def test_compiled_functions_are_judged_by_their_lines(monkeypatch):
+    """Where a jump makes rounding larger; not where compiling gives other numbers, or a line is wrong."""
+    program = _program("t0 = make.new(T, (n,), 'bool', 1, 'normal')", "t1 = T.zeros(n).exp()",
+                       "t2 = t1.frac()")
+    sizes = {"n": 4, "m": 1, "k": 1}
+    exp, frac = jaxflow.Tensor.exp, jaxflow.Tensor.frac
+    monkeypatch.setattr(jaxflow.Tensor, "exp", lambda t: exp(t) * (1 - 6e-8))
+    assert whole.first_wrong(program, [sizes], "compile") is None
+    with monkeypatch.context() as patched:
+        patched.setattr(whole, "_as_its_lines", lambda *_: False)
+        assert whole.first_wrong(program, [sizes], "compile").difference.where == "t2"
+    with monkeypatch.context() as patched:
+        patched.setattr(jaxflow.Tensor, "frac", lambda t: frac(t) + 0.25)
+        assert whole.first_wrong(program, [sizes], "compile").kind == "values"
+    with monkeypatch.context() as patched:
+        patched.setattr(jaxflow, "compile",
+                        lambda f: lambda *given: {k: t + 0.5 for k, t in f(*given).items()})
+        assert whole.first_wrong(program, [sizes], "compile").kind == "values"
+
+
 def test_subnormal_numbers_may_be_zeros_for_xla_and_nothing_else(monkeypatch):
     program = _program("t0 = T.arange(1, n + 1, dtype=T.int32).view(T.float32)", "t1 = t0 != 0",
                        "t2 = t0 ** 0.5", "t3 = T.arange(n) + 1", "t4 = t3 != 0")
