@@ -157,6 +157,8 @@ def test_what_neither_library_has_is_refused_alike():
     assert found(None, ("RuntimeError", words)).kind == "error"
     assert found(one, ("RuntimeError", "no")).kind == "error"
     assert found(("NotImplementedError", "\"pow\" not implemented for 'Bool'"), ("RuntimeError", words))
+    assert found(("NotImplementedError", "\"add_stub\" not implemented for 'UInt32'"), None) is None
+    assert found(("NotImplementedError", "\"add_stub\" not implemented for 'Byte'"), None).kind == "error"
 
 
 def test_nothing_is_compared_after_half_a_mean():
