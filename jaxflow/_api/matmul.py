@@ -26,7 +26,7 @@ from jaxflow._ops.matmul import C_NAMES, LINEAR
 from .copies import take_over
 from .forms import given_out
 
-_MM, _BMM, _MV, _DOT = OPS["mm"], OPS["bmm"], OPS["mv"], OPS["dot"]
+_MM, _MV, _DOT = OPS["mm"], OPS["mv"], OPS["dot"]
 _VEC_MAT, _FOLDED = OPS["_matmul_vec_mat"], OPS["_matmul_folded"]
 _VEC_BATCH, _MAT_BATCH = OPS["_matmul_vec_batch"], OPS["_matmul_mat_batch"]
 _BATCHED = OPS["_matmul_batched"]
@@ -244,21 +244,6 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     static = tuple(d % a.dim() for d in pairs[0]), tuple(d % b.dim() for d in pairs[1])
     result = _view_of_matrix("_tensordot", a, b, static, static)
     return given_out("tensordot", out, result, (a, b), rule=_TENSORDOT_OUT)
-
-
-# The functions take a dtype for the result as well, these methods do not.
-
-
-@composite("method", name="_mm", method_name="mm")
-def _mm(self: Tensor, mat2: Tensor) -> Tensor:
-    """Product of two matrices, ``(n, k) @ (k, m) -> (n, m)``."""
-    return apply(_MM, (self, mat2))
-
-
-@composite("method", name="_bmm", method_name="bmm")
-def _bmm(self: Tensor, mat2: Tensor) -> Tensor:
-    """Products of two stacks of matrices, ``(b, n, k) @ (b, k, m) -> (b, n, m)``."""
-    return apply(_BMM, (self, mat2))
 
 
 # ------------------------------------------------------------------------------------------- chains

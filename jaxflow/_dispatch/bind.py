@@ -18,7 +18,7 @@ from jaxflow._core.warning import warn_once
 from .door import Foreign, value_of
 from .generator import Generator, default_generator, drawing
 from .mapped import draw_inside
-from .op import OPS, SCALAR, STATIC, TENSOR, TENSORS, Op
+from .op import OPS, SCALAR, STATIC, TENSOR, TENSORS, Op, Param
 from .state import state
 from .tracked import Tracked
 
@@ -66,11 +66,12 @@ _WITH_OUT_DTYPE = frozenset(("mm", "bmm", "addmm", "baddbmm"))
 class Binder:
     """Sorts the arguments of one op's public calls into dynamic and static ones.
 
-    ``ending`` is what the name of these calls has more than the op's.
+    ``ending`` is what the name of these calls has more than the op's; of a ``method`` errors do not count
+    the tensor that it belongs to.
     """
 
-    def __init__(self, op: Op, ending: str = "") -> None:
-        self.op, self.name = op, op.name + ending
+    def __init__(self, op: Op, ending: str = "", method: bool = False) -> None:
+        self.op, self.name, self.method = op, op.name + ending, method
         self.names = {p.name: i for i, p in enumerate(op.params)}
         has_list = any(p.kind == TENSORS for p in op.params)
         self.positional = [
@@ -133,10 +134,7 @@ class Binder:
         if self.names_dtype(args, kwargs):
             args, kwargs = self._in_dtype(args, kwargs)
         if len(args) > len(self.positional):
-            raise TypeError(
-                f"{op.name}() takes {len(self.positional)} positional arguments but {len(args)} were "
-                "given"
-            )
+            raise self.too_many(len(args))
         given = 0
         for i, a in zip(self.positional, args):
             values[i] = a
@@ -146,15 +144,15 @@ class Binder:
             if i is None:
                 i = self.names.get(_ALIASES.get(key, ""))
             if i is None:
-                raise TypeError(f"{op.name}() got an unexpected keyword argument '{key}'")
+                raise TypeError(f"{self.name}() got an unexpected keyword argument '{key}'")
             if given >> i & 1:
-                raise TypeError(f"{op.name}() got multiple values for argument '{params[i].name}'")
+                raise TypeError(f"{self.name}() got multiple values for argument '{params[i].name}'")
             values[i] = a
             given |= 1 << i
         missing = [f'"{p.name}"' for p, v in zip(params, values) if v is p.empty]
         if missing:
             raise TypeError(
-                f"{op.name}() missing {len(missing)} required positional arguments: "
+                f"{self.name}() missing {len(missing)} required positional arguments: "
                 f"{', '.join(missing)}"
             )
         dynamic: list = []
@@ -167,15 +165,29 @@ class Binder:
             dynamic += draw(generator)
         return tuple(dynamic), tuple([freeze(values[i]) for i in self.static])
 
+    def too_many(self, count: int) -> TypeError:
+        """The error for so many positional arguments."""
+        params, own = self.op.params, int(self.method)
+        if self.method and len(params) == 1:
+            return TypeError(f"TensorBase.{self.name}() takes no arguments ({count - 1} given)")
+        most = len(self.positional) - own
+        least = sum(params[i].default is Param.empty for i in self.positional) - own
+        takes = f"{most} positional argument{'s' * (most != 1)}" if least == most else (
+            f"from {least} to {most} positional arguments")
+        count -= own
+        return TypeError(f"{self.name}() takes {takes} but {count} {'was' if count == 1 else 'were'} given")
+
     def names_dtype(self, args: tuple, kwargs: dict) -> bool:
         """Whether a call takes the form with a dtype of the result, which kernels for the CPU lack."""
-        return self.op.name in _WITH_OUT_DTYPE and (len(args) > len(self.positional) or "out_dtype" in kwargs)
+        return self.op.name in _WITH_OUT_DTYPE and not self.method and (
+            len(args) > len(self.positional) or "out_dtype" in kwargs)
 
     def _in_dtype(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """``mm(a, b, out_dtype)`` as ``mm`` of operands of that dtype: products of halves are exact in it."""
         count, given = len(self.positional), dict(kwargs)
         out_dtype = args[count] if len(args) == count + 1 else given.pop("out_dtype", None)
-        operands = args[:count]
+        names = [self.op.params[i].name for i in self.positional]
+        operands = (*args[:count], *(given.pop(name) for name in names[len(args):] if name in given))
         if len(args) > count + ("out_dtype" not in kwargs) or not isinstance(out_dtype, dtype) or (
                 len(operands) < count or not all(isinstance(a, Tensor) for a in operands)):
             got = [type(a).__name__ for a in args] + [f"{k}={type(a).__name__}" for k, a in kwargs.items()]
@@ -232,12 +244,14 @@ def draw(generator: Generator | None) -> tuple[int, int | Tensor]:
 def numbers_first(op_name: str) -> Callable:
     """Let an in-place method that is written out take its factors before the tensors, as the op does."""
     def decorate(method: Callable) -> Callable:
-        binder = Binder(OPS[op_name], "_")
+        binder = Binder(OPS[op_name], "_", method=True)
 
         @functools.wraps(method)
         def call(*args: Any, **kwargs: Any) -> Any:
             if len(args) > len(binder.positional):
                 args, kwargs = binder.in_order(args, kwargs)
+                if len(args) > len(binder.positional):
+                    raise binder.too_many(len(args))
             return method(*args, **kwargs)
 
         return call

@@ -40,9 +40,7 @@ def _runner(op: Op, run: Callable, static: tuple | None = None) -> Callable:
 @functools.cache
 def function_of(op: Op, method: bool = False) -> Callable:
     """The public function of an op; as a method it takes no ``out=``."""
-    if method and "out" not in op.variants:
-        return function_of(op)
-    bind, run = Binder(op), _runner(op, apply)
+    bind, run = Binder(op, method=method), _runner(op, apply)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
     follows, takes_out = getattr(op.out, "follows", False), "out" in op.variants and not method
     written, other = op.written or (None, op)
@@ -88,9 +86,9 @@ def _first_foreign() -> bool:
 
 
 @functools.cache
-def inplace_of(op: Op) -> Callable:
+def inplace_of(op: Op, method: bool = False) -> Callable:
     """The ``name_`` form of an op."""
-    bind, run = Binder(op, "_"), _runner(op, apply_inplace)
+    bind, run = Binder(op, "_", method), _runner(op, apply_inplace)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
     run_quick = _runner(op, apply_inplace, quick_static)
     written, other = op.written or (None, op)
@@ -231,7 +229,7 @@ def _publish_methods(op: Op, composed_methods: set) -> None:
         if "method" in op.variants and name not in composed_methods:
             _put_method(name, function_of(op, method=True))
         if "inplace" in op.variants and not op.namespace and name + "_" not in composed_methods:
-            _put_method(name + "_", inplace_of(op))
+            _put_method(name + "_", inplace_of(op, method=True))
     for name in op.operators:
         _put_method(name, _operator(op, name))
 
