@@ -18,7 +18,8 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.outputs import refuse_recorded
+from jaxflow._dispatch.outputs import check_dtype, dtype_into, refuse_recorded
+from jaxflow._ops.products import cross_shape
 
 from .construct import put
 from .creation import filled
@@ -175,6 +176,8 @@ def _crossed(input: Tensor, other: Tensor, dim: int, out: Tensor | None) -> Tens
     op = OPS["linalg_cross"]
     if out is not None:
         refuse_recorded(op, (input, other), {})
+        cross_shape(input._aval, other._aval, dim)
+        check_dtype(op.out, input._aval.dtype, dtype_into("linalg_cross", out), ())
     return given_out(op.name, out, apply(op, (input, other), (dim,)))
 
 

@@ -64,7 +64,7 @@ def _shifted(input, dim, shift):
     if dim is None:
         dim = tuple(range(input.dim()))
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
-    return apply(OPS["roll"], (input,), (tuple(shift(input.shape[d]) for d in dims), dims))
+    return apply(OPS["roll"], (input,), (tuple(shift(input.size(d)) for d in dims), dims))
 
 
 @composite("function", namespace="fft")
@@ -85,7 +85,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     """See `ifft`."""
     expect_tensor("fft_fft", "input", input)
     op = OPS["fft" if input._aval.dtype.is_complex else "_fft_of_reals"]
-    refuse_kind(op.out, out)
+    refuse_kind(op.out, out, input)
     result = apply(op, (input,), (freeze(n), freeze(dim if axis is None else axis), norm))
     return given_out("fft", out, result, (input,))
 
@@ -93,7 +93,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
 def _shown_conjugated(name: str, input: Tensor, static: tuple, out: Tensor | None) -> Tensor:
     """The transform ``name`` of real numbers over one dimension: a view of what the op gives, conjugated."""
     op = OPS[f"_conjugated_{name}"]
-    refuse_kind(op.out, out)
+    refuse_kind(op.out, out, input)
     shown = apply_view("conj", apply(op, (input,), static))
     return shown if out is None else given_out(name, out, shown.clone(), (input,), op)
 
@@ -106,7 +106,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     static = (freeze(n), freeze(dim if axis is None else axis), norm)
     if not input._aval.dtype.is_complex:
         return _shown_conjugated("ifft", input, static, out)
-    refuse_kind(OPS["ifft"].out, out)
+    refuse_kind(OPS["ifft"].out, out, input)
     return given_out("ifft", out, apply(OPS["ifft"], (input,), static), (input,))
 
 

@@ -21,7 +21,7 @@ from .linalg_forms import castable
 from .linalg_solve import inv
 from .matmul import matmul
 
-cat = function_of(OPS["cat"])
+cat, _VDOT = function_of(OPS["cat"]), function_of(OPS["vdot"])
 _LSTSQ = return_type("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
 
 _OWN_DTYPE = Out(EXACT.text, copied=True)
@@ -124,6 +124,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
         )
     if out is not None:
         check_dtype(_VECDOT, first, out._aval.dtype, (x, y))
+        if x.dim() == y.dim() == 1:
+            return _VDOT(x, y, out=out)
     result = x.vdot(y) if x.dim() == y.dim() == 1 else (x.conj() * y).sum(dim)
     return given_out("linalg_vecdot", out, result, (x, y), rule=_VECDOT)
 

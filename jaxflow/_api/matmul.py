@@ -15,8 +15,15 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, strides_of
 from jaxflow._dispatch.history import refreshed, set_history
 from jaxflow._dispatch.inplace import apply_inplace, check_recorded, check_writable
-from jaxflow._dispatch.op import EXACT, OPS, Out
-from jaxflow._dispatch.outputs import refuse_operands, write_out
+from jaxflow._dispatch.op import OPS, Out
+from jaxflow._dispatch.outputs import (
+    check_dtype,
+    computed,
+    dtype_into,
+    refuse_call,
+    refuse_operands,
+    write_out,
+)
 from jaxflow._dispatch.publish import function_of, left_to
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import apply_view
@@ -39,18 +46,21 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     Raises:
         RuntimeError: for 0-d operands, sizes that do not fit, and operands of different dtypes.
     """
-    if out is not None:
-        refuse_operands("matmul", input, other)
-    result = _product(input, other)
-    if out is None:
-        return result
-    if input.dim() == 1 and other.dim() == 2:  # found as one row of a matrix
-        return write_out("matmul", out, result.unsqueeze(0), (input, other), rule=EXACT).squeeze_(0)
-    rule = EXACT if other.dim() > 1 else _DOT.out if input.dim() == 1 else _MV.out
-    return write_out("matmul", out, result, (input, other), rule=rule)
+    return _product(input, other) if out is None else _product_into(out, input, other)
 
 
-def _product(a: Tensor, b: Tensor) -> Tensor:
+def _product_into(out: Tensor, input: Tensor, other: Tensor) -> Tensor:
+    m, n = _dimensions(input, other)
+    refuse_operands("matmul", input, other)
+    op = _MM if n > 1 else _DOT if m == 1 else _MV
+    refuse_call(op, out, (input, other), {})
+    result = computed(op, out, lambda op, pair, static: _product(*pair), (input, other), ())
+    if m == 1 and n == 2:  # found as one row of a matrix
+        return write_out("matmul", out, result.unsqueeze(0), (input, other), rule=op.out).squeeze_(0)
+    return write_out("matmul", out, result, (input, other), rule=op.out)
+
+
+def _dimensions(a: Tensor, b: Tensor) -> tuple[int, int]:
     if not isinstance(b, Tensor):
         raise TypeError(
             f"matmul(): argument 'other' (position 2) must be Tensor, not {type(b).__name__}"
@@ -60,6 +70,11 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
         raise RuntimeError(
             f"both arguments to matmul need to be at least 1D, but they are {m}D and {n}D"
         )
+    return m, n
+
+
+def _product(a: Tensor, b: Tensor) -> Tensor:
+    m, n = _dimensions(a, b)
     if m >= 3:
         op = _FOLDED if n <= 2 else _BATCHED
     elif n > 2:
@@ -179,6 +194,7 @@ def bilinear(
 
 _TENSORDOT_OUT = Out("tensordot: Expected the output tensor to have dtype {result}, but got an output tensor "
                      "with dtype {out}", recorded=True)
+_MUL_OUT = Out(composed="mul")
 
 
 def _view_of_matrix(name: str, a: Tensor, b: Tensor, summed: tuple, static: tuple) -> Tensor:
@@ -196,9 +212,8 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         RuntimeError: when the last dimensions differ.
     """
     if input.dim() == 0 or other.dim() == 0:
-        result = input * other
-    else:
-        result = _view_of_matrix("_inner", input, other, ((-1,), (-1,)), ())
+        return given_out("inner", out, input * other, (input, other), rule=_MUL_OUT)
+    result = _view_of_matrix("_inner", input, other, ((-1,), (-1,)), ())
     return given_out("inner", out, result, (input, other), rule=_TENSORDOT_OUT)
 
 
@@ -263,8 +278,13 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
         if matrix.dim() != 2:
             raise RuntimeError(f"Tensor dimension is {matrix.dim()}, expected 2 instead.")
     if len(matrices) == 1:
-        return matrices[0].clone()
+        copy = matrices[0].clone()
+        return given_out("chain_matmul", out, copy, matrices, rule=Out(casts=True, recorded=True))
     return multi_dot(matrices, out=out)
+
+
+_MULTI_DOT_OUT = Out("multi_dot(): expected out tensor to have dtype {result_c} but got {out_c}",
+                     composed="mm")
 
 
 @composite("function", namespace="linalg")
@@ -275,6 +295,8 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
         RuntimeError: for fewer than two tensors or sizes that do not fit.
     """
     shapes = _chain_shapes(tensors)
+    if out is not None:
+        check_dtype(_MULTI_DOT_OUT, tensors[0].dtype, dtype_into("linalg_multi_dot", out), ())
     rows = [s[0] for s in shapes]
     path = "".join(chr(ord("a") + i) for i in range(len(shapes) + 1))
     terms = [path[i : i + 2] for i in range(len(shapes))]
@@ -293,8 +315,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     else:
         result = apply(OPS["_multi_dot"], tuple(tensors), (",".join(terms) + "->" + keep,))
     result = result.view(result._aval.shape)  # in PyTorch without the dimensions that vectors got
-    rule = Out("multi_dot(): expected out tensor to have dtype {result_c} but got {out_c}")
-    return given_out("multi_dot", out, result, tuple(tensors), rule=rule)
+    return given_out("multi_dot", out, result, tuple(tensors), rule=_MULTI_DOT_OUT)
 
 
 def _chain_shapes(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:

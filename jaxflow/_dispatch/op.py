@@ -62,15 +62,19 @@ class Out:
             these alone may, and not a tensor given as ``out=``.
         recorded: operands and ``out`` may require grad, and backward goes through: PyTorch copies the result.
         kind: a dtype of the result's kind, where a tensor of another kind is refused before the call is
-            looked at, in the words of ``before`` or ``text``.
+            looked at, in the words of ``before`` or ``text``; or a function of the first operand's dtype, None
+            where that one is refused first.
         needs: the second parameter, which a call with ``out=`` has to give though others need not.
         tensors: the first operand may be no plain number.
         dtype: the result's dtype as a function of the first operand's and the static arguments, of an op that
             does not promote but whose ``out=`` is refused before its kernel is looked for.
+        first: ``text`` is said of the first operand's dtype before anything else is looked at.
+        composed: the operation of which PyTorch composes the function. It is what refuses operands that
+            require grad, and ``out`` that does, once the operands were found to fit.
     """
 
-    __slots__ = ("before", "casts", "copied", "dtype", "error", "follows", "kind", "lost", "needs",
-                 "recorded", "refuses", "resizes", "rows", "tensors", "text")
+    __slots__ = ("before", "casts", "composed", "copied", "dtype", "error", "first", "follows", "kind",
+                 "lost", "needs", "recorded", "refuses", "resizes", "rows", "tensors", "text")
 
     def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
                  refuses: Callable[..., bool] = _differ, casts: bool = False,
@@ -78,12 +82,13 @@ class Out:
                  copied: bool | Callable[..., bool] = False, before: Out | None = None,
                  lost: bool | str = False, recorded: bool = False,
                  kind: Any = None, needs: str = "", tensors: bool = False,
-                 dtype: Callable[..., Any] | None = None) -> None:
+                 dtype: Callable[..., Any] | None = None, first: bool = False, composed: str = "") -> None:
         self.text, self.error, self.refuses = text, error, refuses
         self.casts, self.follows, self.resizes = casts or bool(follows), follows, resizes
         self.rows, self.copied = rows, copied
         self.before, self.lost, self.recorded = before, lost, recorded
         self.kind, self.needs, self.tensors, self.dtype = kind, needs, tensors, dtype
+        self.first, self.composed = first, composed
 
 
 #: The words in which most kernels refuse an ``out=`` of another dtype than their result's.

@@ -72,9 +72,11 @@ def dtype_into(name: str, out: Any) -> Any:
 
 
 def _wrong_form(name: str, op: Op | None, wanted: str, out: Any) -> TypeError:
-    if op is not None and op.namespace in _SPELLED:
-        name = f"{op.namespace}_{name}"
-    return TypeError(f"{name}(): argument 'out' must be {wanted}, not {type(out).__name__}")
+    return TypeError(f"{_spelled(name, op)}(): argument 'out' must be {wanted}, not {type(out).__name__}")
+
+
+def _spelled(name: str, op: Op | None) -> str:
+    return f"{op.namespace}_{name}" if op is not None and op.namespace in _SPELLED else name
 
 
 # Namespaces that stand in a function's name in PyTorch's errors.
@@ -85,7 +87,7 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
     """The result in the dtype of ``out``, which takes it: what follows cannot fail."""
     recorded = (out._requires_grad or result._requires_grad) and _is_recorded(op)
     if recorded and not rule.recorded and (not rule.lost or (rule.lost == "operands" and out._requires_grad)):
-        raise _recorded(name)
+        raise _recorded(rule.composed or _spelled(name, op))
     if rule.lost is True and state.grad:
         # PyTorch's node is one of its ``out=`` form, whether or not the form without has a derivative.
         recorded = recorded or out._aval.dtype.category >= dtypes.FLOATING and any(
@@ -134,14 +136,13 @@ def _recorded(name: str) -> RuntimeError:
 def refuse_recorded(op: Op, args: tuple, kwargs: dict) -> None:
     """Refuse operands that require grad beside an ``out=``, as PyTorch does before it looks at the call.
 
-    It composes its Fourier transforms of others, which find out later.
+    It composes some functions of others, its Fourier transforms among them, which find out later.
     """
-    unrecorded = op.underived and not op.underived.of
-    if not _is_recorded(op) or unrecorded or isinstance(op.out, tuple):
+    if not _is_recorded(op) or isinstance(op.out, tuple):
         return
-    if op.namespace == "fft" or op.out is not None and (op.out.lost or op.out.recorded):
+    if op.namespace == "fft" or op.out is not None and (op.out.lost or op.out.recorded or op.out.composed):
         return
-    refuse_operands(op.name, *args, *kwargs.values())
+    refuse_operands(_spelled(op.name, op), *args, *kwargs.values())
 
 
 def refuse_operands(name: str, *operands: Any) -> None:
@@ -182,7 +183,7 @@ def computed(op: Op, out: Any, run: Callable, dynamic: tuple, static: tuple) -> 
 
 
 def refuse_call(op: Op, out: Any, args: tuple, kwargs: dict) -> None:
-    """Refuse a call without what only the form with ``out=`` needs, and `refuse_kind`."""
+    """Refuse a call without what only the form with ``out=`` needs, and dtypes of ``out`` said first."""
     if getattr(op.out, "tensors", False) and args and not isinstance(args[0], Tensor):
         got = ", ".join([*(type(a).__name__ for a in args), f"out={type(out).__name__}"])
         raise TypeError(f"{op.name}() received an invalid combination of arguments - got ({got}), but "
@@ -190,12 +191,16 @@ def refuse_call(op: Op, out: Any, args: tuple, kwargs: dict) -> None:
     needs = getattr(op.out, "needs", "")
     if needs and len(args) < 2 and kwargs.keys().isdisjoint((needs, *_ALSO.get(needs, ()))):
         raise TypeError(f'{op.name}() missing 1 required positional arguments: "{needs}"')
-    refuse_kind(op.out, out)
+    refuse_kind(op.out, out, args[0] if args else kwargs.get("input"))
+    if getattr(op.out, "first", False) and isinstance(out, Tensor) and args and isinstance(args[0], Tensor):
+        check_dtype(op.out, args[0]._aval.dtype, out._aval.dtype, args)
 
 
-def refuse_kind(rule: Any, out: Any) -> None:
+def refuse_kind(rule: Any, out: Any, operand: Any) -> None:
     """Refuse a tensor given as ``out=`` that is of another kind than the result will be."""
     kind = getattr(rule, "kind", None)
+    if callable(kind):
+        kind = kind(operand._aval.dtype) if isinstance(operand, Tensor) else None
     if kind is not None and isinstance(out, Tensor):
         _refuse(rule.before or rule, kind, out._aval.dtype, ())
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -212,14 +213,19 @@ def _layout(name, kind, forward):
     return strides
 
 
+def _complex_of_real(dtype):
+    return None if dtype.is_complex else dtypes.complex64
+
+
 def _out(name, kind, forward):
     """What ``out=`` must be: complex or floating as the result; a conjugated one has its precision too."""
     public = {"fft2": "fftn", "ifft2": "fftn", "ifftn": "fftn"}.get(name, name.replace("2", "n"))
     needed = "a floating point" if kind is _complex_to_real else "a complex"
-    # Over one dimension this is asked first, but where a complex operand would be refused.
-    result = None
-    if name[-1] == "t" and kind is not _real_to_complex:
+    result: Any = None
+    if name[-1] == "t":  # over one dimension this is asked first, but where a complex operand is refused
         result = dtypes.float32 if kind is _complex_to_real else dtypes.complex64
+        if kind is _real_to_complex:
+            result = _complex_of_real
     rule = Out(f"{public} expects {needed} output tensor, but got {{out}}", refuses=_other_kind, copied=True,
                kind=result)
     if name[-1] != "t" or forward or kind is _complex_to_real:

@@ -149,7 +149,15 @@ def _check_mm_dtypes(a, b) -> None:
     _refuse_bool("addmm_impl_cpu_", a, b)
 
 
-@op(out=EXACT)
+def _of_first(dtype, **static):
+    return dtype
+
+
+# What PyTorch says of ``out=`` before it looks for a kernel of the dtype.
+_EXACT = Out(EXACT.text, dtype=_of_first)
+
+
+@op(out=_EXACT)
 def mm(input, mat2, /):
     """Product of two matrices, ``(n, k) @ (k, m) -> (n, m)``."""
     if input.ndim != 2:
@@ -194,7 +202,7 @@ def _bmm(batch1, batch2):
     return jnp.matmul(*_bmm_factors(batch1, batch2), precision=HIGHEST)
 
 
-@op(out=EXACT)
+@op(out=_EXACT)
 def bmm(input, mat2, /):
     """Products of two stacks of matrices, ``(b, n, k) @ (b, k, m) -> (b, n, m)``."""
     _check_bmm(input, mat2)
@@ -220,7 +228,8 @@ def _check_mv(input, mat, vec, addend=None) -> None:
     _refuse_bool("addmv_impl_cpu", mat)
 
 
-@op(out="addmv input tensors must have the same dtype, but got {out}, {result}, and {result}")
+@op(out=Out("addmv input tensors must have the same dtype, but got {out}, {result}, and {result}",
+        dtype=_of_first))
 def mv(input, vec, /):
     """Product of a matrix and a vector, ``(n, k) @ (k,) -> (n,)``."""
     start = jax.ShapeDtypeStruct((size_at(input, 0),), vec.dtype)
@@ -228,7 +237,7 @@ def mv(input, vec, /):
     return contract(input, vec, (1,), (0,))
 
 
-_DOT_OUT = "result dtype {out} does not match input dtype {result}"
+_DOT_OUT = Out("result dtype {out} does not match input dtype {result}", first=True)
 
 
 def _check_dot(a, b) -> None:
@@ -388,7 +397,7 @@ def _wide_product(a, b, contracted, batch=((), ())):
                                preferred_element_type=wide(a[:0]).dtype)
 
 
-@op(variants=_ADD, out=EXACT, guard=_beta_fits("addmm"))
+@op(variants=_ADD, out=_EXACT, guard=_beta_fits("addmm"))
 def addmm(input, mat1, mat2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * mat1 @ mat2``; with ``beta`` 0 the input's values do not matter."""
     _check_addmm_dtypes(input, mat1, mat2)
@@ -416,7 +425,7 @@ def _addmm(input, mat1, mat2, beta, alpha):
     return _sum(start, beta, _wide_product(mat1, mat2, ((1,), (0,))), alpha)
 
 
-@op(variants=_ADD, out=EXACT)
+@op(variants=_ADD, out=_EXACT)
 def addmv(input, mat, vec, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * mat @ vec``."""
     _check_mv(input, mat, vec, addend=True)
@@ -425,7 +434,8 @@ def addmv(input, mat, vec, /, *, beta: Scalar = 1, alpha: Scalar = 1):
 
 
 @op(variants="function method out", guard=_beta_fits("addbmm"),
-    out=Out("self and mat2 must have the same dtype, but got {out} and {result}", resizes=True))
+    out=Out("self and mat2 must have the same dtype, but got {out} and {result}", resizes=True,
+            dtype=_of_first))
 def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha *`` the sum over the batch of ``batch1 @ batch2``."""
     # What is no batch of matrices fails where the first size it lacks is asked for, as in PyTorch.
@@ -457,7 +467,7 @@ def _check_add_dtypes(input, batch1, batch2) -> None:
         )
 
 
-@op(variants=_ADD, out=EXACT, guard=_beta_fits("baddbmm"))
+@op(variants=_ADD, out=_EXACT, guard=_beta_fits("baddbmm"))
 def baddbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * batch1 @ batch2`` for each matrix of the batch."""
     start = expand_to(input, (size_at(batch1, 0), size_at(batch1, 1), size_at(batch2, 2)))

@@ -5,17 +5,18 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
+from jaxflow._core.dtype import BOOL
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._dispatch.op import EXACT, op
+from jaxflow._dispatch.op import EXACT, Out, op
 
 from ._layouts import products_of_pairs
-from ._support import wide, wrap_dim
+from ._support import refuse, scalar_name, wide, wrap_dim
 from .matmul import size_at
 from .reduce import refuse_norm_of, vector_norm
 
 
 @op(promote="default", broadcast=False, aliases=("ger",), grad_name="MulBackward0",
-    variants="function method out")
+    variants="function method out", out=Out(composed="mul"))
 def outer(input, vec2, /):
     """The product of each element of one vector with each of another."""
     for name, x in (("self", input), ("vec2", vec2)):
@@ -25,7 +26,7 @@ def outer(input, vec2, /):
 
 
 @op(promote="default", broadcast=False, grad_name="UnsafeViewBackward0",
-    variants="function method out", saves="own", layout=products_of_pairs)
+    variants="function method out", saves="own", layout=products_of_pairs, out=Out(composed="mul"))
 def kron(input, other, /):
     """The Kronecker product: each element of ``input`` times the whole of ``other``."""
     ndim = max(input.ndim, other.ndim)
@@ -37,10 +38,8 @@ def kron(input, other, /):
     return pairs.reshape([m * n for m, n in zip(a.shape, b.shape)])
 
 
-@op(promote="default", broadcast=False, variants="", name="linalg_cross", grad_name="LinalgCrossBackward0",
-    out=EXACT)
-def cross(input, other, /, *, dim=-1):
-    """The cross product of vectors of three along ``dim``; other dimensions are broadcast."""
+def cross_shape(input, other, dim) -> tuple[int, ...]:
+    """The shape of a cross product. RuntimeError for operands that have none."""
     if input.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     if size_at(input, dim) != 3 or size_at(other, dim) != 3:
@@ -48,8 +47,16 @@ def cross(input, other, /, *, dim=-1):
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {size_at(input, dim)} and "
             f"{size_at(other, dim)}"
         )
-    axis = wrap_dim(dim, input.ndim)
-    shape = broadcast_shapes(input.shape, other.shape)
+    return broadcast_shapes(input.shape, other.shape)
+
+
+@op(variants="", name="linalg_cross", grad_name="LinalgCrossBackward0", out=EXACT)
+def cross(input, other, /, *, dim=-1):
+    """The cross product of vectors of three along ``dim``; other dimensions are broadcast."""
+    shape, axis = cross_shape(input, other, dim), wrap_dim(dim, input.ndim)
+    refuse("cross", input, BOOL)
+    if input.dtype != other.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(other)}")
     a, b = jnp.broadcast_to(input, shape), jnp.broadcast_to(other, shape)
     first, second = jnp.roll(a, -1, axis), jnp.roll(b, -2, axis)
     return first * second - jnp.roll(a, -2, axis) * jnp.roll(b, -1, axis)
