@@ -8,7 +8,7 @@ from jaxflow._core.geometry import channels_last_strides
 from jaxflow._core.layout import channels_last, channels_last_3d
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.op import Op, Out
-from jaxflow._dispatch.outputs import write_out
+from jaxflow._dispatch.outputs import refuse_operands, write_out
 
 
 def required_dim(name: str, dim: int | None, axis: int | None) -> int:
@@ -22,6 +22,12 @@ def given_out(name: str, out: Any, result: Any, operands: tuple = (), op: Op | N
               rule: Out | None = None) -> Any:
     """``result``, written into ``out`` if there is one, as the op ``name``, ``op`` or ``rule`` says."""
     return result if out is None else write_out(name, out, result, operands, op, rule)
+
+
+def refuse_recorded_into(out: Any, name: str, *operands: Any) -> None:
+    """Refuse operands that require grad where there is an ``out=``, which PyTorch does before all else."""
+    if out is not None:
+        refuse_operands(name, *operands)
 
 
 def invalid_combination(name: str, args: tuple, kwargs: dict) -> TypeError:

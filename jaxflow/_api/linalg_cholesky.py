@@ -11,7 +11,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import EXACT, OPS, Out
 from jaxflow._dispatch.publish import return_type
 
-from .forms import expect_tensor, given_out
+from .forms import expect_tensor, given_out, refuse_recorded_into
 from .linalg_faults import INDEFINITE, SINGULAR, checked
 from .linalg_forms import castable, with_info
 
@@ -27,6 +27,7 @@ def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = F
 
     The factor of a matrix that has none is nan. With ``check_errors`` it is an error, as for `cholesky`.
     """
+    refuse_recorded_into(out, "linalg_cholesky_ex", A)
     expect_tensor("linalg_cholesky_ex", "A", A)
     result = apply(OPS["_linalg_cholesky_ex"], (A,), (bool(upper),))
     return with_info("linalg.cholesky_ex", INDEFINITE, _CHOLESKY_EX, result, check_errors, out)
@@ -41,6 +42,7 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None
     Raises:
         LinAlgError: for a matrix that is not; when a number is asked for, if that is when it is known.
     """
+    refuse_recorded_into(out, "linalg_cholesky_ex", A)
     expect_tensor("linalg_cholesky", "A", A)
     L, info = apply(OPS["_linalg_cholesky_ex"], (A,), (bool(upper),))
     checked("linalg.cholesky", INDEFINITE, info, L)
@@ -50,6 +52,7 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None
 @composite()
 def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
     """The same as `linalg.cholesky`."""
+    refuse_recorded_into(out, "cholesky", input)
     expect_tensor("cholesky", "input", input)
     warn_once(
         "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future "
@@ -70,6 +73,7 @@ def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None =
     Raises:
         LinAlgError: for a zero on the diagonal; when a number is asked for, if that is when it is known.
     """
+    refuse_recorded_into(out, "cholesky_inverse", input)
     expect_tensor("cholesky_inverse", "input", input)
     inverse, info = apply(OPS["_cholesky_inverse"], (input,), (bool(upper),))
     checked("cholesky_inverse", SINGULAR, info, inverse)
@@ -80,6 +84,7 @@ def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None =
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *,
                    out: Tensor | None = None) -> Tensor:
     """``X`` with ``A X = input``, where ``input2`` is a Cholesky factor of ``A``; batches broadcast."""
+    refuse_recorded_into(out, "cholesky_solve", input, input2)
     expect_tensor("cholesky_solve", "input", input)
     expect_tensor("cholesky_solve", "input2", input2, 2)
     X = apply(OPS["_cholesky_solve"], (input, input2), (bool(upper),))
@@ -94,6 +99,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     The other triangle of ``A`` is not read, nor is the diagonal where it is ``unitriangular``. A zero on
     the diagonal makes infinities and nans, no error.
     """
+    refuse_recorded_into(out, "linalg_solve_triangular", A, B)
     expect_tensor("linalg_solve_triangular", "A", A)
     expect_tensor("linalg_solve_triangular", "B", B, 2)
     X = apply(OPS["_linalg_solve_triangular"], (A, B), (bool(upper), bool(left), bool(unitriangular)))
@@ -104,6 +110,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
 def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False,
                      unitriangular: bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """The solution of ``A X = input`` (of ``A^T X = input``) for a triangular ``A``, and a copy of ``A``."""
+    refuse_recorded_into(out, "triangular_solve", input, A)
     expect_tensor("triangular_solve", "input", input)
     expect_tensor("triangular_solve", "A", A, 2)
     warn_once(

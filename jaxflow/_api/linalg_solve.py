@@ -12,7 +12,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import EXACT, OPS, Out
 from jaxflow._dispatch.publish import return_type
 
-from .forms import expect_tensor, given_out
+from .forms import expect_tensor, given_out, refuse_recorded_into
 from .linalg_faults import SINGULAR, UNSOLVED, ZERO_PIVOT, checked
 from .linalg_forms import castable, with_info
 
@@ -30,6 +30,7 @@ def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     The gradient of a singular matrix is its adjugate's, right to rounding.
     """
+    refuse_recorded_into(out, "_linalg_det", A)
     expect_tensor("linalg_det", "A", A)
     return given_out("linalg_det", out, apply(OPS["_linalg_det"], (A,))[0], rule=EXACT)
 
@@ -41,6 +42,7 @@ def _slogdet(A: Tensor, name: str) -> tuple[Tensor, Tensor]:
 @composite()
 def slogdet(input: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Signs and logarithms of the absolute values of determinants; see `linalg.slogdet`."""
+    refuse_recorded_into(out, "_linalg_slogdet", input)
     expect_tensor("slogdet", "input", input)
     return given_out("slogdet", out, _SLOGDET(_slogdet(input, "linalg.slogdet")), rule=EXACT)
 
@@ -52,6 +54,7 @@ def linalg_slogdet(A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
     A complex determinant's sign is its quotient by its absolute value. A singular matrix has sign 0 and
     logarithm ``-inf``.
     """
+    refuse_recorded_into(out, "_linalg_slogdet", A)
     expect_tensor("linalg_slogdet", "A", A)
     result = _LINALG_SLOGDET(_slogdet(A, "linalg.slogdet"))
     return given_out("linalg_slogdet", out, result, rule=EXACT)
@@ -75,6 +78,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> tuple[T
 
     With ``check_errors`` a singular matrix is an error, as for `inv`.
     """
+    refuse_recorded_into(out, "linalg_inv_ex", A)
     expect_tensor("linalg_inv_ex", "A", A)
     result = apply(OPS["_linalg_inv_ex"], (A,))
     return with_info("linalg.inv_ex", SINGULAR, _INV_EX, result, check_errors, out)
@@ -87,6 +91,7 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     Raises:
         LinAlgError: for a singular matrix; when a number is asked for, if that is when it is known.
     """
+    refuse_recorded_into(out, "linalg_inv_ex", A)
     expect_tensor("linalg_inv", "A", A)
     inverse, info = apply(OPS["_linalg_inv_ex"], (A,))
     checked("linalg.inv", SINGULAR, info, inverse)
@@ -112,6 +117,7 @@ def _solved(A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor]:
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False,
              out: Any = None) -> tuple[Tensor, Tensor]:
     """`solve`, and for each matrix an int32: 0, or the number of its first zero pivot."""
+    refuse_recorded_into(out, "_linalg_solve_ex", A, B)
     expect_tensor("linalg_solve_ex", "A", A)
     expect_tensor("linalg_solve_ex", "B", B, 2)
     result = _solved(A, B, left)
@@ -131,6 +137,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
     Raises:
         LinAlgError: for a singular matrix; when a number is asked for, if that is when it is known.
     """
+    refuse_recorded_into(out, "_linalg_solve_ex", A, B)
     expect_tensor("linalg_solve", "A", A)
     expect_tensor("linalg_solve", "B", B, 2)
     X, info = _solved(A, B, left)
@@ -195,6 +202,7 @@ def _lu_factored(A: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor]:
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False,
                  out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """`lu_factor`, and for each matrix an int32: 0, or the number of its first zero pivot."""
+    refuse_recorded_into(out, "linalg_lu_factor_ex", A)
     expect_tensor("linalg_lu_factor_ex", "A", A)
     result = _lu_factored(A, pivot)
     return with_info("torch.linalg.lu_factor_ex", ZERO_PIVOT, _LU_FACTOR_EX, result, check_errors, out,
@@ -208,6 +216,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> tuple[Tensor
     Raises:
         RuntimeError: where a pivot is zero; when a number is asked for, if that is when it is known.
     """
+    refuse_recorded_into(out, "linalg_lu_factor_ex", A)
     expect_tensor("linalg_lu_factor", "A", A)
     LU, pivots, info = _lu_factored(A, pivot)
     checked("torch.linalg.lu_factor", ZERO_PIVOT, info, (LU, pivots), RuntimeError)
@@ -217,6 +226,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> tuple[Tensor
 @composite("function", name="lu", namespace="linalg")
 def linalg_lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """``A = P L U``: a permutation, a unit lower and an upper triangular matrix, for ``A`` of any shape."""
+    refuse_recorded_into(out, "linalg_lu", A)
     expect_tensor("linalg_lu", "A", A)
     result = _LINALG_LU(apply(OPS["_linalg_lu"], (A,), (bool(pivot),)))
     return given_out("linalg_lu", out, result, rule=EXACT)
@@ -243,6 +253,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True, *,
               out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """``P``, ``L`` and ``U`` of what `linalg.lu_factor` returned; what is not asked for is empty."""
+    refuse_recorded_into(out, "lu_unpack", LU_data)
     expect_tensor("lu_unpack", "LU_data", LU_data)
     expect_tensor("lu_unpack", "LU_pivots", LU_pivots, 2)
     result = apply(OPS["_lu_unpack"], (LU_data, LU_pivots), (bool(unpack_data), bool(unpack_pivots)))

@@ -15,7 +15,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS, Out
 from jaxflow._dispatch.watch import guarded
 
-from .forms import given_out, invalid_combination
+from .forms import given_out, invalid_combination, refuse_recorded_into
 
 _NUMBERS = (int, float)
 
@@ -48,6 +48,7 @@ def _check_dtypes(name: str, have: dtypes.dtype, wanted: dtypes.dtype | None) ->
 def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *,
                 dtype: Any = None, out: Tensor | None = None) -> Tensor:
     """The norm of order ``ord`` over ``dim``, or of all elements as one vector."""
+    refuse_recorded_into(out, "linalg_vector_norm", x)
     if not isinstance(ord, _NUMBERS):
         raise TypeError(
             f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}"

@@ -14,12 +14,12 @@ from jaxflow._dispatch.batch import DYNAMIC, refuse_batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.holding import hold_also
-from jaxflow._dispatch.inplace import apply_inplace, check_writable
+from jaxflow._dispatch.inplace import apply_inplace, check_recorded
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import function_of, inplace_of, left_to
 from jaxflow._ops.arithmetic import FIXED_EXPONENTS
 
-from .forms import given_out, invalid_combination
+from .forms import given_out, invalid_combination, refuse_recorded_into
 
 _POW, _POW_FIXED = OPS["pow"], OPS["pow_fixed"]
 _NUMBERS = (bool, int, float, complex)
@@ -64,6 +64,7 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     Raises:
         RuntimeError: for integers to a negative integer number.
     """
+    refuse_recorded_into(out, "pow", input, exponent)
     if not isinstance(input, Tensor):
         if not isinstance(exponent, Tensor):
             raise invalid_combination("pow", (input, exponent), {})
@@ -174,6 +175,7 @@ def _need_tensor(name: str, other: Any) -> None:
 @composite("function method")
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input * 2 ** other``."""
+    refuse_recorded_into(out, "ldexp", input, other)
     if not isinstance(input, Tensor):
         raise TypeError(
             f"ldexp(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
@@ -208,6 +210,7 @@ def ldexp_(input: Tensor, other: Tensor) -> Tensor:
 @composite("function", aliases=("special.polygamma",))
 def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The derivative of order ``n`` of the digamma function."""
+    refuse_recorded_into(out, "polygamma", input)
     return given_out("polygamma", out, apply(OPS["polygamma"], (input,), (n,)))
 
 
@@ -244,6 +247,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
     Raises:
         RuntimeError: if the condition is not bool.
     """
+    refuse_recorded_into(out, "where", input, other)
     if input is None and other is None:
         refuse_batched(DYNAMIC.format("where"), condition)
         return condition.nonzero(as_tuple=True)
@@ -279,7 +283,7 @@ def positive(input: Tensor) -> Tensor:
 def abs_(input: Tensor) -> Tensor:
     """Overwrite each element with its absolute value. RuntimeError for complex tensors."""
     if input._aval.dtype.is_complex:
-        check_writable(input, input._requires_grad)
+        check_recorded((input,))
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     return apply_inplace(OPS["abs"], (input,))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.generator import Generator
-from jaxflow._dispatch.inplace import apply_drawn
+from jaxflow._dispatch.inplace import apply_drawn, check_recorded
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import execution
 
@@ -42,7 +43,18 @@ def _filled(self: Tensor, name: str, numbers: tuple, generator: Any, node: str) 
     return _write(self, draws, generator, node)
 
 
-@composite("method")
+def _fill(method: Callable) -> Callable:
+    """Publish a method that fills a tensor; whether it may be written to is asked before the numbers."""
+
+    @functools.wraps(method)
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        check_recorded((self,))
+        return method(self, *args, **kwargs)
+
+    return composite("method")(call)
+
+
+@_fill
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None,
              **kwargs: Any) -> Tensor:
     """Fill with numbers from [from, to), evenly spread; both parts of complex ones."""
@@ -54,7 +66,7 @@ def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = 
     return _filled(self, "_uniform", (low, high), generator, "UniformBackward0")
 
 
-@composite("method")
+@_fill
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
     """Fill with normal numbers."""
     if std < 0:
@@ -63,7 +75,7 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = N
     return _filled(self, "_normal", (mean, std), generator, "NormalBackward0")
 
 
-@composite("method")
+@_fill
 def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Tensor:
     """Fill with numbers whose logarithms are normal, of that mean and deviation."""
     if std <= 0:
@@ -80,7 +92,7 @@ def _need_continuous(self: Tensor, distribution: str, shown_as: str) -> None:
         )
 
 
-@composite("method")
+@_fill
 def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Tensor:
     """Fill with Cauchy numbers around ``median``, of scale ``sigma``."""
     if sigma <= 0:
@@ -91,7 +103,7 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any
     return _filled(self, "_cauchy", (median, sigma), generator, "CauchyBackward0")
 
 
-@composite("method")
+@_fill
 def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
     """Fill with exponential numbers of rate ``lambd``; none is 0."""
     if lambd <= 0:
@@ -100,7 +112,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Te
     return _filled(self, "_exponential", (lambd,), generator, "ExponentialBackward0")
 
 
-@composite("method")
+@_fill
 def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
     """Fill with how many trials of chance ``p`` it takes to the first success: 1, 2, ..."""
     if not 0 < p < 1:
@@ -111,7 +123,7 @@ def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
     return _filled(self, "_geometric", (p,), generator, "GeometricBackward0")
 
 
-@composite("method")
+@_fill
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Fill with 1 with probability ``p`` (a number, or a tensor element by element), else 0."""
     aval = self._aval
@@ -130,7 +142,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
                   "BernoulliBackward2")
 
 
-@composite("method")
+@_fill
 def random_(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
     """Fill with integers from [from, to); ``random_(to)`` starts at 0.
 

@@ -22,7 +22,7 @@ from jaxflow._ops._support import wrap_dims
 from jaxflow._ops.reduce import degrees_of_freedom
 
 from .creation import filled
-from .forms import given_out, invalid_combination
+from .forms import given_out, invalid_combination, refuse_recorded_into
 from .norms import matrix_norm
 from .per_example import of_all_examples
 
@@ -47,6 +47,7 @@ def _extremum(name: str, binary: str):
         keepdim = kwargs.get("keepdim", kwargs.get("keepdims", args[1] if len(args) > 1 else False))
         static = (freeze(dim), bool(keepdim))
         op = OPS[name + "_dim"]
+        refuse_recorded_into(out, name, input)
         return given_out(name, out, apply(op, (input,), static), (), op)
 
     word = "largest" if name == "max" else "smallest"
@@ -120,8 +121,12 @@ def _median(name: str):
         dim = axis if dim is None else dim
         if dim is None:
             return apply(OPS[name + "_all"], (input,))
-        static = (freeze(dim), bool(keepdim or keepdims))
-        return given_out(name, out, apply(OPS[name + "_dim"], (input,), static))
+        op, static = OPS[name + "_dim"], (freeze(dim), bool(keepdim or keepdims))
+        refuse_recorded_into(out, name, input)
+        result = apply(op, (input,), static)
+        if isinstance(out, (tuple, list)) and len(out) > 1 and isinstance(out[1], Tensor):
+            check_dtype(op.out[1], dtypes.int64, out[1]._aval.dtype, ())  # said before that of the values
+        return given_out(name, out, result, (), op)
 
     skipping = ", nan left out" if name == "nanmedian" else ""
     median.__name__ = median.__qualname__ = name
@@ -156,6 +161,7 @@ def _moment(name: str, doc: str, variants: str) -> None:
                 f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
                 "reduction factor (input numel divided by output numel).", stacklevel=2,
             )
+        refuse_recorded_into(out, name, input)
         if out is not None and name in ("std", "var"):
             input = _for_moment_out(out, input, dim)
         return given_out(name, out, apply(op, (input,), (dim, correction, keepdim)))

@@ -30,7 +30,7 @@ from jaxflow._dispatch.viewing import apply_joint_view
 from jaxflow._dispatch.watch import Watch, check_call, run_under
 
 from .construct import put
-from .forms import given_out, invalid_combination
+from .forms import given_out, invalid_combination, refuse_recorded_into
 from .per_example import is_batched, per_example
 from .tensor_core import host
 
@@ -38,6 +38,7 @@ from .tensor_core import host
 @composite()
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements where ``mask`` holds, as a vector; the two are broadcast."""
+    refuse_recorded_into(out, "masked_select", input)
     if mask._aval.dtype is not dtypes.bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     refuse_batched("vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support "
@@ -256,12 +257,12 @@ def _repeated(size: int, counts: np.ndarray, output_size: int | None) -> np.ndar
 
 
 def _counts(repeats: Tensor) -> np.ndarray:
-    if repeats._aval.ndim > 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats._aval.dtype not in (dtypes.int64, dtypes.int32):
         raise NotImplementedError(
             f"\"repeat_interleave_cpu\" not implemented for '{repeats._aval.dtype.scalar_name}'"
         )
+    if repeats._aval.ndim > 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     counts = host(repeats)
     if (counts < 0).any():
         raise RuntimeError("repeats can not be negative")

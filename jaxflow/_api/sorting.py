@@ -25,7 +25,7 @@ from jaxflow._dispatch.watch import guarded
 
 from .construct import put
 from .creation import dtype_of_number, filled
-from .forms import given_out, invalid_combination
+from .forms import given_out, invalid_combination, refuse_recorded_into
 from .per_example import is_batched, per_example
 from .tensor_core import host
 
@@ -47,6 +47,7 @@ def _by_name(function: Callable) -> Callable:
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None,
          axis: int | None = None, out: Any = None):
     """The elements in order along ``dim``, and where they were; ties always keep their order."""
+    refuse_recorded_into(out, "sort", input)
     dim = dim if axis is None else axis
     op = OPS["sort" if stable is None else "_sort_stable"]
     return given_out("sort", out, apply(op, (input,), (freeze(dim), bool(descending))))
@@ -64,6 +65,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
 @composite()
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements in order along the first dimension."""
+    refuse_recorded_into(out, "sort", input)
     op = OPS["sort"]
     return given_out("msort", out, apply(op, (input,), (0, False))[0], (), op)
 

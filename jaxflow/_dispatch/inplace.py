@@ -30,6 +30,7 @@ from .generator import Generator
 from .history import refreshed, refusal
 from .op import OPS, Op
 from .parts import part_of
+from .planning import check_operands
 from .saving import Packed
 from .state import state
 from .views import is_marked
@@ -52,10 +53,23 @@ def apply_inplace(op: Op, args: tuple, static: tuple = (), *,
             if error.args != (SHARED,):
                 raise
             if by_places is None:
-                if op.promote is None:  # what is not done element by element looks at its shapes first
-                    plan_for(op, args, static, args[0]._aval)
+                _said_first(op, args, static)
                 raise
         return by_places(op, args, static)
+
+
+def _said_first(op: Op, args: tuple, static: tuple) -> None:
+    """Raise what PyTorch has to say of these operands before it looks at the memory that is written to."""
+    if op.promote is None:  # what is not done element by element looks at its shapes first
+        plan_for(op, args, static, args[0]._aval)
+        return
+    try:
+        check_operands(op, tuple([a._aval if isinstance(a, Tensor) else a.__class__ for a in args]), static)
+        if sum(isinstance(a, Tensor) for a in args) == 1:
+            plan_for(op, args, static)
+    except NotImplementedError as error:
+        if '" not implemented for' not in str(error):  # kernels are looked for later
+            raise
 
 
 def apply_once(op: Op, args: tuple, static: tuple,

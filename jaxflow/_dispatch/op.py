@@ -62,8 +62,8 @@ class Out:
             these alone may, and not a tensor given as ``out=``.
         recorded: operands and ``out`` may require grad, and backward goes through: PyTorch copies the result.
         kind: a dtype of the result's kind, where a tensor of another kind is refused before the call is
-            looked at, in the words of ``before`` or ``text``; or a function of the first operand's dtype, None
-            where that one is refused first.
+            looked at, in the words of ``before`` or ``text``; or a function of the first operand's dtype,
+            None where that one is refused first.
         needs: the second parameter, which a call with ``out=`` has to give though others need not.
         tensors: the first operand may be no plain number.
         dtype: the result's dtype as a function of the first operand's and the static arguments, of an op that

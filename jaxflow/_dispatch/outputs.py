@@ -138,9 +138,9 @@ def refuse_recorded(op: Op, args: tuple, kwargs: dict) -> None:
 
     It composes some functions of others, its Fourier transforms among them, which find out later.
     """
-    if not _is_recorded(op) or isinstance(op.out, tuple):
-        return
-    if op.namespace == "fft" or op.out is not None and (op.out.lost or op.out.recorded or op.out.composed):
+    rules = op.out if isinstance(op.out, tuple) else () if op.out is None else (op.out,)
+    late = op.namespace == "fft" or any(r.lost or r.recorded or r.composed for r in rules)
+    if not _is_recorded(op) or late:
         return
     refuse_operands(_spelled(op.name, op), *args, *kwargs.values())
 
@@ -193,7 +193,7 @@ def refuse_call(op: Op, out: Any, args: tuple, kwargs: dict) -> None:
         raise TypeError(f'{op.name}() missing 1 required positional arguments: "{needs}"')
     refuse_kind(op.out, out, args[0] if args else kwargs.get("input"))
     if getattr(op.out, "first", False) and isinstance(out, Tensor) and args and isinstance(args[0], Tensor):
-        check_dtype(op.out, args[0]._aval.dtype, out._aval.dtype, args)
+        _refuse(op.out, args[0]._aval.dtype, out._aval.dtype, args)
 
 
 def refuse_kind(rule: Any, out: Any, operand: Any) -> None:

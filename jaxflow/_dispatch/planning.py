@@ -146,6 +146,12 @@ def _promoted(op: Op, kinds: tuple, static: tuple, layout: list) -> tuple[str, l
     ]
 
 
+def check_operands(op: Op, kinds: tuple, static: tuple) -> None:
+    """Refuse what the op's ``check`` refuses."""
+    if op.check is not None:
+        op.check(*_promoted(op, kinds, static, _dynamic_layout(op, kinds))[1])
+
+
 def promoted_dtype(op: Op, kinds: tuple, static: tuple):
     """The dtype of a result of an op that promotes, known before anything is traced; None for other ops."""
     if op.promote is None:

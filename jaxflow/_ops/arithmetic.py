@@ -381,10 +381,13 @@ def pow_fixed(input, /, *, exponent, kind):
 # ---------------------------------------------------------------------------------- larger, smaller
 
 
-def _extremum(name, fn, x, y):
-    if is_complex(x):
-        raise RuntimeError(f"{name} not implemented for complex tensors.")
-    return fn(x, y)
+def _extremum(name):
+    """The declaration of the larger or smaller of two numbers, of which complex ones are none."""
+    def check(*operands):
+        if any(found.is_complex for found, _ in operands):
+            raise RuntimeError(f"{name} not implemented for complex tensors.")
+
+    return op(promote="default", variants="function method out", check=check)
 
 
 def _share(below, tied):
@@ -404,28 +407,28 @@ def _smaller(x, y):
     return jnp.minimum(x, y)
 
 
-@op(promote="default", variants="function method out")
+@_extremum("maximum")
 def maximum(input, other, /):
     """The larger of two elements, nan if one is nan; tied elements share the gradient."""
-    return _extremum("maximum", _larger if is_float(input) else jnp.maximum, input, other)
+    return (_larger if is_float(input) else jnp.maximum)(input, other)
 
 
-@op(promote="default", variants="function method out")
+@_extremum("minimum")
 def minimum(input, other, /):
     """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
-    return _extremum("minimum", _smaller if is_float(input) else jnp.minimum, input, other)
+    return (_smaller if is_float(input) else jnp.minimum)(input, other)
 
 
-@op(promote="default", variants="function method out")
+@_extremum("fmax")
 def fmax(input, other, /):
     """The larger of two elements, the number where one is nan; ``input`` wins a tie."""
-    return _extremum("fmax", lambda x, y: jnp.where((x >= y) | jnp.isnan(y), x, y), input, other)
+    return jnp.where((input >= other) | jnp.isnan(other), input, other)
 
 
-@op(promote="default", variants="function method out")
+@_extremum("fmin")
 def fmin(input, other, /):
     """The smaller of two elements, the number where one is nan; ``input`` wins a tie."""
-    return _extremum("fmin", lambda x, y: jnp.where((x <= y) | jnp.isnan(y), x, y), input, other)
+    return jnp.where((input <= other) | jnp.isnan(other), input, other)
 
 
 def _clamp_name(numbers):
@@ -433,7 +436,9 @@ def _clamp_name(numbers):
 
 
 def _clamp_of_bools(input, *bounds):
-    """Bools have one bound that is a tensor, or none."""
+    """Bools have one bound that is a tensor, or none; complex numbers have no bounds."""
+    if bounds and any(found.is_complex for found, _ in (input, *bounds)):
+        raise NotImplementedError("clamp is not supported for complex types")
     if bounds and all(found is dtypes.bool for found, _ in (input, *bounds)):
         number = bounds[-1][1] == "scalar"
         if number or len(bounds) > 1:

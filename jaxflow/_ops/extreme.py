@@ -32,10 +32,9 @@ from ._support import (
 from ._xla import largest, smallest
 from .order import argsort, orderable
 
-_SAME = (
+_SAME = Out(
     "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for "
-    "out's dtype."
-)
+    "out's dtype.", first=True)
 
 
 def _need_elements(name: str, x, dim, *, error=RuntimeError, hint: bool = True) -> None:
@@ -98,6 +97,7 @@ _argmin_along = functools.partial(_arg, jnp.argmin)
 def max_dim(input, /, dim, keepdim=False):
     """The largest elements along ``dim`` and where they first are; nan counts as largest."""
     _need_elements("max", input, dim)
+    wrap_dim(dim, input.ndim)
     _refuse_complex("max", input)
     return along(_argmax_along, input, dim, keepdim)
 
@@ -107,6 +107,7 @@ def max_dim(input, /, dim, keepdim=False):
 def min_dim(input, /, dim, keepdim=False):
     """The smallest elements along ``dim`` and where they first are; nan counts as smallest."""
     _need_elements("min", input, dim)
+    wrap_dim(dim, input.ndim)
     _refuse_complex("min", input)
     return along(_argmin_along, input, dim, keepdim)
 
@@ -173,18 +174,20 @@ def min_all(input, /):
 def amax(input, /, dim=(), keepdim=False):
     """The largest elements over ``dim``; tied elements share the gradient."""
     _need_elements("amax", input, dim)
+    dims = wrap_dims(dim, input.ndim)
     if input.size:
         refuse("max_values_cpu", input, COMPLEX)
-    return _shared_along(jnp.max, largest, input, wrap_dims(dim, input.ndim), keepdim)
+    return _shared_along(jnp.max, largest, input, dims, keepdim)
 
 
 @op(saves="both", out=_SAME)
 def amin(input, /, dim=(), keepdim=False):
     """The smallest elements over ``dim``; tied elements share the gradient."""
     _need_elements("amin", input, dim)
+    dims = wrap_dims(dim, input.ndim)
     if input.size:
         refuse("min_values_cpu", input, COMPLEX)
-    return _shared_along(jnp.min, smallest, input, wrap_dims(dim, input.ndim), keepdim)
+    return _shared_along(jnp.min, smallest, input, dims, keepdim)
 
 
 @op(returns=("min", "max"), out=EXACT)
@@ -201,8 +204,8 @@ def aminmax(input, /, *, dim=None, keepdim=False):
             raise IndexError(f"aminmax: Expected reduction dim {axis} to have non-zero size.")
     if dim is not None and not input.ndim and is_complex(input):
         raise RuntimeError(f"aminmax not implemented for {scalar_name(input)}")
-    refuse("aminmax_cpu", input, COMPLEX)
     dims = wrap_dims(dim, input.ndim)
+    refuse("aminmax_cpu", input, COMPLEX)
     return (_shared_along(jnp.min, smallest, input, dims, keepdim),
             _shared_along(jnp.max, largest, input, dims, keepdim))
 
@@ -294,8 +297,15 @@ def nanmedian_all(input, /):
     return _middle(_nanmedian_index, input)
 
 
+_MEDIAN_OUT = (
+    Out("Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
+        "torch.{out}Tensor does not equal torch.{result}Tensor (while checking arguments for median)"),
+    Out("Expected tensor for argument #1 'indices' to have scalar type {result}; but got torch.{out}Tensor "
+        "instead (while checking arguments for median)"))
+
+
 @op(name="median_dim", method_name="median", variants="", returns=("values", "indices"),
-    grad_name="MedianBackward1", saves="own")
+    grad_name="MedianBackward1", saves="own", out=_MEDIAN_OUT)
 def median_dim(input, /, dim, keepdim=False):
     """The lower median along ``dim`` and where it is."""
     _need_elements("median", input, dim)
@@ -305,7 +315,7 @@ def median_dim(input, /, dim, keepdim=False):
 
 
 @op(name="nanmedian_dim", method_name="nanmedian", variants="", returns=("values", "indices"),
-    grad_name="NanmedianBackward1", saves="own")
+    grad_name="NanmedianBackward1", saves="own", out=_MEDIAN_OUT)
 def nanmedian_dim(input, /, dim, keepdim=False):
     """The lower median along ``dim`` of the elements that are not nan, and where it is."""
     _need_elements("median", input, dim)
@@ -314,7 +324,9 @@ def nanmedian_dim(input, /, dim, keepdim=False):
     return along(_nanmedian_index, input, dim, keepdim)
 
 
-@op(returns=("values", "indices"), saves="own", apart=True, out="output values must be of same type as input")
+@op(returns=("values", "indices"), saves="own", apart=True, out=(
+    Out("output values must be of same type as input"),
+    Out("output indices must be of scalar type {result}")))
 def kthvalue(input, /, k, dim=-1, keepdim=False):
     """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
     axis = wrap_dim(dim, input.ndim)
@@ -341,7 +353,8 @@ def _mode_index(x, axis):
 
 
 @op(returns=("values", "indices"), saves="own",
-    out="expected scalar type '{result}' but got '{out}' for values output")
+    out=tuple(Out(f"expected scalar type '{{result}}' but got '{{out}}' for {which} output")
+              for which in ("values", "indices")))
 def mode(input, /, dim=-1, keepdim=False):
     """The most frequent element along ``dim`` (the smallest of several) and where it last is."""
     axis = wrap_dim(dim, input.ndim)
@@ -360,16 +373,16 @@ _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 def _quantile(name, x, q, dim, keepdim, interpolation, skip_nan):
     if x.size == 0:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
+        raise RuntimeError("quantile() input tensor must be non-empty")
     if q.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if not is_float(x) or x.dtype.itemsize < 4:
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if q.dtype != x.dtype:
-        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
             f"but got {interpolation}"
         )
     kept = (1,) * x.ndim

@@ -90,13 +90,14 @@ def cat(*tensors, dim=0):
 def stack(*tensors, dim=0):
     """Tensors of one shape joined along a new dimension ``dim``."""
     first = tensors[0].shape
+    axis = wrap_dim(dim, len(first) + 1)
     for i, t in enumerate(tensors):
         if t.shape != first:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                 f"{list(t.shape)} at entry {i}"
             )
-    return jnp.stack(tensors, wrap_dim(dim, len(first) + 1))
+    return jnp.stack(tensors, axis)
 
 
 @op(**_JOIN, layout="joined", grad_name="CatBackward0",

@@ -65,14 +65,17 @@ def cross(input, other, /, *, dim=-1):
 @op(variants="function method inplace out", out=EXACT)
 def renorm(input, /, p, dim, maxnorm):
     """``input`` with every slice along ``dim`` scaled down to a norm of at most ``maxnorm``."""
+    for name, number in (("p", p), ("maxnorm", maxnorm)):
+        if isinstance(number, complex):
+            raise RuntimeError(f"renorm: {name} must be real-valued")
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if input.ndim < 2:
         raise RuntimeError(
             f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions"
         )
-    if maxnorm < 0:
-        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     axis, maxnorm = wrap_dim(dim, input.ndim), float(maxnorm)
     refuse_norm_of(input)
     rest = tuple(d for d in range(input.ndim) if d != axis)

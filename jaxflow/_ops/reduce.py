@@ -294,7 +294,7 @@ def _dims_or_all(dim, ndim):
 
 def _truth_out(name):
     return Out(f"{name} only supports bool tensor for result, got: {{out}}",
-               refuses=lambda have, want, _: want not in (dtypes.bool, dtypes.uint8))
+               refuses=lambda have, want, _: want not in (dtypes.bool, dtypes.uint8), first=True)
 
 
 def _truth(fn, input, dim, keepdim):

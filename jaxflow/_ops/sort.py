@@ -31,9 +31,9 @@ def _sorted_with(input, axis, pick):
 @op(name="sort", variants="", layout="like", returns=("values", "indices"), saves="own", out=EXACT)
 def sort(input, /, *, dim=-1, descending=False):
     """The elements in order along ``dim``, and where they were; ties keep their order."""
+    axis = wrap_dim(dim, input.ndim)
     if is_complex(input):
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
-    axis = wrap_dim(dim, input.ndim)
     return _sorted_with(input, axis, lambda x: order_of(x, axis, descending))
 
 
