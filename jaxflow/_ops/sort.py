@@ -97,13 +97,41 @@ def _common(one, other):
     return promote_types(*map(dtypes.from_numpy_dtype, (one, other))).np
 
 
+def _halved(boundaries, values, right):
+    """Where values would go, found by halving: of unsorted boundaries too it is where PyTorch's search ends.
+
+    ``jnp.searchsorted`` halves other intervals and puts nan at the end, which are the same places only
+    where the boundaries are sorted.
+    """
+    size = boundaries.shape[0]
+    if not size:
+        return jnp.zeros(values.shape, np.int32)
+    places = np.int32 if size <= np.iinfo(np.int32).max // 2 else np.int64
+
+    def look(middle):
+        found = boundaries.at[middle].get(mode="promise_in_bounds")
+        return found > values if right else found >= values  # false of nan
+
+    def halve(_, ends):
+        start, end = ends
+        middle = jax.lax.div(start + end, places(2))
+        before = look(middle)
+        return jnp.where(before, start, middle + 1), jnp.where(before, middle, end)
+
+    ends = jnp.zeros(values.shape, places), jnp.full(values.shape, size, places)
+    always = (size + 1).bit_length() - 1  # so often every interval can be halved, some of them once more
+    start, end = jax.lax.fori_loop(0, always, halve, ends)
+    left = (start < end) & ~look(jnp.minimum(start, size - 1))
+    return start + left.astype(places)
+
+
 def _search(boundaries, values, right, dtype):
     if boundaries.dtype != values.dtype:
         common = _common(boundaries.dtype, values.dtype)
         boundaries, values = boundaries.astype(common), values.astype(common)
     if values.size:  # both are of one dtype now, and PyTorch has no kernel for these
         refuse("searchsorted_out_cpu", values, BOOL, COMPLEX)
-    find = functools.partial(jnp.searchsorted, side="right" if right else "left", method="scan")
+    find = functools.partial(_halved, right=right)
     if boundaries.ndim == 1:
         return find(boundaries, values).astype(dtype)
     lead = math.prod(values.shape[:-1])
