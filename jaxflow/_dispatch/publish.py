@@ -92,8 +92,11 @@ def inplace_of(op: Op, method: bool = False) -> Callable:
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
     run_quick = _runner(op, apply_inplace, quick_static)
     written, other = op.written or (None, op)
+    follows = getattr(op.out, "follows", False) is True  # then it computes in the dtype it is written to
 
     def call(*args, **kwargs):
+        if follows and kwargs.get("dtype") is None and args and isinstance(args[0], Tensor):
+            kwargs = dict(kwargs, dtype=args[0].dtype)
         if not kwargs and len(args) == quick:
             return run_quick(op, args + quick_dynamic, quick_static)
         return run(other if kwargs.get(written, "") is None else op, *bind(args, kwargs))

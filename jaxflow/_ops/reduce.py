@@ -294,7 +294,8 @@ def _dims_or_all(dim, ndim):
 
 def _truth_out(name):
     return Out(f"{name} only supports bool tensor for result, got: {{out}}",
-               refuses=lambda have, want, _: want not in (dtypes.bool, dtypes.uint8), first=True)
+               refuses=lambda have, want, _: want not in (dtypes.bool, dtypes.uint8), first=True,
+               casts=True)
 
 
 def _truth(fn, input, dim, keepdim):
@@ -314,7 +315,7 @@ def any(input, /, dim=None, keepdim=False):
     return _truth(jnp.any, input, dim, keepdim)
 
 
-@op(differentiable=False)
+@op(variants="function method", differentiable=False)
 def count_nonzero(input, /, dim=None):
     """How many elements over ``dim`` are nonzero; int64."""
     dims = wrap_dims(dim, input.ndim)

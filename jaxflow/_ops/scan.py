@@ -112,6 +112,34 @@ def _log_sums_jvp(axis, primals, tangents):
     return out, jax.lax.associative_scan(combine, (*primals, *tangents), axis=axis)[1]
 
 
+def _complex_log_sums(x, axis):
+    """The sums' logarithms whose phases continue one another, as where they are added one after the other.
+
+    Such a sum takes the phase of the larger of the sum before and the new element (of equal ones, of the new
+    one) and turns it by less than a quarter, so it goes beyond pi. Added in any order the phase is right but
+    for whole turns, and these are counted: since the last element that was the larger.
+    """
+    low, unknown = (np.asarray(value, x.dtype) for value in (-np.inf, complex(np.nan, np.nan)))
+    x = jnp.where(jnp.isnan(x), unknown, jnp.where(x.real == -jnp.inf, low, x))
+    out = jax.lax.associative_scan(lambda before, after: log_add_exp(after, before), x, axis=axis)
+    new, sums = jax.lax.stop_gradient((x, out))
+    before = jnp.roll(sums, 1, axis)
+    position = jax.lax.broadcasted_iota(np.int64, x.shape, axis)
+    larger = (position == 0) | (new.real >= before.real)
+    both = (new.real == jnp.inf) & (before.real == jnp.inf) & (position > 0)
+    from_new = jnp.where(both, 0, _turns(new.imag - sums.imag))
+    since = jnp.where(position == 0, 0, _turns(before.imag - sums.imag))
+    counted = jnp.cumsum(since, axis)
+    last = jax.lax.cummax(jnp.where(larger, position, 0), axis)
+    turns = jnp.take_along_axis(from_new - counted, last, axis) + counted
+    return jax.lax.complex(out.real, jnp.where(turns == 0, out.imag, out.imag + 2 * math.pi * turns))
+
+
+def _turns(angle):
+    """How many whole turns there are in an angle, 0 in one that is not finite."""
+    return jnp.where(jnp.isfinite(angle), jnp.round(angle / (2 * math.pi)), 0)
+
+
 @op(saves=("input", "result"), out=EXPECTED)
 def logcumsumexp(input, /, dim):
     """``log(cumsum(exp(input)))`` along ``dim`` without overflow."""
@@ -121,7 +149,7 @@ def logcumsumexp(input, /, dim):
     if x.size == 0:
         return input
     if is_complex(x):
-        out = jax.lax.associative_scan(log_add_exp, x, axis=axis)
+        out = _complex_log_sums(x, axis)
     else:
         out = _log_sums(x, axis)
     return out.astype(input.dtype).reshape(input.shape)
