@@ -156,7 +156,7 @@ def elementwise(kind, operands) -> tuple[dtype, dtype]:
     ``default``: result_type, computing half precision in float32. ``no_opmath``: without that.
     ``int_to_float``: bools and integers become the default dtype. ``always_bool``: the result is
     bool. ``complex_to_float``: the result of a complex input is real. ``bool_to_long``: a bool
-    becomes int64.
+    becomes int64. ``reshaped``: ``no_opmath``, and a tensor without dimensions counts as one with.
     """
     return _elementwise(kind, tuple(operands), dtypes.get_default_dtype())
 
@@ -171,6 +171,8 @@ def common(kind, operands) -> dtype:
 def _elementwise(kind, operands, default):
     if kind == "always_bool":
         operands, default = _with_complex_counterparts(operands, default)
+    if kind == "reshaped":
+        operands = tuple((found, TENSOR if rank == ZERODIM else rank) for found, rank in operands)
     return _KINDS[kind](_result_type(operands, default), default)
 
 
@@ -216,4 +218,5 @@ _KINDS = {
     "always_bool": _always_bool,
     "complex_to_float": _complex_to_float,
     "bool_to_long": _bool_to_long,
+    "reshaped": _no_opmath,
 }

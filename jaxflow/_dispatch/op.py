@@ -31,6 +31,7 @@ PROMOTE_KINDS = (
     "complex_to_float",
     "bool_to_long",
     "no_opmath",
+    "reshaped",
 )
 
 

@@ -17,6 +17,7 @@ _JOIN_OUT = Out("torch.cat(): input types can't be cast to the desired output ty
                 refuses=lambda have, want, _: not can_cast(have, want))
 _JOIN = dict(promote="no_opmath", broadcast=False, variants="function out", saves="none", apart=True,
              out=_JOIN_OUT)
+_STACKED = dict(_JOIN, promote="reshaped", layout="joined", grad_name="CatBackward0")
 
 
 def _some(error, message):
@@ -100,7 +101,7 @@ def stack(*tensors, dim=0):
     return jnp.stack(tensors, axis)
 
 
-@op(**_JOIN, layout="joined", grad_name="CatBackward0",
+@op(**_STACKED,
     check=_some(RuntimeError, "hstack expects a non-empty TensorList"))
 def hstack(*tensors):
     """Tensors joined column by column: along dimension 1, or 0 for vectors."""
@@ -108,21 +109,21 @@ def hstack(*tensors):
     return concatenate(lines, 0 if lines[0].ndim == 1 else 1)
 
 
-@op(**_JOIN, layout="joined", aliases=("row_stack",), grad_name="CatBackward0",
+@op(**_STACKED, aliases=("row_stack",),
     check=_some(RuntimeError, "vstack expects a non-empty TensorList"))
 def vstack(*tensors):
     """Tensors joined row by row, along dimension 0; vectors are rows."""
     return concatenate([jnp.atleast_2d(t) for t in tensors], 0)
 
 
-@op(**_JOIN, layout="joined", grad_name="CatBackward0",
+@op(**_STACKED,
     check=_some(RuntimeError, "dstack expects a non-empty TensorList"))
 def dstack(*tensors):
     """Tensors joined along dimension 2."""
     return concatenate([jnp.atleast_3d(t) for t in tensors], 2)
 
 
-@op(**_JOIN, layout="joined", grad_name="CatBackward0",
+@op(**_STACKED,
     check=_some(RuntimeError, "column_stack expects a non-empty TensorList"))
 def column_stack(*tensors):
     """Tensors joined as columns: along dimension 1; vectors are columns."""

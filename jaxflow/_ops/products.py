@@ -25,7 +25,7 @@ def outer(input, vec2, /):
     return input[:, None] * vec2[None, :]
 
 
-@op(promote="default", broadcast=False, grad_name="UnsafeViewBackward0",
+@op(promote="reshaped", broadcast=False, grad_name="UnsafeViewBackward0",
     variants="function method out", saves="own", layout=products_of_pairs, out=Out(composed="mul"))
 def kron(input, other, /):
     """The Kronecker product: each element of ``input`` times the whole of ``other``."""
