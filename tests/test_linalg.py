@@ -158,6 +158,7 @@ def test_removed_names_say_what_to_call():
             call()
 
 
+@pytest.mark.filterwarnings("ignore:at...*_norm is deprecated")
 def test_norms_by_their_older_names():
     rng = np.random.default_rng(0)
     a = rng.normal(size=(2, 3, 4))

@@ -114,6 +114,7 @@ def test_a_resized_out_lies_as_what_was_conjugated_and_a_line_is_found_as_a_row(
 
 
 @pytest.mark.usefixtures("executor")
+@pytest.mark.filterwarnings("ignore:at..nuclear_norm is deprecated")
 @pytest.mark.parametrize("call", [
     torch.linalg.norm, lambda x, **o: torch.linalg.norm(x, 2, **o), torch.linalg.matrix_norm,
     torch.nuclear_norm, lambda x, **o: torch.linalg.norm(x, 1, (0, 1), **o)])

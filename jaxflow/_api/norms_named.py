@@ -6,6 +6,7 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -22,10 +23,16 @@ def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tenso
     Raises:
         RuntimeError: for more than two dimensions.
     """
+    _deprecated("frobenius_norm", "linalg.vector_norm(A, 2., dim, keepdim)")
     dims = (dim,) if isinstance(dim, int) else tuple(freeze(dim))
     if len(dims) > 2:
         raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead.")
     return given_out("frobenius_norm", out, norm_over(input, 2, dims, keepdim))
+
+
+def _deprecated(name: str, instead: str) -> None:
+    warn_once(f"at::{name} is deprecated and it is just left for JIT compatibility. It will be removed in a "
+              f"future PyTorch release. Please use `{instead}` instead")
 
 
 def norm_over(x: Tensor, p: Any, dims: Any, keepdim: bool) -> Tensor:
@@ -42,6 +49,7 @@ def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False, *,
     """The sums of the singular values of matrices, by default in the last two dimensions."""
     if isinstance(dim, bool):  # nuclear_norm(input, keepdim)
         dim, keepdim = None, dim
+    _deprecated("nuclear_norm", "linalg.matrix_norm(A, 'nuc', dim, keepdim)")
     return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, out=out)
 
 

@@ -375,7 +375,11 @@ def _extreme_size_jvp(dims, keepdim, most, primals, tangents):
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2))
 def _length(x, dims, keepdim):
     """The norm of order 2. At the zero vector its derivative is 0, and as in PyTorch its second one nan."""
-    squares = (x * jnp.conj(x)).real if is_complex(x) else x**2
+    if is_complex(x):  # infinite where a part is, though the other be nan, as the absolute value
+        infinite = jnp.isinf(x.real) | jnp.isinf(x.imag)
+        squares = jnp.where(infinite, np.inf, x.real**2 + x.imag**2)
+    else:
+        squares = x**2
     return jnp.sqrt(jnp.sum(squares, dims, keepdims=keepdim))
 
 
