@@ -73,10 +73,11 @@ class Watch:
         not_deterministic(name)
 
     def within(self, tensors: Sequence[Tensor], bounds: Sequence[tuple],
-               error: Callable[[Any, int], Exception], spared: int | None = None) -> None:
+               error: Callable[[Any, int], Exception], spared: int | None = None,
+               part: str | None = None) -> None:
         """Every element of each tensor must lie in its bounds (both included) or be ``spared``.
 
-        Within `NONZERO` is all but zero.
+        Within `NONZERO` is all but zero. ``part`` is the triangle that counts, "tril" or "triu".
         ``error(value, k)`` is what to raise for a wrong value of the ``k``-th tensor; where several are
         wrong, for the first position in the shape they broadcast to. Raises it if the values are there.
         """
@@ -85,11 +86,14 @@ class Watch:
             return  # what they broadcast to has no elements
         on_host = all([v.producer is None and v.aval.device.type == "cpu" for v in values])
         if not (on_host or state.eager):
+            if part is not None:
+                values = [plain(value_of(getattr(t.detach(), part)())) for t in tensors]
             self.owed.append((values, tuple(bounds), error, spared))
         else:
             arrays = [v.settled() for v in values]
             if not any([isinstance(a, jax.core.Tracer) for a in arrays]):
-                refuse_outside([np.asarray(a) for a in arrays], bounds, error, spared)
+                read = np.asarray if part is None else getattr(np, part)
+                refuse_outside([read(a) for a in arrays], bounds, error, spared)
 
     def beside(self, result: Tensor) -> Asked | None:
         """What could not be answered yet, about a ``result`` to be written: for `apply_inplace`."""

@@ -78,9 +78,12 @@ def check_equation(name: str, A, B, left: bool) -> None:
         )
 
 
-def not_nan(kind: type[Exception], words: str):
-    """The guard of an op that raises this error where its first operand holds nan."""
-    return _between(kind, words, lambda dtype: math.inf)
+def not_nan(kind: type[Exception], words: str, part=None):
+    """The guard of an op that raises this error where its first operand holds nan.
+
+    ``part`` says by the static arguments which triangle counts, "tril" or "triu".
+    """
+    return _between(kind, words, lambda dtype: math.inf, part)
 
 
 def finite(kind: type[Exception], words: str):
@@ -88,12 +91,13 @@ def finite(kind: type[Exception], words: str):
     return _between(kind, words, lambda dtype: float(jnp.finfo(dtype).max))
 
 
-def _between(kind, words, largest):
+def _between(kind, words, largest, part=None):
     def guard(watch, dynamic, static):
         aval = getattr(dynamic[0], "_aval", None)
         if aval is not None and aval.numel and aval.dtype.category >= FLOATING:
             bound = largest(aval.dtype.np)
-            watch.within(dynamic[:1], ((-bound, bound),), lambda value, number: kind(words))
+            watch.within(dynamic[:1], ((-bound, bound),), lambda value, number: kind(words),
+                         part=part and part(*static))
 
     return guard
 

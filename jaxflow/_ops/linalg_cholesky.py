@@ -50,6 +50,11 @@ def _factor_rule(upper, primals, tangents):
     return L, product(L, jnp.tril(inside + adjoint(inside), -1) + inside * diagonal) / 2
 
 
+def _broken(L):
+    """Whether the diagonal of a factor has nan: where LAPACK failed, and where nan of the matrix reached."""
+    return jnp.any(jnp.isnan(jnp.diagonal(L, axis1=-2, axis2=-1)), -1)
+
+
 def _first_indefinite(A, failed):
     """The order of the smallest leading minor that is not positive, from 1; 0 where not ``failed``.
 
@@ -63,7 +68,7 @@ def _first_indefinite(A, failed):
     def fails(order):
         inside = rows < order[..., None]
         leading = jnp.where(inside[..., :, None] & inside[..., None, :], A, eye)
-        return jnp.isnan(jax.lax.linalg.cholesky(leading, symmetrize_input=False)[..., -1, -1])
+        return _broken(jax.lax.linalg.cholesky(leading, symmetrize_input=False))
 
     def step(bounds):
         low, high = bounds
@@ -81,8 +86,7 @@ def _cholesky(A, upper):
     if not A.size:
         return A, jnp.zeros(A.shape[:-2], np.int32)
     L = _factor(A, upper)
-    # LAPACK fails as a whole, so one element tells.
-    failed = jnp.isnan(jax.lax.stop_gradient(L)[..., 0, 0])
+    failed = _broken(jax.lax.stop_gradient(L))
     info = _first_indefinite(jax.lax.stop_gradient(adjoint(A) if upper else A), failed)
     return (adjoint(L) if upper else L), info
 

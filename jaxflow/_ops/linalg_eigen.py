@@ -123,6 +123,7 @@ GUARD = not_nan(
     _LinAlgError,
     "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too "
     "many repeated eigenvalues (error code: 1).",
+    lambda uplo, *_: "triu" if uplo in ("U", "u") else "tril",
 )
 
 
@@ -166,7 +167,7 @@ def eigh(A, /, UPLO="L"):
 
     Raises:
         RuntimeError: for matrices that are not square.
-        LinAlgError: for matrices with nan.
+        LinAlgError: for matrices with nan in that triangle.
         NotImplementedError: for integers and half precision.
     """
     _check_hermitian(A, UPLO)

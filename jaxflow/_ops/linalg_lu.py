@@ -86,6 +86,7 @@ def _slogdet(A, LU, pivots, order):
     d = _diagonal(LU)
     size = jnp.abs(d)
     sign = jnp.sign(d) if not is_complex(d) else jnp.where(size == 0, d, d / size.astype(d.dtype))
+    sign = jnp.where(jnp.isnan(size), 0, sign)  # of nan PyTorch's sign is 0
     return jnp.prod(sign, axis=-1) * _parity(pivots, LU.dtype), jnp.sum(jnp.log(size), axis=-1)
 
 

@@ -143,6 +143,7 @@ def _pseudoinverse(a, atol, rtol, hermitian):
         right = adjoint(vh)
     sizes = jnp.abs(values)
     large = sizes > _bound(jnp.max(sizes, -1, keepdims=True), atol, rtol, sizes.dtype)
+    large |= jnp.isnan(sizes)  # those of an infinite matrix, which has no inverse of zeros
     inverse = jnp.where(large, 1 / jnp.where(large, values, 1), 0)
     return product(right * inverse[..., None, :].astype(a.dtype), adjoint(left))
 
