@@ -423,7 +423,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     """``nn.functional.cosine_embedding_loss``."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = ..., *, axis: _int | None = None) -> Tensor:
     """Cosine of the angle between two vectors along a dimension, broadcast."""
-def count_nonzero(input: Tensor, dim: _Any = None, *, out: Tensor | None = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: _Any = None) -> Tensor:
     """How many elements over ``dim`` are nonzero; int64."""
 def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """The covariance matrix of the rows of ``input``, weighted by frequencies and importances."""
