@@ -445,15 +445,15 @@ def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Degrees as radians; refuses complex numbers."""
 def deg2rad_(input: Tensor) -> Tensor:
     """``input.deg2rad_(...)``."""
-def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Determinants of square matrices, real or complex: ``(*, n, n)`` gives ``(*)``."""
+def det(input: Tensor) -> Tensor:
+    """Determinants of square matrices; see `linalg.det`."""
 def detach(input: Tensor) -> Tensor:
     """The tensor without its autograd history: shares storage and version, never requires grad."""
 def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of all elements. It requires grad where ``input`` does, but has no derivative, as in PyTorch."""
 def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A vector as the diagonal of a new matrix; of a matrix, its diagonal, copied."""
-def diag_embed(input: Tensor, offset: _Any = 0, dim1: _Any = -2, dim2: _Any = -1, *, out: Tensor | None = None) -> Tensor:
+def diag_embed(input: Tensor, offset: _Any = 0, dim1: _Any = -2, dim2: _Any = -1) -> Tensor:
     """The last dimension as the diagonal of new matrices, 0 elsewhere."""
 def diagflat(input: Tensor, offset: _Any = 0) -> Tensor:
     """All elements as the diagonal of one matrix."""

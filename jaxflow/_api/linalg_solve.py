@@ -24,8 +24,15 @@ _SOLVE_EX = return_type("linalg_solve_ex", ("result", "info"))
 # ------------------------------------------------------------------------------------- determinants
 
 
-@composite(aliases=("linalg.det",))
-def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+@composite()
+def det(input: Tensor) -> Tensor:
+    """Determinants of square matrices; see `linalg.det`."""
+    expect_tensor("det", "input", input)
+    return linalg_det(input)
+
+
+@composite("function", name="det", namespace="linalg")
+def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Determinants of square matrices, real or complex: ``(*, n, n)`` gives ``(*)``.
 
     The gradient of a singular matrix is its adjugate's, right to rounding.

@@ -456,7 +456,7 @@ class Tensor:
     def dequantize(self) -> Tensor:
         """The tensor as float32: nothing is quantized here."""
     def det(self) -> Tensor:
-        """Determinants of square matrices, real or complex: ``(*, n, n)`` gives ``(*)``."""
+        """Determinants of square matrices; see `linalg.det`."""
     def detach(self) -> Tensor:
         """The tensor without its autograd history: shares storage and version, never requires grad."""
     def detach_(self) -> Tensor:

@@ -147,7 +147,7 @@ def _embed(x, offset, dim1, dim2):
     return jnp.moveaxis(spread, (-2, -1), (first, second))
 
 
-@op(saves="none")
+@op(saves="none", variants="function method")
 def diag_embed(input, /, offset=0, dim1=-2, dim2=-1):
     """The last dimension as the diagonal of new matrices, 0 elsewhere."""
     return _embed(input, offset, dim1, dim2)
