@@ -58,20 +58,40 @@ def _check_padding(**arguments: tuple[int, ...]) -> None:
             raise RuntimeError(f"negative {name} is not supported")
 
 
+def _check_complex(input: Tensor, **parameters: Tensor | None) -> None:
+    """Refuse parameters of another dtype than an input's that is complex, which PyTorch does beforehand."""
+    for name, t in parameters.items():
+        if t is not None and input._aval.dtype.is_complex and t._aval.dtype is not input._aval.dtype:
+            raise RuntimeError(
+                f"Input type ({_type_name(input)}) and {name} type ({_type_name(t)}) should be the same")
+
+
+def _type_name(t: Tensor) -> str:
+    name = t._aval.dtype.scalar_name
+    return f"CPU{name}Type" if t._aval.dtype.is_complex else f"torch.{name}Tensor"
+
+
+def _least_kernel(weight: Tensor) -> int:
+    """How many dimensions a kernel moves in. RuntimeError for none."""
+    k = weight.dim() - 2
+    if k < 1:
+        raise RuntimeError("weight should have at least three dimensions")
+    return k
+
+
 def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
     if bias is not None and bias._aval.dtype is not input._aval.dtype:
         raise RuntimeError(f"Input type ({input._aval.dtype.c_name}) and bias type "
                            f"({bias._aval.dtype.c_name}) should be the same")
     has_batch = _spatial(f"conv{n}d", input, weight, n)
+    _check_complex(input, weight=weight)
     if isinstance(padding, str) and padding not in ("valid", "same"):
         raise RuntimeError(f"Invalid padding string: '{padding}'")
     if not has_batch:
         batched = input.unsqueeze(0)
         return _convolution(n, batched, weight, bias, stride, padding, dilation, groups).squeeze(0)
+    k = _least_kernel(weight)
     _check_positive(groups=(groups,))
-    k = weight.dim() - 2
-    if k < 1:
-        raise RuntimeError("weight should have at least three dimensions")
     if isinstance(padding, str) and k != n:
         raise RuntimeError(
             f"Expected {k + 2}-dimensional input for {k + 2}-dimensional weight"
@@ -155,8 +175,9 @@ def _transposed(
     if not _spatial(f"conv_transpose{n}d", input, weight, n):
         how = (weight, bias, stride, padding, output_padding, groups, dilation)
         return _transposed(n, input.unsqueeze(0), *how).squeeze(0)
+    _check_complex(input, weight=weight, bias=bias)
+    k = _least_kernel(weight)
     _check_positive(groups=(groups,))
-    k = weight.dim() - 2
     stride, dilation = expand("stride", stride, k), expand("dilation", dilation, k)
     padding = expand("padding", padding, k)
     output_padding = expand("output_padding", output_padding, k)

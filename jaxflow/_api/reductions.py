@@ -154,6 +154,7 @@ def _moment(name: str, doc: str, variants: str) -> None:
 
     def moment(input: Tensor, *args: Any, out: Any = None, **kwargs: Any):
         dim, correction, keepdim = _moment_arguments(name, input, args, kwargs)
+        refuse_recorded_into(out, name, input)
         if input._aval.dtype.category >= dtypes.FLOATING and (
             degrees_of_freedom(input._aval.shape, dim, correction) <= 0
         ):
@@ -161,7 +162,6 @@ def _moment(name: str, doc: str, variants: str) -> None:
                 f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
                 "reduction factor (input numel divided by output numel).", stacklevel=2,
             )
-        refuse_recorded_into(out, name, input)
         if out is not None and name in ("std", "var"):
             input = _for_moment_out(out, input, dim)
         return given_out(name, out, apply(op, (input,), (dim, correction, keepdim)))

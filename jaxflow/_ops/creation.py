@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._dispatch.op import Scalar, op
 
 from ._support import as_dtype, wide
@@ -39,15 +40,23 @@ def _line(start, end, steps, dtype, kind):
     return jnp.where(count < steps // 2, up, down)
 
 
+def _need_no_line(kernel, steps, dtype):
+    """Refuse bools, but for one of them or none, for which there is no kernel to be missed."""
+    if dtype is dtypes.bool and steps > 1:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
+
+
 @op(name="_linspace", variants="", differentiable=False)
 def linspace(*, steps, dtype, device, start: Scalar, end: Scalar):
     """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
+    _need_no_line("linspace_cpu", steps, dtype)
     return as_dtype(_line(start, end, steps, dtype, _working(dtype)), dtype)
 
 
 @op(name="_logspace", variants="", differentiable=False)
 def logspace(*, steps, base, dtype, device, start: Scalar, end: Scalar):
     """``base`` to the power of ``steps`` evenly spaced numbers."""
+    _need_no_line("logspace_cpu", steps, dtype)
     kind = _working(dtype)
     # PyTorch converts the ends to the dtype of the result first, unless there is but one number.
     powers = start.astype(kind).reshape(1) if steps == 1 else _line(start, end, steps, dtype, kind)
