@@ -104,7 +104,10 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
     if op is not None:
         check_apart(op, out, args)
     if have is not want:
+        stride = result._stride
         result = apply(OPS["_to_dtype"], (result,), (want,))
+        if not result._aval.numel:  # a copy of nothing has no order, PyTorch's kernel writes none
+            result._stride = stride
     check_writable(out, recorded)
     if recorded and not rule.recorded:
         result = without_derivative(

@@ -29,7 +29,7 @@ def select_scatter(input, src, /, dim, index):
     return _replaced(input, src, "select", dim, index)
 
 
-@op(saves="none", out=Out(EXACT.text, lost=True), layout="like")
+@op(saves="none", out=Out(EXACT.text, lost=True, copied=True), layout="like")
 def slice_scatter(input, src, /, dim=0, start=None, end=None, step=1):
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
     return _replaced(input, src, "slice", dim, start, end, step)
