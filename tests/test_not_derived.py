@@ -86,8 +86,6 @@ _SUBTRACTED, _NEGATED = "Subtraction, the `-` operator, with a bool", "Negation,
     (torch.pow, _SUBTRACTED),
     (lambda x, b: x.clone().pow_(b), _SUBTRACTED),
     (lambda x, b: torch.pow(x, b[0]), _SUBTRACTED),
-    (torch.dist, _SUBTRACTED),
-    (lambda x, b: torch.dist(b, x, 1), _SUBTRACTED),
     (lambda x, b: torch.logaddexp(b[:0], x[:0]), _SUBTRACTED),
 ])
 def test_formulas_that_would_subtract_or_negate_a_bool(call, words):
@@ -95,6 +93,25 @@ def test_formulas_that_would_subtract_or_negate_a_bool(call, words):
     result = call(x, torch.tensor([True, False])).sum()
     with pytest.raises(RuntimeError, match=words):
         result.backward()
+
+
+@pytest.mark.parametrize("p", [0, 1, 2])
+def test_the_distance_of_bools_is_refused_at_the_call(p):
+    x, b = torch.tensor([0.5, 2.0], requires_grad=True), torch.tensor([True, False])
+    for operands in ((x, b), (b, x), (x, b[:1])):
+        with pytest.raises(RuntimeError, match=_SUBTRACTED):
+            torch.dist(*operands, p)
+    with pytest.raises(RuntimeError, match="with two bool tensors"):
+        torch.dist(b, b, p)
+
+
+def test_a_formula_that_refuses_looks_first_at_what_was_saved():
+    x, b = torch.tensor([0.5, 2.0], requires_grad=True), torch.tensor([True, False])
+    result = x ** b
+    with torch.no_grad():
+        b.logical_not_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        result.sum().backward()
 
 
 def test_of_bools_in_the_other_place_there_is_a_derivative():

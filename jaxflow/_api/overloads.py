@@ -19,7 +19,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import function_of, inplace_of, left_to
 from jaxflow._ops.arithmetic import FIXED_EXPONENTS
 
-from .forms import given_out, invalid_combination, refuse_recorded_into
+from .forms import expect_tensor, given_out, invalid_combination, refuse_recorded_into
 
 _POW, _POW_FIXED = OPS["pow"], OPS["pow_fixed"]
 _NUMBERS = (bool, int, float, complex)
@@ -247,7 +247,10 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
     Raises:
         RuntimeError: if the condition is not bool.
     """
-    refuse_recorded_into(out, "where", input, other)
+    if out is not None:
+        expect_tensor("where", "input", input, 2)
+        expect_tensor("where", "other", other, 3)
+        refuse_recorded_into(out, "where", input, other)
     if input is None and other is None:
         refuse_batched(DYNAMIC.format("where"), condition)
         return condition.nonzero(as_tuple=True)

@@ -83,6 +83,7 @@ class Node:
 
     _is_python = False  # True for the nodes of autograd.Function, which run the user's backward
     _refused = None  # of a node that is Python's: the operand that alone is its affair
+    _formula = False  # of a node that refuses: what was saved is looked at before
 
     def __init__(self, plan, inputs, edges, needs, guards) -> None:
         self._plan = plan

@@ -10,10 +10,12 @@ from .op import Underived
 
 
 @functools.cache
-def _refusing(name: str, error: type[Exception] | None, text: str, operand: int | None) -> type[Node]:
+def _refusing(name: str, error: type[Exception] | None, text: str, operand: int | None,
+              formula: bool) -> type[Node]:
     """The class of nodes called ``name`` whose backward raises: always, or where it wants that operand's.
 
-    Without an ``error`` it gives no gradients.
+    Without an ``error`` it gives no gradients. In PyTorch a ``formula`` is what raises, which has taken out
+    what was saved before.
     """
 
     class Refusing(node_class(name)):
@@ -21,6 +23,7 @@ def _refusing(name: str, error: type[Exception] | None, text: str, operand: int 
 
         _is_python = True
         _refused = operand
+        _formula = formula
 
         def _run(self, cotangents: list, keep: bool) -> list:
             if error is None:
@@ -35,7 +38,7 @@ def _refusing(name: str, error: type[Exception] | None, text: str, operand: int 
 def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[..., Node]:
     """What makes the nodes of a plan: of ``kind``, or of one that refuses."""
     text, operand = underived.text.replace("{_}", "_" * inplace), underived.operand
-    refusing = _refusing(kind.__name__, underived.error, text, operand)
+    refusing = _refusing(kind.__name__, underived.error, text, operand, bool(underived.of))
     otherwise = kind if underived.otherwise is None else maker(kind, underived.otherwise, inplace)
 
     if underived.of:

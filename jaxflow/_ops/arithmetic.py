@@ -23,7 +23,7 @@ from jaxflow._dispatch.op import (
     overload_written,
 )
 
-from ._bools import SUBTRACTED, SUBTRACTED_TWO, bools_at
+from ._bools import SUBTRACTED, bools_at, no_bool_operand
 from ._complex import inverse, inverse_root, square_root
 from ._complex_functions import complex_power
 from ._layouts import of_bounded, of_tensors, scaled_by_powers, second_first
@@ -67,14 +67,7 @@ def add(input, other, /, *, alpha: Scalar = 1):
     return input | other if is_bool(input) else input + other
 
 
-def _no_bool_operand(*operands):
-    if all(found is dtypes.bool for found, _ in operands):
-        raise RuntimeError(SUBTRACTED_TWO)
-    if any(found is dtypes.bool for found, _ in operands):
-        raise RuntimeError(SUBTRACTED)
-
-
-@op(promote="default", operators="__sub__ __isub__", saves="none", check=_no_bool_operand, numbers="all")
+@op(promote="default", operators="__sub__ __isub__", saves="none", check=no_bool_operand, numbers="all")
 def sub(input, other, /, *, alpha: Scalar = 1):
     """``input - alpha * other``, broadcast; refuses bools."""
     return input - _scaled(other, alpha)
@@ -84,7 +77,7 @@ overload(sub, "_sub_number", "SubBackward1")
 
 
 @op(promote="default", operators="__rsub__", variants="function", saves="none",
-    check=_no_bool_operand, grad_name=numbered("Rsub", 1, 0, which=1), numbers="other",
+    check=no_bool_operand, grad_name=numbered("Rsub", 1, 0, which=1), numbers="other",
     layout=second_first)
 def rsub(input, other, /, *, alpha: Scalar = 1):
     """``other - alpha * input``, broadcast; refuses bools."""

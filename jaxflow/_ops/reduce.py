@@ -17,7 +17,7 @@ from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.promotion import can_cast
 from jaxflow._dispatch.op import EXACT, UNDEFINED, Out, Underived, op, overload
 
-from ._bools import SUBTRACTED, bools_at
+from ._bools import no_bool_operand
 from ._support import (
     added_to_zero,
     as_dtype,
@@ -467,7 +467,7 @@ def _refuse_empty_norm(input, ord, dim, dims):
 
 
 @op(promote="complex_to_float", variants="", grad_name="DistBackward0", saves="both",
-    underived=bools_at(SUBTRACTED, 0, 1))
+    check=no_bool_operand)
 def dist(input, other, /, *, p=2):
     """The norm of order ``p`` of ``input - other``."""
     if is_integral(input):
@@ -483,9 +483,8 @@ def dist(input, other, /, *, p=2):
 
 # PyTorch negates the gradient of ``input`` for that of ``other``, and there is none.
 overload(dist, "_dist_count", "DistBackward0", underived=Underived(
-    RuntimeError, SUBTRACTED, of=((0, dtypes.bool), (1, dtypes.bool)), otherwise=Underived(
-        RuntimeError, "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #0 "
-        "'self'", operand=1, otherwise=UNDEFINED)))
+    RuntimeError, "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #0 "
+    "'self'", operand=1, otherwise=UNDEFINED))
 
 
 @op(grad_name="TraceBackward0", saves="none", variants="function method")

@@ -266,7 +266,8 @@ class _Walk:
                 run_post_accumulate_hooks(node.variable)
             return ()
         if node._is_python and (node._refused is None or self._leads_on(node._edges[node._refused])):
-            if node._guards and node._refused is not None and node._needs.count(True) > 1:
+            others = node._refused is not None and node._needs.count(True) > 1
+            if node._guards and (others or node._formula):
                 self._check_versions(node)  # what is saved for others than the one that is refused
             return node._run(_as_tensors(cotangents), self.keep)
         return self._pull_back(node, cotangents)
