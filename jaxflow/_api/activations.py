@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level
 from jaxflow._dispatch.composite import composite
@@ -53,7 +55,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return _run("selu", input, (), inplace)
 
 
-def _refuse_zero(alpha: float) -> None:
+def _refuse_zero(input: Tensor, alpha: float) -> None:
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
 
@@ -61,8 +63,17 @@ def _refuse_zero(alpha: float) -> None:
 @composite("function", namespace=_F)
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
-    _refuse_zero(alpha)
+    _refuse_zero(input, alpha)
     return _run("celu", input, (alpha,), inplace)
+
+
+def _limits_fit(input: Tensor, low: float, high: float) -> None:
+    if input.dtype is not dtypes.uint8:
+        return
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    if int(low) < 0 or int(high) < 0:
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
 
 
 @composite("function", namespace=_F)
@@ -71,6 +82,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0,
     """Each element limited to ``[min_val, max_val]``."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    _limits_fit(input, min_val, max_val)
     return _run("hardtanh", input, (min_val, max_val), inplace)
 
 
@@ -132,14 +144,14 @@ def sigmoid(input: Tensor) -> Tensor:
 
 
 def _inplace(name: str, parameters: tuple[tuple[str, Any], ...], places: tuple[str, ...],
-             check: Callable[..., None] = lambda *numbers: None) -> None:
+             check: Callable[..., None] = lambda input, *numbers: None) -> None:
     def call(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         numbers = list(args)
         for parameter, default in parameters[len(args):]:
             numbers.append(kwargs.pop(parameter, default))
         if kwargs or len(numbers) != len(parameters) or ... in numbers:
             raise TypeError(f"{name}_() takes ({', '.join(p for p, _ in parameters)}) after input")
-        check(*numbers)
+        check(input, *numbers)
         return _run(name, input, tuple(numbers), True)
 
     call.__name__ = call.__qualname__ = name + "_"
@@ -153,7 +165,7 @@ _inplace("leaky_relu", (("negative_slope", 0.01),), (_F,))
 _inplace("elu", (("alpha", 1.0), ("scale", None), ("input_scale", None)), (_F,))
 _inplace("selu", (), (_F, ""))
 _inplace("celu", (("alpha", 1.0),), (_F, ""), _refuse_zero)
-_inplace("hardtanh", (("min_val", -1.0), ("max_val", 1.0)), (_F,))
+_inplace("hardtanh", (("min_val", -1.0), ("max_val", 1.0)), (_F,), _limits_fit)
 _inplace("threshold", (("threshold", ...), ("value", ...)), (_F, ""))
 
 

@@ -57,10 +57,12 @@ def bitwise_left_shift(input, other, /):
 @op(promote="no_opmath", operators="__rshift__ __rrshift__ __irshift__", differentiable=False,
     numbers="input other", out=Out(tensors=True))
 def bitwise_right_shift(input, other, /):
-    """Integers shifted right by ``other`` bits, keeping the sign."""
+    """Integers shifted right by ``other`` bits, keeping the sign; 0 where no bit is left."""
     refuse("rshift_cpu", input, BOOL, FLOATING, COMPLEX)
     most = _bits(input) - 1
-    return input >> jnp.where((other < 0) | (other > most), most, other)
+    outside = (other < 0) | (other > most)
+    shifted = input >> jnp.where(outside, most, other)
+    return jnp.where(outside, 0, shifted) if jnp.iinfo(input.dtype).min == 0 else shifted
 
 
 @op(differentiable=False, out="Expected result to be of dtype uint64, but got {out}")

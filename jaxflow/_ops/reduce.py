@@ -171,6 +171,12 @@ def nanmean(input, /, dim=None, keepdim=False, *, dtype=None):
             "nanmean(): expected input to have floating point or complex dtype but got "
             f"{scalar_name(input)}"
         )
+    if dtype is not None and dtype.category < FLOATING:
+        raise RuntimeError("nan" + _NO_MEAN.format(which="Optional", result=dtype.scalar_name))
+    if is_complex(input):
+        raise RuntimeError(_NO_COMPLEX)
+    if dtype is not None and dtype.is_complex and input.size:
+        raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.scalar_name}'")
     dims = wrap_dims(dim, input.ndim)
     x = as_dtype(input, dtype)
     bad = jnp.isnan(x)
