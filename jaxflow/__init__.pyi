@@ -310,7 +310,7 @@ def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def bitwise_or(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The bits set in either element. On bools, the logical operation."""
 def bitwise_right_shift(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """Integers shifted right by ``other`` bits, keeping the sign."""
+    """Integers shifted right by ``other`` bits, keeping the sign; 0 where no bit is left."""
 def bitwise_xor(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The bits set in exactly one element. On bools, the logical operation."""
 def blackman_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:

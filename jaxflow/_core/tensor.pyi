@@ -330,9 +330,9 @@ class Tensor:
     def bitwise_or_(self, other: Tensor | _Number) -> Tensor:
         """The bits set in either element. On bools, the logical operation."""
     def bitwise_right_shift(self, other: Tensor | _Number) -> Tensor:
-        """Integers shifted right by ``other`` bits, keeping the sign."""
+        """Integers shifted right by ``other`` bits, keeping the sign; 0 where no bit is left."""
     def bitwise_right_shift_(self, other: Tensor | _Number) -> Tensor:
-        """Integers shifted right by ``other`` bits, keeping the sign."""
+        """Integers shifted right by ``other`` bits, keeping the sign; 0 where no bit is left."""
     def bitwise_xor(self, other: Tensor | _Number) -> Tensor:
         """The bits set in exactly one element. On bools, the logical operation."""
     def bitwise_xor_(self, other: Tensor | _Number) -> Tensor:
