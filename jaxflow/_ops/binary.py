@@ -285,10 +285,20 @@ def frexp(input, /):
     if not is_float(input):
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     mantissa, exponent = jnp.frexp(jax.lax.stop_gradient(input))
-    # The derivative is one over the power of two.
-    scaled = input / jnp.exp2(exponent.astype(input.dtype))
-    fine = jnp.isfinite(input)
-    return jnp.where(fine, scaled, mantissa), exponent.astype(np.int32)
+    return _scaled(input, mantissa, exponent), exponent.astype(np.int32)
+
+
+@jax.custom_jvp
+def _scaled(x, mantissa, exponent):
+    """The mantissa of ``x``; its derivative is one over the power of two, 1 for infinities and nan."""
+    return mantissa
+
+
+@_scaled.defjvp
+def _scaled_jvp(primals, tangents):
+    mantissa, exponent = primals[1:]
+    power = jnp.exp2(exponent.astype(np.promote_types(mantissa.dtype, np.float32)))
+    return mantissa, (tangents[0].astype(power.dtype) / power).astype(mantissa.dtype)
 
 
 def _same_dtype(input, other):

@@ -104,9 +104,10 @@ def _cotangent_slope(n):
 
 @with_partials(lambda out, x: _polygamma(1, x))
 def _digamma(x):
-    value = jsp.digamma(jnp.where(x == 0, 1, x))
-    # A pole: minus infinity at 0, plus at -0, as the limits from either side say.
-    return jnp.where(x == 0, jnp.copysign(jnp.asarray(jnp.inf, x.dtype), -x), value)
+    pole = jnp.abs(x) < jnp.finfo(x.dtype).tiny  # XLA takes numbers below for 0, or has nan of them
+    value = jsp.digamma(jnp.where(pole, 1, x))
+    # Minus infinity at 0, plus at -0, as the limits from either side say.
+    return jnp.where(pole, jnp.copysign(jnp.asarray(jnp.inf, x.dtype), -x), value)
 
 
 @with_partials(lambda out, x: _digamma(x))
