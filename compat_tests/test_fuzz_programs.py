@@ -91,24 +91,28 @@ def test_rounding_that_a_jump_makes_larger_is_right(monkeypatch):
     assert machine.first_wrong(program, [sizes], "interpreter") is None
 
 
-def test_compiled_functions_are_judged_by_their_lines(monkeypatch):
-    """Where a jump makes rounding larger; not where compiling gives other numbers, or a line is wrong."""
-    program = _program("t0 = make.new(T, (n,), 'bool', 1, 'normal')", "t1 = T.zeros(n).exp()",
+@pytest.mark.parametrize("way, judged, made_by", [
+    ("compile", "_as_its_lines", lambda f: lambda *given: {k: t + 0.5 for k, t in f(*given).items()}),
+    ("vmap", "_as_its_examples",
+     lambda f: lambda t: {k: x + 0.5 for k, x in jaxflow.func.vmap(f)(t).items()}),
+])
+def test_functions_are_judged_by_their_lines(monkeypatch, way, judged, made_by):
+    """Where a jump makes rounding larger; not where the whole gives other numbers, or a line is wrong."""
+    program = _program("t0 = make.new(T, (n,), 'bool', 1, 'normal')", "t1 = (t0 * 0.0).exp()",
                        "t2 = t1.frac()")
     sizes = {"n": 4, "m": 1, "k": 1}
     exp, frac = jaxflow.Tensor.exp, jaxflow.Tensor.frac
     monkeypatch.setattr(jaxflow.Tensor, "exp", lambda t: exp(t) * (1 - 6e-8))
-    assert whole.first_wrong(program, [sizes], "compile") is None
+    assert whole.first_wrong(program, [sizes], way) is None
     with monkeypatch.context() as patched:
-        patched.setattr(whole, "_as_its_lines", lambda *_: False)
-        assert whole.first_wrong(program, [sizes], "compile").difference.where == "t2"
+        patched.setattr(whole, judged, lambda *_: False)
+        assert whole.first_wrong(program, [sizes], way).difference.where == "t2"
     with monkeypatch.context() as patched:
         patched.setattr(jaxflow.Tensor, "frac", lambda t: frac(t) + 0.25)
-        assert whole.first_wrong(program, [sizes], "compile").kind == "values"
+        assert whole.first_wrong(program, [sizes], way).kind == "values"
     with monkeypatch.context() as patched:
-        patched.setattr(jaxflow, "compile",
-                        lambda f: lambda *given: {k: t + 0.5 for k, t in f(*given).items()})
-        assert whole.first_wrong(program, [sizes], "compile").kind == "values"
+        patched.setattr(jaxflow, way, made_by)
+        assert whole.first_wrong(program, [sizes], way).kind == "values"
 
 
 def test_subnormal_numbers_may_be_zeros_for_xla_and_nothing_else(monkeypatch):
