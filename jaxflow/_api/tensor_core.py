@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy as _copy
 import textwrap
+from sys import getrefcount
 from typing import Any
 
 import jax.core as jax_core
@@ -25,7 +26,7 @@ from jaxflow._dispatch.addresses import address_of
 from jaxflow._dispatch.batch import NO_NUMBERS, NO_STORAGE, Batched, refuse_batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, strides_of, value_of
-from jaxflow._dispatch.lending import lend
+from jaxflow._dispatch.lending import TEMPORARY, copied_alone, lend
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.overriding import is_woven
 from jaxflow._dispatch.reading import number_on_host, shown_on_host
@@ -293,7 +294,9 @@ def numpy(self, *, force: bool = False) -> np.ndarray:
     ):
         raise TypeError(f"Got unsupported ScalarType {self._aval.dtype.scalar_name}")
     if self._aval.device is CPU and not is_marked(self):
-        found = lend(self)
+        found = copied_alone(self) if getrefcount(self) <= TEMPORARY else None
+        if found is None:
+            found = lend(self)
         if found is not None:
             return found
     return np.array(host(self, spread=False))

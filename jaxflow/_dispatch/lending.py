@@ -1,24 +1,74 @@
 """Memory of a tensor given to NumPy: from then on its storage is host-shared.
 
 See NOTE [Host-shared storages]. What is given out is always a copy, which is the storage's memory from then
-on. An array that only one Value refers to may lie in memory that others have as well: XLA reads NumPy's
-arrays where they lie, and a result of the interpreter may be what it was given. No reference shows that, and
-whoever wrote there would write to other tensors.
+on, unless the tensor and all that belongs to it are gone when the call returns: NOTE [Asked of a temporary].
+An array that only one Value refers to may lie in memory that others have as well: XLA reads NumPy's arrays
+where they lie, and a result of the interpreter may be what it was given. No reference shows that, and whoever
+wrote there would write to other tensors.
 """
 
 from __future__ import annotations
+
+import weakref
+from sys import getrefcount
 
 import jax
 import numpy as np
 
 from jaxflow._core.commit import Overtaken, at_epochs, commit_results, rows_called
 from jaxflow._core.device import CPU
-from jaxflow._core.shared import HostValue, Memory, convert
+from jaxflow._core.shared import KEPT, HostValue, Memory, convert
 from jaxflow._core.tensor import Tensor
-from jaxflow._core.value import SMALL, Value
+from jaxflow._core.value import SMALL, Storage, Value
 
 from .door import plan_of
 from .storage_bytes import shown_nbytes
+
+
+class _Probe:
+    """What tells how many references a method sees of what it belongs to."""
+
+    __slots__ = ()
+
+    def references(self) -> int:
+        """Of a temporary one less than of an object that a variable refers to."""
+        return getrefcount(self)
+
+
+def _of_temporary() -> int:
+    kept = _Probe()
+    found = _Probe().references()
+    return found if found < kept.references() else 0
+
+
+#: What `sys.getrefcount` says in a method that is called on a temporary; 0 where the interpreter does not
+#: count what variables refer to, so that nothing is taken for one.
+TEMPORARY = _of_temporary()
+
+
+def copied_alone(t: Tensor) -> np.ndarray | None:
+    """A copy of the elements of a temporary, where nobody else can reach its memory; else None.
+
+    NOTE [Asked of a temporary]
+        ``(x * w).sum().numpy()`` ends with an array and no tensor: nobody can tell memory that they shared
+        from a copy, and a copy costs a fifth. So the caller, a method that is called on ``t``, asks for one
+        where it sees `TEMPORARY` references to it. Others may have its storage (views, ``detach()``), and
+        nodes the cell of its version: references to those tell.
+    """
+    storage = t._storage
+    held, cell = storage.value, storage.version
+    if held.__class__ is not Value or held.aval.device is not CPU or t._view is not None:
+        return None
+    elements = held.settled()
+    if isinstance(elements, jax.core.Tracer) or getrefcount(storage) > _HELD or getrefcount(cell) > _HELD:
+        return None
+    if weakref.getweakrefcount(t) or weakref.getweakrefcount(storage):
+        return None
+    return np.array(elements, order="C").view()  # PyTorch's array does not own its memory either
+
+
+# Who refers to a storage and to its cell there: whose they are, the name, and the argument of the question.
+_HELD = 3
 
 
 def lend(t: Tensor) -> np.ndarray | None:
@@ -33,12 +83,14 @@ def lend(t: Tensor) -> np.ndarray | None:
         if held.__class__ is HostValue:
             memory = held.memory
             array = memory.shown(aval.shape, aval.dtype.np, plan.offset, plan.stride)
+            lent = memory.lend(array)
             try:
                 # Who is about to make the storage an ordinary one finds it at another epoch.
                 commit_results(at_epochs((storage,), (epoch,)), rows_called(
-                    [(setattr, memory, "lent", memory.lend(array)), (setattr, storage, "epoch", epoch + 1)]))
+                    [(setattr, memory, "lent", lent), (setattr, storage, "epoch", epoch + 1)]))
             except Overtaken:
                 continue
+            _keep(storage, lent[-1])
             return array
         if held.__class__ is not Value or held.aval.device is not CPU:
             return None
@@ -57,6 +109,14 @@ def lend(t: Tensor) -> np.ndarray | None:
         if live.nbytes <= SMALL:
             memory.before = held
         array = memory.shown(aval.shape, aval.dtype.np, plan.offset, plan.stride)
-        memory.lent = memory.lend(array)
+        memory.lent = lent = memory.lend(array)
         if convert(storage, HostValue(whole, live, memory), epoch):
+            _keep(storage, lent[-1])
             return array
+
+
+def _keep(storage: Storage, lent: weakref.ref) -> None:
+    """Keep a storage for as long as the array that was lent, if nodes have saved what lies there."""
+    cell = storage.version
+    if getrefcount(cell) > _HELD:
+        KEPT[id(lent)] = storage

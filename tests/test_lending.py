@@ -1,0 +1,133 @@
+"""What ``numpy()`` gives: of tensors that stay an array of one memory, of temporaries a copy."""
+
+import sys
+import weakref
+
+import numpy as np
+import pytest
+
+import jaxflow as torch
+from jaxflow._core.shared import KEPT, SHARED
+from jaxflow._dispatch import lending
+
+pytestmark = pytest.mark.usefixtures("executor")
+
+
+@pytest.fixture
+def lent(monkeypatch):
+    """The tensors that were lent, by their shapes."""
+    from jaxflow._api import tensor_core
+
+    found, lend = [], tensor_core.lend
+    monkeypatch.setattr(tensor_core, "lend", lambda t: found.append(tuple(t.shape)) or lend(t))
+    return found
+
+
+def made():
+    return torch.ones(3) * 2
+
+
+def test_the_array_of_a_temporary_is_a_copy_that_can_be_written_to(lent):
+    a = made().numpy()
+    before = len(SHARED)
+    b = made().sum().numpy()
+    assert a.flags.writeable and not a.flags.owndata and a.tolist() == [2, 2, 2] and b == 6
+    assert len(SHARED) == before
+    if lending.TEMPORARY:
+        assert not lent
+    a[1] = 5
+    assert a.tolist() == [2, 5, 2] and made().tolist() == [2, 2, 2]
+
+
+def named():
+    t = made()
+    return t, t.numpy()
+
+
+def detached():
+    t = made()
+    return t, t.detach().numpy()
+
+
+def in_a_list():
+    held = [made()]
+    return held, held[0].numpy()
+
+
+def by_a_view():
+    t = made()
+    v = t.view(3, 1)
+    held = [t]
+    del t
+    return v, held.pop().numpy()
+
+
+def by_a_method_kept():
+    t = made()
+    method = t.numpy
+    held = [t]
+    del t
+    return held, method()
+
+
+def by_its_storage():
+    held = [made()]
+    storage = held[0].untyped_storage()
+    return storage, held.pop().numpy()
+
+
+def by_its_data():
+    held = [made()]
+    other = held[0].data
+    return other, held.pop().numpy()
+
+
+def by_a_weak_reference():
+    held = [made()]
+    found = weakref.ref(held[0])
+    return found, held.pop().numpy()
+
+
+@pytest.mark.parametrize("ask", [named, detached, in_a_list, by_a_view, by_a_method_kept, by_its_storage,
+                                 by_its_data, by_a_weak_reference])
+def test_what_somebody_else_can_reach_is_lent(lent, ask):
+    other, a = ask()
+    assert len(lent) == 1
+    a[1] = 5
+    if isinstance(other, torch.Tensor):
+        assert other.flatten().tolist() == [2, 5, 2]
+    elif isinstance(other, list) and other:
+        assert other[0].tolist() == [2, 5, 2]
+    elif not isinstance(other, (list, weakref.ref)):
+        assert np.frombuffer(bytes(other.tolist()), np.float32).tolist() == [2, 5, 2]
+
+
+def test_a_backward_reads_what_numpy_wrote_where_the_tensor_is_gone(lent):
+    """PyTorch's node has the tensor's memory; so has the array."""
+    p = torch.ones(3, requires_grad=True)
+    held = [made()]
+    y = held[0] * p
+    a = held.pop().numpy()
+    assert lent == [(3,)]
+    a[0] = 50
+    y.sum().backward()
+    assert p.grad.tolist() == [50, 2, 2]
+    count = len(KEPT)
+    del a, y
+    assert len(KEPT) == count - 1
+
+
+def test_where_variables_are_not_counted_every_tensor_is_lent(lent, monkeypatch):
+    from jaxflow._api import tensor_core
+
+    monkeypatch.setattr(tensor_core, "TEMPORARY", 0)
+    assert made().numpy().tolist() == [2, 2, 2] and lent == [(3,)]
+
+
+def test_what_a_temporary_counts_is_what_a_method_sees():
+    class Probe:
+        def ask(self):
+            return sys.getrefcount(self)
+
+    kept = Probe()
+    assert lending.TEMPORARY in (0, Probe().ask()) and lending.TEMPORARY < kept.ask()
