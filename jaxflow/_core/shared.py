@@ -143,16 +143,10 @@ class _Lent(weakref.ref):
     __slots__ = ("memory",)
 
 
-#: The storages of arrays that were lent, by the id of the reference to the array, where nodes have saved a
-#: tensor and find what NumPy writes by its storage: there for as long as the array, whatever else goes.
-KEPT: dict[int, Storage] = {}
-
-
 def _returned(lent: _Lent) -> None:
     memory = lent.memory()
     if memory is not None:
         release(memory)
-    KEPT.pop(id(lent), None)
 
 
 #: What XLA on the CPU asks of memory that it is to read where it lies.

@@ -17,9 +17,9 @@ import numpy as np
 
 from jaxflow._core.commit import Overtaken, at_epochs, commit_results, rows_called
 from jaxflow._core.device import CPU
-from jaxflow._core.shared import KEPT, HostValue, Memory, convert
+from jaxflow._core.shared import HostValue, Memory, convert
 from jaxflow._core.tensor import Tensor
-from jaxflow._core.value import SMALL, Storage, Value
+from jaxflow._core.value import SMALL, Value
 
 from .door import plan_of
 from .storage_bytes import shown_nbytes
@@ -83,14 +83,12 @@ def lend(t: Tensor) -> np.ndarray | None:
         if held.__class__ is HostValue:
             memory = held.memory
             array = memory.shown(aval.shape, aval.dtype.np, plan.offset, plan.stride)
-            lent = memory.lend(array)
             try:
                 # Who is about to make the storage an ordinary one finds it at another epoch.
                 commit_results(at_epochs((storage,), (epoch,)), rows_called(
-                    [(setattr, memory, "lent", lent), (setattr, storage, "epoch", epoch + 1)]))
+                    [(setattr, memory, "lent", memory.lend(array)), (setattr, storage, "epoch", epoch + 1)]))
             except Overtaken:
                 continue
-            _keep(storage, lent[-1])
             return array
         if held.__class__ is not Value or held.aval.device is not CPU:
             return None
@@ -98,7 +96,7 @@ def lend(t: Tensor) -> np.ndarray | None:
         elements = held.settled()
         root, whole = plan.root, held.aval
         if elements.__class__ is np.ndarray and root.stride is None and elements.dtype.isbuiltin == 1:
-            live = np.array(elements, order="C")
+            live = np.array(elements, order="C").view()  # no result of the interpreter may be this very array
             memory = Memory(live, storage)
         elif isinstance(elements, jax.core.Tracer):
             return None
@@ -109,14 +107,6 @@ def lend(t: Tensor) -> np.ndarray | None:
         if live.nbytes <= SMALL:
             memory.before = held
         array = memory.shown(aval.shape, aval.dtype.np, plan.offset, plan.stride)
-        memory.lent = lent = memory.lend(array)
+        memory.lent = memory.lend(array)
         if convert(storage, HostValue(whole, live, memory), epoch):
-            _keep(storage, lent[-1])
             return array
-
-
-def _keep(storage: Storage, lent: weakref.ref) -> None:
-    """Keep a storage for as long as the array that was lent, if nodes have saved what lies there."""
-    cell = storage.version
-    if getrefcount(cell) > _HELD:
-        KEPT[id(lent)] = storage
