@@ -112,9 +112,10 @@ _BITS = re.compile(r"\.view\((?:dtype=)?T\.")
 
 def _of_bits(difference, program):
     """Whether numbers differ between two right runs after a look at bits, and so at the last ones too."""
+    if difference.kind not in ("values", "grad", "access"):
+        return False
     codes = [i.code for i in program]
-    before = codes[: codes.index(difference.code) + 1]
-    return difference.kind in ("values", "grad", "access") and any(map(_BITS.search, before))
+    return any(map(_BITS.search, codes[: codes.index(difference.code) + 1]))
 
 
 def _all_rounds(program, rounds, mode):

@@ -200,6 +200,7 @@ def several_results_into_out(seed: int) -> World:
     "w.b.sub_(w.u)",
     "w.part = w.u[1:].numpy()",
     "w.u[1] = w.b[0]",
+    "w.sums = (w.b * w.t[1:]).sum().numpy()",
     "w.bools.view(torch.uint8).add_(3)",
     "w.bools.view(torch.int16)[1] = 7",
     "w.n = w.b.sum().item()",
@@ -209,7 +210,7 @@ def one_memory_with_numpy(seed: int) -> World:
     a = np.random.default_rng(seed).normal(size=(3, 2)).astype(np.float32)
     p = numbers(seed + 2, 3, 2).requires_grad_()
     return World(a=a, t=torch.from_numpy(a), b=numbers(seed + 1, 2, 2), p=p,
-                 shown=None, part=None, bools=torch.tensor([True, False, True, False]))
+                 shown=None, part=None, sums=None, bools=torch.tensor([True, False, True, False]))
 
 
 @scenario(
