@@ -3,6 +3,7 @@
 import pytest
 
 import jaxflow as torch
+from jaxflow._core import unseen
 
 X, W = [1.0, 2.0, 3.0, 4.0], 2.0
 
@@ -131,3 +132,100 @@ def test_a_second_backward_finds_each_operand_where_it_lies(loss, expected, writ
     write(x)
     second, = torch.autograd.grad(first.sum(), x)
     assert second.tolist() == expected
+
+
+def numpy_array(held):
+    array = held.pop().detach().numpy()
+    array += 5
+    return array
+
+
+def numpy_array_gone(held):
+    numpy_array(held)
+
+
+def numpy_array_gone_first(held):
+    held[0].detach().numpy()[:] += 5
+    held.pop()
+
+
+def data_before(held):
+    through_data(held.pop())
+
+
+def data_after(held):
+    data = held.pop().data
+    data.add_(5)
+    return data
+
+
+def part_of_data(held):
+    data = held.pop().data[1:]
+    data.add_(5)
+    return data
+
+
+@pytest.mark.parametrize("leaf", [True, False])
+@pytest.mark.parametrize("saved", SAVED)
+@pytest.mark.parametrize(
+    "write", [numpy_array, numpy_array_gone, numpy_array_gone_first, data_before, data_after, part_of_data])
+def test_a_backward_finds_what_a_tensor_was_at_its_end(write, saved, leaf, executor):
+    x, w = torch.tensor(X, requires_grad=not leaf), torch.full((4,), W, requires_grad=True)
+    held = [x if leaf else x * 1]
+    del x
+    loss = SAVED[saved](held[0], w).sum()
+    others = torch.ones(2).numpy()  # something is shared, whatever else is
+    kept = write(held)
+    assert not held and others.sum() == 2
+    loss.backward()
+    del kept
+    first = X[0] if write is part_of_data else X[0] + 5
+    assert w.grad.tolist() == [0.0 if "part" in saved else first, X[1] + 5, X[2] + 5, X[3] + 5]
+
+
+def test_an_interrupted_end_is_refused(executor):
+    class Interrupted(unseen.WatchedStorage):
+        __slots__ = ()
+
+        def __del__(self):
+            pass  # as a KeyboardInterrupt on its first line leaves it
+
+    w = torch.full((4,), W, requires_grad=True)
+    held = [torch.tensor(X)]
+    loss = (held[0] * w).sum()
+    held[0].data.add_(5)
+    held[0]._storage.__class__ = Interrupted
+    held.pop()
+    with pytest.raises(RuntimeError, match="was interrupted"):
+        loss.backward()
+    assert w.grad is None
+
+
+@pytest.mark.parametrize("leaf", [True, False])
+@pytest.mark.parametrize("shared", [False, True])
+def test_data_is_set_before_the_backward(shared, leaf, executor):
+    x, w = torch.tensor(X, requires_grad=not leaf), torch.full((4,), W, requires_grad=True)
+    if not leaf:
+        x = x * 1
+    loss = (x * w).sum()
+    array = x.detach().numpy() if shared else None
+    x.data = torch.tensor(X) + 5
+    again = (x * w).sum()
+    if shared:
+        array[:] = 9
+    loss.backward(retain_graph=True)  # PyTorch has saved the tensor, whatever memory it has by then
+    assert w.grad.tolist() == [v + 5 for v in X]
+    w.grad = None
+    again.backward()
+    assert w.grad.tolist() == [v + 5 for v in X]
+
+
+def test_data_is_set_while_a_view_shows_what_was_there(executor):
+    x, w = torch.tensor(X), torch.full((4,), W, requires_grad=True)
+    part = x[1:]
+    array = x.numpy()
+    x.data = torch.tensor(X) + 5
+    loss = (x * w).sum() + (part * w[1:]).sum()
+    array[:] = 9
+    loss.backward()
+    assert w.grad.tolist() == [X[0] + 5, *[v + 5 + 9 for v in X[1:]]]

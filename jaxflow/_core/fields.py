@@ -121,17 +121,18 @@ def rebind_rows(t: Tensor, storage: Storage, aval: Any, stride: Any, view: ViewI
 _shown_by = attrgetter("_storage", "_view")
 
 
-def exchange_cells(t: Tensor, source: Tensor, info: ViewInfo) -> None:
+def exchange_cells(t: Tensor, source: Tensor, info: ViewInfo, *more: tuple) -> None:
     """Let ``t`` show all of a storage that ``source`` is the base of, at once, and go on counting its writes.
 
     The version cell of ``t`` becomes the storage's. ``source`` shows its memory by ``info`` from now on,
-    which has the cell that was there. Overtaken if another thread has given one of them other memory.
+    which has the cell that was there. The rows ``more`` are stored as well. Overtaken if another thread has
+    given one of them other memory.
     """
     storage, before = source._storage, (t._storage, t._view, t._grad_fn, t._tangents)
     shown = before[:2], (storage, None)
     cell = t._storage.version if t._view is None else t._view.version
     commit([*rebind_rows(t, storage, source._aval, source._stride, None),
-            (setattr, source, "_view", info), (setattr, storage, "version", cell)],
+            (setattr, source, "_view", info), (setattr, storage, "version", cell), *more],
            conditions=map(eq, map(_shown_by, (t, source)), shown))
     del before
 

@@ -31,10 +31,9 @@ from typing import Any
 import numpy as np
 
 from .aval import Aval
-from .by_cell import StoragesByCell
 from .commit import Overtaken, all_equal, commit_one
 from .device import CPU, resolve
-from .unseen import written_by_others
+from .unseen import WatchedStorages, written_by_others
 from .value import SMALL, Storage, Value, device_array, host_array
 
 #: The number of the latest time that a storage became host-shared or an ordinary one.
@@ -43,7 +42,7 @@ _numbers = count(1)
 
 
 #: The host-shared storages; changed in the call that converts one.
-SHARED = StoragesByCell()
+SHARED = WatchedStorages()
 
 
 def unconverted(number: int) -> Iterable:

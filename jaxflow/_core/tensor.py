@@ -105,5 +105,5 @@ def make_view(storage: Storage, aval, stride, info: ViewInfo, cls: type = Tensor
 
 
 def version_cell(t: Tensor) -> list[int]:
-    """The one-element list behind ``t._version``."""
+    """The list whose first element is ``t._version``."""
     return t._storage.version if t._view is None else t._view.version

@@ -14,7 +14,7 @@ NOTE [Who may hold an array]
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -152,13 +152,23 @@ def tick() -> int:
     return _now
 
 
+#: Where in a version cell the version stands, and after a write with a gradient the name of its node. Behind
+#: them stands what a `WatchedStorage` showed at its end, for nodes that refer to the cell.
+COUNTED, _BEHIND = slice(0, 2), slice(1, None)
+
+
+def counted_in(cell: Sequence) -> list:
+    """What stands at `COUNTED` in a version cell."""
+    return [cell[0], cell[1] if len(cell) > 1 else None]
+
+
 class Storage:
     """The one mutable cell: the current Value, and how often it was replaced.
 
     ``value`` has the base tensor's logical shape. ``epoch`` counts every write and tells views that
     what they read is stale; ``version`` is the cell behind ``Tensor._version``, shared with all views
-    but not with ``.data`` aliases. The three change in one call: NOTE [One C call]. A Storage that others
-    can see keeps its cell.
+    but not with ``.data`` aliases; see `COUNTED`. The three change in one call: NOTE [One C call]. A Storage
+    that others can see keeps its cell.
     """
 
     __slots__ = ("__weakref__", "epoch", "value", "version")
@@ -167,3 +177,25 @@ class Storage:
         self.value = value
         self.epoch = _now
         self.version = [0]
+
+
+class WatchedStorage(Storage):
+    """A storage that others may write to unseen, see ``_core.unseen``.
+
+    What it shows at its end stays in its cell: a node that saved it refers to the cell, and to no storage.
+    """
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        leave(self.version, self.value)
+
+
+def leave(cell: list, last: Any) -> None:
+    """Let ``last`` stand in a version cell as what its storage showed at its end."""
+    cell[_BEHIND] = counted_in(cell)[1], last
+
+
+def left_in(cell: list) -> Any:
+    """What the storage of a version cell showed at its end; None where nothing stands there."""
+    return cell[2] if len(cell) > 2 else None

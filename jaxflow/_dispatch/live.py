@@ -18,8 +18,8 @@ from typing import Any
 from jaxflow._core.aval import Aval
 from jaxflow._core.device import CPU, resolve
 from jaxflow._core.shared import SHARED, HostValue, unshared
-from jaxflow._core.unseen import APART, LATEST
-from jaxflow._core.value import Value, device_array
+from jaxflow._core.unseen import APART, LATEST, LOST
+from jaxflow._core.value import Value, device_array, left_in
 
 from .graph import RESULT, HeldResult, Node
 from .history import Aliased
@@ -103,9 +103,17 @@ def as_it_is(value: Any, cell: list, aval: Any, where: Any) -> Any:
         storage, where = where
     else:
         storage = SHARED.at(cell) or APART.at(cell)
-    if storage is None:
-        return value
-    held = storage.value
+    if storage is not None:
+        held = storage.value
+    else:
+        held = left_in(cell)
+        if held is None:
+            return value
+        if held is LOST:
+            raise RuntimeError(
+                "what a tensor that was saved for this backward showed at its end is not known: taking note "
+                "of it was interrupted. Compute the forward again"
+            )
     if where is None:
         return held if held.aval is aval else value
     if where.__class__ is not ViewPlan:

@@ -25,7 +25,7 @@ import numpy as np
 from jaxflow._core.aval import Aval
 from jaxflow._core.commit import Overtaken, commit
 from jaxflow._core.fields import grad_row, history_rows
-from jaxflow._core.value import Storage, Value, host_array, owned
+from jaxflow._core.value import COUNTED, Storage, Value, counted_in, host_array, owned
 
 from . import explain, policy
 from .alone import run_alone
@@ -292,7 +292,7 @@ def _undone(program: Program, undo: list, env: dict, lost: dict, present: Presen
         if value is None:
             continue  # it never showed anything that can be had
         rows += [(setattr, storage, "value", value), (setattr, storage, "epoch", present.epoch(storage) + 1),
-                 (list.__setitem__, cell, slice(None), version)]
+                 (list.__setitem__, cell, COUNTED, counted_in(version))]
         t = history and history[0]()
         if t is not None:
             rows += _with_history(t, *history[1:])

@@ -123,7 +123,7 @@ def in_place(t: Tensor, size: tuple[int, ...], stride: tuple[int, ...] | None) -
         if any_shared((t._storage,)):
             raise RuntimeError("Trying to resize storage that is not resizable")
         is_view = t._view is not None and (t._view.base is not None or plan.offset)
-        if not room or not (is_view or _is_shared(t)):
+        if not room or not (is_view or shows_with_others(t)):
             return None
         raise RuntimeError(
             f"cannot resize a view to {list(size)}: its storage would have to grow, which others share; "
@@ -140,7 +140,7 @@ def in_place(t: Tensor, size: tuple[int, ...], stride: tuple[int, ...] | None) -
     return view
 
 
-def _is_shared(t: Tensor) -> bool:
+def shows_with_others(t: Tensor) -> bool:
     """Whether another tensor shows the storage of ``t``."""
     storage = t._storage
     if sys.getrefcount(storage) <= _ALONE:

@@ -307,7 +307,7 @@ def _add_history(rows: list[tuple], t: Tensor, result: Tensor, cell: list, versi
         node = view_node(plan.write, plan.write_numbers, edges)
         rows += history_rows(base, node, 0)
         rows.append((setattr, view, "written", version))
-    rows.append((_set, cell, slice(1, None), (node.name(),)))  # errors about saved tensors say who wrote last
+    rows.append((_set, cell, slice(1, 2), (node.name(),)))  # errors about saved tensors say who wrote last
 
 
 def written_through(t: Tensor, result: Tensor) -> None:

@@ -20,11 +20,13 @@ from jaxflow._core.fields import (
     set_requires_grad,
 )
 from jaxflow._core.tensor import Tensor, ViewInfo, version_cell
+from jaxflow._core.unseen import moved_rows
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, value_of
 from jaxflow._dispatch.graph import hook_into
 from jaxflow._dispatch.history import Invalid
 from jaxflow._dispatch.history import refreshed as _refreshed
+from jaxflow._dispatch.resizing import shows_with_others
 from jaxflow._dispatch.spares import drop_grads
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET, refuse_leak
@@ -236,11 +238,14 @@ def _set_data(self, new: Tensor) -> None:
     if MET:
         refuse_leak(self, value_of(new), "a tensor")
     while True:
-        cell = version_cell(new)
+        cell, own = version_cell(new), version_cell(self)
         plain = new._view is None and not new._requires_grad and new is not self
         try:
-            if plain and version_cell(self).__class__ is cell.__class__:  # it stays a base, quick as before
-                exchange_cells(self, new, ViewInfo(plan_of(new), None, None, cell))
+            if plain and own.__class__ is cell.__class__ and not shows_with_others(self):
+                # It stays a base, quick as before. Nodes that saved it find it where it is by then, but views
+                # stay where they are, which count their writes in the same cell.
+                exchange_cells(self, new, ViewInfo(plan_of(new), None, None, cell),
+                               *(moved_rows(new._storage, own) if own.__class__ is list else ()))
             elif self._storage is not new._storage or not plan_of(new).identity:
                 show(self, new)
             return

@@ -52,7 +52,7 @@ def current_maker(cell: list, edge: tuple | None) -> str | None:
     node = None if edge is None else edge[0]
     if _reads_a_base(node):
         return "AsStridedBackward0"
-    if len(cell) > 1:
+    if len(cell) > 1 and cell[1] is not None:
         return cell[1]
     return None if node is None or node.name().endswith("AccumulateGrad") else node.name()
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jaxflow._core.tensor import Tensor
-from jaxflow._core.value import Value
+from jaxflow._core.value import Value, counted_in
 from jaxflow._dispatch.generator import Position
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
 from jaxflow._dispatch.history import Aliased, Guarded
@@ -217,12 +217,12 @@ class Graph:
         elif id(cell) in self.builder.journal.cells or id(cell) in self.recipes.own_cells:
             raise Unwalked(f"{LATER}, through an alias (.data) with a version of its own")
         else:
-            source = "gone", [*cell]
+            source = "gone", counted_in(cell)
         if id(cell) not in self._cell_numbers:
             self._cell_numbers[id(cell)] = len(self.nodes.cells)
             self.nodes.cells.append(source)
             if source[0] == "fresh":
-                self.nodes.fresh.append((source[1], [*cell]))
+                self.nodes.fresh.append((source[1], counted_in(cell)))
         return self._cell_numbers[id(cell)], since
 
 

@@ -23,7 +23,7 @@ import jax
 from jaxflow._core import fields
 from jaxflow._core.commit import commit
 from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
-from jaxflow._core.value import Storage, Value
+from jaxflow._core.value import COUNTED, Storage, Value, counted_in
 from jaxflow._dispatch import history, writes
 from jaxflow._dispatch.graph import Node, next_sequence
 from jaxflow.autograd.accumulate import Publication
@@ -90,7 +90,7 @@ class Journal:
             self._note_cell(s.version)
 
     def _note_cell(self, cell: list) -> None:
-        self.cells.setdefault(id(cell), (cell, list(cell)))
+        self.cells.setdefault(id(cell), (cell, counted_in(cell)))
 
     def was(self, t: Tensor) -> Before:
         """How a tensor was that is noted."""
@@ -169,7 +169,7 @@ class Journal:
     def born_storages(self) -> list[Storage]:
         """Those of the call that are still there."""
         found = (r() for r in self._born.values())
-        return [s for s in found if s.__class__ is Storage]
+        return [s for s in found if isinstance(s, Storage)]
 
     def shown(self) -> set[int]:
         """The ids of the storages that tensors of the call show which are still there."""
@@ -196,7 +196,7 @@ class Journal:
                 rows += [(setattr, s, "value", value), (setattr, s, "epoch", epoch)]
         for view, before in self.views:
             rows += [(setattr, view, name, x) for name, x in zip(_VIEW_FIELDS, before)]
-        rows += [(list.__setitem__, cell, slice(None), before) for cell, before in self.cells.values()]
+        rows += [(list.__setitem__, cell, COUNTED, before) for cell, before in self.cells.values()]
         for node, inputs, guards in reversed(self.released):
             rows += [(setattr, node, "_inputs", inputs), (setattr, node, "_guards", guards)]
         commit(rows)

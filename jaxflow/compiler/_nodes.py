@@ -49,7 +49,7 @@ class Nodes:
 
     def begin(self, call: Call) -> list[tuple]:
         """The cells whose versions nodes guard, and the version from which each counts."""
-        call.cells = {number: [*cell] for number, cell in self.fresh}
+        call.cells = {number: cell[:] for number, cell in self.fresh}
         found = []
         for kind, x in self.cells:
             if kind == "fresh":
