@@ -67,7 +67,7 @@ class Twins(TorchDispatchMode):
         result = function(*args, **kwargs)
         exact, computed = None, False
         if torch.Tag.nondeterministic_seeded not in function.tags:
-            with contextlib.suppress(RuntimeError):  # no kernel in double precision
+            with contextlib.suppress(RuntimeError), _default(torch.float64):  # no kernel in double precision
                 exact, computed = function(*twins[0], **twins[1]), True
         if function is _READ:
             return exact if computed else result
@@ -120,6 +120,17 @@ class Twins(TorchDispatchMode):
         real = x.dtype if x.dtype is torch.bfloat16 else real
         numbers = torch.empty(0, dtype=real).set_(storage, 0, (storage.nbytes() // size,), (1,))
         return numbers.to(torch.float64, copy=True)
+
+
+@contextlib.contextmanager
+def _default(dtype):
+    """Let what is computed from integers alone be of ``dtype``."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 @contextlib.contextmanager

@@ -194,3 +194,11 @@ def test_it_is_left_as_it_was():
     with Twins() as twins:
         assert (x / 3).dtype is torch.float32 and twins.value(x / 3).dtype is torch.float64
     assert twins.value(5) == 5
+
+
+def test_what_is_computed_from_integers_alone_is_exact():
+    x = torch.tensor([-(2**31), 7], dtype=torch.int32)
+    y, z = exactly(lambda: (torch.special.bessel_j1(x), x / 3))
+    assert y.dtype == z.dtype == torch.float64 and torch.get_default_dtype() == torch.float32
+    torch.testing.assert_close(y, torch.special.bessel_j1(x.double()), rtol=1e-12, atol=0)
+    torch.testing.assert_close(z, x.double() / 3, rtol=1e-15, atol=0)

@@ -12,9 +12,10 @@ from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.geometry import wrap_dim
+from jaxflow._core.layout import preserve_format
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.door import apply, share
 from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import OPS
@@ -22,6 +23,7 @@ from jaxflow._dispatch.outputs import check_dtype, dtype_into, refuse_recorded
 from jaxflow._ops.products import cross_shape
 
 from .construct import put
+from .copies import strides_of_copy
 from .creation import filled
 from .forms import given_out
 
@@ -223,7 +225,9 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     if n and out is not None and not input._aval.shape[axis]:
         raise IndexError("start out of range (expected to be in range of [0, 0], but got 1)")
     if n == 0:
-        return given_out("diff", out, apply(OPS["_copied"], (input,)), (), OPS["_diff"])
+        same = share(OPS["_copied"], input)
+        same._stride = strides_of_copy(input, preserve_format)
+        return given_out("diff", out, same, (), OPS["_diff"])
     parts = tuple(x for x in (prepend, input, append) if x is not None)
     x = apply(OPS["cat"], parts, (axis,)) if len(parts) > 1 else input
     size = x._aval.shape[axis]

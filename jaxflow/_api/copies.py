@@ -56,11 +56,11 @@ from .views import ints
 def clone(input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
     """A copy of the elements, with autograd history; later writes to either do not show in the other."""
     new = share(OPS["clone"], input)
-    new._stride = _layout(input, memory_format)
+    new._stride = strides_of_copy(input, memory_format)
     return new
 
 
-def _layout(t: Tensor, wanted) -> tuple[int, ...] | None:
+def strides_of_copy(t: Tensor, wanted) -> tuple[int, ...] | None:
     """The strides of a copy of ``t`` in a memory format; None for contiguous."""
     if wanted is contiguous_format:
         return None
@@ -202,7 +202,7 @@ def take_over(t: Tensor, source: Tensor) -> None:
 
 def _cast(t: Tensor, dtype: dtypes.dtype, wanted_format: Any) -> Tensor:
     new = apply(OPS["_to_dtype"], (t,), (dtype,))
-    new._stride = _layout(t, wanted_format)
+    new._stride = strides_of_copy(t, wanted_format)
     return new
 
 
@@ -247,7 +247,7 @@ def convert(t: Tensor, dtype: Any, device: Any, copy: bool, wanted_format: Any) 
         return _cast(out, dtype, wanted_format)
     if (copy and out is t) or (wanted_format is not preserve_format and _suggested(out) is not wanted_format):
         new = share(OPS["_to_copy"], out)
-        new._stride = _layout(out, wanted_format)
+        new._stride = strides_of_copy(out, wanted_format)
         return new
     return out
 

@@ -104,9 +104,11 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
     if op is not None:
         check_apart(op, out, args)
     if have is not want:
-        stride = result._stride
+        stride, fresh = result._stride, result._view is None
         result = apply(OPS["_to_dtype"], (result,), (want,))
-        if not result._aval.numel:  # a copy of nothing has no order, PyTorch's kernel writes none
+        # PyTorch's kernel writes numbers of the other dtype; a copy of nothing would have no order, and one
+        # with dimensions of size one another.
+        if fresh or not result._aval.numel:
             result._stride = stride
     check_writable(out, recorded)
     if recorded and not rule.recorded:

@@ -226,3 +226,29 @@ def parts_of_large_memory(seed: int) -> World:
     """Writes to parts of memory that is too large to be written anew: NOTE [Written in part]."""
     a = np.random.default_rng(seed).integers(0, 5, (200, 90)).astype(np.float64)
     return World(a=a, t=torch.from_numpy(a), at=torch.tensor([3, 8, 3]), rows=torch.ones(3, 90).double())
+
+
+@scenario(
+    "w.h = w.x * 2",
+    "w.loss = (w.h * w.p).sum()",
+    "w.d = w.h.data",
+    "w.h = None",
+    "w.d.add_(5)",
+    "w.d = None",
+    "w.loss.backward()",
+    "w.h = w.x * 3",
+    "w.loss = (w.h * w.p).sum()",
+    "w.shown = w.h.detach().numpy()",
+    "w.h = None",
+    "w.shown[0] = 5",
+    "w.shown = None",
+    "w.loss.backward()",
+    "w.h = w.x * 3",
+    "w.loss = (w.h * w.p).sum()",
+    "w.h.data = w.b",
+    "w.loss.backward()",
+)
+def saved_tensors_that_are_gone(seed: int) -> World:
+    """Operands that a node has saved are written to unseen, and gone when the backward comes."""
+    return World(x=numbers(seed, 3).requires_grad_(), p=numbers(seed + 1, 3).requires_grad_(),
+                 b=numbers(seed + 2, 3), h=None, d=None, shown=None, loss=None)
