@@ -1,5 +1,7 @@
 """Values and gradients where functions bend, break or end, compared with torch: see `edge_rows`."""
 
+import math
+
 import pytest
 import torch
 
@@ -29,7 +31,7 @@ def _close(found, expected):
     return torch.isclose(found, expected, 1e-7, 1e-12, equal_nan=True)
 
 
-@pytest.mark.parametrize("cotangent", [1.0, 0.0])
+@pytest.mark.parametrize("cotangent", [1.0, 0.0, math.inf, math.nan])
 @pytest.mark.parametrize("name", ROWS)
 def test_at_edges_as_in_pytorch(name, cotangent):
     function, domain, numbers = ROWS[name]

@@ -179,7 +179,8 @@ def with_partials(*partials: Callable | None, zeroed: dict[int, Callable] | None
     For the points where PyTorch's convention is not what ``jax.vjp`` derives. The rule is a JVP, so it
     serves forward mode, reverse mode and derivatives of derivatives alike. None means zero. ``zeroed`` has,
     by an operand's number, a function of the inputs that says where a gradient that arrives as 0 stays 0,
-    whatever the partial derivative is.
+    whatever the partial derivative is. A partial derivative of bools, or a pair of bools and numbers, passes
+    nothing on where it is False, not even an infinite gradient or nan.
     """
     zeroed = zeroed or {}
 
@@ -192,15 +193,26 @@ def with_partials(*partials: Callable | None, zeroed: dict[int, Callable] | None
             for number, (partial, tangent) in enumerate(zip(partials, tangents)):
                 # A constant operand must not enter: its partial may be nan where x ** 2 is fine.
                 if partial is not None and not isinstance(tangent, SymbolicZero):
-                    slope = partial(out, *primals)
-                    total = total + (product_or_zero(tangent, slope, zeroed[number](*primals))
-                                     if number in zeroed else slope * tangent)
+                    where, slope = _with_mask(partial(out, *primals))
+                    passed = tangent if slope is None else (
+                        product_or_zero(tangent, slope, zeroed[number](*primals)) if number in zeroed
+                        else slope * tangent)
+                    total = total + (passed if where is None else
+                                     jnp.where(where, passed, jnp.zeros_like(passed)))
             return out, total
 
         wrapped.defjvp(rule, symbolic_zeros=True)
         return functools.wraps(fn)(wrapped)
 
     return decorate
+
+
+def _with_mask(slope):
+    """Where a partial derivative passes anything on, None for everywhere, and its numbers, None for ones."""
+    if isinstance(slope, tuple):
+        where, slope = slope
+        return where, jnp.where(where, slope, 0)  # what jax transposes multiplies after the selection
+    return (slope, None) if is_bool(slope) else (None, slope)
 
 
 @with_partials(lambda out, x: jnp.ones_like(x))

@@ -237,7 +237,7 @@ def fmod(input, other, /):
 def _d_base(out, base, exponent):
     # x ** 0 has derivative 0 everywhere, at x = 0 too, where jax's formula gives nan.
     power = _power if is_complex(base) else jnp.power
-    return jnp.where(exponent == 0, 0, exponent * power(base, exponent - 1))
+    return exponent != 0, exponent * power(base, exponent - 1)
 
 
 def _d_exponent(out, base, exponent):
@@ -383,19 +383,17 @@ def _extremum(name):
     return op(promote="default", variants="function method out", check=check)
 
 
-def _share(below, tied):
+def _share(out, below, tied):
     """What an operand passes on: nothing where it is ``below`` the other, half where ``tied``; nan all."""
-    return jnp.where(below, 0, jnp.where(tied, 0.5, 1))
+    return ~below, jnp.where(tied, 0.5, 1).astype(out.dtype)
 
 
-@with_partials(lambda out, x, y: _share(x < y, x == y).astype(x.dtype),
-               lambda out, x, y: _share(x > y, x == y).astype(x.dtype))
+@with_partials(lambda out, x, y: _share(out, x < y, x == y), lambda out, x, y: _share(out, x > y, x == y))
 def _larger(x, y):
     return jnp.maximum(x, y)
 
 
-@with_partials(lambda out, x, y: _share(x > y, x == y).astype(x.dtype),
-               lambda out, x, y: _share(x < y, x == y).astype(x.dtype))
+@with_partials(lambda out, x, y: _share(out, x > y, x == y), lambda out, x, y: _share(out, x < y, x == y))
 def _smaller(x, y):
     return jnp.minimum(x, y)
 
@@ -462,26 +460,21 @@ def clamp(input, min=None, max=None, /):
     return _within(input, min, max) if is_float(input) else _at_most(_at_least(input, min), max)
 
 
-def _d_highest(out, x, low, high):
-    return ((x > high) | (high < low)).astype(x.dtype)
-
-
 # Each has a derivative of its own, as PyTorch compares them: between bounds that are one, none has any.
-@with_partials(lambda out, x, low, high: ((x >= low) & (x <= high)).astype(x.dtype),
-               lambda out, x, low, high: ((x < low) & (low < high)).astype(x.dtype), _d_highest)
+@with_partials(lambda out, x, low, high: (x >= low) & (x <= high),
+               lambda out, x, low, high: (x < low) & (low < high),
+               lambda out, x, low, high: (x > high) | (high < low))
 def _within(x, low, high):
     return _at_most(_at_least(x, low), high)
 
 
 # A nan is within no bounds: it passes no gradient on.
-@with_partials(lambda out, x, bound: (x >= bound).astype(x.dtype),
-               lambda out, x, bound: (x < bound).astype(x.dtype))
+@with_partials(lambda out, x, bound: x >= bound, lambda out, x, bound: x < bound)
 def _raised(x, bound):
     return jnp.where((x < bound) | jnp.isnan(bound), bound, x)
 
 
-@with_partials(lambda out, x, bound: (x <= bound).astype(x.dtype),
-               lambda out, x, bound: (x > bound).astype(x.dtype))
+@with_partials(lambda out, x, bound: x <= bound, lambda out, x, bound: x > bound)
 def _lowered(x, bound):
     return jnp.where((x > bound) | jnp.isnan(bound), bound, x)
 
