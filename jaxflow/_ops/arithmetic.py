@@ -488,8 +488,10 @@ def _at_most(x, bound):
 
 
 def _bounded_bools(kernel):
-    """Bools have bounds that are tensors."""
+    """Bools have bounds that are tensors; with numbers none of both is complex."""
     def check(input, bound):
+        if bound[1] == "scalar" and (input[0].is_complex or bound[0].is_complex):
+            raise NotImplementedError("clamp is not supported for complex types")
         if input[0] is bound[0] is dtypes.bool and bound[1] == "scalar":
             raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
 

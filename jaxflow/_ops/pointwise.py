@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.dtype import BOOL, COMPLEX
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import FOUND, Out, Scalar, in_place, op
 
 from . import _complex_functions as functions
@@ -108,10 +108,11 @@ def _round_name(numbers, decimals):
 @op(promote="default", saves="none", grad_name=_round_name, out=FOUND)
 def round(input, /, *, decimals=None):
     """Each element rounded to ``decimals`` decimals (none), halves to even."""
-    refuse("round_vml_cpu", input, BOOL, COMPLEX)
+    if decimals is None:
+        refuse("round_vml_cpu", input, BOOL, COMPLEX)
+    else:  # kernels that know no integers, one of them for 0 decimals
+        refuse("round_cpu" if decimals else "round_vml_cpu", input, BOOL, INTEGER, COMPLEX)
     if is_integral(input):
-        if decimals:
-            refuse("round_cpu", input, 1)
         return input
     if not decimals:
         return jnp.round(input)
