@@ -478,7 +478,10 @@ def _inplace_metadata(name: str) -> None:
         info, old = view._view, self._view
         if old is None or old.base is None:
             info.base = info.base_plan = None  # it shows its own storage in another way, and is no view
-        info.origin = None if old is None else old.origin
+        if old is not None:
+            info.origin, info.own = old.origin, old.own
+        else:
+            info.origin = None
         info.version = version_cell(self)
         rows = [_written(info.version), (setattr, self, "_tangents", view._tangents)]
         if view._grad_fn is not None:

@@ -104,6 +104,10 @@ def grad_stores(owners: Iterable[Tensor], grads: Iterable[Tensor | None]) -> Ite
 
 # ------------------------------------------------------------------------------------------ the memory
 
+#: Whether a tensor that may have a place in a graph ever took another shape: gradients are looked at since.
+#: See NOTE [Shapes in the graph].
+RESHAPED = [False]
+
 
 def rebind(t: Tensor, storage: Storage, aval: Any, stride: Any, view: ViewInfo | None, *more: tuple) -> None:
     """Give ``t`` another storage, and another way to show it, at once; and store the rows ``more``."""
@@ -114,6 +118,9 @@ def rebind(t: Tensor, storage: Storage, aval: Any, stride: Any, view: ViewInfo |
 
 def rebind_rows(t: Tensor, storage: Storage, aval: Any, stride: Any, view: ViewInfo | None) -> list[tuple]:
     """The stores of `rebind`."""
+    placed = t._requires_grad or t._view is not None or t._accumulator is not None
+    if placed and aval.shape != t._aval.shape:
+        RESHAPED[0] = True
     return [(setattr, t, "_storage", storage), (setattr, t, "_aval", aval), (setattr, t, "_stride", stride),
             (setattr, t, "_view", view)]
 

@@ -183,9 +183,12 @@ class Node:
 
 
 class AccumulateGrad(Node):
-    """The node at a leaf: adds what arrives to ``variable.grad``."""
+    """The node at a leaf: adds what arrives to ``variable.grad``.
 
-    __slots__ = ("_variable",)
+    It takes gradients of the shape that the leaf had when it was made: NOTE [Shapes in the graph].
+    """
+
+    __slots__ = ("_aval", "_variable")
 
     _edges = ()
     next_functions = ()
@@ -194,6 +197,7 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable) -> None:
         self._variable = variable
+        self._aval = variable._aval
         self._sequence = (1 << 64) - 1  # runs before any other node that is ready
         self._pre_hooks = None
         self._post_hooks = None
@@ -224,8 +228,8 @@ class AccumulateGrad(Node):
         return "torch::autograd::AccumulateGrad"
 
     def _out_aval(self, number: int):
-        """The leaf's own aval."""
-        return self._variable._aval
+        """The leaf's aval when this node was made."""
+        return self._aval
 
 
 # Called with each new node in anomaly mode; see `watch_nodes`.

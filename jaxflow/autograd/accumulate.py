@@ -197,6 +197,8 @@ def _add_to_grad(found: _Stores, variable: Tensor, grad: Any, create_graph: bool
     """
     before = variable._grad
     if before is None:
+        if (grad.aval if grad.__class__ is Value else _as_tensor(grad)._aval).shape != variable._aval.shape:
+            grad = _copied_into(variable, _as_tensor(grad))
         if MET:
             refuse_leak(variable, value_of(_as_tensor(grad)), "the .grad of a tensor")
         if not (create_graph and grad._requires_grad) and variable._stride is None:
@@ -219,7 +221,7 @@ def _add_to_grad(found: _Stores, variable: Tensor, grad: Any, create_graph: bool
         found.grad(variable, None, new)
         return
     epoch = before._storage.epoch
-    usual = before._stride is variable._stride is None or strides_of(before) == _contract(variable)
+    usual = _as_agreed(before, variable)
     if state.grad:
         found.grad(variable, before, add(before, grad))
     elif usual and before._aval is grad._aval and not is_inference(before):
@@ -232,6 +234,30 @@ def _add_to_grad(found: _Stores, variable: Tensor, grad: Any, create_graph: bool
             "grad and param do not obey the gradient layout contract. This is not an error, but "
             "may impair performance."
         )
+
+
+def _copied_into(variable: Tensor, grad: Tensor) -> Tensor:
+    """What a leaf without a ``.grad`` gets whose shape has changed: PyTorch copies into one like the leaf.
+
+    Of a leaf that has gaps, or shows elements twice, it takes the gradient as it is. RuntimeError where
+    ``grad`` does not broadcast to the leaf's shape.
+    """
+    aval = variable._aval
+    if not is_non_overlapping_and_dense(aval.shape, strides_of(variable)):
+        return grad
+    return apply(OPS["_copy"], (apply(OPS["_full"], (0.0,), (aval.shape, aval.dtype, aval.device)), grad))
+
+
+def _as_agreed(grad: Tensor, variable: Tensor) -> bool:
+    """Whether a ``.grad`` that is there lies as `_contract` says."""
+    shape, other = grad._aval.shape, variable._aval.shape
+    if shape == other:
+        return grad._stride is variable._stride is None or strides_of(grad) == _contract(variable)
+    wanted = strides_of(variable)
+    if not is_non_overlapping_and_dense(other, wanted):
+        return grad._stride is None
+    given = strides_of(grad)
+    return all(n == 1 or given[i:i + 1] == wanted[i:i + 1] for i, n in enumerate(shape))
 
 
 def _contract(variable: Tensor) -> tuple[int, ...]:

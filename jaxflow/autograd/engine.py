@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jaxflow._core.fields import init_history, init_requires_grad
+from jaxflow._core.fields import RESHAPED, init_history, init_requires_grad
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
@@ -35,6 +35,7 @@ from jaxflow._dispatch.state import state
 
 from . import anomaly_mode, node_hooks
 from .accumulate import Publication, add, check_takes, run_post_accumulate_hooks
+from .shapes import in_their_shapes, roots_in_their_shapes
 from .silent import read_silently
 from .wording import current_maker, overwritten
 
@@ -57,7 +58,8 @@ def run_backward(
     def walk() -> list[Tensor | None]:
         publish_open()
         before, outer = state.grad, _passes.open
-        this = _Walk(roots, retain_graph, create_graph, capture, only)
+        starts = roots_in_their_shapes(roots) if RESHAPED[0] else roots
+        this = _Walk(starts, retain_graph, create_graph, capture, only)
         try:
             try:
                 state.grad = create_graph
@@ -239,6 +241,8 @@ class _Walk:
         if node._pre_hooks:
             cotangents = node_hooks.before(node, _as_tensors(cotangents))
         grads = self.evaluate(node, cotangents)
+        if RESHAPED[0] and grads:
+            grads = in_their_shapes(node, grads)
         if node._post_hooks:
             grads = node_hooks.after(node, grads and _as_tensors(grads), _as_tensors(cotangents))
         return grads

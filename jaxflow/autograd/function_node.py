@@ -20,6 +20,7 @@ from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import is_inference
 
 from .grad_dtype import decided_by_the_leaf
+from .shapes import sum_to, sums_to
 from .wording import FREED, current_maker, overwritten
 
 
@@ -251,13 +252,13 @@ class BackwardCFunction(FunctionCtx, Node):
             return None
         want = self._in_avals[i]
         if grad._aval.shape != want.shape:
-            if not _sums_to(grad._aval.shape, want.shape):
+            if not sums_to(grad._aval.shape, want.shape):
                 raise RuntimeError(
                     f"Function {Node.name(self)} returned an invalid gradient at index {i} - got "
                     f"{list(grad._aval.shape)} but expected shape compatible with "
                     f"{list(want.shape)}"
                 )
-            grad = _sum_to(grad, want.shape)
+            grad = sum_to(grad, want.shape)
         if grad._aval.dtype is not want.dtype and not decided_by_the_leaf(self._edges[i]):
             if grad._aval.dtype.is_complex and not want.dtype.is_complex:
                 raise RuntimeError(
@@ -343,20 +344,6 @@ class SavedTensor:
         elif self.edge is not None:
             init_history(t, *self.edge)
         return t
-
-
-def _sums_to(shape: tuple, target: tuple) -> bool:
-    """Whether a tensor of ``target`` shape broadcasts to ``shape``."""
-    if len(target) > len(shape):
-        return False
-    tail = shape[len(shape) - len(target):]
-    return all(t in (1, s) for s, t in zip(tail, target, strict=True))
-
-
-def _sum_to(grad: Tensor, target: tuple) -> Tensor:
-    extra = len(grad._aval.shape) - len(target)
-    dims = [i for i, s in enumerate(grad._aval.shape) if i < extra or target[i - extra] != s]
-    return grad.sum(dims, keepdim=True).reshape(target)
 
 
 def zeros(aval) -> Tensor:
