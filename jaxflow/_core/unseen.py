@@ -19,7 +19,7 @@ import weakref
 from operator import setitem
 
 from .sequence import next_sequence
-from .value import Storage, WatchedStorage, leave, left_in
+from .value import Storage, WatchedStorage, leave, left_in, moved_at, note_moved
 
 #: When a storage was written to unseen last, or one that may have been was gone, as nodes are numbered.
 LATEST = [-1]
@@ -28,9 +28,13 @@ LOST = object()
 
 
 class _Noted(weakref.ref):
-    """A storage in a table: its place there is ``key``, the id of ``cell``, where its writes are counted."""
+    """A storage in a table: its place there is ``key``, the id of ``cell``, where its writes are counted.
 
-    __slots__ = "cell", "key"
+    ``since`` is when what counts its writes in ``cell`` was given this memory, -1 if it had it from the
+    beginning.
+    """
+
+    __slots__ = "cell", "key", "since"
 
 
 class WatchedStorages(dict):
@@ -44,8 +48,19 @@ class WatchedStorages(dict):
         storage.__class__ = WatchedStorage
         noted = _Noted(storage, self._forget)
         noted.cell = storage.version if cell is None else cell
-        noted.key = id(noted.cell)
+        noted.key, noted.since = id(noted.cell), -1
         return noted
+
+    def moved_row(self, storage: Storage, cell: list, since: int) -> tuple:
+        """The store that notes a storage that takes ``cell`` over from another one."""
+        noted = self.noted(storage, cell)
+        noted.since = since
+        return setitem, self, noted.key, noted
+
+    def moved(self, cell: list) -> int:
+        """When what counts its writes in ``cell`` was given other memory, as nodes are numbered, or -1."""
+        noted = self.get(id(cell))
+        return moved_at(cell) if noted is None or noted.cell is not cell else noted.since
 
     def note(self, storage: Storage) -> None:
         """Take note of a storage, if it is not here."""
@@ -68,6 +83,8 @@ class WatchedStorages(dict):
             LATEST[0] = next_sequence()  # before it is gone from here: as long as it is, nodes look as well
             if left_in(noted.cell) is None:
                 leave(noted.cell, LOST)
+            if noted.since >= 0:
+                note_moved(noted.cell, noted.since)
             self.pop(noted.key, None)
 
 
@@ -79,12 +96,6 @@ def written_to(storage: Storage) -> None:
     """Take note of a write to a storage that may be among them; it is about to be stored."""
     if APART.at(storage.version) is storage:
         LATEST[0] = next_sequence()
-
-
-def moved_rows(storage: Storage, cell: list) -> list[tuple]:
-    """The stores that note that what counts its writes in ``cell`` is in ``storage`` from now on."""
-    noted = APART.noted(storage, cell)
-    return [(setitem, APART, noted.key, noted), (setitem, LATEST, 0, next_sequence())]
 
 
 def written_by_others(storage: Storage) -> None:

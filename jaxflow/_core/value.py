@@ -199,3 +199,13 @@ def leave(cell: list, last: Any) -> None:
 def left_in(cell: list) -> Any:
     """What the storage of a version cell showed at its end; None where nothing stands there."""
     return cell[2] if len(cell) > 2 else None
+
+
+def note_moved(cell: list, since: int) -> None:
+    """Note behind what stands there by `leave` when that storage took the cell over from another one."""
+    cell[3:] = [since]
+
+
+def moved_at(cell: list) -> int:
+    """What `note_moved` has noted; -1 where nothing stands there."""
+    return cell[3] if len(cell) > 3 else -1

@@ -37,6 +37,17 @@ def saved_value(node: Node, name: str, raw: bool = False) -> Any:
     return _plain(node, name, place)
 
 
+def saves_operand(node: Node, i: int) -> bool:
+    """Whether PyTorch's node of this name saves its operand ``i`` as the tensor that it is."""
+    for name, is_tensor in SAVED_NAMES.get(type(node).__name__, {}).items():
+        try:
+            if is_tensor and _place(node, name) == ("operand", i):
+                return True
+        except AttributeError:  # of a name that is not shown nobody knows
+            continue
+    return False
+
+
 def _place(node: Node, name: str) -> tuple:
     """Where a saved name lies: ``("operand", i)``, ``("result", k)``, or ``("given", x)``."""
     plan = node._plan

@@ -20,12 +20,12 @@ from jaxflow._core.fields import (
     set_requires_grad,
 )
 from jaxflow._core.tensor import Tensor, ViewInfo, version_cell
-from jaxflow._core.unseen import moved_rows
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, value_of
 from jaxflow._dispatch.graph import hook_into
 from jaxflow._dispatch.history import Invalid
 from jaxflow._dispatch.history import refreshed as _refreshed
+from jaxflow._dispatch.live import other_memory_rows
 from jaxflow._dispatch.resizing import shows_with_others
 from jaxflow._dispatch.spares import drop_grads
 from jaxflow._dispatch.state import state
@@ -245,9 +245,9 @@ def _set_data(self, new: Tensor) -> None:
                 # It stays a base, quick as before. Nodes that saved it find it where it is by then, but views
                 # stay where they are, which count their writes in the same cell.
                 exchange_cells(self, new, ViewInfo(plan_of(new), None, None, cell),
-                               *(moved_rows(new._storage, own) if own.__class__ is list else ()))
+                               *other_memory_rows(self, new._storage, None, own))
             elif self._storage is not new._storage or not plan_of(new).identity:
-                show(self, new)
+                show(self, new, *other_memory_rows(self, new._storage, plan_of(new), None))
             return
         except Overtaken:
             continue

@@ -1,0 +1,96 @@
+"""``x.data = other`` between a forward and its backward: which nodes find the other memory."""
+
+from compat_tests.harness import case, each, leaf, raises, rand
+
+
+def _numbers(T, *shape):
+    return rand(T, *shape) + 3
+
+
+@each(
+    square=lambda t: t * t, sin=lambda t: t.sin(), exp=lambda t: t.exp(), relu=lambda t: t.relu(),
+    exp_and_itself=lambda t: t.exp() * t, view=lambda t: t * t[...], turned=lambda t: t @ t.T,
+    mm=lambda t: t @ t, add=lambda t: t + 1, linear=lambda t: t.new_ones(2, 3) @ t.T,
+)
+def of_a_leaf(T, function):
+    x = leaf(T, 3, 3)
+    y = function(x)
+    x.data = _numbers(T, 3, 3)
+    y.sum().backward()
+    return x.grad, x._version, y
+
+
+@each(leaf=lambda t: t.requires_grad_(), view=lambda t: t.view(4).requires_grad_(),
+      result=lambda t: t.requires_grad_() * 1, part=lambda t: (t.requires_grad_() * 1)[1:],
+      own=lambda t: t.requires_grad_().detach()[:3].requires_grad_(), constant=lambda t: t)
+def of_a(T, make):
+    w = rand(T, 4).requires_grad_()
+    start = rand(T, 4)
+    x = make(start)
+    y = (x * w[: len(x)] * x).sum()
+    x.data = _numbers(T, len(x))
+    y.backward()
+    return w.grad, start.grad if start.requires_grad else x.grad if x.is_leaf else None
+
+
+@case
+def a_step_between_two_passes(T):
+    x = leaf(T, 3)
+    loss = (x * x).sum()
+    for _ in range(3):
+        loss.backward(retain_graph=True)
+        x.data = x.data - 0.1 * x.grad
+    return x, x.grad
+
+
+@case
+def exchanged(T):
+    a, b = leaf(T, 3), leaf(T, 3)
+    y = (a * b).sum()
+    a.data, b.data = b.data, a.data
+    y.backward()
+    return a.grad, b.grad
+
+
+@case
+def turned(T):
+    a = leaf(T, 2, 2)
+    y = (a @ a).sum()
+    a.data = a.data.T
+    y.backward()
+    return a.grad
+
+
+@each(none=False, bias=True)
+def weights_of_a_layer(T, bias):
+    layer, x = T.nn.Linear(3, 2, bias=bias), leaf(T, 4, 3)
+    conv, image = T.nn.Conv1d(2, 2, 3), leaf(T, 1, 2, 5)
+    weights = [*layer.parameters(), *conv.parameters()]
+    for p in weights:
+        p.data = rand(T, *p.shape)
+    y, z = layer(x).sum(), layer(x[None]).sum() + conv(image).sum()
+    for p in weights:
+        p.data = _numbers(T, *p.shape)
+    (y + z).backward()
+    return x.grad, image.grad, [p.grad for p in weights]
+
+
+@case
+def then_written_to(T):
+    x, other = leaf(T, 3), rand(T, 3)
+    y = (x * x).sum()
+    x.data = other
+    other.mul_(2)
+    x.data.add_(1)
+    y.backward()
+    return x.grad, x._version, other._version
+
+
+@case
+def versions_are_looked_at_all_the_same(T):
+    x, other = leaf(T, 3), rand(T, 3)
+    y = (x * x).sum()
+    x.data = other
+    with T.no_grad():
+        x.mul_(2)
+    return raises(y.backward)
