@@ -141,8 +141,13 @@ empty = _maker("empty", 0, "A tensor of the given size whose elements are unspec
 
 def dtype_of_number(value: Any) -> dtypes.dtype:
     """The dtype of a tensor that is made of a number."""
-    if isinstance(value, Tensor):
-        return value._aval.dtype
+    if isinstance(value, Tensor):  # its number's, in Python
+        dtype = value._aval.dtype
+        if dtype.is_complex:
+            return dtypes.default_complex_dtype()
+        if dtype.is_floating_point:
+            return dtypes.get_default_dtype()
+        return dtype if dtype is dtypes.bool else dtypes.int64
     if isinstance(value, bool):
         return dtypes.bool
     if isinstance(value, (int, np.integer)):
@@ -150,6 +155,12 @@ def dtype_of_number(value: Any) -> dtypes.dtype:
     return dtypes.default_complex_dtype() if isinstance(value, complex) else (
         dtypes.get_default_dtype()
     )
+
+
+def _need_number(name: str, value: Any) -> None:
+    """Refuse a tensor that PyTorch does not take for a number. TypeError."""
+    if isinstance(value, Tensor) and (value._aval.ndim or value.requires_grad):
+        raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not Tensor")
 
 
 @composite("function")
@@ -162,6 +173,7 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: Any = 
             "full(): argument 'size' (position 1) must be tuple of ints, not "
             f"{type(size).__name__}"
         )
+    _need_number("full", fill_value)
     need_memory("full", layout, pin_memory, device, out)
     shape = size_of("full", (size,))
     check_size("full", shape)
@@ -480,6 +492,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any 
               memory_format: Any = preserve_format) -> Tensor:
     """A number repeated over the size, dtype, device and layout of ``input``."""
     need_tensor("full_like", input)
+    _need_number("full_like", fill_value)
     need_memory("full_like", layout, pin_memory, input._aval.device if device is None else device)
     return _like("full_like", input, fill_value, dtype, device, requires_grad, memory_format)
 
@@ -509,6 +522,7 @@ new_empty = _new_maker("new_empty", 0, "An unspecified tensor (here zeros) with 
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None,
              device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A number repeated over the given size, with the dtype and device of ``self``."""
+    _need_number("new_full", fill_value)
     shape = size_of("new_full", (size,))
     check_size("new_full", shape)
     kind = dtype_of(dtype, "new_full", self._aval.dtype)

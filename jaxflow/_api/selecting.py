@@ -213,6 +213,8 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
     if not isinstance(repeats, Tensor):
         found = apply(OPS["repeat_interleave_int"], (input,), (int(repeats), freeze(dim)))
         at = 0 if dim is None else wrap_dim(dim, max(input._aval.ndim, 1))
+        if dim is not None and not input._aval.ndim:
+            raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
         shape = found._aval.shape
         count = shape[at] * shape[at + 1]
         if output_size is not None and output_size != count:
@@ -221,9 +223,11 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
         return found.view((*shape[:at], count, *shape[at + 2 :]))
     if dim is None:
         input, dim = input.flatten(), 0
-    size = input._aval.shape[wrap_dim(dim, input._aval.ndim)] if input._aval.ndim else 1
     if repeats._aval.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if not input._aval.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    size = input._aval.shape[wrap_dim(dim, input._aval.ndim)]
     count = repeats._aval.numel
     if count not in (1, size):
         raise RuntimeError(
@@ -239,7 +243,8 @@ def _positions(repeats: Tensor, size: int, output_size: int | None) -> Tensor:
         counts = _counts(repeats)
         if counts.size == 1:
             counts = np.broadcast_to(counts.reshape(-1), (size,))
-        return put(_repeated(size, counts, output_size), repeats._aval.device)
+        found = _repeated(size, counts, output_size).astype(repeats._aval.dtype.np, copy=False)
+        return put(found, repeats._aval.device)
 
     return per_example(of_one, repeats)
 

@@ -342,6 +342,9 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     sizes = ints((sizes,))
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
+    if not shape:
+        raise RuntimeError(
+            f"unflatten got an unexpected error:\nDimension specified as {dim} but tensor has no dimensions")
     try:
         sizes = infer_size(sizes, shape[dim])
     except RuntimeError as error:

@@ -14,8 +14,7 @@ NOTE [Given other memory]
     finds what ``w`` shows by now, for PyTorch saves the tensor; one that saved a view of it, as ``linear``
     does of its weight, finds the memory of before: `saves_operand` tells them apart. It is noted at the node
     to which gradients of ``w`` go, which guards name; of a tensor that requires no grad the storage is found
-    by its version cell. What has another shape or dtype now is refused: PyTorch's formulas would go on with
-    it.
+    by its version cell. What has another shape or dtype now is refused: PyTorch's formulas would take it.
 """
 
 from __future__ import annotations
