@@ -36,7 +36,7 @@ def check_fits(value: Any, target: dtype) -> None:
     if fits and target.is_floating_point:
         if isinstance(value, float) and target.itemsize == 8:
             return
-        fits = abs(value) <= _largest(target) or not abs(value) < math.inf
+        fits = abs(value) <= largest_of(target) or not abs(value) < math.inf
     elif fits:
         limits = np.iinfo(target.np)
         lowest = limits.min if target.is_signed or isinstance(value, float) else -limits.max
@@ -47,7 +47,8 @@ def check_fits(value: Any, target: dtype) -> None:
 
 
 @functools.cache
-def _largest(target: dtype) -> float:
+def largest_of(target: dtype) -> float:
+    """The largest finite number of a floating dtype."""
     import ml_dtypes
 
     return float(ml_dtypes.finfo(target.np).max)

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._core.numbers import largest_of
 from jaxflow._dispatch.op import EXACT, EXPECTED, FOUND, Out, Scalar, in_place, op
 
 from ._complex_functions import exp
@@ -22,6 +23,7 @@ from ._support import (
     in_wide,
     is_bool,
     is_complex,
+    is_float,
     refuse,
     with_partials,
     wrap_dim,
@@ -40,9 +42,12 @@ def _like(value, x):
 def _clip_open(x, low, high):
     """``x`` limited to ``[low, high]`` with derivative 0 at both edges, as these activations have it.
 
-    An element at an edge stays as it is: a zero keeps its sign.
+    An element at an edge stays as it is: a zero keeps its sign. A limit that is nan leaves nothing but nan.
     """
-    return jnp.where(x < low, low, jnp.where(x > high, high, x))
+    limited = jnp.where(x < low, low, jnp.where(x > high, high, x))
+    if not is_float(x):
+        return limited
+    return jnp.where(jnp.isnan(low) | jnp.isnan(high), jnp.nan, limited)
 
 
 @_clip_open.defjvp
@@ -59,7 +64,7 @@ def hardtanh(input, /, min_val: Scalar = -1.0, max_val: Scalar = 1.0):
         raise RuntimeError("Bool inputs not supported for hardtanh")
     refuse("hardtanh_cpu", input, COMPLEX)
     low, high = _like(min_val, input), _like(max_val, input)
-    return _clip_open(input, jnp.minimum(low, high), high)  # the upper bound wins over a lower one above it
+    return _clip_open(input, jnp.where(low > high, high, low), high)  # the upper one wins
 
 
 @op(**_PLAIN, grad_name="HardtanhBackward0", layout="like")
@@ -85,7 +90,8 @@ def below_zero(what, at=1):
 def leaky_relu(input, /, negative_slope: Scalar = 0.01):
     """Each element, times ``negative_slope`` where it is not positive."""
     refuse("leaky_relu_cpu", input, BOOL, INTEGER, COMPLEX)
-    return jnp.where(input > 0, input, input * _like(negative_slope, input))
+    # One product: of a selection between two, a slope that is not finite would leave nan in the derivative.
+    return input * jnp.where(input > 0, 1, _like(negative_slope, input))
 
 
 def _of_one_dtype(input, weight):
@@ -118,15 +124,20 @@ def prelu(input, weight, /):
         weight = weight.reshape((1, -1) + (1,) * (input.ndim - 2))
     else:
         weight = weight.reshape(())
-    return jnp.where(input > 0, input, input * weight)
+    return input * jnp.where(input > 0, 1, weight)
 
 
-def _elu(x, alpha, scale, input_scale):
+def _elu_slope(out, x, alpha, scale, input_scale):
     # The exponential sees only what it is used for: exp of a large positive number would be inf, and
-    # inf * 0 in the derivative nan.
-    # A nan is passed on as what is positive.
-    below = jnp.expm1(jnp.where(x <= 0, x, 0) * input_scale)
-    return jnp.where(x <= 0, below * alpha * scale, x * scale)
+    # inf * 0 in the next derivative nan.
+    below = jnp.exp(jnp.where(x <= 0, x, 0) * input_scale)
+    return jnp.where(x <= 0, below * alpha * scale * input_scale, scale)
+
+
+# At 0 the value is that of what is positive, a nan too, and the derivative that of what is below.
+@with_partials(_elu_slope, None, None, None)
+def _elu(x, alpha, scale, input_scale):
+    return jnp.where(x < 0, jnp.expm1(x * input_scale) * alpha * scale, x * scale)
 
 
 @op(**_PLAIN, recomputes=True, inplace_grad_name="EluBackward1", underived=below_zero("elu"))
@@ -182,14 +193,21 @@ def mish(input, /):
     return input * jnp.tanh(jax.nn.softplus(input))
 
 
+# The derivative needs no division by ``beta``, which may be 0 or infinite.
+@with_partials(lambda out, x, beta, threshold: jnp.where(
+    x * beta > threshold, jnp.ones_like(x), jax.nn.sigmoid(x * beta)), None, None)
+def _softplus(x, beta, threshold):
+    scaled = x * beta
+    linear = scaled > threshold
+    return jnp.where(linear, x, jnp.log1p(jnp.exp(jnp.where(linear, 0, scaled))) / beta)
+
+
 @op(**_F, recomputes=True, out=FOUND)
 def softplus(input, /, beta: Scalar = 1.0, threshold: Scalar = 20.0):
     """``log(1 + exp(beta * input)) / beta``, and ``input`` itself above the threshold."""
     refuse("softplus_cpu", input, BOOL, INTEGER, COMPLEX)
     beta, threshold = _like(beta, input), _like(threshold, input)
-    scaled = input * beta
-    linear = scaled > threshold
-    return jnp.where(linear, input, jnp.log1p(jnp.exp(jnp.where(linear, 0, scaled))) / beta)
+    return _softplus(input, beta, threshold)
 
 
 # At 0 too, where what the value is made of has no derivative.
@@ -212,7 +230,7 @@ def hardswish(input, /):
     refuse("hardswish_cpu", input, BOOL, INTEGER, COMPLEX)
     inside = (input > -3) & (input < 3)
     kept = jnp.where(inside, input, 0)  # nan and infinity make no nan of the other slopes
-    low = jnp.where(input == -jnp.inf, jnp.nan, jnp.zeros_like(input))
+    low = jnp.where(input == -jnp.inf, jnp.nan, jnp.full_like(input, -0.0))
     return jnp.where(inside, kept * (kept + 3) / 6, jnp.where(input <= -3, low, input))
 
 
@@ -227,17 +245,19 @@ def hardsigmoid(input, /):
 
 
 def _positive_lambda(watch, dynamic, static):
-    lambd = dynamic[1]
-    if isinstance(lambd, (int, float)) and lambd < 0:
-        raise RuntimeError(
-            f"lambda must be in range [0, max of the input dtype], but found {lambd}"
-        )
+    lambd, found = dynamic[1], dynamic[0]._aval.dtype
+    if not isinstance(lambd, (int, float)) or not found.is_floating_point:
+        return
+    largest = largest_of(found)
+    if not 0 <= lambd <= largest:
+        raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
+                           f"{found.scalar_name}, but found {lambd:g}")
 
 
 @op(**_F, guard=_positive_lambda, out=FOUND)
 def softshrink(input, /, lambd: Scalar = 0.5):
     """Each element moved towards zero by ``lambd``, 0 within it."""
-    refuse("softshrink_cpu", input, BOOL, INTEGER, COMPLEX)
+    refuse("softshrink_check", input, BOOL, INTEGER, COMPLEX)
     lambd = _like(lambd, input)
     moved = jnp.where(input > 0, input - lambd, input + lambd)
     return jnp.where(jnp.abs(input) <= lambd, jnp.zeros_like(input), moved)
