@@ -40,7 +40,9 @@ def _power(input: Any, exponent: Any, run) -> Tensor:
                 if exponent.__class__ is bool:  # the one power that bools have
                     return run(_POW_FIXED, (input,), (int(exponent), int))
                 return run(_POW, (input, exponent), ())
-        if exponent.__class__ in (int, float) and exponent in FIXED_EXPONENTS and (
+        # PyTorch's float16 has no roots among its powers: they differ at -0 and minus infinity.
+        root = exponent in (0.5, -0.5) and input._aval.dtype is dtypes.float16
+        if exponent.__class__ in (int, float) and exponent in FIXED_EXPONENTS and not root and (
             input._aval.dtype.category >= dtypes.FLOATING or exponent.__class__ is int
         ):
             return run(_POW_FIXED, (input,), (exponent, exponent.__class__))

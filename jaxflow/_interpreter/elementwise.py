@@ -83,12 +83,21 @@ def _rem(site):
     return lambda x, y: np.where(y == 0, x, np.fmod(x, y))
 
 
+def _float_power(x, y):
+    """NumPy takes the square root where one 0.5 serves many: at -0 and minus infinity it is no power."""
+    found = np.power(x, y)
+    half = y == 0.5
+    if np.any(half):
+        found = np.where(half & ((x == 0) | (x == -np.inf)), np.abs(x), found)
+    return found
+
+
 @rule("pow", compact=True)
 def _pow(site):
     base, exponent = (aval.dtype for aval in site.ins)
     if base not in FLOATS:
         return None
-    power = computed_wide(np.power, base)
+    power = computed_wide(_float_power, base)
     if exponent == base:
         return power
     return lambda x, y: power(x, y.astype(base))
