@@ -18,7 +18,16 @@ from ._bools import NEGATED, bools_at
 from ._complex import inverse
 from ._complex_functions import cos, exp, sin
 from ._polynomials import ERFCX
-from ._support import divide, is_complex, needs_single, numbered_of_two, refuse, wide, with_partials
+from ._support import (
+    added_to_zero,
+    divide,
+    is_complex,
+    needs_single,
+    numbered_of_two,
+    refuse,
+    wide,
+    with_partials,
+)
 from .bessel import in_double, polynomial
 from .pointwise import declare_unary
 
@@ -133,12 +142,12 @@ def _over(y, x):
 
 @with_partials(lambda out, x: _i0(x) - _over(out, x))
 def _i1(x):
-    return jsp.i1(x)
+    return jnp.where(x == 0, 0, jsp.i1(x))  # PyTorch's loses the sign of -0
 
 
 @with_partials(lambda out, x: _i0e(x) - jnp.sign(x) * out - _over(out, x))
 def _i1e(x):
-    return jsp.i1e(x)
+    return jnp.where(x == 0, 0, jsp.i1e(x))
 
 
 def _normal_hazard(x):
@@ -197,7 +206,8 @@ def sigmoid(input, /):
 
 
 def _d_logit(out, p):
-    slope = jnp.where((p == 0) | (p == 1), jnp.inf, 1 / (p * (1 - p)))
+    edge = jnp.where(p == 0, jnp.copysign(jnp.asarray(jnp.inf, p.dtype), p), jnp.inf)
+    slope = jnp.where((p == 0) | (p == 1), edge, 1 / (p * (1 - p)))
     return jnp.where((p < 0) | (p > 1), jnp.nan, slope)
 
 
@@ -241,7 +251,7 @@ def mvlgamma(input, /, p):
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
     refuse("arange_cpu", input, COMPLEX)
-    total = sum(_lgamma(input - 0.5 * i) for i in range(p))
+    total = sum(_lgamma(added_to_zero(input - 0.5 * i)) for i in range(p))
     return total + 0.25 * p * (p - 1) * math.log(math.pi)
 
 
