@@ -41,22 +41,49 @@ def _at_limits(value, a, x, at_zero: float):
     return jnp.where(undefined, jnp.nan, jnp.where((a == 0) & (x > 0), 1 - at_zero, value))
 
 
-def _inner(a, x):
-    """Both where the algorithms hold, else arguments for which they end."""
+#: Beyond it the series of jax, which need some multiple of the root of ``a`` terms, are not summed.
+_LARGE = 1e5
+# Of Temme's expansion (SIAM J. Math. Anal. 10, 1979): by powers of eta, without and with one over ``a``.
+_FIRST = (-1 / 3, 1 / 12, -2 / 135, 1 / 864, 1 / 2835, -139 / 777600, 1 / 25515, -571 / 261273600)
+_SECOND = (-1 / 540, -1 / 288, 1 / 378)
+
+
+def _series(coefficients, x):
+    total = jnp.zeros_like(x)
+    for coefficient in reversed(coefficients):
+        total = total * x + coefficient
+    return total
+
+
+def _of_large(a, x, side):
+    """The upper function for ``side`` 1, the lower for -1, of an ``a`` beyond `_LARGE`."""
+    apart = jnp.clip((x - a) / a, -0.2, 0.2)  # beyond, one of the two is 0
+    # ``apart - log1p(apart)``, which as a difference would lose its digits
+    half = apart * apart * _series([(-1) ** n / (n + 2) for n in range(24)], apart)
+    eta = jnp.copysign(jnp.sqrt(2 * half), apart)
+    rest = jnp.exp(-a * half) / jnp.sqrt(2 * np.pi * a) * (_series(_FIRST, eta) + _series(_SECOND, eta) / a)
+    return 0.5 * jax.lax.erfc(side * eta * jnp.sqrt(a / 2)) + side * rest
+
+
+def _by_size(function, side, a, x):
+    """``function`` of jax where it holds and ends soon, the expansion where ``a`` is large."""
     fine = (a > 0) & (x > 0) & jnp.isfinite(a) & jnp.isfinite(x)
-    return jnp.where(fine, a, 1), jnp.where(fine, x, 1), jnp.isnan(a) | jnp.isnan(x)
+    large = fine & (a > _LARGE)
+    usual = fine & ~large
+    value = function(jnp.where(usual, a, 1), jnp.where(usual, x, 1))
+    beyond = _of_large(jnp.where(large, a, 2 * _LARGE), jnp.where(large, x, 2 * _LARGE), side)
+    value = jnp.where(large, beyond, value)
+    return jnp.where(jnp.isnan(a) | jnp.isnan(x), jnp.nan, value)
 
 
 @with_partials(lambda out, a, x: _by_a(a, x), lambda out, a, x: _density(a, x))
 def _lower(a, x):
-    safe_a, safe_x, lost = _inner(a, x)
-    return _at_limits(jnp.where(lost, jnp.nan, jax.lax.igamma(safe_a, safe_x)), a, x, 0.0)
+    return _at_limits(_by_size(jax.lax.igamma, -1, a, x), a, x, 0.0)
 
 
 @with_partials(lambda out, a, x: -_by_a(a, x), lambda out, a, x: -_density(a, x))
 def _upper(a, x):
-    safe_a, safe_x, lost = _inner(a, x)
-    return _at_limits(jnp.where(lost, jnp.nan, jax.lax.igammac(safe_a, safe_x)), a, x, 1.0)
+    return _at_limits(_by_size(jax.lax.igammac, 1, a, x), a, x, 1.0)
 
 
 def _checked(name, function, a, x):
