@@ -45,7 +45,10 @@ def test_factors_may_come_before_the_tensors(old, new):
 
 def test_factors_that_fit_nowhere_are_refused():
     for call in (lambda: torch.addcmul(x(), x(), x(), 2), lambda: torch.add(x(), x(), 2),
-                 lambda: torch.addcmul(x(), 1, 2, x(), x()), lambda: torch.mul(x(), 2, x())):
+                 lambda: torch.addcmul(x(), 1, 2, x(), x()), lambda: torch.mul(x(), 2, x()),
+                 lambda: torch.addcmul(x(), x(), 2, x()), lambda: torch.addcmul(x(), 1, x(), x(), value=2),
+                 lambda: torch.addmm(square(), 3, square(), square()), lambda: torch.rsub(x(), 2, x()),
+                 lambda: torch.addmm(2, square(), square(), square(), alpha=3)):
         with pytest.raises(TypeError):
             call()
     with pytest.warns(UserWarning, match="This overload of addcdiv is deprecated"):

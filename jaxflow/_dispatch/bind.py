@@ -54,6 +54,9 @@ _NUMBERS_FIRST = frozenset((
 #: Those of them whose second operand may be a number, and how many arguments they have with their factor.
 _NUMBERS_FACTORED, _WITH_FACTOR = frozenset(("add", "sub", "rsub")), 3
 
+#: Those whose factor is the second argument; of the others it is the first, or what a method is given first.
+_FACTOR_SECOND = frozenset(("add", "sub", "rsub", "addcmul", "addcdiv"))
+
 
 def _is_number(x: Any) -> bool:
     """Whether PyTorch takes a tensor where it wants a number."""
@@ -105,7 +108,7 @@ class Binder:
         """
         if len(args) == _WITH_FACTOR and self.op.name in _NUMBERS_FACTORED:
             if self.op.name == "rsub":
-                number = not isinstance(args[1], Tensor) or _is_number(args[1])
+                number = all(not isinstance(a, Tensor) or _is_number(a) for a in args[1:])
                 return (args[:2], {**kwargs, "alpha": args[2]}) if number else (args, kwargs)
             if not isinstance(args[2], Tensor) or _is_number(args[1]):
                 self._deprecated("alpha")
@@ -116,11 +119,15 @@ class Binder:
         if len(tensors) != len(self.positional) or len(numbers) > len(names) or (
                 len(tensors) + len(numbers) != len(args) or not isinstance(args[-1], Tensor)):
             return args, kwargs
+        second = self.method or self.op.name in _FACTOR_SECOND
+        places = [i for i, a in enumerate(args) if not isinstance(a, Tensor)]
+        if places != [int(second), 2][:len(places)] or not kwargs.keys().isdisjoint(names):
+            return args, kwargs
         self._deprecated(" and ".join(names))
         return tensors, {**dict(zip(names, numbers)), **kwargs}
 
     def _deprecated(self, names: str) -> None:
-        warn_once(f"This overload of {self.name} is deprecated: give {names} by name",
+        warn_once(f"This overload of {self.name} is deprecated:\n\tgive {names} by name",
                   key="deprecated overload")
 
     def __call__(self, args: tuple, kwargs: dict) -> tuple[tuple, tuple]:
