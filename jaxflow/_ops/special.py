@@ -312,6 +312,15 @@ declare_unary("erfcx", in_double("erfcx", _erfcx), "``exp(input ** 2)`` times `e
               grad_name="SpecialErfcxBackward0", check=needs_single("erfcx_cpu"))
 
 
+def _zeta(exponent, offset):
+    """Of offsets above 0. Of a large exponent two terms are all, and jax's remainder is inf times 0."""
+    large = (exponent > 500) & (offset > 0) & (offset < jnp.inf)
+    value = jsp.zeta(jnp.where(large, 2, exponent), offset)
+    power = jnp.where(large, -exponent, -1)
+    base = jnp.where(large, offset, 1)
+    return jnp.where(large, base**power + (base + 1) ** power, value)
+
+
 @op(promote="int_to_float", namespace="special", variants="function out",
     grad_name=numbered_of_two("SpecialZeta"), numbers="input other", check=needs_single("zeta_cpu"),
     underived=Underived(NotImplementedError, "the derivative for 'zeta' is not implemented.", operand=0,
@@ -320,13 +329,14 @@ declare_unary("erfcx", in_double("erfcx", _erfcx), "``exp(input ** 2)`` times `e
 def zeta(input, other, /):
     """The Hurwitz zeta function of exponent ``input`` and offset ``other``."""
     refuse("zeta_cpu", input, COMPLEX)
-    # Of a large exponent the first two terms are all there is, and jax's remainder is inf times 0.
-    large = (input > 500) & (other > 0) & (other < jnp.inf)
-    value = jsp.zeta(jnp.where(large, 2, input), other)
-    exponent = jnp.where(large, -input, -1)
-    base = jnp.where(large, other, 1)
-    value = jnp.where(large, base**exponent + (base + 1) ** exponent, value)
     pole = (other <= 0) & (other == jnp.floor(other))
+    below = (other < 0) & ~pole
+    # Of a whole exponent the terms before 0 are those of two other sums, up to the sign of each.
+    part = jnp.where(below, other - jnp.floor(other), other)
+    value = _zeta(input, part)
+    before = _zeta(input, jnp.where(below, 1 - part, 1)) - _zeta(input, jnp.where(below, 1 - other, 2))
+    odd = jnp.floor(input / 2) * 2 != input
+    value = jnp.where(below, value + jnp.where(odd, -before, before), value)
     undefined = (input < 1) | ((other <= 0) & (input != jnp.floor(input)) & ~pole)
     value = jnp.where(undefined, jnp.nan, jnp.where(pole, jnp.inf, value))
     # As in PyTorch, at infinity: the limits for offsets up to 1, and nan beyond, where the sum would be 0.
