@@ -126,7 +126,7 @@ def smooth_l1_loss(
     _warn_of_broadcast(input, target)
     if beta == 0:
         return mean_or_sum((input - target).abs(), reduction)
-    if beta < 0:
+    if not beta >= 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     return apply(OPS["_smooth_l1_loss"], (input, target), (reduction, float(beta)))
 

@@ -97,7 +97,7 @@ def cross_entropy(
     reduction = reduction_of(size_average, reduce, reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(
-            f"label_smoothing must be between 0.0 and 1.0. Got: {float(label_smoothing)}"
+            f"label_smoothing must be between 0.0 and 1.0. Got: {float(label_smoothing):g}"
         )
     operands = (input, target, weight)
     if input._aval.shape == target._aval.shape:

@@ -18,7 +18,7 @@ from jaxflow._dispatch.op import op
 
 from ._bools import SUBTRACTED_TWO
 from ._layouts import divergence, negated_first, of_first, one_less_target
-from ._support import as_dtype, is_bool, refuse, scalar_name, wide, with_partials
+from ._support import as_dtype, category, is_bool, refuse, scalar_name, wide, with_partials
 from .binary import x_log_y
 
 
@@ -61,7 +61,8 @@ def _huber(difference, delta):
     size = _abs(difference)
     linear = size > delta
     near = jnp.where(linear, 0, difference)
-    return jnp.where(linear, delta * (size - 0.5 * delta), 0.5 * near * near)
+    slope = jnp.where(linear, delta, 0)  # an infinite one makes no nan of the other slope
+    return jnp.where(linear, slope * (size - 0.5 * slope), 0.5 * near * near)
 
 
 def _of_difference(name: str, grad_name: str, kernel: str, fn: Callable, doc: str,
@@ -112,16 +113,16 @@ def _cross_entropy(x, t):
     saves=("input", "target", "weight"))
 def binary_cross_entropy(input, target, weight=None, /, *, reduction):
     """``-(t log x + (1 - t) log(1 - x))`` with the logarithms held above -100."""
-    for other in (target, weight):
-        if other is not None and other.dtype != input.dtype:
-            raise RuntimeError(
-                f"Found dtype {scalar_name(other)} but expected {scalar_name(input)}"
-            )
+    if target.dtype != input.dtype:
+        raise RuntimeError(f"Found dtype {scalar_name(target)} but expected {scalar_name(input)}")
     refuse("binary_cross_entropy", input, BOOL, INTEGER, COMPLEX)
     x, t = wide(input), wide(target)
     loss = _cross_entropy(x, t)
     if weight is not None:
         _check_weight(weight.shape, input.shape)
+        if category(weight) == COMPLEX:
+            raise RuntimeError(f"result type {scalar_name(weight)} can't be cast to the desired output type "
+                               f"{scalar_name(input)}")
         loss = loss * as_dtype(weight, loss.dtype)
     return reduced(loss, reduction, input.dtype)
 
