@@ -130,7 +130,7 @@ def prelu(input, weight, /):
 def _elu_slope(out, x, alpha, scale, input_scale):
     # The exponential sees only what it is used for: exp of a large positive number would be inf, and
     # inf * 0 in the next derivative nan.
-    below = jnp.exp(jnp.where(x <= 0, x, 0) * input_scale)
+    below = jnp.exp(jnp.where(x < 0, x, 0) * input_scale)  # whose own derivative at 0 is 0
     return jnp.where(x <= 0, below * alpha * scale * input_scale, scale)
 
 
