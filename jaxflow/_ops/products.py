@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 
@@ -12,7 +14,7 @@ from jaxflow._dispatch.op import EXACT, Out, op
 from ._layouts import products_of_pairs
 from ._support import refuse, scalar_name, wide, wrap_dim
 from .matmul import size_at
-from .reduce import refuse_norm_of, vector_norm
+from .reduce import refuse_empty_norm, refuse_norm_of, vector_norm
 
 
 @op(promote="default", broadcast=False, aliases=("ger",), grad_name="MulBackward0",
@@ -71,13 +73,15 @@ def renorm(input, /, p, dim, maxnorm):
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if maxnorm < 0:
-        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     if input.ndim < 2:
         raise RuntimeError(
             f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions"
         )
     axis, maxnorm = wrap_dim(dim, input.ndim), float(maxnorm)
     refuse_norm_of(input)
+    if not input.size and p == math.inf:
+        refuse_empty_norm(input, p, dim, tuple(d for d in range(input.ndim) if d != axis))
     rest = tuple(d for d in range(input.ndim) if d != axis)
     x = wide(input)
     long = vector_norm(jax.lax.stop_gradient(x), p, rest, True) > maxnorm

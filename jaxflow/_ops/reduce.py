@@ -156,11 +156,12 @@ def mean(input, /, dim=None, keepdim=False, *, dtype=None):
     return _over(total, count).astype(x.dtype)
 
 
-_NANMEAN_OUT = Out(_NAN_OUT.text, follows=True, before=Out(
-    _NAN_KERNEL.text, error=_NAN_KERNEL.error, refuses=_NAN_KERNEL.refuses, before=Out(
-        _NO_COMPLEX, refuses=lambda have, want, _: have.category > FLOATING, before=Out(
-            "nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors.",
-            refuses=lambda have, want, _: have.category < FLOATING))))
+_NANMEAN_OUT = Out(
+    _NAN_OUT.text, follows=True,
+    first=Out("nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors.",
+              refuses=lambda have, want, _: have.category < FLOATING),
+    before=Out(_NAN_KERNEL.text, error=_NAN_KERNEL.error, refuses=_NAN_KERNEL.refuses, before=Out(
+        _NO_COMPLEX, refuses=lambda have, want, _: have.category > FLOATING)))
 
 
 @op(grad_name="DivBackward0", out=_NANMEAN_OUT)
@@ -173,11 +174,11 @@ def nanmean(input, /, dim=None, keepdim=False, *, dtype=None):
         )
     if dtype is not None and dtype.category < FLOATING:
         raise RuntimeError("nan" + _NO_MEAN.format(which="Optional", result=dtype.scalar_name))
+    dims = wrap_dims(dim, input.ndim)  # of which the numbers that count are counted first
     if is_complex(input):
         raise RuntimeError(_NO_COMPLEX)
     if dtype is not None and dtype.is_complex and input.size:
         raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.scalar_name}'")
-    dims = wrap_dims(dim, input.ndim)
     x = as_dtype(input, dtype)
     bad = jnp.isnan(x)
     count = jnp.sum(~bad, dims, keepdims=keepdim, dtype=np.int64)
@@ -199,8 +200,12 @@ def prod(input, /, dim=None, keepdim=False, *, dtype=None):
 
 
 def degrees_of_freedom(shape: tuple[int, ...], dim, correction) -> float:
-    """How many elements are reduced, less the correction: not positive means nan or inf."""
-    return math.prod(shape[d] for d in wrap_dims(dim, len(shape))) - correction
+    """How many elements each result has, less the correction: not positive means nan or inf.
+
+    Where there are no results PyTorch counts none for them.
+    """
+    count = math.prod(shape[d] for d in wrap_dims(dim, len(shape)))
+    return (0 if 0 in shape else count) - correction
 
 
 def _moments(name, input, dim, correction, keepdim):
@@ -354,6 +359,8 @@ _LOGSUMEXP_OUT = Out(follows="_logsumexp_into", before=Out(
 @op(saves="both", aliases=("special.logsumexp",), out=_LOGSUMEXP_OUT)
 def logsumexp(input, /, dim, keepdim=False):
     """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing."""
+    if dim is None:
+        raise TypeError("logsumexp(): argument 'dim' (position 2) must be tuple of ints, not NoneType")
     dims = wrap_dims(dim, input.ndim)
     if is_integral(input):
         input = input.astype(dtypes.get_default_dtype().np)
@@ -398,6 +405,17 @@ def _length_jvp(dims, keepdim, primals, tangents):
     return norm if keepdim else jnp.squeeze(norm, dims), jnp.sum(slope, dims, keepdims=keepdim)
 
 
+@jax.custom_jvp
+def _shown_as(value, exact):
+    """``exact``, whose derivative is that of ``value``."""
+    return exact
+
+
+@_shown_as.defjvp
+def _shown_as_jvp(primals, tangents):
+    return _shown_as(*primals), tangents[0]
+
+
 def vector_norm(x, ord, dims, keepdim):
     """The norm of order ``ord`` over ``dims`` of floating or complex ``x``; real.
 
@@ -406,6 +424,14 @@ def vector_norm(x, ord, dims, keepdim):
     size = magnitude(wide(x))
     if ord == 0:
         return jnp.sum((size != 0).astype(size.dtype), dims, keepdims=keepdim)
+    found = _norm_of(x, size, ord, dims, keepdim)
+    if math.prod(x.shape[d] for d in dims) != 1:
+        return found
+    # To a power and back, one number would not quite be what it was.
+    return _shown_as(found, jax.lax.stop_gradient(size).reshape(found.shape))
+
+
+def _norm_of(x, size, ord, dims, keepdim):
     if ord == 1:
         return jnp.sum(size, dims, keepdims=keepdim)
     if ord == 2:
@@ -441,7 +467,7 @@ def vector_norm_op(input, /, ord=2, dim=None, keepdim=False, *, dtype=None):
     refuse_norm_of(input)
     dims = wrap_dims(dim, input.ndim)
     if input.size == 0 and (ord < 0 or ord == math.inf):
-        _refuse_empty_norm(input, ord, dim, dims)
+        refuse_empty_norm(input, ord, dim, dims)
     x = as_dtype(input, dtype)
     return vector_norm(x, ord, dims, keepdim).astype(_real_dtype(x))
 
@@ -457,7 +483,7 @@ overload(vector_norm_op, "_vector_norm_count", "LinalgVectorNormBackward0", unde
 overload(vector_norm_op, "_norm_count", _norm_name, underived=UNDEFINED)
 
 
-def _refuse_empty_norm(input, ord, dim, dims):
+def refuse_empty_norm(input, ord, dim, dims):
     word = f"{ord:g}"
     if dim is None or not dims:
         raise RuntimeError(
@@ -483,7 +509,7 @@ def dist(input, other, /, *, p=2):
         )
     difference = input - other
     if difference.size == 0 and (p < 0 or p == math.inf):
-        _refuse_empty_norm(difference, p, None, ())
+        refuse_empty_norm(difference, p, None, ())
     return vector_norm(difference, p, tuple(range(input.ndim)), False)
 
 
