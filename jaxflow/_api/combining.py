@@ -25,7 +25,7 @@ from jaxflow._ops.products import cross_shape
 from .construct import put
 from .copies import strides_of_copy
 from .creation import filled
-from .forms import given_out
+from .forms import expect_int, given_out
 
 
 def by_number(name: str, x: Tensor, number: Any) -> Tensor:
@@ -203,14 +203,14 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     for what, piece in (("prepend", prepend), ("append", append)):
         if piece is not None and not isinstance(piece, Tensor):
             raise TypeError(f"diff(): argument '{what}' must be Tensor, not {type(piece).__name__}")
+    n = expect_int("diff", "n", n, 2)
+    axis = expect_int("diff", "dim", dim if axis is None else axis, 3)
     ndim = input._aval.ndim
     if ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
-    if not isinstance(n, int):
-        raise TypeError(f"diff(): argument 'n' (position 2) must be int, not {type(n).__name__}")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    axis = wrap_dim(dim if axis is None else axis, ndim)
+    axis = wrap_dim(axis, ndim)
     for piece in (prepend, append):
         if piece is not None and piece._aval.ndim != ndim:
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")

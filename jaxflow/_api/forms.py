@@ -7,6 +7,7 @@ from typing import Any
 from jaxflow._core.geometry import channels_last_strides
 from jaxflow._core.layout import channels_last, channels_last_3d
 from jaxflow._core.tensor import Tensor
+from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.op import Op, Out
 from jaxflow._dispatch.outputs import refuse_operands, write_out
 
@@ -38,6 +39,15 @@ def invalid_combination(name: str, args: tuple, kwargs: dict) -> TypeError:
         f"{name}() received an invalid combination of arguments - got ({', '.join(got)}), but "
         "expected one of the forms its documentation lists"
     )
+
+
+def expect_int(name: str, parameter: str, value: Any, position: int = 0) -> int:
+    """``value``, which function ``name`` wants as an integer; ``position`` is 0 where that is not said."""
+    frozen = freeze(value)
+    if type(frozen) is not int:
+        place = f" (position {position})" if position else ""
+        raise TypeError(f"{name}(): argument '{parameter}'{place} must be int, not {type(value).__name__}")
+    return frozen
 
 
 def expect_tensor(name: str, parameter: str, value: Any, position: int = 1) -> None:

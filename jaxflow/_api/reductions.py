@@ -19,10 +19,11 @@ from jaxflow._dispatch.op import OPS, Out
 from jaxflow._dispatch.outputs import check_dtype, refuse_operands
 from jaxflow._dispatch.publish import function_of
 from jaxflow._ops._support import wrap_dims
+from jaxflow._ops.extreme import check_interpolation, check_quantile
 from jaxflow._ops.reduce import degrees_of_freedom
 
 from .creation import filled
-from .forms import given_out, invalid_combination, refuse_recorded_into
+from .forms import expect_tensor, given_out, invalid_combination, refuse_recorded_into
 from .norms import matrix_norm
 from .per_example import of_all_examples
 
@@ -241,6 +242,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
 @composite()
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The norm of order ``p`` of ``input - other``, broadcast."""
+    expect_tensor("dist", "other", other, 2)
     return apply(OPS["dist" if p else "_dist_count"], (input, other), (freeze(p),))
 
 
@@ -252,21 +254,24 @@ def _quantile(name: str, skipping: str):
                  interpolation: str = "linear", axis: int | None = None, keepdims: bool = False,
                  out: Tensor | None = None) -> Tensor:
         dim = axis if dim is None else dim
+        dim = freeze(dim)
         if not isinstance(q, Tensor):
+            if not hasattr(q, "__float__") or isinstance(q, bool):
+                raise invalid_combination(name, (input, q), {})
             if not 0 <= q <= 1:
-                raise RuntimeError(
-                    f"{name}() q must be in the range [0, 1] but got {q:g}"
-                )
-            from .creation import filled
-
+                raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+            check_interpolation(interpolation)
             q = filled((), float(q), input._aval.dtype, input._aval.device)
-        elif input._aval.device.type == "cpu" and q._aval.ndim < 2 and (
-            bool(((of_all_examples(q) < 0) | (of_all_examples(q) > 1)).any())
-        ):
-            raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+        else:
+            check_interpolation(interpolation)
+            check_quantile(input._aval.struct, q._aval.struct, dim)
+            if input._aval.device.type == "cpu" and (
+                bool(((of_all_examples(q) < 0) | (of_all_examples(q) > 1)).any())
+            ):
+                raise RuntimeError("quantile() q values must be in the range [0, 1]")
         if interpolation != "linear":
             q = q.detach()  # between two elements nothing depends on it
-        static = (freeze(dim), bool(keepdim or keepdims), interpolation)
+        static = (dim, bool(keepdim or keepdims), interpolation)
         return given_out(name, out, apply(OPS[name], (input, q), static))
 
     quantile.__name__ = quantile.__qualname__ = name
@@ -316,6 +321,8 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
             f"cov(): expected input to have two or fewer dimensions but got an input with "
             f"{input.dim()} dimensions"
         )
+    if input._aval.dtype is dtypes.bool:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
     x = input if input.dim() == 2 else input.reshape(1, -1)
     _check_weights("fweights", fweights, x.shape[1])
     _check_weights("aweights", aweights, x.shape[1])
@@ -390,5 +397,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:
     """Whether `isclose` holds for all elements."""
+    expect_tensor("allclose", "input", input)
+    expect_tensor("allclose", "other", other, 2)
     refuse_batched("vmap over torch.allclose isn't supported yet: do it outside of vmap", input, other)
     return bool(input.isclose(other, rtol, atol, equal_nan).all())

@@ -25,7 +25,7 @@ from jaxflow._dispatch.watch import guarded
 
 from .construct import put
 from .creation import dtype_of_number, filled
-from .forms import given_out, invalid_combination, refuse_recorded_into
+from .forms import expect_int, given_out, invalid_combination, refuse_recorded_into
 from .per_example import is_batched, per_example
 from .tensor_core import host
 
@@ -36,6 +36,9 @@ def _by_name(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(input: Tensor, *args: Any, **kwargs: Any) -> Any:
         if args and ("stable" in kwargs or len(args) > 2 or args[0].__class__ in (bool, NoneType)):
+            raise invalid_combination(function.__name__, (input, *args), kwargs)
+        dim = args[0] if args else kwargs.get("dim", kwargs.get("axis", -1))
+        if isinstance(dim, (tuple, list, float, NoneType)):
             raise invalid_combination(function.__name__, (input, *args), kwargs)
         return function(input, *args, **kwargs)
 
@@ -125,6 +128,9 @@ def _check_lines(shape: tuple[int, ...], dim: int) -> None:
 
 def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: bool,
               return_counts: bool):
+    if dim is not None:
+        what = "unique_dim" if ordered else "unique_consecutive"
+        dim = expect_int(what, "dim", dim, 2 if ordered else 0)
     if input._aval.dtype.is_complex:
         kernel = "unique" if dim is None else "unique_dim"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{input._aval.dtype.scalar_name}'")
@@ -225,7 +231,8 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: bool = False
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False,
               out: Tensor | None = None) -> Tensor:
     """The bucket of each value between sorted ``boundaries``; of a number there is no form with ``out``."""
-    if not isinstance(input, Tensor) and (out is not None or not isinstance(input, _NUMBERS)):
+    if not isinstance(boundaries, Tensor) or (
+            not isinstance(input, Tensor) and (out is not None or not isinstance(input, _NUMBERS))):
         raise invalid_combination("bucketize", (input, boundaries), {} if out is None else {"out": out})
     result = apply(OPS["bucketize"], (_number(input, boundaries), boundaries),
                    (bool(out_int32), bool(right)))
@@ -251,6 +258,10 @@ def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool
     test_elements = test_element if test_elements is None else test_elements
     if not all(isinstance(x, (Tensor, *_NUMBERS)) for x in (elements, test_elements)):
         raise invalid_combination("isin", (elements, test_elements), {})
+    for x in (elements, test_elements):
+        if isinstance(x, (bool, complex)):
+            raise RuntimeError("Unsupported input type encountered for isin(): "
+                               f"{'Bool' if isinstance(x, bool) else 'ComplexDouble'}")
     if not isinstance(elements, Tensor):
         elements = _number(elements, test_elements)
     test_elements = _number(test_elements, elements)

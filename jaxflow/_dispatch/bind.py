@@ -85,6 +85,7 @@ class Binder:
             *(i for i, p in enumerate(op.params) if p.kind == SCALAR),
         ]
         self.static = [i for i, p in enumerate(op.params) if p.kind == STATIC]
+        self.whole = [(k, i) for k, i in enumerate(self.static) if op.params[i].whole]
         self.defaults = [
             None if p.kind == SCALAR and p.default is not p.empty else p.default for p in op.params
         ]
@@ -170,7 +171,17 @@ class Binder:
                 dynamic.append(values[i])
         if op.random:
             dynamic += draw(generator)
-        return tuple(dynamic), tuple([freeze(values[i]) for i in self.static])
+        static = tuple([freeze(values[i]) for i in self.static])
+        for k, i in self.whole:
+            if type(static[k]) is not int and (static[k] is not None or params[i].default is not None):
+                raise self._no_integer(i, values[i], len(args))
+        return tuple(dynamic), static
+
+    def _no_integer(self, i: int, value: Any, count: int) -> TypeError:
+        """The error for what is no integer in a call with ``count`` positional arguments."""
+        place = f" (position {i + 1 - self.method})" if i < count else ""
+        return TypeError(f"{self.name}(): argument '{self.op.params[i].name}'{place} must be int, not "
+                         f"{type(value).__name__}")
 
     def too_many(self, count: int) -> TypeError:
         """The error for so many positional arguments."""

@@ -69,7 +69,8 @@ class Out:
         tensors: the first operand may be no plain number.
         dtype: the result's dtype as a function of the first operand's and the static arguments, of an op that
             does not promote but whose ``out=`` is refused before its kernel is looked for.
-        first: ``text`` is said of the first operand's dtype before anything else is looked at.
+        first: ``text`` is said of the first operand's dtype before anything else is looked at; or a rule that
+            is asked then.
         composed: the operation of which PyTorch composes the function. It is what refuses operands that
             require grad, and ``out`` that does, once the operands were found to fit.
     """
@@ -83,7 +84,7 @@ class Out:
                  copied: bool | Callable[..., bool] = False, before: Out | None = None,
                  lost: bool | str = False, recorded: bool = False,
                  kind: Any = None, needs: str = "", tensors: bool = False,
-                 dtype: Callable[..., Any] | None = None, first: bool = False, composed: str = "") -> None:
+                 dtype: Callable[..., Any] | None = None, first: Any = False, composed: str = "") -> None:
         self.text, self.error, self.refuses = text, error, refuses
         self.casts, self.follows, self.resizes = casts or bool(follows), follows, resizes
         self.rows, self.copied = rows, copied
@@ -196,17 +197,18 @@ class Mask(Tensor):
 class Param:
     """One parameter of an op: its name, kind, default, and whether it is keyword-only.
 
-    ``by_name`` says that the body takes it as a keyword argument, ``promotes`` that its dtype counts.
+    ``by_name`` says that the body takes it as a keyword argument, ``promotes`` that its dtype counts,
+    ``whole`` that it is an integer, or None where that is its default: annotated ``int``.
     """
 
-    __slots__ = ("by_name", "default", "keyword_only", "kind", "name", "promotes")
+    __slots__ = ("by_name", "default", "keyword_only", "kind", "name", "promotes", "whole")
 
     empty = inspect.Parameter.empty  # the default of a required parameter
 
     def __init__(self, name: str, kind: str, default: Any, keyword_only: bool,
-                 by_name: bool = False, promotes: bool = True) -> None:
+                 by_name: bool = False, promotes: bool = True, whole: bool = False) -> None:
         self.name, self.kind, self.default, self.keyword_only = name, kind, default, keyword_only
-        self.by_name, self.promotes = by_name, promotes
+        self.by_name, self.promotes, self.whole = by_name, promotes, whole
 
 
 def _classify(fn: Callable) -> tuple[Param, ...]:
@@ -227,7 +229,8 @@ def _classify(fn: Callable) -> tuple[Param, ...]:
         default = () if p.kind is p.VAR_POSITIONAL else p.default
         by_name = p.kind not in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)
         promotes = p.annotation is not Mask and p.annotation != "Mask"
-        params.append(Param(p.name, kind, default, p.kind is p.KEYWORD_ONLY, by_name, promotes))
+        whole = p.annotation is int or p.annotation == "int"
+        params.append(Param(p.name, kind, default, p.kind is p.KEYWORD_ONLY, by_name, promotes, whole))
     # A list of tensors comes first in Python's signature only as ``*tensors``; publicly it is one
     # ordinary positional argument, and what follows it may be positional too.
     return tuple(params)

@@ -224,13 +224,13 @@ def _arg_reduce(name, fn, input, dim, keepdim):
 
 
 @op(differentiable=False, out=EXACT)
-def argmax(input, /, dim=None, keepdim=False):
+def argmax(input, /, dim: int = None, keepdim=False):
     """Where the largest element first is, in all or along ``dim``; int64."""
     return _arg_reduce("argmax", jnp.argmax, input, dim, keepdim)
 
 
 @op(differentiable=False, out=EXACT)
-def argmin(input, /, dim=None, keepdim=False):
+def argmin(input, /, dim: int = None, keepdim=False):
     """Where the smallest element first is, in all or along ``dim``; int64."""
     return _arg_reduce("argmin", jnp.argmin, input, dim, keepdim)
 
@@ -327,7 +327,7 @@ def nanmedian_dim(input, /, dim, keepdim=False):
 @op(returns=("values", "indices"), saves="own", apart=True, out=(
     Out("output values must be of same type as input"),
     Out("output indices must be of scalar type {result}")))
-def kthvalue(input, /, k, dim=-1, keepdim=False):
+def kthvalue(input, /, k: int, dim: int = -1, keepdim=False):
     """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
     axis = wrap_dim(dim, input.ndim)
     _need_elements("kthvalue", input, axis)
@@ -355,7 +355,7 @@ def _mode_index(x, axis):
 @op(returns=("values", "indices"), saves="own",
     out=tuple(Out(f"expected scalar type '{{result}}' but got '{{out}}' for {which} output")
               for which in ("values", "indices")))
-def mode(input, /, dim=-1, keepdim=False):
+def mode(input, /, dim: int = -1, keepdim=False):
     """The most frequent element along ``dim`` (the smallest of several) and where it last is."""
     axis = wrap_dim(dim, input.ndim)
     _need_elements("mode", input, axis)
@@ -371,20 +371,31 @@ def mode(input, /, dim=-1, keepdim=False):
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-def _quantile(name, x, q, dim, keepdim, interpolation, skip_nan):
-    if x.size == 0:
+def check_interpolation(name: str) -> None:
+    """Refuse what is no interpolation of quantiles. RuntimeError."""
+    if name not in _INTERPOLATIONS:
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"but got {name}"
+        )
+
+
+def check_quantile(x, q, dim) -> None:
+    """Refuse arrays, or their shapes and dtypes, that have no quantiles along ``dim``. RuntimeError."""
+    if 0 in x.shape:
         raise RuntimeError("quantile() input tensor must be non-empty")
     if q.ndim > 1:
         raise RuntimeError("quantile() q must be a scalar or 1D tensor")
-    if not is_float(x) or x.dtype.itemsize < 4:
+    if x.dtype not in (np.float32, np.float64):
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if q.dtype != x.dtype:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-    if interpolation not in _INTERPOLATIONS:
-        raise RuntimeError(
-            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
-            f"but got {interpolation}"
-        )
+    wrap_dims(dim, x.ndim)
+
+
+def _quantile(x, q, dim, keepdim, interpolation, skip_nan):
+    check_interpolation(interpolation)
+    check_quantile(x, q, dim)
     kept = (1,) * x.ndim
     if dim is None:
         line = x.reshape(-1)
@@ -430,10 +441,10 @@ _QUANTILE_OUT = Out("quantile() out tensor must be same dtype as the input tenso
 @op(variants="", grad_name="SqueezeBackward4", saves="own", layout=Always(ranks_in_front), out=_QUANTILE_OUT)
 def quantile(input, q, /, *, dim=None, keepdim=False, interpolation="linear"):
     """The quantiles ``q`` over all elements or along ``dim``, by the named interpolation."""
-    return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
+    return _quantile(input, q, dim, keepdim, interpolation, False)
 
 
 @op(variants="", grad_name="SqueezeBackward4", saves="own", layout=Always(ranks_in_front), out=_QUANTILE_OUT)
 def nanquantile(input, q, /, *, dim=None, keepdim=False, interpolation="linear"):
     """The quantiles ``q`` of the elements that are not nan."""
-    return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
+    return _quantile(input, q, dim, keepdim, interpolation, True)

@@ -29,11 +29,15 @@ from ._xla import on_cpu
 from .binary import log_add_exp
 
 
-def _line_dim(name, dim, ndim):
+def _need_int(name, dim):
     if not isinstance(dim, (int, np.integer)) or isinstance(dim, bool):
         raise TypeError(
             f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}"
         )
+
+
+def _line_dim(name, dim, ndim):
+    _need_int(name, dim)
     return wrap_dim(dim, ndim)
 
 
@@ -165,9 +169,14 @@ def _later_extreme(better, left, right):
 
 
 def _cumulative_extreme(name, better, input, dim):
-    axis = _line_dim(name, dim, input.ndim)
-    if input.size == 0 or not input.ndim:
+    _need_int(name, dim)
+    if input.size == 0:  # PyTorch does not look where the dimension is
         return input, jnp.zeros(input.shape, np.int64)
+    if not input.ndim:
+        if dim not in (-1, 0):
+            raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+        return input, jnp.zeros((), np.int64)
+    axis = wrap_dim(dim, input.ndim)
     refuse(f"{name}_cpu", input, COMPLEX)
     x = at_least_1d(input)
     fixed = jax.lax.stop_gradient(x)
