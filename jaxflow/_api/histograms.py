@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
@@ -12,6 +13,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.not_derived import without_derivative
 from jaxflow._dispatch.op import OPS, Out
 from jaxflow._dispatch.publish import return_type
+from jaxflow._dispatch.watch import guarded
 
 from .forms import given_out, invalid_combination
 
@@ -38,13 +40,13 @@ def histogram(input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tens
     points = input.reshape(-1, 1)
     if weight is not None and weight._aval.shape == input._aval.shape:
         weight = weight.reshape(-1)
-    counts, edges = _histogram(points, [bins], range, weight, density)
     for what, place, o in zip(("hist", "bin_edges"), ("", " for dimension 0"), () if out is None else out):
         if o.dtype is not input.dtype:
             raise RuntimeError(
                 f"torch.histogram: input tensor and {what} tensor should have the same dtype, but got input "
                 f"{input.dtype.c_name} and {what} {o.dtype.c_name}{place}"
             )
+    counts, edges = _histogram(points, [bins], range, weight, density)
     # The edges that were given come back as a copy, whose derivative PyTorch does not have either.
     edges = bins.detach().clone() if by_edges else edges[0]
     operands = [t for t in (input, bins if by_edges else None, weight) if t is not None]
@@ -95,12 +97,13 @@ def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Tensor | No
 def _histogram(points: Tensor, bins: list, range: Any, weight: Tensor | None,
                density: bool) -> tuple[Tensor, list[Tensor]]:
     """The counts and the edges of points ``(N, D)``."""
-    _check_weight(points._aval.shape, points, weight)
     if isinstance(bins[0], Tensor):
+        _check_weight(points._aval.shape, points, weight)
         _check_edges(points, bins)
         edges = bins
     else:
         edges = _equal(points, bins, range)
+        _check_weight(points._aval.shape, points, weight)
     return apply(OPS["_histogram"], (points, weight, *edges), (bool(density),)), list(edges)
 
 
@@ -168,5 +171,7 @@ def _equal(points: Tensor, bins: list[int], interval: Any) -> tuple[Tensor, ...]
                     f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for "
                     f"dimension {d}"
                 )
-    edges = apply(OPS["_histogram_edges"], (points,), (tuple(bins), interval))
+    elif points._aval.numel and points.dtype not in (dtypes.float32, dtypes.float64):
+        raise NotImplementedError(f"\"histogramdd\" not implemented for '{points.dtype.scalar_name}'")
+    edges = guarded(apply, OPS["_histogram_edges"], (points,), (tuple(bins), interval))
     return edges if isinstance(edges, tuple) else (edges,)

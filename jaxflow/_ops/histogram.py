@@ -5,15 +5,31 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.dtype import from_numpy_dtype
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from jaxflow._dispatch.op import op
 
-from ._support import is_complex, is_integral, scalar_name
+from ._support import as_dtype, is_integral, refuse, wide
 from ._xla import largest, smallest
 from .creation import _line
 
 
-@op(variants="", differentiable=False)
+def _finite(watch, dynamic, static):
+    if static[1] is None:
+        check_finite(watch, dynamic[0], "torch.histogramdd: dimension {d}'s ")
+
+
+def check_finite(watch, points, words, of="") -> None:
+    """Refuse what is no range in the last dimension, or with ``of`` in all of them. RuntimeError."""
+    found = watch.known(points, owed=True)
+    if found is None or not found.size:
+        return
+    for d, column in enumerate([found] if of else np.moveaxis(found, -1, 0)):
+        low, high = float(column.min()), float(column.max())
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise RuntimeError(f"{words.format(d=d)}range{of} [{low:g}, {high:g}] is not finite")
+
+
+@op(variants="", differentiable=False, guard=_finite)
 def _histogram_edges(points, /, *, bins, range):
     """Per dimension of ``points``, ``(N, D)``, the edges of so many equal bins.
 
@@ -23,15 +39,17 @@ def _histogram_edges(points, /, *, bins, range):
     edges, dtype = [], from_numpy_dtype(points.dtype)
     for d, count in enumerate(bins):
         if range is not None:
-            low, high = (jnp.asarray(r, points.dtype) for r in range[2 * d:2 * d + 2])
+            low, high = (as_dtype(jnp.asarray(r, np.float64), points.dtype) for r in range[2 * d:2 * d + 2])
         elif points.shape[0]:
             low, high = smallest(points[:, d]), largest(points[:, d])
         else:
             low, high = jnp.zeros((), points.dtype), jnp.ones((), points.dtype)
+        refuse("linspace_cpu", points, BOOL)
         same = low == high
         half = jnp.asarray(0.5, points.dtype)
         low, high = jnp.where(same, low - half, low), jnp.where(same, high + half, high)
-        edges.append(_line(low, high, count + 1, dtype, dtype.np))
+        kind = np.float64 if is_integral(points) else wide(points).dtype
+        edges.append(as_dtype(_line(low, high, count + 1, dtype, kind), points.dtype))
     return tuple(edges)
 
 
@@ -41,7 +59,7 @@ def _histogram(points, weight, /, *edges, density):
 
     A bin has its lower edge and the last one both; ``density`` divides by the sum and the bins' volumes.
     """
-    _check_kernel(points)
+    refuse("histogram_cpu", points, BOOL, INTEGER, COMPLEX)
     inside = jnp.ones(points.shape[:1], np.bool_)
     place = []
     for d, edge in enumerate(edges):
@@ -50,19 +68,15 @@ def _histogram(points, weight, /, *edges, density):
         found = jnp.searchsorted(edge, x, side="right") - 1
         place.append(jnp.clip(found, 0, edge.shape[0] - 2))
     sizes = tuple(edge.shape[0] - 1 for edge in edges)
-    amount = jnp.ones(points.shape[:1], points.dtype) if weight is None else weight.reshape(-1)
+    kind = wide(points).dtype
+    amount = jnp.ones(points.shape[:1], kind) if weight is None else weight.reshape(-1).astype(kind)
     amount = jnp.where(inside, amount, 0)
-    counts = jnp.zeros(sizes, points.dtype).at[tuple(place)].add(amount)
+    counts = jnp.zeros(sizes, kind).at[tuple(place)].add(amount)
     if not density:
-        return counts
+        return counts.astype(points.dtype)
     counts = counts / jnp.sum(counts)
     for d, edge in enumerate(edges):
         shape = [1] * len(edges)
         shape[d] = sizes[d]
-        counts = counts / jnp.diff(edge).reshape(shape)
-    return counts
-
-
-def _check_kernel(points):
-    if is_integral(points) or is_complex(points) or points.dtype.itemsize == 2:
-        raise NotImplementedError(f"\"histogramdd\" not implemented for '{scalar_name(points)}'")
+        counts = counts / jnp.diff(edge).astype(kind).reshape(shape)
+    return counts.astype(points.dtype)

@@ -16,6 +16,7 @@ from jaxflow._dispatch.op import EXACT, Out, Scalar, Tensor, op, overload
 
 from ._support import at_least_1d, is_bool, is_complex, refuse, scalar_name, wrap_dim
 from ._xla import largest, smallest
+from .histogram import check_finite
 from .order import argsort as order_of
 from .order import first_few
 
@@ -41,7 +42,7 @@ overload(sort, "_sort_stable", "SortBackward1")
 
 
 @op(variants="function method out", returns=("values", "indices"), saves="own", out=EXACT)
-def topk(input, /, k, dim=-1, largest=True, sorted=True):
+def topk(input, /, k: int, dim: int = -1, largest=True, sorted=True):
     """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are."""
     axis = wrap_dim(dim, input.ndim)
     size = input.shape[axis] if input.ndim else 1
@@ -51,6 +52,8 @@ def topk(input, /, k, dim=-1, largest=True, sorted=True):
         raise RuntimeError(" topk does not support complex dtypes on CPU")
     if is_bool(input):
         raise RuntimeError("topk does not support bool dtypes on CPU")
+    if not input.ndim:
+        return input, jnp.zeros((), np.int64)  # for no element too
     return _sorted_with(input, axis, lambda x: first_few(x, axis, k, largest))
 
 
@@ -69,20 +72,20 @@ def _check_search(boundaries, values, right, side, sorter):
         if sorter.shape != boundaries.shape:
             raise RuntimeError(
                 f"{name}: boundary and sorter must have the same size, but got boundary tensor "
-                f"{list(boundaries.shape)} and got sorter tensor {list(sorter.shape)}"
+                f"{list(boundaries.shape)}and got sorter tensor {list(sorter.shape)}"
             )
         if sorter.dtype != np.int64:
             raise RuntimeError(
                 f"{name}: sorter must be a tensor of long dtype but got dtype {scalar_name(sorter)}"
             )
-    if boundaries.ndim == 0:
-        raise RuntimeError(
-            f"{name}: boundaries tensor should have positive dimension, but got 0 dimension"
-        )
     if values.ndim == 0 and boundaries.ndim != 1:
         raise RuntimeError(
             f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we "
             f"got boundaries tensor dim({boundaries.ndim}) and input value's dim(0) numel(1)"
+        )
+    if boundaries.ndim == 0:
+        raise RuntimeError(
+            f"{name}: boundaries tensor should have positive dimension, but got 0 dimension"
         )
     if boundaries.ndim != 1 and boundaries.shape[:-1] != values.shape[:-1]:
         raise RuntimeError(
@@ -152,7 +155,7 @@ def _sorter_in_range(watch, dynamic, static):
     if hasattr(sorter, "_aval") and sorter._aval.ndim:
         most = boundaries._aval.shape[-1] - 1
         watch.within((sorter,), ((0, most),),
-                     lambda *_: RuntimeError("torch.searchsorted(): sorter index out of range "))
+                     lambda *_: RuntimeError("torch.searchsorted(): sorter index out of range"))
 
 
 @op(variants="function out", differentiable=False, out=_SEARCH_OUT, guard=_sorter_in_range)
@@ -192,27 +195,32 @@ def _check_range(watch, dynamic, static):
     low, high = dynamic[1:]
     low, high = 0 if low is None else low, 0 if high is None else high
     if isinstance(low, (int, float)) and isinstance(high, (int, float)):
+        watch.early = static[0] > 0  # the kernel is looked for when the range is known
         if not (math.isfinite(low) and math.isfinite(high)):
             raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
         if low > high:
             raise RuntimeError("torch.histc: max must be larger than min")
+        if low == high and dynamic[0]._aval.numel:
+            if dynamic[0]._aval.dtype.is_complex:
+                raise NotImplementedError(
+                    f"\"aminmax_cpu\" not implemented for '{dynamic[0]._aval.dtype.scalar_name}'")
+            check_finite(watch, dynamic[0], "torch.histc: ", " of")
 
 
 @op(variants="function method out", differentiable=False, guard=_check_range,
     out="torch.histogram: input tensor and hist tensor should have the same dtype, but got input {result_c} "
         "and hist {out_c}")
-def histc(input, /, bins=100, min: Scalar = 0, max: Scalar = 0):
+def histc(input, /, bins: int = 100, min: Scalar = 0, max: Scalar = 0):
     """How many elements fall into each of ``bins`` equal bins between ``min`` and ``max``.
 
     With ``min`` equal to ``max``, between the smallest and the largest element.
     """
-    refuse("aminmax_cpu", input, COMPLEX)
-    refuse("linspace_cpu", input, BOOL)
-    refuse("histogram_cpu", input, INTEGER)
     if bins <= 0:
         raise RuntimeError(
             f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
         )
+    refuse("linspace_cpu", input, BOOL)
+    refuse("histogram_cpu", input, INTEGER, COMPLEX)
     x = input.reshape(-1).astype(np.float64)
     low, high = (jnp.asarray(edge).astype(np.float64) for edge in (min, max))
     if input.size:
