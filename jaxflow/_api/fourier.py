@@ -87,7 +87,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     op = OPS["fft" if input._aval.dtype.is_complex else "_fft_of_reals"]
     refuse_kind(op.out, out, input)
     result = apply(op, (input,), (freeze(n), freeze(dim if axis is None else axis), norm))
-    return given_out("fft", out, result, (input,))
+    return given_out("fft", out, result, (input,), op)
 
 
 def _shown_conjugated(name: str, input: Tensor, static: tuple, out: Tensor | None) -> Tensor:

@@ -12,7 +12,7 @@ from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level, warn_once
 
-from .door import apply
+from .door import apply, plan_for
 from .forward import is_dual
 from .inplace import apply_inplace, check_apart, check_writable
 from .not_derived import without_derivative
@@ -86,7 +86,10 @@ _SPELLED = ("fft", "linalg", "special")
 def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None, rule: Out) -> Tensor:
     """The result in the dtype of ``out``, which takes it: what follows cannot fail."""
     recorded = (out._requires_grad or result._requires_grad) and _is_recorded(op)
+    have, want = result._aval.dtype, out._aval.dtype
     if recorded and not rule.recorded and (not rule.lost or (rule.lost == "operands" and out._requires_grad)):
+        if rule.composed:
+            _refuse(rule, have, want, args)
         raise _recorded(rule.composed or _spelled(name, op))
     if rule.lost is True and state.grad:
         # PyTorch's node is one of its ``out=`` form, whether or not the form without has a derivative.
@@ -99,7 +102,6 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= "
             "function"
         )
-    have, want = result._aval.dtype, out._aval.dtype
     check_dtype(rule, have, want, args)
     if op is not None:
         check_apart(op, out, args)
@@ -182,9 +184,23 @@ def computed(op: Op, out: Any, run: Callable, dynamic: tuple, static: tuple) -> 
     try:
         return run(op, dynamic, static)
     except NotImplementedError as error:
-        if "not implemented for" in str(error):
+        if "\" not implemented for '" in str(error):  # said of a kernel
             refuse_dtype(op, out, dynamic, static)
         raise
+    except (IndexError, RuntimeError):
+        _refuse_before_values(op, out, dynamic, static)
+        raise
+
+
+def _refuse_before_values(op: Op, out: Any, dynamic: tuple, static: tuple) -> None:
+    """Refuse the dtype of ``out`` where nothing but values was wrong, which PyTorch looks at later."""
+    if op.guard is None or not isinstance(out, Tensor) or isinstance(op.out, tuple):
+        return
+    try:
+        have = plan_for(op, dynamic, static).out_avals[0].dtype
+    except (IndexError, RuntimeError):
+        return  # the call itself is wrong
+    check_dtype(op.out or _ANY, have, out._aval.dtype, dynamic)
 
 
 def refuse_call(op: Op, out: Any, args: tuple, kwargs: dict) -> None:
@@ -197,8 +213,9 @@ def refuse_call(op: Op, out: Any, args: tuple, kwargs: dict) -> None:
     if needs and len(args) < 2 and kwargs.keys().isdisjoint((needs, *_ALSO.get(needs, ()))):
         raise TypeError(f'{op.name}() missing 1 required positional arguments: "{needs}"')
     refuse_kind(op.out, out, args[0] if args else kwargs.get("input"))
-    if getattr(op.out, "first", False) and isinstance(out, Tensor) and args and isinstance(args[0], Tensor):
-        _refuse(op.out, args[0]._aval.dtype, out._aval.dtype, args)
+    first = getattr(op.out, "first", False)
+    if first and isinstance(out, Tensor) and args and isinstance(args[0], Tensor):
+        _refuse(op.out if first is True else first, args[0]._aval.dtype, out._aval.dtype, args)
 
 
 def refuse_kind(rule: Any, out: Any, operand: Any) -> None:

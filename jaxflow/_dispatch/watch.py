@@ -56,15 +56,16 @@ def not_deterministic(name: str) -> None:
 class Watch:
     """The questions one call asks of its operands' values; `over` its result, where the call is done.
 
-    ``in_place`` says that the call writes into its first operand.
+    ``in_place`` says that the call writes into its first operand. A guard sets ``early`` where PyTorch looks
+    at values before it says what else is wrong.
     """
 
-    __slots__ = ("in_place", "owed")
+    __slots__ = ("early", "in_place", "owed")
 
     known = staticmethod(known)
 
     def __init__(self, in_place: bool = False) -> None:
-        self.in_place = in_place
+        self.early, self.in_place = False, in_place
         self.owed: list[tuple] = []
 
     @staticmethod
@@ -121,8 +122,9 @@ def guarded(run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
     try:
         op.guard(watch, dynamic, static)
     except Exception:
-        # PyTorch looks at values last: what else is wrong with the call is said first.
-        check_call(run is apply_inplace, op, dynamic, static)
+        # PyTorch mostly looks at values last: what else is wrong with the call is said first.
+        if not watch.early:
+            check_call(run is apply_inplace, op, dynamic, static)
         raise
     return run_under(watch, run, op, dynamic, static)
 

@@ -427,9 +427,16 @@ def _clamp_name(numbers):
 
 
 def _clamp_of_bools(input, *bounds):
-    """Bools have one bound that is a tensor, or none; complex numbers have no bounds."""
-    if bounds and any(found.is_complex for found, _ in (input, *bounds)):
+    """Bools have one bound that is a tensor, or none; complex numbers have no bounds.
+
+    Complex bounds that are tensors are refused once the shapes fit.
+    """
+    if bounds and input[0].is_complex:
         raise NotImplementedError("clamp is not supported for complex types")
+    if any(found.is_complex and kind == "scalar" for found, kind in bounds):
+        if input[0].category < dtypes.FLOATING:
+            raise NotImplementedError("clamp is not supported for complex types")
+        raise RuntimeError("value cannot be converted to type double without overflow")
     if bounds and all(found is dtypes.bool for found, _ in (input, *bounds)):
         number = bounds[-1][1] == "scalar"
         if number or len(bounds) > 1:
@@ -453,8 +460,7 @@ def clamp(input, min=None, max=None, /):
     """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if is_complex(input):
-        raise NotImplementedError("clamp is not supported for complex types")
+    refuse("minimum_cpu" if min is None else "maximum_cpu" if max is None else "clamp_cpu", input, COMPLEX)
     if min is None or max is None:
         return _at_most(_at_least(input, min), max)
     return _within(input, min, max) if is_float(input) else _at_most(_at_least(input, min), max)
@@ -488,7 +494,7 @@ def _at_most(x, bound):
 
 
 def _bounded_bools(kernel):
-    """Bools have bounds that are tensors; with numbers none of both is complex."""
+    """Bools have bounds that are tensors, and no bound is a complex number."""
     def check(input, bound):
         if bound[1] == "scalar" and (input[0].is_complex or bound[0].is_complex):
             raise NotImplementedError("clamp is not supported for complex types")

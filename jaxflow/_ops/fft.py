@@ -217,8 +217,15 @@ def _complex_of_real(dtype):
     return None if dtype.is_complex else dtypes.complex64
 
 
-def _out(name, kind, forward):
-    """What ``out=`` must be: complex or floating as the result; a conjugated one has its precision too."""
+#: Of what PyTorch composes the transforms.
+_COMPOSED = {_complex_to_complex: "_fft_c2c", _real_to_complex: "_fft_r2c", _complex_to_real: "_fft_c2r"}
+
+
+def _out(name, kind, shown=False):
+    """What ``out=`` must be: complex or floating as the result; a conjugated one has its precision too.
+
+    ``shown`` where the result over one dimension is conjugated last.
+    """
     public = {"fft2": "fftn", "ifft2": "fftn", "ifftn": "fftn"}.get(name, name.replace("2", "n"))
     needed = "a floating point" if kind is _complex_to_real else "a complex"
     result: Any = None
@@ -227,8 +234,8 @@ def _out(name, kind, forward):
         if kind is _real_to_complex:
             result = _complex_of_real
     rule = Out(f"{public} expects {needed} output tensor, but got {{out}}", refuses=_other_kind, copied=True,
-               kind=result)
-    if name[-1] != "t" or forward or kind is _complex_to_real:
+               kind=result, composed=_COMPOSED[_complex_to_complex if name in ("ihfft2", "ihfftn") else kind])
+    if name[-1] != "t" or not shown:
         return rule
     return Out(FOUND.text, before=rule, kind=result, lost=True,
                copied=lambda operands: not _conjugated(operands),
@@ -313,12 +320,12 @@ def _declare(name, prefix, form):
     fn.__name__ = fn.__qualname__ = name
     fn.__doc__ = f"{what} {_FORMS[form]}{_DETAILS}"
     declared = dict(saves=_saves(kind, form == "fft"), layout=Always(_layout(name, kind, forward)),
-                    out=_out(name, kind, forward))
+                    out=_out(name, kind))
     one, half = form == "fft", prefix == "ih"
     # The inverse over one dimension of real numbers PyTorch shows conjugated: see `_api.fourier`.
     if half or name == "ifft":
-        op(name=f"_conjugated_{name}", variants="", grad_name=_NODES[_real_to_complex], **declared
-           )(_conjugates(fn))
+        op(name=f"_conjugated_{name}", variants="", grad_name=_NODES[_real_to_complex],
+           **declared | dict(out=_out(name, kind, shown=True)))(_conjugates(fn))
     if not (half and one):
         # Over several it transforms what it has conjugated along the others.
         op(namespace="fft", variants="" if half or name in ("fft", "ifft") else "function out",
@@ -329,4 +336,5 @@ for _prefix in _DOMAINS:
     for _form in _FORMS:
         _declare(_form if not _prefix else _prefix + _form, _prefix, _form)
 
-overload(OPS["fft"], "_fft_of_reals", _NODES[_real_to_complex])
+overload(OPS["fft"], "_fft_of_reals", _NODES[_real_to_complex], out=Out(
+    OPS["fft"].out.text, refuses=_other_kind, copied=True, kind=dtypes.complex64, composed="_fft_r2c"))

@@ -43,8 +43,9 @@ def _scatter_guard(watch, dynamic, static):
 
 
 _LINES = in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit)
-_SCATTER = dict(variants="function method inplace out", guard=_scatter_guard, out=EXACT, apart=True)
-_FORMS = dict(variants="function method inplace out", out=EXACT, apart=True)
+_OWN = Out(EXACT.text, dtype=lambda own, **static: own)
+_SCATTER = dict(variants="function method inplace out", guard=_scatter_guard, out=_OWN, apart=True)
+_FORMS = dict(variants="function method inplace out", out=_OWN, apart=True)
 
 
 def _in_slices(error, message, spared=lambda shape, axis: 0 in shape[:axis] + shape[axis + 1 :],
@@ -401,7 +402,18 @@ def scatter_add(input, /, dim, index: Tensor, src: Tensor):
 _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
-@op(**_SCATTER, saves=("input", "index", "src", "result"), complex_grad=False)
+def _scatter_reduce_guard(watch, dynamic, static):
+    own, index, src = (t._aval for t in dynamic)
+    (_, reduce, include_self), kind = static, own.dtype.category
+    # Without the input's own elements PyTorch fills their places first, by the index, whatever the dtype is.
+    lacking = kind == COMPLEX and reduce in ("amax", "amin") or kind == BOOL and reduce == "mean"
+    watch.early = lacking and not include_self and own.dtype is src.dtype and len(index.shape) == len(
+        src.shape) and all(n <= most for n, most in zip(index.shape, src.shape, strict=True))
+    _scatter_guard(watch, dynamic, static)
+
+
+@op(**_SCATTER | dict(guard=_scatter_reduce_guard), saves=("input", "index", "src", "result"),
+    complex_grad=False)
 def scatter_reduce(input, /, dim, index: Tensor, src: Tensor, reduce, *, include_self=True):
     """``input`` with ``src`` combined into it where ``index`` points: sum, prod, mean, amax, amin."""
     if reduce not in _REDUCTIONS:
