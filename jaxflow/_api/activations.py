@@ -185,7 +185,7 @@ def _celu(input: Tensor, alpha: float = 1.0) -> Tensor:
 def _threshold(input: Tensor, threshold: float, value: float, *, out: Tensor | None = None) -> Tensor:
     """Each element, or ``value`` where it does not exceed ``threshold``."""
     if out is not None:
-        refuse_recorded(OPS["threshold"], (input,), {})
+        refuse_recorded(OPS["threshold"], out, (input,), {})
     return given_out("threshold", out, _run("threshold", input, (threshold, value), False))
 
 

@@ -177,7 +177,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, axis: int | N
 def _crossed(input: Tensor, other: Tensor, dim: int, out: Tensor | None) -> Tensor:
     op = OPS["linalg_cross"]
     if out is not None:
-        refuse_recorded(op, (input, other), {})
+        refuse_recorded(op, out, (input, other), {})
         cross_shape(input._aval, other._aval, dim)
         check_dtype(op.out, input._aval.dtype, dtype_into("linalg_cross", out), ())
     return given_out(op.name, out, apply(op, (input, other), (dim,)))

@@ -140,8 +140,8 @@ def _recorded(name: str) -> RuntimeError:
     )
 
 
-def refuse_recorded(op: Op, args: tuple, kwargs: dict) -> None:
-    """Refuse operands that require grad beside an ``out=``, as PyTorch does before it looks at the call.
+def refuse_recorded(op: Op, out: Any, args: tuple, kwargs: dict) -> None:
+    """Refuse operands, and an ``out=``, that require grad, as PyTorch does before it looks at the call.
 
     It composes some functions of others, its Fourier transforms among them, which find out later.
     """
@@ -149,7 +149,7 @@ def refuse_recorded(op: Op, args: tuple, kwargs: dict) -> None:
     late = op.namespace == "fft" or any(r.lost or r.recorded or r.composed for r in rules)
     if not _is_recorded(op) or late:
         return
-    refuse_operands(_spelled(op.name, op), *args, *kwargs.values())
+    refuse_operands(_spelled(op.name, op), *args, *kwargs.values(), out)
 
 
 def refuse_operands(name: str, *operands: Any) -> None:

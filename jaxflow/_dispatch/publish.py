@@ -57,7 +57,7 @@ def function_of(op: Op, method: bool = False) -> Callable:
             if out is None:
                 return run(form, *bind(args, kwargs))
             if not bind.names_dtype(args, kwargs):
-                refuse_recorded(op, args, kwargs)
+                refuse_recorded(op, out, args, kwargs)
             refuse_call(op, out, args, kwargs)
             asked = kwargs
             if follows and kwargs.get("dtype") is None:

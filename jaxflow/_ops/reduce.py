@@ -157,7 +157,7 @@ def mean(input, /, dim=None, keepdim=False, *, dtype=None):
 
 
 _NANMEAN_OUT = Out(
-    _NAN_OUT.text, follows=True,
+    _NAN_OUT.text, follows=True, composed="nansum",
     first=Out("nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors.",
               refuses=lambda have, want, _: have.category < FLOATING),
     before=Out(_NAN_KERNEL.text, error=_NAN_KERNEL.error, refuses=_NAN_KERNEL.refuses, before=Out(
