@@ -239,9 +239,9 @@ def arctanh_(input: Tensor) -> Tensor:
     """``input.arctanh_(...)``."""
 def are_deterministic_algorithms_enabled() -> _bool:
     """What ``use_deterministic_algorithms`` was given last, at first False."""
-def argmax(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Where the largest element first is, in all or along ``dim``; int64."""
-def argmin(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Where the smallest element first is, in all or along ``dim``; int64."""
 def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, axis: _int | None = None) -> Tensor:
     """The indices that sort ``input`` along ``dim``; ties keep their order."""
@@ -655,7 +655,7 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = ..., reduction: _int = 1) -> Tensor:
     """``nn.functional.hinge_embedding_loss``."""
-def histc(input: Tensor, bins: _Any = 100, min: _Number = 0, max: _Number = 0, *, out: Tensor | None = None) -> Tensor:
+def histc(input: Tensor, bins: _int = 100, min: _Number = 0, max: _Number = 0, *, out: Tensor | None = None) -> Tensor:
     """How many elements fall into each of ``bins`` equal bins between ``min`` and ``max``."""
 def histogram(input: Tensor, bins: _Any = 100, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False, out: _Any = None) -> _Any:
     """How many elements fall into each bin, and the bins' edges; both in the dtype of ``input``."""
@@ -759,7 +759,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: _int = 1, *, log_target: _b
     """``nn.functional.kl_div``."""
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The Kronecker product: each element of ``input`` times the whole of ``other``."""
-def kthvalue(input: Tensor, k: _Any, dim: _Any = -1, keepdim: _bool = False, *, out: _tuple[Tensor, ...] | None = None) -> _kthvalue_result:
+def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: _tuple[Tensor, ...] | None = None) -> _kthvalue_result:
     """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
 def layer_norm(input: Tensor, normalized_shape: _Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = ..., cudnn_enable: _bool = True) -> Tensor:
     """``nn.functional.layer_norm``."""
@@ -897,7 +897,7 @@ def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
     """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k) @ (k, m) -> (n, m)``."""
-def mode(input: Tensor, dim: _Any = -1, keepdim: _bool = False, *, out: _tuple[Tensor, ...] | None = None) -> _mode_result:
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: _tuple[Tensor, ...] | None = None) -> _mode_result:
     """The most frequent element along ``dim`` (the smallest of several) and where it last is."""
 def moveaxis(input: Tensor, source: _Any, destination: _Any) -> Tensor:
     """Dimensions ``source`` moved to the places ``destination``; a view."""
@@ -1314,7 +1314,7 @@ def tile(input: Tensor, dims: _Any) -> Tensor:
     """The tensor repeated ``dims[i]`` times, counted from the last dimension."""
 def to_dlpack(tensor: Tensor, *, dl_device: _Any = None, copy: _bool | None = None) -> _Any:
     """A DLPack capsule of a tensor, that can be consumed once; see ``Tensor.__dlpack__``."""
-def topk(input: Tensor, k: _Any, dim: _Any = -1, largest: _bool = True, sorted: _bool = True, *, out: _tuple[Tensor, ...] | None = None) -> _topk_result:
+def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: _tuple[Tensor, ...] | None = None) -> _topk_result:
     """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are."""
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal; integers add up in int64."""

@@ -263,9 +263,9 @@ class Tensor:
         """The inverse hyperbolic tangent."""
     def arctanh_(self) -> Tensor:
         """The inverse hyperbolic tangent."""
-    def argmax(self, dim: _Any = None, keepdim: _bool = False) -> Tensor:
+    def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """Where the largest element first is, in all or along ``dim``; int64."""
-    def argmin(self, dim: _Any = None, keepdim: _bool = False) -> Tensor:
+    def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """Where the smallest element first is, in all or along ``dim``; int64."""
     def argsort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, axis: _int | None = None) -> Tensor:
         """The indices that sort ``input`` along ``dim``; ties keep their order."""
@@ -635,7 +635,7 @@ class Tensor:
         """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
     def heaviside_(self, values: Tensor) -> Tensor:
         """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
-    def histc(self, bins: _Any = 100, min: _Number = 0, max: _Number = 0) -> Tensor:
+    def histc(self, bins: _int = 100, min: _Number = 0, max: _Number = 0) -> Tensor:
         """How many elements fall into each of ``bins`` equal bins between ``min`` and ``max``."""
     def histogram(self, bins: _Any = 100, *, range: _Any = None, weight: Tensor | None = None, density: _bool = False) -> _Any:
         """How many elements fall into each bin, and the bins' edges; both in the dtype of ``input``."""
@@ -775,7 +775,7 @@ class Tensor:
         """The tensor's elements as a jax array, shared and never changed by later writes to the tensor."""
     def kron(self, other: Tensor) -> Tensor:
         """The Kronecker product: each element of ``input`` times the whole of ``other``."""
-    def kthvalue(self, k: _Any, dim: _Any = -1, keepdim: _bool = False) -> _kthvalue_result:
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> _kthvalue_result:
         """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
     @property
     def layout(self) -> _Any: ...
@@ -925,7 +925,7 @@ class Tensor:
         """The smaller of two elements, nan if one is nan; tied elements share the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:
         """Product of two matrices, ``(n, k) @ (k, m) -> (n, m)``."""
-    def mode(self, dim: _Any = -1, keepdim: _bool = False) -> _mode_result:
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> _mode_result:
         """The most frequent element along ``dim`` (the smallest of several) and where it last is."""
     def moveaxis(self, source: _Any, destination: _Any) -> Tensor:
         """Dimensions ``source`` moved to the places ``destination``; a view."""
@@ -1354,7 +1354,7 @@ class Tensor:
         """NotImplementedError: there are no sparse layouts here."""
     def tolist(self) -> _Any:
         """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
-    def topk(self, k: _Any, dim: _Any = -1, largest: _bool = True, sorted: _bool = True) -> _topk_result:
+    def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> _topk_result:
         """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are."""
     def trace(self) -> Tensor:
         """The sum of a matrix's diagonal; integers add up in int64."""
@@ -1457,4 +1457,4 @@ def make(value: _Any, cls: _type = ...) -> Tensor:
 def make_view(storage: _Any, aval: _Any, stride: _Any, info: _Any, cls: _type = ...) -> Tensor:
     """A fresh tensor that shows a storage that is there already, as ``info`` says; it requires no grad."""
 def version_cell(t: Tensor) -> _list[_int]:
-    """The one-element list behind ``t._version``."""
+    """The list whose first element is ``t._version``."""
