@@ -76,7 +76,7 @@ def accumulator(t: Tensor) -> AccumulateGrad:
     """The leaf's accumulation node; one as long as anything refers to it, and ``.data =`` keeps the dtype."""
     ref = t._accumulator
     node = None if ref is None else ref()
-    if node is None or (node._aval is not t._aval and (
+    if node is None or (node.__class__ is AccumulateGrad and node._aval is not t._aval and (
         node._aval.dtype is not t._aval.dtype or node._aval.device is not t._aval.device
     )):
         node = AccumulateGrad(t)
