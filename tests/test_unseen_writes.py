@@ -174,9 +174,10 @@ def test_a_backward_finds_what_a_tensor_was_at_its_end(write, saved, leaf, execu
     held = [x if leaf else x * 1]
     del x
     loss = SAVED[saved](held[0], w).sum()
-    others = torch.ones(2).numpy()  # something is shared, whatever else is
+    other = torch.ones(2)
+    array = other.numpy()  # something is shared, whatever else is
     kept = write(held)
-    assert not held and others.sum() == 2
+    assert not held and array.sum() == 2
     loss.backward()
     del kept
     first = X[0] if write is part_of_data else X[0] + 5
@@ -229,3 +230,21 @@ def test_data_is_set_while_a_view_shows_what_was_there(executor):
     array[:] = 9
     loss.backward()
     assert w.grad.tolist() == [X[0] + 5, *[v + 5 + 9 for v in X[1:]]]
+
+
+def test_what_a_storage_left_is_not_what_a_later_node_saved(executor):
+    x, w = torch.tensor(X), torch.full((4,), W, requires_grad=True)
+    x.data.add_(0)
+
+    @torch.compile
+    def descend():
+        x.data = x.data - 1
+
+    other = torch.ones(2)
+    array = other.numpy()  # something is shared: nodes look at what they saved
+    for n in range(1, 5):
+        descend()
+        w.grad = None
+        (x * w).sum().backward()
+        assert w.grad.tolist() == [v - n for v in X] == x.tolist()
+    assert array.sum() == 2

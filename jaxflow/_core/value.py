@@ -22,6 +22,7 @@ import numpy as np
 
 from .aval import Aval
 from .device import CPU, resolve
+from .sequence import next_sequence
 
 _NO_NUMBERS = (
     "inside jax.jit, jax.grad or jax.vmap a tensor has no numbers yet: item(), bool(), tolist(), numpy(), an "
@@ -154,7 +155,7 @@ def tick() -> int:
 
 #: Where in a version cell the version stands, and after a write with a gradient the name of its node. Behind
 #: them stands what a `WatchedStorage` showed at its end, for nodes that refer to the cell.
-COUNTED, _BEHIND = slice(0, 2), slice(1, None)
+COUNTED, _BEHIND = slice(0, 2), slice(1, 3)
 
 
 def counted_in(cell: Sequence) -> list:
@@ -192,13 +193,18 @@ class WatchedStorage(Storage):
 
 
 def leave(cell: list, last: Any) -> None:
-    """Let ``last`` stand in a version cell as what its storage showed at its end."""
-    cell[_BEHIND] = counted_in(cell)[1], last
+    """Let ``last`` stand in a version cell as what its storage showed at its end, which is now."""
+    cell[_BEHIND] = counted_in(cell)[1], (last, next_sequence())
 
 
-def left_in(cell: list) -> Any:
-    """What the storage of a version cell showed at its end; None where nothing stands there."""
-    return cell[2] if len(cell) > 2 else None
+def left_in(cell: list, sequence: int = -1) -> Any:
+    """What the storage of a version cell showed at its end; None where nothing stands there.
+
+    None, too, for a node that was made after that, of which ``sequence`` is the number: what it saved is in
+    another storage, which has taken the cell over.
+    """
+    last, end = cell[2] if len(cell) > 2 else (None, 0)
+    return last if sequence < end else None
 
 
 def note_moved(cell: list, since: int) -> None:

@@ -43,7 +43,6 @@ from .views import ViewPlan
 _copies: weakref.WeakKeyDictionary[Value, HostValue] = weakref.WeakKeyDictionary()
 
 
-
 class _Given(NamedTuple):
     """The memory that a tensor was given, how it lies there (None for all of it), and when that was."""
 
@@ -147,7 +146,7 @@ def _as_saved(node: Node, i: int, value: Any, guard: tuple) -> Any:
         return _now(node, value, given) if saves_operand(node, i) else value
     if APART.moved(cell) > node._sequence and not (where is None and saves_operand(node, i)):
         return value  # or a view of the memory before
-    return as_it_is(value, cell, value.aval, where)
+    return as_it_is(value, cell, value.aval, where, node._sequence)
 
 
 def _given_since(node: Node, edge: Any) -> _Given | None:
@@ -169,11 +168,11 @@ def _now(node: Node, value: Any, given: _Given) -> Any:
     return storage.value if plan is None else _shown_at(storage.value, plan, value)
 
 
-def as_it_is(value: Any, cell: list, aval: Any, where: Any) -> Any:
+def as_it_is(value: Any, cell: list, aval: Any, where: Any, sequence: int) -> Any:
     """A saved ``value`` as it is now, if its storage is host-shared by now, or was written to unseen.
 
     ``cell`` is where the version was counted; ``where`` is None for all of the storage, or says how the
-    operand lies in it.
+    operand lies in it; ``sequence`` is the number of the node that saved it.
     """
     if where.__class__ is Aliased:
         storage, where = where
@@ -182,7 +181,7 @@ def as_it_is(value: Any, cell: list, aval: Any, where: Any) -> Any:
     if storage is not None:
         held = storage.value
     else:
-        held = left_in(cell)
+        held = left_in(cell, sequence)
         if held is None:
             return value
         if held is LOST:

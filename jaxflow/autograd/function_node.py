@@ -334,7 +334,7 @@ class SavedTensor:
             return self.variable
         value = self.value
         if not self.is_output and to_look(node):
-            value = as_it_is(value, self.cell, self.aval, self.view)
+            value = as_it_is(value, self.cell, self.aval, self.view, node._sequence)
         t = make(value)
         t._stride = self.stride
         for level, tangent in self.tangents.items():
