@@ -143,8 +143,8 @@ def _by_sums(A: Tensor, ord: float, rows: int, columns: int, keepdim: bool) -> T
 def _extreme(x: Tensor, ord: float, dim: int, keepdim: bool) -> Tensor:
     if ord < 0:
         return x.amin(dim, keepdim)
-    # Of nothing the largest is 0: no norm is less.
-    return x.amax(dim, keepdim) if x._aval.shape[dim] else x.sum(dim, keepdim)
+    # Of nothing the largest is 0: no norm is less, and nothing has a part in it.
+    return x.amax(dim, keepdim) if x._aval.shape[dim] else x.detach().sum(dim, keepdim)
 
 
 @composite("function", namespace="linalg")
