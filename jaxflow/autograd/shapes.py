@@ -32,12 +32,12 @@ def in_their_shapes(node: Node, grads: Sequence) -> Sequence:
     return found
 
 
-def roots_in_their_shapes(roots: list[tuple[Edge, Tensor]]) -> list[tuple[Edge, Tensor]]:
-    """The cotangents that a pass begins with, each in the shape that its root's node takes."""
+def roots_in_their_shapes(roots: list[tuple[Edge, Tensor | None]]) -> list[tuple[Edge, Tensor | None]]:
+    """The cotangents that a pass begins with, each in the shape that its root's node takes; None is zeros."""
     found = []
     for i, ((node, number), grad) in enumerate(roots):
         shape = node._out_aval(number).shape
-        if _aval_of(grad).shape != shape:
+        if grad is not None and _aval_of(grad).shape != shape:
             grad = _in_shape(grad, shape, lambda i=i: f"invalid gradient at index {i}")
         found.append(((node, number), grad))
     return found
