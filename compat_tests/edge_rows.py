@@ -19,7 +19,7 @@ ROWS, LEFT = {}, {}
 FINITE_GRADIENTS = {
     "elu", "selu", "celu", "gelu", "mish", "silu", "hardswish", "tanh", "gelu of tanh", "elu with alpha",
     "lerp", "binary_cross_entropy_with_logits", "std", "var", "avg_pool1d", "quantile",
-    "nan_to_num", "nansum", "xlogy", "xlog1py", "logcumsumexp", "cumprod", "cdist 0.5", "multi_margin_loss",
+    "nan_to_num", "nansum", "logcumsumexp", "cumprod", "cdist 0.5", "multi_margin_loss",
     "multilabel_margin_loss", *(f"vector_norm {p}" for p in ("0.5", "1.5", "3", "-1", "inf", "-inf")),
 }
 

@@ -135,11 +135,11 @@ def _product_with(name, log):
 
 
 def _d_xlogy_self(out, x, y):
-    return (x != 0) | (y > 0), jnp.log(y)
+    return ~((x == 0) & (y <= 0)), jnp.log(y)
 
 
 def _d_xlog1py_self(out, x, y):
-    return (x != 0) | (y > -1), jnp.log1p(y)
+    return ~((x == 0) & (y <= -1)), jnp.log1p(y)
 
 
 # PyTorch's gradient by the first operand is the same function again, of the cotangent and the second one.
