@@ -14,14 +14,17 @@ FEW = [-2.0, -1.0, 0.0, 0.5, 1.0]
 UNIT = [0.0, 0.2, 0.5, 0.9, 1.0]
 
 ROWS, LEFT = {}, {}
-#: Rows that are not asked about infinite gradients and nan: an infinite one becomes nan where another form of
-#: the same derivative takes the difference of two, or 0 is passed on where PyTorch multiplies by 0.
-FINITE_GRADIENTS = {
-    "elu", "selu", "celu", "gelu", "mish", "silu", "hardswish", "tanh", "gelu of tanh", "elu with alpha",
-    "lerp", "binary_cross_entropy_with_logits", "std", "var", "avg_pool1d", "quantile",
-    "nan_to_num", "nansum", "logcumsumexp", "cumprod", "cdist 0.5", "multi_margin_loss",
-    "multilabel_margin_loss", *(f"vector_norm {p}" for p in ("0.5", "1.5", "3", "-1", "inf", "-inf")),
+_BOTH = {
+    "nan_to_num", "nansum", "cumprod", "cdist 0.5", "multi_margin_loss", "multilabel_margin_loss",
+    *(f"vector_norm {p}" for p in ("0.5", "1.5", "3", "-1", "inf", "-inf")),
 }
+#: Rows that are not asked about gradients that arrive as infinity, or as nan: of an infinite one another form
+#: of the same derivative takes the difference of two, or 0 is passed on where PyTorch multiplies by 0.
+NOT_INFINITE = _BOTH | {
+    "gelu", "mish", "silu", "hardswish", "tanh", "gelu of tanh", "lerp", "std", "var", "avg_pool1d", "quantile",
+    "binary_cross_entropy_with_logits",
+}
+NOT_NAN = _BOTH | {"logcumsumexp"}
 
 
 def pairs(numbers):
