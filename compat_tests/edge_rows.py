@@ -21,8 +21,8 @@ _BOTH = {
 #: Rows that are not asked about gradients that arrive as infinity, or as nan: of an infinite one another form
 #: of the same derivative takes the difference of two, or 0 is passed on where PyTorch multiplies by 0.
 NOT_INFINITE = _BOTH | {
-    "gelu", "mish", "silu", "hardswish", "tanh", "gelu of tanh", "lerp", "std", "var", "avg_pool1d", "quantile",
-    "binary_cross_entropy_with_logits",
+    "gelu", "mish", "silu", "hardswish", "tanh", "gelu of tanh", "lerp", "std", "var", "avg_pool1d",
+    "quantile", "binary_cross_entropy_with_logits",
 }
 NOT_NAN = _BOTH | {"logcumsumexp"}
 
