@@ -45,15 +45,16 @@ import jaxflow as torch
 from jaxflow._core.shared import SHARED
 from jaxflow._dispatch import lending
 
-held = [(torch.ones(3) * 2).numpy(), (torch.ones(3) * 2).sum().numpy()]
+with torch.execution({executor!r}):
+    held = [(torch.ones(3) * 2).numpy(), (torch.ones(3) * 2).sum().numpy()]
 assert not hasattr(torch.Tensor.numpy, "__wrapped__")
 assert lending.TEMPORARY and not len(SHARED), len(SHARED)
 """
 
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="no references are counted")
-def test_nothing_is_lent_of_a_temporary_in_a_process_of_its_own():
-    subprocess.run([sys.executable, "-c", ALONE], check=True)
+def test_nothing_is_lent_of_a_temporary_in_a_process_of_its_own(executor):
+    subprocess.run([sys.executable, "-c", ALONE.format(executor=executor)], check=True)
 
 
 def named():

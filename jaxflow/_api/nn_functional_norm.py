@@ -155,7 +155,7 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None,
         return batch_norm(whole, running_mean, running_var, weight, bias, False, momentum, eps).view(shape)
     if running_mean is not None or running_var is not None:
         flat = input.detach().reshape(shape[0], shape[1], spatial)
-        variance = apply(OPS["var"], (flat,), ((-1,), 1, False))  # it warns of nothing
+        variance = apply(OPS["var"], (flat,), ((-1,), 1, False))  # `var` would warn of an empty batch
         averages = (running_mean, flat.mean(-1).mean(0), 1.0), (running_var, variance.mean(0), 1.0)
         _move(averages, momentum)
     normed = whole.clone()
