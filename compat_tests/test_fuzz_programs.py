@@ -268,8 +268,12 @@ def test_key_phrases():
 
 def test_the_ledger_goes_on(tmp_path):
     path = tmp_path / "ledger.csv"
-    ledger.noted("abc", "mixed", 0, 50, 1, path)
-    ledger.noted("abc", "mixed", 0, 30, 0, path)
-    ledger.noted("abd", "mixed", 0, 10, 0, path)
-    assert [(r.commit, r.count, r.wrong) for r in ledger.read(path)] == [("abc", 80, 1), ("abd", 10, 0)]
+    ledger.noted("abc", "mixed", 0, 50, 2, 1, path)
+    ledger.noted("abc", "mixed", 0, 30, 1, 1, path)
+    ledger.noted("abd", "mixed", 0, 10, 0, 0, path)
+    found = [(r.commit, r.count, r.wrong, r.silent) for r in ledger.read(path)]
+    assert found == [("abc", 80, 3, 2), ("abd", 10, 0, 0)]
+    path.write_text("commit,mode,first,count,wrong,silent\nabc,mixed,0,50,2,\n", encoding="utf-8")
+    ledger.noted("abc", "mixed", 0, 30, 1, 1, path)  # the runs before counted no silent ones
+    assert [(r.count, r.wrong, r.silent) for r in ledger.read(path)] == [(80, 3, None)]
     assert ledger.done("abc", "mixed", 0, path) == 80 and ledger.done("abc", "mixed", 5, path) == 0

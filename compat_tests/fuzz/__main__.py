@@ -15,7 +15,7 @@ import warnings
 from compat_tests import setting  # noqa: F401  before jaxflow is imported
 
 from . import ledger
-from .compare import KINDS
+from .compare import KINDS, LOUD
 from .program import text
 from .runner import MODES, found_by, mode_of
 
@@ -33,25 +33,29 @@ def main():
     skipped = ledger.done(now, options.mode, first) if options.ledger else 0
     causes = collections.defaultdict(list)
     started = time.perf_counter()
-    done = noted = wrong = before = 0
+    done = noted = wrong = silent = 0
+    before = 0, 0
     for seed in range(first + skipped, first + options.count):
         found = found_by(seed, options.mode, shrink=not options.quick, kinds=options.kinds)
         done += 1
         if found:
             wrong += 1
+            silent += found.wrong.kind not in LOUD
             causes[found.cause].append(seed)
             if len(causes[found.cause]) <= options.show:
                 sys.stdout.write(f"\n{found}\n")
                 sys.stdout.flush()
         if done - noted == CHUNK or seed == first + options.count - 1:
-            sys.stderr.write(f"{done} programs, {wrong} wrong, {time.perf_counter() - started:.0f} s\n")
+            sys.stderr.write(f"{done} programs, {wrong} wrong, {silent} of them without a word, "
+                             f"{time.perf_counter() - started:.0f} s\n")
             if options.ledger:
-                ledger.noted(now, options.mode, first, done - noted, wrong - before)
-            noted, before = done, wrong
+                ledger.noted(now, options.mode, first, done - noted, wrong - before[0], silent - before[1])
+            noted, before = done, (wrong, silent)
     for cause, seeds in sorted(causes.items(), key=_harm):
         sys.stdout.write(f"{len(seeds):5} {cause}: {' '.join(map(str, seeds[:8]))}\n")
     last = first + options.count - 1
-    sys.stdout.write(f"seeds {first + skipped} to {last}, {options.mode}: {done} programs, {wrong} wrong\n")
+    sys.stdout.write(f"seeds {first + skipped} to {last}, {options.mode}: {done} programs, {wrong} wrong, "
+                     f"{silent} of them without a word\n")
     return 1 if wrong else 0
 
 

@@ -41,6 +41,9 @@ KERNELS = ("gelu",)
 COMPLEX = (" + ", " - ", " += ", " -= ", "add", "sub", "lerp", "sum", "mean")
 # PyTorch's loop over the degree is not entered where the operand is nan, and what is returned was never set.
 UNSET = ("_polynomial_",)
+# PyTorch's derivative takes the logarithm of what arrives where that is more than 0, and drops nan. Here nan
+# goes on, to every element it concerns: what a derivative is of nan nobody can say.
+FORGETS_NAN = ("logcumsumexp",)
 # PyTorch sorts by a comparison that nan has no place in: what is first then depends on how they lay before.
 UNORDERED = ("mode(", "unique(")
 # PyTorch's float64 is right to 2e-6 of the amplitude for these Bessel functions (between 5 and 8), and to
@@ -72,6 +75,8 @@ class Difference:
 #: What can differ, the most harmful first.
 KINDS = ("values", "grad", "dtype", "shape", "error", "access", "memory", "requires_grad", "has_grad",
          "version", "offset", "stride", "contiguous", "leaf", "base", "grad_fn", "phrase", "pool", "path")
+#: Those in which one of the libraries says something: it raises what the other does not, or in other words.
+LOUD = ("error", "phrase")
 
 
 def first_difference(expected, actual, exact=None, kinds=None):
@@ -82,7 +87,7 @@ def first_difference(expected, actual, exact=None, kinds=None):
         kinds: the kinds of facts that are compared. Without, all are, and the words of errors are to be the
             same; with them, a key phrase of those words.
     """
-    born, loose, named, parts, rough = {}, set(), set(), True, {}
+    born, loose, named, parts, rough, forgets = {}, set(), set(), True, {}, False
     for i, (e, a) in enumerate(zip(expected, actual, strict=False)):
         if kinds is not None:
             e, a = _from_birth(born, e, a)
@@ -91,6 +96,7 @@ def first_difference(expected, actual, exact=None, kinds=None):
             named |= e.facts.keys()
             parts = parts and not any(word in e.words for word in COMPLEX)
             rough = rough or (SINGLE if ROUGH.search(e.words) else {})
+            forgets = forgets or any(word in e.words for word in FORGETS_NAN)
         if e.code != a.code:
             return Difference(e.code, "path", "the program", e.code, a.code)
         if e.error and (any(fault in e.error[1] for fault in FAULTS) or NO_KERNEL.search(e.error[1])):
@@ -120,7 +126,7 @@ def first_difference(expected, actual, exact=None, kinds=None):
         for name in e.facts:
             inner = exact and (lambda i=i, name=name: exact()[i].facts[name])
             found = _facts(e, name, e.facts[name], a.facts[name], inner, kinds, name in loose, parts,
-                           complexes, narrow, rough)
+                           complexes, narrow, rough, forgets)
             if found:
                 return found
     if len(expected) != len(actual):
@@ -216,7 +222,7 @@ def _narrowed(dtypes):
 
 
 def _facts(entry, name, expected, actual, exact, kinds=None, loose=False, parts=True, complexes=False,
-           narrow=None, rough=None):
+           narrow=None, rough=None, forgets=False):
     code, words, narrow, rough = entry.code, entry.words, narrow or {}, rough or {}
     if not (isinstance(expected, Facts) and isinstance(actual, Facts)):
         same = type(expected) is type(actual) and (expected == actual or _alike(expected, actual, exact))
@@ -235,6 +241,8 @@ def _facts(entry, name, expected, actual, exact, kinds=None, loose=False, parts=
             if any(word in words for word in UNSET) and _is_inexact(a) and e.shape == a.shape:
                 e = torch.where(a.isnan(), a, e)
             grad = field.name == "grad"
+            if grad and forgets and _is_inexact(a) and e.shape == a.shape:
+                e = torch.where(a.isnan(), a, e)
             if a.dtype is e.dtype and (to := (narrow if grad else rough).get(e.dtype)):
                 e, a = (x.to(to) for x in (e, a))
             # The gradient of a real number may be a part of a complex quotient.

@@ -10,13 +10,18 @@ PATH = pathlib.Path(__file__).parent / "ledger.csv"
 
 @dataclasses.dataclass
 class Row:
-    """One run: ``count`` programs from the seed ``first`` on, at a commit, in a mode."""
+    """One run: ``count`` programs from the seed ``first`` on, at a commit, in a mode.
+
+    Of the ``wrong`` ones those that are ``silent`` gave another result without a word. In the others one
+    library raised what the other did not, or in other words. None in ``silent``: nobody counted them.
+    """
 
     commit: str
     mode: str
     first: int
     count: int
     wrong: int
+    silent: int | None = None
 
 
 NAMES = [field.name for field in dataclasses.fields(Row)]
@@ -40,8 +45,8 @@ def read(path=PATH):
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:
-        return [Row(r["commit"], r["mode"], *(int(r[n]) for n in ("first", "count", "wrong")))
-                for r in csv.DictReader(file)]
+        return [Row(r["commit"], r["mode"], *(int(r[n]) for n in ("first", "count", "wrong")),
+                    int(r["silent"]) if r["silent"] else None) for r in csv.DictReader(file)]
 
 
 def write(rows, path=PATH):
@@ -52,16 +57,17 @@ def write(rows, path=PATH):
         writer.writerows(map(dataclasses.asdict, rows))
 
 
-def noted(now, mode, first, count, wrong, path=PATH):
+def noted(now, mode, first, count, wrong, silent, path=PATH):
     """Note that ``count`` more programs of a run were done; where the run has a row, it grows."""
     rows = read(path)
     for row in rows:
         if (row.commit, row.mode, row.first) == (now, mode, first):
             row.count += count
             row.wrong += wrong
+            row.silent = None if row.silent is None else row.silent + silent
             break
     else:
-        rows.append(Row(now, mode, first, count, wrong))
+        rows.append(Row(now, mode, first, count, wrong, silent))
     write(rows, path)
 
 

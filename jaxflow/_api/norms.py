@@ -152,12 +152,12 @@ def norm(input: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False,
          out: Tensor | None = None, dtype: Any = None) -> Tensor:
     """A vector's or a matrix's norm, by the number of dimensions in ``dim`` (or of ``input``).
 
-    Without ``ord`` the root of the sum of squares over ``dim``, whatever its length.
+    Without ``ord`` the root of the sum of squares over ``dim``, which are one or two, or over all.
     """
     if not isinstance(input, Tensor):
         raise invalid_combination("linalg_norm", (input, ord), {})
     dims = (dim,) if isinstance(dim, int) else dim if dim is None else tuple(freeze(dim))
-    if dims is not None and len(dims) not in (1, 2) and ord is not None:
+    if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}"
         )
