@@ -187,11 +187,11 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha:
     """``beta * input + alpha *`` the outer product of two vectors."""
 def adjoint(input: Tensor) -> Tensor:
     """The conjugates of the last two dimensions exchanged; a view."""
-def affine_grid_generator(theta: Tensor, size: _Any, align_corners: _Any) -> Tensor:
+def affine_grid_generator(theta: Tensor, size: _int | _Sequence[_int], align_corners: _bool) -> Tensor:
     """The places where affine maps send the elements of an output; see `nn.functional.affine_grid`."""
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of all elements."""
-def all(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def all(input: Tensor, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether every element is nonzero; bool, but uint8 for uint8."""
 def allclose(input: Tensor, other: Tensor, rtol: _float = ..., atol: _float = ..., equal_nan: _bool = False) -> _bool:
     """Whether `isclose` holds for all elements."""
@@ -199,15 +199,15 @@ def alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """`nn.functional.alpha_dropout` with every argument given."""
 def alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """`nn.functional.alpha_dropout` with every argument given."""
-def amax(input: Tensor, dim: _Any = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def amax(input: Tensor, dim: _int | _Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The largest elements over ``dim``; tied elements share the gradient."""
-def amin(input: Tensor, dim: _Any = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def amin(input: Tensor, dim: _int | _Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The smallest elements over ``dim``; tied elements share the gradient."""
-def aminmax(input: Tensor, *, dim: _Any = None, keepdim: _bool = False, out: _tuple[Tensor, ...] | None = None) -> _aminmax_result:
+def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False, out: _tuple[Tensor, ...] | None = None) -> _aminmax_result:
     """The smallest and the largest elements, over all or along one dimension."""
 def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle of each complex element in radians; 0 or pi for real ones."""
-def any(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def any(input: Tensor, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether some element is nonzero; bool, but uint8 for uint8."""
 def arange(start: _Any = None, end: _Any = None, step: _Any = 1, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """The numbers from ``start`` (0) up to ``end``, ``step`` apart; int64 unless one is a float."""
@@ -331,7 +331,7 @@ def can_cast(from_: _Any, to: _Any) -> _bool:
     """Say whether ``from_`` converts to ``to`` without leaving its category downwards."""
 def cartesian_prod(*tensors: _Any) -> Tensor:
     """All combinations of one element from each vector, a row each."""
-def cat(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+def cat(tensors: _Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along ``dim``; all other extents must agree."""
 def cdist(x1: Tensor, x2: Tensor, p: _float = ..., compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
     """The distance of each vector of ``x1`` to each of ``x2``."""
@@ -339,13 +339,13 @@ def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smallest integer not below each element."""
 def ceil_(input: Tensor) -> Tensor:
     """``input.ceil_(...)``."""
-def celu(input: Tensor, alpha: _float = ...) -> Tensor:
+def celu(input: Tensor, alpha: _Number = ...) -> Tensor:
     """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
 def celu_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
     """`celu` written into ``input``."""
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Product of two or more matrices, in the order of fewest multiplications."""
-def channel_shuffle(input: Tensor, groups: _Any) -> Tensor:
+def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The channels of ``(N, C, ...)`` taken in turn from each of ``groups`` groups."""
 def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The same as `linalg.cholesky`."""
@@ -379,9 +379,9 @@ def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) ->
     """All choices of ``r`` elements of a vector, a row each, in order of position."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex number of two real parts of one dtype, float32 or float64."""
-def concat(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+def concat(tensors: _Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along ``dim``; all other extents must agree."""
-def concatenate(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+def concatenate(tensors: _Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along ``dim``; all other extents must agree."""
 def conj(input: Tensor) -> Tensor:
     """The complex conjugate of each element, a view; a real tensor itself."""
@@ -389,7 +389,7 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate of each element, computed at once; a real tensor itself."""
 def conj_physical_(input: Tensor) -> Tensor:
     """``input.conj_physical_(...)``."""
-def constant_pad_nd(input: Tensor, pad: _Any, value: _Number = 0) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: _int | _Sequence[_int], value: _Number = 0) -> Tensor:
     """Positions holding ``value`` added before and after; negative pads cut positions off."""
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, dilation: _Any = 1, groups: _int = 1) -> Tensor:
     """Convolve ``(N, C, L)`` or ``(C, L)`` with ``(O, C / groups, k)``."""
@@ -423,7 +423,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     """``nn.functional.cosine_embedding_loss``."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = ..., *, axis: _int | None = None) -> Tensor:
     """Cosine of the angle between two vectors along a dimension, broadcast."""
-def count_nonzero(input: Tensor, dim: _Any = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: _int | _Sequence[_int] | None = None) -> Tensor:
     """How many elements over ``dim`` are nonzero; int64."""
 def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """The covariance matrix of the rows of ``input``, weighted by frequencies and importances."""
@@ -431,13 +431,13 @@ def cross(input: Tensor, other: Tensor, dim: _int | None = None, *, axis: _int |
     """The cross product of vectors of three along ``dim`` (the first dimension of size 3)."""
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | _Sequence[_int], target_lengths: Tensor | _Sequence[_int], blank: _int = 0, reduction: _int = 0, zero_infinity: _bool = False) -> Tensor:
     """`nn.functional.ctc_loss` with the reduction by number: 0 none (as PyTorch's own default comes out), 1"""
-def cummax(input: Tensor, dim: _Any, *, out: _tuple[Tensor, ...] | None = None) -> _cummax_result:
+def cummax(input: Tensor, dim: _int, *, out: _tuple[Tensor, ...] | None = None) -> _cummax_result:
     """The largest element up to each one along ``dim``, and where it last is."""
-def cummin(input: Tensor, dim: _Any, *, out: _tuple[Tensor, ...] | None = None) -> _cummin_result:
+def cummin(input: Tensor, dim: _int, *, out: _tuple[Tensor, ...] | None = None) -> _cummin_result:
     """The smallest element up to each one along ``dim``, and where it last is."""
-def cumprod(input: Tensor, dim: _Any, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def cumprod(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The products of the elements up to each one along ``dim``; integers multiply in int64."""
-def cumsum(input: Tensor, dim: _Any, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The sums of the elements up to each one along ``dim``; integers add up in int64."""
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _Any = 1, dim: _int = -1, axis: _int | None = None) -> Tensor:
     """The integrals up to each sample along ``dim`` by the trapezoidal rule."""
@@ -453,13 +453,13 @@ def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of all elements. It requires grad where ``input`` does, but has no derivative, as in PyTorch."""
 def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A vector as the diagonal of a new matrix; of a matrix, its diagonal, copied."""
-def diag_embed(input: Tensor, offset: _Any = 0, dim1: _Any = -2, dim2: _Any = -1) -> Tensor:
+def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
     """The last dimension as the diagonal of new matrices, 0 elsewhere."""
-def diagflat(input: Tensor, offset: _Any = 0) -> Tensor:
+def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
     """All elements as the diagonal of one matrix."""
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """The diagonal of two dimensions as a new last one; a view."""
-def diagonal_copy(input: Tensor, offset: _Any = 0, dim1: _Any = 0, dim2: _Any = 1, *, out: Tensor | None = None) -> Tensor:
+def diagonal_copy(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `diagonal` shows."""
 def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """``input`` with the diagonal of two dimensions replaced by ``src``."""
@@ -525,7 +525,7 @@ def exp2_(input: Tensor) -> Tensor:
     """``input.exp2_(...)``."""
 def exp_(input: Tensor) -> Tensor:
     """``input.exp_(...)``."""
-def expand_copy(input: Tensor, size: _Any, *, implicit: _bool = False, out: Tensor | None = None) -> Tensor:
+def expand_copy(input: Tensor, size: _int | _Sequence[_int], *, implicit: _bool = False, out: Tensor | None = None) -> Tensor:
     """`Tensor.expand` with memory for each repetition."""
 def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``exp(input) - 1``, accurate near zero."""
@@ -551,7 +551,7 @@ def fix_(input: Tensor) -> Tensor:
     """``input.fix_(...)``."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """Dimensions ``start_dim`` to ``end_dim`` joined into one; a view where strides allow it."""
-def flip(input: Tensor, dims: _Any) -> Tensor:
+def flip(input: Tensor, dims: _int | _Sequence[_int]) -> Tensor:
     """The elements in reverse order along ``dims``."""
 def fliplr(input: Tensor) -> Tensor:
     """The columns in reverse order."""
@@ -593,7 +593,7 @@ def full(size: _Any, fill_value: _Any, *, out: Tensor | None = None, dtype: _dty
     """A tensor of the given size filled with a number, whose kind decides the dtype."""
 def full_like(input: Tensor, fill_value: _Any, *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, memory_format: _Any = ...) -> Tensor:
     """A number repeated over the size, dtype, device and layout of ``input``."""
-def gather(input: Tensor, dim: _Any, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
+def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
     """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
 def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The greatest common divisor of integers; negative for the least number of the dtype alone."""
@@ -633,9 +633,9 @@ def greater_equal(input: Tensor, other: Tensor | _Number, *, out: Tensor | None 
     """Where ``input`` is not smaller. The result is bool, broadcast."""
 def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor:
     """`nn.functional.grid_sample` with modes by number; see `grid_sampler_2d` for them."""
-def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: _Any, padding_mode: _Any, align_corners: _Any) -> Tensor:
+def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor:
     """`nn.functional.grid_sample` of images, modes by number."""
-def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _Any, padding_mode: _Any, align_corners: _Any) -> Tensor:
+def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor:
     """`nn.functional.grid_sample` of volumes, modes by number; see `grid_sampler_2d`, without bicubic."""
 def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = ..., cudnn_enabled: _bool = True) -> Tensor:
     """``nn.functional.group_norm``, also of groups of a single value."""
@@ -649,7 +649,7 @@ def hann_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | 
     """A raised cosine of ``window_length`` points; ``periodic``: the first of the next period is left out, as spectra want it."""
 def hardshrink(input: Tensor, lambd: _Number = ..., *, out: Tensor | None = None) -> Tensor:
     """Each element, 0 where it lies within ``lambd`` of zero."""
-def hash_tensor(input: Tensor, dim: _Any = ..., *, keepdim: _bool = False, mode: _Any = 0, out: Tensor | None = None) -> Tensor:
+def hash_tensor(input: Tensor, dim: _int | _Sequence[_int] = ..., *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor:
     """The exclusive or of all elements, or of those along ``dim``, as 64 bits; uint64."""
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
@@ -681,19 +681,19 @@ def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
     """One minus `igamma`, without its cancellation."""
 def imag(input: Tensor) -> Tensor:
     """The imaginary parts of a complex tensor; a view. Raises RuntimeError for a real tensor."""
-def index_add(input: Tensor, dim: _Any, index: Tensor, source: Tensor, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
-def index_copy(input: Tensor, dim: _Any, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input`` with the slices of ``source`` written where ``index`` names them."""
-def index_fill(input: Tensor, dim: _Any, index: Tensor, value: _Number) -> Tensor:
+def index_fill(input: Tensor, dim: _int, index: Tensor, value: _Number) -> Tensor:
     """``input`` with one number written to the slices that ``index`` names."""
 def index_put(input: Tensor, indices: _Any, values: Tensor, accumulate: _bool = False) -> Tensor:
     """A copy of ``input`` with ``values`` written (or added) where the index tensors point."""
 def index_put_(input: Tensor, indices: _Any, values: Tensor, accumulate: _bool = False) -> Tensor:
     """Write (or with ``accumulate`` add) ``values`` where the index tensors point."""
-def index_reduce(input: Tensor, dim: _Any, index: Tensor, source: Tensor, reduce: _Any, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
+def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: _Any, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
     """``input`` with slices of ``source`` combined into it: prod, mean, amax or amin."""
-def index_select(input: Tensor, dim: _Any, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The slices of ``input`` along ``dim`` that a vector of indices names, in its order."""
 def initial_seed() -> _int:
     """The seed the default generator started from."""
@@ -805,7 +805,7 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     """``log(exp(input) + exp(other))`` without overflow."""
 def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``log2(2 ** input + 2 ** other)`` without overflow."""
-def logcumsumexp(input: Tensor, dim: _Any, *, out: Tensor | None = None) -> Tensor:
+def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """``log(cumsum(exp(input)))`` along ``dim`` without overflow."""
 def logdet(input: Tensor) -> Tensor:
     """Logarithms of determinants; nan where a real one is negative."""
@@ -817,13 +817,13 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     """Whether at least one element is nonzero. The result is bool, broadcast."""
 def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether exactly one element is nonzero. The result is bool, broadcast."""
-def logit(input: Tensor, eps: _Any = None, *, out: Tensor | None = None) -> Tensor:
+def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given."""
-def logit_(input: Tensor, eps: _Any = None) -> Tensor:
+def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
     """``input.logit_(...)``."""
 def logspace(start: _Any, end: _Any, steps: _int, base: _float = ..., *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``."""
-def logsumexp(input: Tensor, dim: _Any, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def logsumexp(input: Tensor, dim: _int | _Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing."""
 def lstm_cell(input: Tensor, hx: _Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> _tuple[Tensor, Tensor]:
     """The next state and memory, each ``(N, size)``, of a long short-term memory."""
@@ -874,7 +874,7 @@ def max_pool3d(input: Tensor, kernel_size: _Any, stride: _Any = ..., padding: _A
     """`max_pool3d` of ``nn.functional``."""
 def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The larger of two elements, nan if one is nan; tied elements share the gradient."""
-def mean(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def mean(input: Tensor, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating."""
 @_overload
 def median(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -913,13 +913,13 @@ def multiply(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | 
     """The product, broadcast; bools multiply as a logical and."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of a matrix and a vector, ``(n, k) @ (k,) -> (n,)``."""
-def mvlgamma(input: Tensor, p: _Any, *, out: Tensor | None = None) -> Tensor:
+def mvlgamma(input: Tensor, p: _int, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension ``p``."""
 def nan_to_num(input: Tensor, nan: _Number | None = None, posinf: _Number | None = None, neginf: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""
 def nan_to_num_(input: Tensor, nan: _Number | None = None, posinf: _Number | None = None, neginf: _Number | None = None) -> Tensor:
     """``input.nan_to_num_(...)``."""
-def nanmean(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def nanmean(input: Tensor, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The mean over ``dim`` of the elements that are not nan."""
 @_overload
 def nanmedian(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -929,15 +929,15 @@ def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False, *, out: _tuple[T
     """The lower median, nan left out; with ``dim`` the medians along it and where they are."""
 def nanquantile(input: Tensor, q: _Any, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', axis: _int | None = None, keepdims: _bool = False, out: Tensor | None = None) -> Tensor:
     """The quantiles ``q`` of the elements that are not nan, over all or along ``dim``; ``q`` comes first in the result's shape."""
-def nansum(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def nansum(input: Tensor, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The sum over ``dim`` with nan taken as 0."""
 def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
     """``length`` elements from ``start`` along ``dim``; a view."""
-def narrow_copy(input: Tensor, dim: _Any, start: _Any, length: _Any, *, out: Tensor | None = None) -> Tensor:
+def narrow_copy(input: Tensor, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `narrow` shows."""
 def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: _Any = None) -> _tuple[Tensor, Tensor, Tensor]:
     """`nn.functional.batch_norm`, and in training the batch's means and reciprocal deviations, else empty."""
-def native_channel_shuffle(input: Tensor, groups: _Any) -> Tensor:
+def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The channels of ``(N, C, ...)`` taken in turn from each of ``groups`` groups."""
 def native_dropout(input: Tensor, p: _float, train: _bool | None) -> _tuple[Tensor, Tensor]:
     """The input with elements dropped with probability ``p`` and the others scaled, and which were kept."""
@@ -961,7 +961,7 @@ def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     """The next representable number after ``input`` in the direction of ``other``."""
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: _bool = False) -> _Any:
     """The indices of all nonzero elements: one row each, or one vector for each dimension."""
-def nonzero_static(input: Tensor, *, size: _Any, fill_value: _Any = -1, out: Tensor | None = None) -> Tensor:
+def nonzero_static(input: Tensor, *, size: _int, fill_value: _int = -1, out: Tensor | None = None) -> Tensor:
     """The indices of the first ``size`` nonzero elements, a row each; ``fill_value`` where there are fewer."""
 def norm(input: Tensor, p: _Any = 'fro', dim: _Any = None, keepdim: _bool = False, out: Tensor | None = None, dtype: _dtype | None = None) -> Tensor:
     """The norm of order ``p`` over ``dim`` or all elements; ``"nuc"`` of a matrix's singular values."""
@@ -1001,13 +1001,13 @@ def permute(input: Tensor, dims: _Sequence[_int]) -> Tensor:
 @_overload
 def permute(input: Tensor, *dims: _int) -> Tensor:
     """The dimensions in the order ``dims``; a view."""
-def permute_copy(input: Tensor, dims: _Any, *, out: Tensor | None = None) -> Tensor:
+def permute_copy(input: Tensor, dims: _int | _Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """A copy with the dimensions in the order ``dims``."""
 def pinverse(input: Tensor, rcond: _float = ...) -> Tensor:
     """The pseudoinverse; singular values up to ``rcond`` times the largest one count as zero."""
-def pixel_shuffle(input: Tensor, upscale_factor: _Any) -> Tensor:
+def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
     """``(..., C * r * r, H, W)`` to ``(..., C, H * r, W * r)`` for ``r = upscale_factor``."""
-def pixel_unshuffle(input: Tensor, downscale_factor: _Any) -> Tensor:
+def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
     """``(..., C, H * r, W * r)`` to ``(..., C * r * r, H, W)`` for ``r = downscale_factor``."""
 def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor:
     """Poisson numbers whose rates are the elements, in their dtype."""
@@ -1023,7 +1023,7 @@ def pow(input: _Any, exponent: _Any, *, out: Tensor | None = None) -> Tensor:
     """``input ** exponent``, of two tensors or a tensor and a number, broadcast."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Each element, times the weight of its channel (dimension 1) where it is not positive."""
-def prod(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def prod(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The product over all elements or one dimension; integers multiply in int64."""
 def promote_types(type1: _Any, type2: _Any) -> _dtype:
     """Return the smallest dtype that both dtypes convert to; RuntimeError if they do not mix."""
@@ -1079,7 +1079,7 @@ def relu_(input: Tensor) -> Tensor:
     """`relu` written into ``input``."""
 def remainder(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """What division rounded down leaves: the result has the sign of ``other``."""
-def renorm(input: Tensor, p: _Any, dim: _Any, maxnorm: _Any, *, out: Tensor | None = None) -> Tensor:
+def renorm(input: Tensor, p: _Number, dim: _int, maxnorm: _Number, *, out: Tensor | None = None) -> Tensor:
     """``input`` with every slice along ``dim`` scaled down to a norm of at most ``maxnorm``."""
 def repeat_interleave(input: Tensor | None = None, repeats: _Any = None, dim: _int | None = None, *, output_size: _int | None = None, axis: _int | None = None) -> Tensor:
     """Each element (or slice along ``dim``) repeated ``repeats`` times in a row."""
@@ -1103,13 +1103,13 @@ def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: T
     """As `rnn_tanh_cell`, with ``relu``."""
 def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """``tanh(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh)``."""
-def roll(input: Tensor, shifts: _Any, dims: _Any = ...) -> Tensor:
+def roll(input: Tensor, shifts: _int | _Sequence[_int], dims: _int | _Sequence[_int] = ...) -> Tensor:
     """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``."""
-def rot90(input: Tensor, k: _Any = 1, dims: _Any = ...) -> Tensor:
+def rot90(input: Tensor, k: _int = 1, dims: _int | _Sequence[_int] = ...) -> Tensor:
     """The plane of ``dims`` turned by ``k`` quarters, from the first dimension to the second."""
-def round(input: Tensor, *, decimals: _Any = None, out: Tensor | None = None) -> Tensor:
+def round(input: Tensor, *, decimals: _int | None = None, out: Tensor | None = None) -> Tensor:
     """Each element rounded to ``decimals`` decimals (none), halves to even."""
-def round_(input: Tensor, *, decimals: _Any = None) -> Tensor:
+def round_(input: Tensor, *, decimals: _int | None = None) -> Tensor:
     """``input.round_(...)``."""
 def row_stack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors joined row by row, along dimension 0; vectors are rows."""
@@ -1133,9 +1133,9 @@ def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, reduce: _st
 @_overload
 def scatter(input: Tensor, dim: _int, index: Tensor, value: _Number, *, reduce: _str | None = None, out: Tensor | None = None) -> Tensor:
     """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``."""
-def scatter_add(input: Tensor, dim: _Any, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
+def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input`` with the elements of ``src`` added where ``index`` points along ``dim``."""
-def scatter_reduce(input: Tensor, dim: _Any, index: Tensor, src: Tensor, reduce: _Any, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
+def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: _Any, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
     """``input`` with ``src`` combined into it where ``index`` points: sum, prod, mean, amax, amin."""
 def searchsorted(sorted_sequence: Tensor, input: _Any, *, out_int32: _bool = False, right: _bool = False, side: _str | None = None, out: Tensor | None = None, sorter: Tensor | None = None) -> Tensor:
     """Where each value would go in the sorted last dimension: before (``right``: after) its equals."""
@@ -1145,7 +1145,7 @@ def segment_reduce(data: Tensor, reduce: _str, *, lengths: Tensor | None = None,
     """One number for each segment of neighbouring elements along ``axis``."""
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     """The slice at ``index`` along ``dim``, without that dimension; a view."""
-def select_copy(input: Tensor, dim: _Any, index: _Any, *, out: Tensor | None = None) -> Tensor:
+def select_copy(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `select` shows."""
 def select_scatter(input: Tensor, src: Tensor, dim: _int | None = None, index: _int | None = None, *, axis: _int | None = None) -> Tensor:
     """``input`` with the slice at ``index`` along ``dim`` replaced by ``src``."""
@@ -1195,7 +1195,7 @@ def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic sine of each element."""
 def sinh_(input: Tensor) -> Tensor:
     """``input.sinh_(...)``."""
-def slice_copy(input: Tensor, dim: _Any = 0, start: _Any = None, end: _Any = None, step: _Any = 1, *, out: Tensor | None = None) -> Tensor:
+def slice_copy(input: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``start:end:step`` along ``dim``."""
 def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
@@ -1245,11 +1245,11 @@ def square_(input: Tensor) -> Tensor:
     """``input.square_(...)``."""
 def squeeze(input: Tensor, dim: _Any = None, *, axis: _Any = None) -> Tensor:
     """Without dimensions of size 1 (all of them, or ``dim``); a view."""
-def squeeze_copy(input: Tensor, dim: _Any = None, *, out: Tensor | None = None) -> Tensor:
+def squeeze_copy(input: Tensor, dim: _int | _Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
     """A copy without dimensions of size 1: all of them, or ``dim``."""
 def sspaddmm(*args: _Any, **kwargs: _Any) -> Tensor:
     """NotImplementedError: there are no sparse layouts here."""
-def stack(tensors: _Sequence[Tensor], dim: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+def stack(tensors: _Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape joined along a new dimension ``dim``."""
 @_overload
 def std(input: Tensor, unbiased: _bool) -> Tensor:
@@ -1266,13 +1266,13 @@ def std_mean(input: Tensor, unbiased: _bool) -> _tuple[Tensor, Tensor]:
 @_overload
 def std_mean(input: Tensor, dim: _int | _Sequence[_int] | None = None, *, correction: _Any = None, keepdim: _bool = False) -> _tuple[Tensor, Tensor]:
     """Standard deviation and mean over ``dim``, with ``correction`` (1)."""
-def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
+def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _Any = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
     """The spectra of overlapping frames of a signal."""
 def sub(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcast; refuses bools."""
 def subtract(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcast; refuses bools."""
-def sum(input: Tensor, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def sum(input: Tensor, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The sum over ``dim`` (a dimension, several, or all); integers add up in int64."""
 def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: _Any = None) -> _Any:
     """``input = U diag(S) V^H`` by its older name: V itself is returned; see `jaxflow.linalg.svd`."""
@@ -1290,7 +1290,7 @@ def t_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of a matrix transposed; a vector as it is."""
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Elements by their position in the flattened ``input``; negative ones count from the end."""
-def take_along_dim(input: Tensor, indices: Tensor, dim: _Any = None, *, out: Tensor | None = None) -> Tensor:
+def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """Like `gather`, the other dimensions broadcast, indices modulo the size; flat without ``dim``."""
 def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The tangent of each element, in radians."""
@@ -1306,11 +1306,11 @@ def tensor_split(input: Tensor, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, .
     """``tensor_split(input, sections, dim=0)``: that many pieces along ``dim``, the first ones larger by one."""
 def tensordot(a: Tensor, b: Tensor, dims: _Any = 2, out: Tensor | None = None) -> Tensor:
     """Sums of products over paired dimensions."""
-def threshold(input: Tensor, threshold: _float, value: _float, *, out: Tensor | None = None) -> Tensor:
+def threshold(input: Tensor, threshold: _Number, value: _Number, *, out: Tensor | None = None) -> Tensor:
     """Each element, or ``value`` where it does not exceed ``threshold``."""
 def threshold_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
     """`threshold` written into ``input``."""
-def tile(input: Tensor, dims: _Any) -> Tensor:
+def tile(input: Tensor, dims: _int | _Sequence[_int]) -> Tensor:
     """The tensor repeated ``dims[i]`` times, counted from the last dimension."""
 def to_dlpack(tensor: Tensor, *, dl_device: _Any = None, copy: _bool | None = None) -> _Any:
     """A DLPack capsule of a tensor, that can be consumed once; see ``Tensor.__dlpack__``."""
@@ -1320,7 +1320,7 @@ def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal; integers add up in int64."""
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dimensions exchanged; a view."""
-def transpose_copy(input: Tensor, dim0: _Any, dim1: _Any, *, out: Tensor | None = None) -> Tensor:
+def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """A copy with two dimensions exchanged."""
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _Any = 1, dim: _int = -1, axis: _int | None = None) -> Tensor:
     """The integral of samples along ``dim`` by the trapezoidal rule, at ``x`` or ``dx`` apart."""
@@ -1328,13 +1328,13 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: _Any = 1, dim: _int = -1, a
     """The integral of samples along ``dim`` by the trapezoidal rule, at ``x`` or ``dx`` apart."""
 def triangular_solve(input: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: _Any = None) -> _tuple[Tensor, Tensor]:
     """The solution of ``A X = input`` (of ``A^T X = input``) for a triangular ``A``, and a copy of ``A``."""
-def tril(input: Tensor, diagonal: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """The matrices with 0 above a diagonal."""
 def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _Any = ..., pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Row and column indices, in two rows, of the part of a matrix not above a diagonal; int64."""
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = ..., p: _float = 2, eps: _float = ..., swap: _bool = False, reduction: _int = 1) -> Tensor:
     """``nn.functional.triplet_margin_loss``."""
-def triu(input: Tensor, diagonal: _Any = 0, *, out: Tensor | None = None) -> Tensor:
+def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """The matrices with 0 below a diagonal."""
 def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _Any = ..., pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Row and column indices, in two rows, of the part of a matrix not below a diagonal; int64."""
@@ -1352,7 +1352,7 @@ def unbind_copy(input: Tensor, dim: _int = 0, *, out: _Sequence[Tensor] | None =
     """Copies of all slices along ``dim``; with ``out`` written there, and None."""
 def unflatten(input: Tensor, dim: _int, sizes: _Any) -> Tensor:
     """Dimension ``dim`` split into ``sizes`` (one of them may be -1); a view."""
-def unfold_copy(input: Tensor, dimension: _Any, size: _Any, step: _Any, *, out: Tensor | None = None) -> Tensor:
+def unfold_copy(input: Tensor, dimension: _int, size: _int, step: _int, *, out: Tensor | None = None) -> Tensor:
     """A copy of all windows of ``size`` at distance ``step`` along a dimension."""
 def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> _Any:
     """The distinct elements in order, or the distinct slices along ``dim``; reads the data."""
@@ -1368,7 +1368,7 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: _Sequence[_int], dim: _i
     """Like `split_with_sizes`, but autograd takes the pieces for new tensors; see `unsafe_split`."""
 def unsqueeze(input: Tensor, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
     """With a dimension of size 1 put in at ``dim``; a view."""
-def unsqueeze_copy(input: Tensor, dim: _Any, *, out: Tensor | None = None) -> Tensor:
+def unsqueeze_copy(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """A copy with a dimension of size 1 put in at ``dim``."""
 def use_deterministic_algorithms(mode: _bool, *, warn_only: _bool = False) -> None:
     """With ``True``, the same operations on the same values give the same bits, whenever they run."""

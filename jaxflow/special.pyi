@@ -106,11 +106,11 @@ def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of `ndtr`, accurate in the tail."""
 def log_softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None) -> Tensor:
     """The logarithm of `softmax` along ``dim``, without its loss of precision."""
-def logit(input: Tensor, eps: _Any = None, *, out: Tensor | None = None) -> Tensor:
+def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given."""
-def logit_(input: Tensor, eps: _Any = None) -> Tensor:
+def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
     """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given."""
-def logsumexp(input: Tensor, dim: _Any, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def logsumexp(input: Tensor, dim: _int | _Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing."""
 def modified_bessel_i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The modified Bessel function of the first kind of order 0."""
@@ -120,9 +120,9 @@ def modified_bessel_k0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The modified Bessel function of the second kind of order 0; nan below 0."""
 def modified_bessel_k1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The modified Bessel function of the second kind of order 1; nan below 0."""
-def multigammaln(input: Tensor, p: _Any, *, out: Tensor | None = None) -> Tensor:
+def multigammaln(input: Tensor, p: _int, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension ``p``."""
-def multigammaln_(input: Tensor, p: _Any) -> Tensor:
+def multigammaln_(input: Tensor, p: _int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension ``p``."""
 def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cumulative distribution of the standard normal."""

@@ -49,7 +49,7 @@ _TYPES = {
     **{n: f"_{n}" for n in (*_BUILTINS, "Any", "Callable", "Iterable", "Iterator", "Number", "Sequence",
                             "Size", "Generator", "dtype", "device")},
     "Tensor": "Tensor", "None": "None", "...": "...", "np.ndarray": "_np.ndarray", "dtypes.dtype": "_dtype",
-    "devices.device": "_device", "enum.IntEnum": "_enum.IntEnum",
+    "devices.device": "_device", "enum.IntEnum": "_enum.IntEnum", "Integers": "_int | _Sequence[_int]",
 }
 
 #: What parameters without an annotation are, by their names (those of ops are static there).

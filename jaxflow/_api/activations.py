@@ -13,7 +13,7 @@ from jaxflow._core.warning import user_level
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import OPS, Number
 from jaxflow._dispatch.outputs import computed, refuse_recorded, write_out
 
 from .forms import given_out, required_dim
@@ -176,13 +176,13 @@ def _selu(input: Tensor) -> Tensor:
 
 
 @composite("function", name="celu")
-def _celu(input: Tensor, alpha: float = 1.0) -> Tensor:
+def _celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
     return celu(input, alpha)
 
 
 @composite("function", name="threshold")
-def _threshold(input: Tensor, threshold: float, value: float, *, out: Tensor | None = None) -> Tensor:
+def _threshold(input: Tensor, threshold: Number, value: Number, *, out: Tensor | None = None) -> Tensor:
     """Each element, or ``value`` where it does not exceed ``threshold``."""
     if out is not None:
         refuse_recorded(OPS["threshold"], out, (input,), {})

@@ -241,8 +241,12 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
                 f"{dims}"
             )
         pairs = list(range(-dims, 0)), list(range(dims))
+    elif not isinstance(dims, (list, tuple)):
+        raise RuntimeError("tensordot expects dims to be int or tuple[list[int], list[int]] or "
+                           f"list[list[int]] containing two lists, but got dims={dims}")
     else:
-        pairs = tuple([d] if isinstance(d, int) else list(d) for d in dims)
+        first, second = dims
+        pairs = tuple([d] if isinstance(d, int) else list(d) for d in (first, second))
     if len(pairs[0]) != len(pairs[1]):
         raise RuntimeError("both dimension lists should have same length")
     for i, j in zip(*pairs):

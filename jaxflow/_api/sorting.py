@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.arguments import fits
 from jaxflow._core.geometry import moved_strides, wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.batch import DYNAMIC, refuse_batched
@@ -38,7 +39,8 @@ def _by_name(function: Callable) -> Callable:
         if args and ("stable" in kwargs or len(args) > 2 or args[0].__class__ in (bool, NoneType)):
             raise invalid_combination(function.__name__, (input, *args), kwargs)
         dim = args[0] if args else kwargs.get("dim", kwargs.get("axis", -1))
-        if isinstance(dim, (tuple, list, float, NoneType)):
+        descending = args[1] if len(args) > 1 else kwargs.get("descending", False)
+        if not fits("int", dim) or not fits("bool", descending):
             raise invalid_combination(function.__name__, (input, *args), kwargs)
         return function(input, *args, **kwargs)
 

@@ -47,7 +47,7 @@ def _transform(name: str, x: Tensor, n: int, normalized: bool) -> Tensor:
 
 @composite()
 def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
-         window: Tensor | None = None, center: bool = True, pad_mode: str = "reflect",
+         window: Tensor | None = None, center: Any = True, pad_mode: str = "reflect",
          normalized: bool = False, onesided: bool | None = None, return_complex: bool | None = None,
          align_to_window: bool | None = None) -> Tensor:
     """The spectra of overlapping frames of a signal.

@@ -219,19 +219,19 @@ class Tensor:
         """In-place `addr`; ``self`` has the shape of the outer product already."""
     def adjoint(self) -> Tensor:
         """The conjugates of the last two dimensions exchanged; a view."""
-    def all(self, dim: _Any = None, keepdim: _bool = False) -> Tensor:
+    def all(self, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Whether every element is nonzero; bool, but uint8 for uint8."""
     def allclose(self, other: Tensor, rtol: _float = ..., atol: _float = ..., equal_nan: _bool = False) -> _bool:
         """Whether `isclose` holds for all elements."""
-    def amax(self, dim: _Any = ..., keepdim: _bool = False) -> Tensor:
+    def amax(self, dim: _int | _Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
         """The largest elements over ``dim``; tied elements share the gradient."""
-    def amin(self, dim: _Any = ..., keepdim: _bool = False) -> Tensor:
+    def amin(self, dim: _int | _Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
         """The smallest elements over ``dim``; tied elements share the gradient."""
-    def aminmax(self, *, dim: _Any = None, keepdim: _bool = False) -> _aminmax_result:
+    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> _aminmax_result:
         """The smallest and the largest elements, over all or along one dimension."""
     def angle(self) -> Tensor:
         """The angle of each complex element in radians; 0 or pi for real ones."""
-    def any(self, dim: _Any = None, keepdim: _bool = False) -> Tensor:
+    def any(self, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Whether some element is nonzero; bool, but uint8 for uint8."""
     def apply_(self, callable: _Callable) -> Tensor:
         """Replace each element by what a Python function makes of it; not where the tensor requires grad."""
@@ -417,7 +417,7 @@ class Tensor:
         """The hyperbolic cosine of each element."""
     def cosh_(self) -> Tensor:
         """The hyperbolic cosine of each element."""
-    def count_nonzero(self, dim: _Any = None) -> Tensor:
+    def count_nonzero(self, dim: _int | _Sequence[_int] | None = None) -> Tensor:
         """How many elements over ``dim`` are nonzero; int64."""
     def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """The covariance matrix of the rows of ``input``, weighted by frequencies and importances."""
@@ -429,17 +429,17 @@ class Tensor:
         """RuntimeError: only tensors of sparse row compressed layout have this."""
     def cuda(self, device: _device | _str | _int | None = None, non_blocking: _bool = False, memory_format: _Any = ...) -> Tensor:
         """The tensor on a GPU. Raises PyTorch's error where there is none."""
-    def cummax(self, dim: _Any) -> _cummax_result:
+    def cummax(self, dim: _int) -> _cummax_result:
         """The largest element up to each one along ``dim``, and where it last is."""
-    def cummin(self, dim: _Any) -> _cummin_result:
+    def cummin(self, dim: _int) -> _cummin_result:
         """The smallest element up to each one along ``dim``, and where it last is."""
-    def cumprod(self, dim: _Any, *, dtype: _dtype | None = None) -> Tensor:
+    def cumprod(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """The products of the elements up to each one along ``dim``; integers multiply in int64."""
-    def cumprod_(self, dim: _Any, *, dtype: _dtype | None = None) -> Tensor:
+    def cumprod_(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """The products of the elements up to each one along ``dim``; integers multiply in int64."""
-    def cumsum(self, dim: _Any, *, dtype: _dtype | None = None) -> Tensor:
+    def cumsum(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """The sums of the elements up to each one along ``dim``; integers add up in int64."""
-    def cumsum_(self, dim: _Any, *, dtype: _dtype | None = None) -> Tensor:
+    def cumsum_(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """The sums of the elements up to each one along ``dim``; integers add up in int64."""
     @property
     def data(self) -> Tensor: ...
@@ -465,9 +465,9 @@ class Tensor:
     def device(self) -> _device: ...
     def diag(self, diagonal: _int = 0) -> Tensor:
         """A vector as the diagonal of a new matrix; of a matrix, its diagonal, copied."""
-    def diag_embed(self, offset: _Any = 0, dim1: _Any = -2, dim2: _Any = -1) -> Tensor:
+    def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
         """The last dimension as the diagonal of new matrices, 0 elsewhere."""
-    def diagflat(self, offset: _Any = 0) -> Tensor:
+    def diagflat(self, offset: _int = 0) -> Tensor:
         """All elements as the diagonal of one matrix."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """The diagonal of two dimensions as a new last one; a view."""
@@ -551,7 +551,7 @@ class Tensor:
         """The integer part of each element, rounding towards zero."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """Dimensions ``start_dim`` to ``end_dim`` joined into one; a view where strides allow it."""
-    def flip(self, dims: _Any) -> Tensor:
+    def flip(self, dims: _int | _Sequence[_int]) -> Tensor:
         """The elements in reverse order along ``dims``."""
     def fliplr(self) -> Tensor:
         """The columns in reverse order."""
@@ -585,7 +585,7 @@ class Tensor:
         """The fractional part of each element, with its sign."""
     def frexp(self) -> _frexp_result:
         """Mantissa in ``[0.5, 1)`` and int32 exponent of each floating element."""
-    def gather(self, dim: _Any, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
+    def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
     def gcd(self, other: Tensor) -> Tensor:
         """The greatest common divisor of integers; negative for the least number of the dtype alone."""
@@ -629,7 +629,7 @@ class Tensor:
         """``self.to(torch.float16)``."""
     def hardshrink(self, lambd: _Number = ...) -> Tensor:
         """Each element, 0 where it lies within ``lambd`` of zero."""
-    def hash_tensor(self, dim: _Any = ..., *, keepdim: _bool = False, mode: _Any = 0) -> Tensor:
+    def hash_tensor(self, dim: _int | _Sequence[_int] = ..., *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
         """The exclusive or of all elements, or of those along ``dim``, as 64 bits; uint64."""
     def heaviside(self, values: Tensor) -> Tensor:
         """0 where ``input`` is negative, 1 where positive, ``values`` where it is 0."""
@@ -661,27 +661,27 @@ class Tensor:
     def imag(self) -> Tensor: ...
     @imag.setter
     def imag(self, value: _Any) -> None: ...
-    def index_add(self, dim: _Any, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
         """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
-    def index_add_(self, dim: _Any, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
         """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
-    def index_copy(self, dim: _Any, index: Tensor, source: Tensor) -> Tensor:
+    def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """``input`` with the slices of ``source`` written where ``index`` names them."""
-    def index_copy_(self, dim: _Any, index: Tensor, source: Tensor) -> Tensor:
+    def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """``input`` with the slices of ``source`` written where ``index`` names them."""
-    def index_fill(self, dim: _Any, index: Tensor, value: _Number) -> Tensor:
+    def index_fill(self, dim: _int, index: Tensor, value: _Number) -> Tensor:
         """``input`` with one number written to the slices that ``index`` names."""
-    def index_fill_(self, dim: _Any, index: Tensor, value: _Number) -> Tensor:
+    def index_fill_(self, dim: _int, index: Tensor, value: _Number) -> Tensor:
         """``input`` with one number written to the slices that ``index`` names."""
     def index_put(self, indices: _Any, values: Tensor, accumulate: _bool = False) -> Tensor:
         """A copy of ``input`` with ``values`` written (or added) where the index tensors point."""
     def index_put_(self, indices: _Any, values: Tensor, accumulate: _bool = False) -> Tensor:
         """Write (or with ``accumulate`` add) ``values`` where the index tensors point."""
-    def index_reduce(self, dim: _Any, index: Tensor, source: Tensor, reduce: _Any, *, include_self: _bool = True) -> Tensor:
+    def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: _Any, *, include_self: _bool = True) -> Tensor:
         """``input`` with slices of ``source`` combined into it: prod, mean, amax or amin."""
-    def index_reduce_(self, dim: _Any, index: Tensor, source: Tensor, reduce: _Any, *, include_self: _bool = True) -> Tensor:
+    def index_reduce_(self, dim: _int, index: Tensor, source: Tensor, reduce: _Any, *, include_self: _bool = True) -> Tensor:
         """``input`` with slices of ``source`` combined into it: prod, mean, amax or amin."""
-    def index_select(self, dim: _Any, index: Tensor) -> Tensor:
+    def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """The slices of ``input`` along ``dim`` that a vector of indices names, in its order."""
     def indices(self) -> Tensor:
         """RuntimeError: only tensors of sparse coordinate layout have this."""
@@ -831,7 +831,7 @@ class Tensor:
         """``log(exp(input) + exp(other))`` without overflow."""
     def logaddexp2(self, other: Tensor) -> Tensor:
         """``log2(2 ** input + 2 ** other)`` without overflow."""
-    def logcumsumexp(self, dim: _Any) -> Tensor:
+    def logcumsumexp(self, dim: _int) -> Tensor:
         """``log(cumsum(exp(input)))`` along ``dim`` without overflow."""
     def logdet(self) -> Tensor:
         """Logarithms of determinants; nan where a real one is negative."""
@@ -851,11 +851,11 @@ class Tensor:
         """Whether exactly one element is nonzero. The result is bool, broadcast."""
     def logical_xor_(self, other: Tensor) -> Tensor:
         """Whether exactly one element is nonzero. The result is bool, broadcast."""
-    def logit(self, eps: _Any = None) -> Tensor:
+    def logit(self, eps: _float | None = None) -> Tensor:
         """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given."""
-    def logit_(self, eps: _Any = None) -> Tensor:
+    def logit_(self, eps: _float | None = None) -> Tensor:
         """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given."""
-    def logsumexp(self, dim: _Any, keepdim: _bool = False) -> Tensor:
+    def logsumexp(self, dim: _int | _Sequence[_int], keepdim: _bool = False) -> Tensor:
         """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing."""
     def long(self, memory_format: _Any = ...) -> _Any:
         """``self.to(torch.int64)``."""
@@ -904,7 +904,7 @@ class Tensor:
         """The largest element; with ``dim`` the largest along it and where they are; with another tensor the largest of each pair."""
     def maximum(self, other: Tensor) -> Tensor:
         """The larger of two elements, nan if one is nan; tied elements share the gradient."""
-    def mean(self, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+    def mean(self, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating."""
     @_overload
     def median(self) -> Tensor:
@@ -945,7 +945,7 @@ class Tensor:
         """The product, broadcast; bools multiply as a logical and."""
     def mv(self, vec: Tensor) -> Tensor:
         """Product of a matrix and a vector, ``(n, k) @ (k,) -> (n,)``."""
-    def mvlgamma(self, p: _Any) -> Tensor:
+    def mvlgamma(self, p: _int) -> Tensor:
         """The logarithm of the multivariate gamma function of dimension ``p``."""
     def mvlgamma_(self, p: _int) -> Tensor:
         """`mvlgamma` written into ``self``; RuntimeError for integers."""
@@ -955,7 +955,7 @@ class Tensor:
         """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""
     def nan_to_num_(self, nan: _Number | None = None, posinf: _Number | None = None, neginf: _Number | None = None) -> Tensor:
         """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""
-    def nanmean(self, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+    def nanmean(self, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """The mean over ``dim`` of the elements that are not nan."""
     @_overload
     def nanmedian(self) -> Tensor:
@@ -965,11 +965,11 @@ class Tensor:
         """The lower median, nan left out; with ``dim`` the medians along it and where they are."""
     def nanquantile(self, q: _Any, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', axis: _int | None = None, keepdims: _bool = False) -> Tensor:
         """The quantiles ``q`` of the elements that are not nan, over all or along ``dim``; ``q`` comes first in the result's shape."""
-    def nansum(self, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+    def nansum(self, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """The sum over ``dim`` with nan taken as 0."""
     def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
         """``length`` elements from ``start`` along ``dim``; a view."""
-    def narrow_copy(self, dim: _Any, start: _Any, length: _Any) -> Tensor:
+    def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
         """A copy of what `narrow` shows."""
     @property
     def nbytes(self) -> _int: ...
@@ -1023,7 +1023,7 @@ class Tensor:
         """The next representable number after ``input`` in the direction of ``other``."""
     def nonzero(self, *, as_tuple: _bool = False) -> _Any:
         """The indices of all nonzero elements: one row each, or one vector for each dimension."""
-    def nonzero_static(self, *, size: _Any, fill_value: _Any = -1) -> Tensor:
+    def nonzero_static(self, *, size: _int, fill_value: _int = -1) -> Tensor:
         """The indices of the first ``size`` nonzero elements, a row each; ``fill_value`` where there are fewer."""
     def norm(self, p: _Any = 'fro', dim: _Any = None, keepdim: _bool = False, dtype: _dtype | None = None) -> Tensor:
         """The norm of order ``p`` over ``dim`` or all elements; ``"nuc"`` of a matrix's singular values."""
@@ -1066,7 +1066,7 @@ class Tensor:
         """``self ** exponent`` written into ``self``."""
     def prelu(self, weight: Tensor) -> Tensor:
         """Each element, times the weight of its channel (dimension 1) where it is not positive."""
-    def prod(self, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+    def prod(self, dim: _int | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """The product over all elements or one dimension; integers multiply in int64."""
     def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
@@ -1106,11 +1106,11 @@ class Tensor:
         """What division rounded down leaves: the result has the sign of ``other``."""
     def remainder_(self, other: Tensor | _Number) -> Tensor:
         """What division rounded down leaves: the result has the sign of ``other``."""
-    def renorm(self, p: _Any, dim: _Any, maxnorm: _Any) -> Tensor:
+    def renorm(self, p: _Number, dim: _int, maxnorm: _Number) -> Tensor:
         """``input`` with every slice along ``dim`` scaled down to a norm of at most ``maxnorm``."""
-    def renorm_(self, p: _Any, dim: _Any, maxnorm: _Any) -> Tensor:
+    def renorm_(self, p: _Number, dim: _int, maxnorm: _Number) -> Tensor:
         """``input`` with every slice along ``dim`` scaled down to a norm of at most ``maxnorm``."""
-    def repeat(self, repeats: _Any) -> Tensor:
+    def repeat(self, repeats: _int | _Sequence[_int]) -> Tensor:
         """The tensor repeated ``repeats[i]`` times along dimension ``i``; new dimensions come first."""
     def repeat_interleave(self, *args: _Any, **kwargs: _Any) -> Tensor:
         """`repeat_interleave` of this tensor."""
@@ -1144,13 +1144,13 @@ class Tensor:
         """Keep this non-leaf's gradient in ``.grad``. Raises RuntimeError if it requires none."""
     @property
     def retains_grad(self) -> _bool: ...
-    def roll(self, shifts: _Any, dims: _Any = ...) -> Tensor:
+    def roll(self, shifts: _int | _Sequence[_int], dims: _int | _Sequence[_int] = ...) -> Tensor:
         """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``."""
-    def rot90(self, k: _Any = 1, dims: _Any = ...) -> Tensor:
+    def rot90(self, k: _int = 1, dims: _int | _Sequence[_int] = ...) -> Tensor:
         """The plane of ``dims`` turned by ``k`` quarters, from the first dimension to the second."""
-    def round(self, *, decimals: _Any = None) -> Tensor:
+    def round(self, *, decimals: _int | None = None) -> Tensor:
         """Each element rounded to ``decimals`` decimals (none), halves to even."""
-    def round_(self, *, decimals: _Any = None) -> Tensor:
+    def round_(self, *, decimals: _int | None = None) -> Tensor:
         """Each element rounded to ``decimals`` decimals (none), halves to even."""
     def row_indices(self) -> Tensor:
         """RuntimeError: only tensors of sparse column compressed layout have this."""
@@ -1170,13 +1170,13 @@ class Tensor:
     @_overload
     def scatter_(self, dim: _int, index: Tensor, value: _Number, *, reduce: _str | None = None) -> Tensor:
         """`scatter` written into ``self``."""
-    def scatter_add(self, dim: _Any, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """``input`` with the elements of ``src`` added where ``index`` points along ``dim``."""
-    def scatter_add_(self, dim: _Any, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """``input`` with the elements of ``src`` added where ``index`` points along ``dim``."""
-    def scatter_reduce(self, dim: _Any, index: Tensor, src: Tensor, reduce: _Any, *, include_self: _bool = True) -> Tensor:
+    def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: _Any, *, include_self: _bool = True) -> Tensor:
         """``input`` with ``src`` combined into it where ``index`` points: sum, prod, mean, amax, amin."""
-    def scatter_reduce_(self, dim: _Any, index: Tensor, src: Tensor, reduce: _Any, *, include_self: _bool = True) -> Tensor:
+    def scatter_reduce_(self, dim: _int, index: Tensor, src: Tensor, reduce: _Any, *, include_self: _bool = True) -> Tensor:
         """``input`` with ``src`` combined into it where ``index`` points: sum, prod, mean, amax, amin."""
     def select(self, dim: _int, index: _int) -> Tensor:
         """The slice at ``index`` along ``dim``, without that dimension; a view."""
@@ -1273,7 +1273,7 @@ class Tensor:
     @_overload
     def std(self, dim: _int | _Sequence[_int] | None = None, *, correction: _Any = None, keepdim: _bool = False) -> Tensor:
         """The standard deviation over ``dim``, with ``correction`` (1)."""
-    def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
+    def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _Any = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
         """The spectra of overlapping frames of a signal."""
     def storage(self) -> _Any:
         """The storage of the tensor, as elements of its dtype; deprecated."""
@@ -1293,7 +1293,7 @@ class Tensor:
         """``input - alpha * other``, broadcast; refuses bools."""
     def subtract_(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
         """`subtract` written into ``self``."""
-    def sum(self, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+    def sum(self, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """The sum over ``dim`` (a dimension, several, or all); integers add up in int64."""
     def sum_to_size(self, *size: _Any) -> Tensor:
         """``self`` summed over what `expand` would have repeated to get here from ``size``."""
@@ -1315,7 +1315,7 @@ class Tensor:
         """In-place ``t``: changes how this tensor shows its storage."""
     def take(self, index: Tensor) -> Tensor:
         """Elements by their position in the flattened ``input``; negative ones count from the end."""
-    def take_along_dim(self, indices: Tensor, dim: _Any = None) -> Tensor:
+    def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
         """Like `gather`, the other dimensions broadcast, indices modulo the size; flat without ``dim``."""
     def tan(self) -> Tensor:
         """The tangent of each element, in radians."""
@@ -1327,7 +1327,7 @@ class Tensor:
         """The hyperbolic tangent of each element."""
     def tensor_split(self, *args: _Any, **kwargs: _Any) -> _tuple[Tensor, ...]:
         """``tensor_split(input, sections, dim=0)``: that many pieces along ``dim``, the first ones larger by one."""
-    def tile(self, dims: _Any) -> Tensor:
+    def tile(self, dims: _int | _Sequence[_int]) -> Tensor:
         """The tensor repeated ``dims[i]`` times, counted from the last dimension."""
     @_overload
     def to(self, dtype: _dtype, non_blocking: _bool = False, copy: _bool = False, *, memory_format: _Any = None) -> Tensor:
@@ -1364,13 +1364,13 @@ class Tensor:
         """In-place ``transpose``: changes how this tensor shows its storage."""
     def triangular_solve(self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> _tuple[Tensor, Tensor]:
         """The solution of ``A X = input`` (of ``A^T X = input``) for a triangular ``A``, and a copy of ``A``."""
-    def tril(self, diagonal: _Any = 0) -> Tensor:
+    def tril(self, diagonal: _int = 0) -> Tensor:
         """The matrices with 0 above a diagonal."""
-    def tril_(self, diagonal: _Any = 0) -> Tensor:
+    def tril_(self, diagonal: _int = 0) -> Tensor:
         """The matrices with 0 above a diagonal."""
-    def triu(self, diagonal: _Any = 0) -> Tensor:
+    def triu(self, diagonal: _int = 0) -> Tensor:
         """The matrices with 0 below a diagonal."""
-    def triu_(self, diagonal: _Any = 0) -> Tensor:
+    def triu_(self, diagonal: _int = 0) -> Tensor:
         """The matrices with 0 below a diagonal."""
     def true_divide(self, other: Tensor | _Number) -> Tensor:
         """The quotient, broadcast; integers give floating results."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxflow._core.arguments import KINDS, misfit
 from jaxflow._core.dtype import dtype, given_dtype
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
@@ -36,7 +37,7 @@ def freeze(x: Any) -> Any:
         return x
     if isinstance(x, (list, tuple)):
         return tuple(map(freeze, x))
-    if isinstance(x, np.generic):
+    if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and not x.ndim):
         return x.item()
     if isinstance(x, Tensor):
         if x._aval.numel != 1:
@@ -85,7 +86,8 @@ class Binder:
             *(i for i, p in enumerate(op.params) if p.kind == SCALAR),
         ]
         self.static = [i for i, p in enumerate(op.params) if p.kind == STATIC]
-        self.whole = [(k, i) for k, i in enumerate(self.static) if op.params[i].whole]
+        self.declared = [(i, 1 << i, KINDS[p.takes][0], p.default is None or p.default == ())
+                         for i, p in enumerate(op.params) if p.takes]
         self.defaults = [
             None if p.kind == SCALAR and p.default is not p.empty else p.default for p in op.params
         ]
@@ -163,6 +165,12 @@ class Binder:
                 f"{self.name}() missing {len(missing)} required positional arguments: "
                 f"{', '.join(missing)}"
             )
+        for i, bit, fits, optional in self.declared:
+            if given & bit and not fits(values[i]) and not (optional and values[i] is None):
+                place = i + 1 - self.method if i < len(args) else None
+                raise misfit(self.name, params[i].name, place, params[i].takes, values[i])
+            if values[i].__class__ is bool and params[i].takes == "float":
+                values[i] = float(values[i])
         dynamic: list = []
         for i in self.dynamic:
             if params[i].kind == TENSORS:
@@ -172,16 +180,7 @@ class Binder:
         if op.random:
             dynamic += draw(generator)
         static = tuple([freeze(values[i]) for i in self.static])
-        for k, i in self.whole:
-            if type(static[k]) is not int and (static[k] is not None or params[i].default is not None):
-                raise self._no_integer(i, values[i], len(args))
         return tuple(dynamic), static
-
-    def _no_integer(self, i: int, value: Any, count: int) -> TypeError:
-        """The error for what is no integer in a call with ``count`` positional arguments."""
-        place = f" (position {i + 1 - self.method})" if i < count else ""
-        return TypeError(f"{self.name}(): argument '{self.op.params[i].name}'{place} must be int, not "
-                         f"{type(value).__name__}")
 
     def too_many(self, count: int) -> TypeError:
         """The error for so many positional arguments."""

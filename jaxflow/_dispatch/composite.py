@@ -7,6 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from jaxflow._core.arguments import checked
+
+#: Where PyTorch's functions are written in Python, which takes what comes.
+_UNCHECKED = frozenset(("nn.functional", "masked"))
+
 
 class Composite:
     """Where a composite function is published."""
@@ -33,7 +38,10 @@ def composite(
     operators: str = "",
     method_name: str | None = None,
 ) -> Callable[[Callable], Callable]:
-    """Publish a Python function as ``function``, ``method``, or both; a second declaration raises."""
+    """Publish a Python function as ``function``, ``method``, or both; a second declaration raises.
+
+    What its annotations say of integers, bools and numbers is looked at in each call; see `arguments`.
+    """
 
     def declare(fn: Callable) -> Callable:
         public = name or fn.__name__
@@ -42,6 +50,10 @@ def composite(
         key = (namespace, public)
         if key in COMPOSITES:
             raise ValueError(f"composite {public!r} is declared twice in {namespace!r}")
+        if namespace not in _UNCHECKED:
+            said = method_name or public
+            prefix = namespace.replace(".", "_") + "_" if namespace else ""
+            fn = checked(fn, prefix + said.removeprefix(prefix), variants == "method")
         COMPOSITES[key] = Composite(
             fn, public, namespace, variants, aliases, operators, method_name or public
         )

@@ -21,6 +21,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.arguments import Integers as Integers
+from jaxflow._core.arguments import Number as Number
+from jaxflow._core.arguments import kind_of
 from jaxflow._core.geometry import Ints, Layout
 
 PROMOTE_KINDS = (
@@ -198,17 +201,17 @@ class Param:
     """One parameter of an op: its name, kind, default, and whether it is keyword-only.
 
     ``by_name`` says that the body takes it as a keyword argument, ``promotes`` that its dtype counts,
-    ``whole`` that it is an integer, or None where that is its default: annotated ``int``.
+    ``takes`` which values it takes, a key of `KINDS`, or None where nothing is declared.
     """
 
-    __slots__ = ("by_name", "default", "keyword_only", "kind", "name", "promotes", "whole")
+    __slots__ = ("by_name", "default", "keyword_only", "kind", "name", "promotes", "takes")
 
     empty = inspect.Parameter.empty  # the default of a required parameter
 
     def __init__(self, name: str, kind: str, default: Any, keyword_only: bool,
-                 by_name: bool = False, promotes: bool = True, whole: bool = False) -> None:
+                 by_name: bool = False, promotes: bool = True, takes: str | None = None) -> None:
         self.name, self.kind, self.default, self.keyword_only = name, kind, default, keyword_only
-        self.by_name, self.promotes, self.whole = by_name, promotes, whole
+        self.by_name, self.promotes, self.takes = by_name, promotes, takes
 
 
 def _classify(fn: Callable) -> tuple[Param, ...]:
@@ -229,8 +232,8 @@ def _classify(fn: Callable) -> tuple[Param, ...]:
         default = () if p.kind is p.VAR_POSITIONAL else p.default
         by_name = p.kind not in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)
         promotes = p.annotation is not Mask and p.annotation != "Mask"
-        whole = p.annotation is int or p.annotation == "int"
-        params.append(Param(p.name, kind, default, p.kind is p.KEYWORD_ONLY, by_name, promotes, whole))
+        takes = kind_of(p.annotation)
+        params.append(Param(p.name, kind, default, p.kind is p.KEYWORD_ONLY, by_name, promotes, takes))
     # A list of tensors comes first in Python's signature only as ``*tensors``; publicly it is one
     # ordinary positional argument, and what follows it may be positional too.
     return tuple(params)

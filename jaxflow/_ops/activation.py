@@ -278,7 +278,7 @@ def threshold(input, /, threshold: Scalar, value: Scalar):
 
 
 @op(variants="function", namespace="nn.functional", layout=of_parts)
-def glu(input, /, dim=-1):
+def glu(input, /, dim: int = -1):
     """The first half of a dimension times the sigmoid of the second half."""
     if input.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
@@ -322,12 +322,12 @@ _LOST = Out(EXACT.text, lost=True, dtype=lambda own, dim, dtype: dtype or own)
 
 
 @op(saves="result", variants="", grad_name="SoftmaxBackward0", out=_LOST)
-def softmax(input, /, dim, dtype=None):
+def softmax(input, /, dim: int, dtype=None):
     """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
     return _normalised("softmax_kernel_impl", _softmax, input, dim, dtype)
 
 
 @op(saves="result", variants="", grad_name="LogSoftmaxBackward0", out=_LOST)
-def log_softmax(input, /, dim, dtype=None):
+def log_softmax(input, /, dim: int, dtype=None):
     """The logarithm of `softmax`, without its loss of precision."""
     return _normalised("log_softmax_kernel_impl", _log_softmax, input, dim, dtype)

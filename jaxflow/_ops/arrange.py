@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import EXACT, Always, op
+from jaxflow._dispatch.op import EXACT, Always, Integers, op
 
 from ._layouts import rolled, rotated
 from ._support import wrap_dim, wrap_dims
@@ -22,7 +22,7 @@ def _tile(x, repeats):
 
 
 @op(variants="method", saves="none")
-def repeat(input, /, repeats):
+def repeat(input, /, repeats: Integers):
     """The tensor repeated ``repeats[i]`` times along dimension ``i``; new dimensions come first."""
     if len(repeats) < input.ndim:
         raise RuntimeError(
@@ -32,7 +32,7 @@ def repeat(input, /, repeats):
 
 
 @op(variants="function method", grad_name="RepeatBackward0", saves="none")
-def tile(input, /, dims):
+def tile(input, /, dims: Integers):
     """The tensor repeated ``dims[i]`` times, counted from the last dimension."""
     return _tile(input, (1,) * (input.ndim - len(dims)) + tuple(dims))
 
@@ -50,7 +50,7 @@ def repeat_interleave_int(input, /, repeats, dim=None):
 
 
 @op(saves="none", variants="function method", layout=rolled)
-def roll(input, /, shifts, dims=()):
+def roll(input, /, shifts: Integers, dims: Integers = ()):
     """The elements shifted along ``dims``, those pushed out coming in again; flat without ``dims``."""
     shifts = (shifts,) if isinstance(shifts, int) else shifts
     dims = (dims,) if isinstance(dims, int) else () if dims is None else dims
@@ -71,7 +71,7 @@ def roll(input, /, shifts, dims=()):
 
 
 @op(saves="none", layout="like", variants="function method")
-def flip(input, /, dims):
+def flip(input, /, dims: Integers):
     """The elements in reverse order along ``dims``."""
     dims = (dims,) if isinstance(dims, int) else dims
     if not dims:
@@ -96,7 +96,7 @@ def flipud(input, /):
 
 
 @op(saves="none", variants="function method", layout=Always(rotated))
-def rot90(input, /, k=1, dims=(0, 1)):
+def rot90(input, /, k: int = 1, dims: Integers = (0, 1)):
     """The plane of ``dims`` turned by ``k`` quarters, from the first dimension to the second."""
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
@@ -117,13 +117,13 @@ def _triangle(name, fn, input, diagonal):
 
 
 @op(variants="function method inplace out", saves="none", out=EXACT)
-def tril(input, /, diagonal=0):
+def tril(input, /, diagonal: int = 0):
     """The matrices with 0 above a diagonal."""
     return _triangle("tril", jnp.tril, input, diagonal)
 
 
 @op(variants="function method inplace out", saves="none", out=EXACT)
-def triu(input, /, diagonal=0):
+def triu(input, /, diagonal: int = 0):
     """The matrices with 0 below a diagonal."""
     return _triangle("triu", jnp.triu, input, diagonal)
 
@@ -148,13 +148,13 @@ def _embed(x, offset, dim1, dim2):
 
 
 @op(saves="none", variants="function method")
-def diag_embed(input, /, offset=0, dim1=-2, dim2=-1):
+def diag_embed(input, /, offset: int = 0, dim1: int = -2, dim2: int = -1):
     """The last dimension as the diagonal of new matrices, 0 elsewhere."""
     return _embed(input, offset, dim1, dim2)
 
 
 @op(variants="function method", grad_name="DiagEmbedBackward0", saves="none")
-def diagflat(input, /, offset=0):
+def diagflat(input, /, offset: int = 0):
     """All elements as the diagonal of one matrix."""
     return _embed(input.reshape(-1), offset, -2, -1)
 
@@ -168,7 +168,7 @@ def diag_of(input, /, diagonal=0):
 
 
 @op(variants="", differentiable=False)
-def one_hot(input, /, num_classes):
+def one_hot(input, /, num_classes: int):
     """A last dimension of zeros with a one at each class index; int64."""
     classes = jnp.arange(num_classes, dtype=input.dtype)
     return (input[..., None] == classes).astype(np.int64)

@@ -307,7 +307,7 @@ def _same_dtype(input, other):
 
 
 @op(promote="always_bool", variants="function method", differentiable=False, check=_same_dtype)
-def isclose(input, other, /, rtol=1e-05, atol=1e-08, equal_nan=False):
+def isclose(input, other, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False):
     """Where ``|input - other| <= atol + rtol * |other|``; bool."""
     for name, bound in (("rtol", rtol), ("atol", atol)):
         if bound < 0:

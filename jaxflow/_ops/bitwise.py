@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING
-from jaxflow._dispatch.op import FOUND, Out, op
+from jaxflow._dispatch.op import FOUND, Integers, Out, op
 
 from ._support import is_float, refuse, wrap_dims
 
@@ -66,7 +66,7 @@ def bitwise_right_shift(input, other, /):
 
 
 @op(differentiable=False, out="Expected result to be of dtype uint64, but got {out}")
-def hash_tensor(input, /, dim=(), *, keepdim=False, mode=0):
+def hash_tensor(input, /, dim: Integers = (), *, keepdim: bool = False, mode: int = 0):
     """The exclusive or of all elements, or of those along ``dim``, as 64 bits; uint64.
 
     Floating numbers count as the bits of their float64, integers as those of their int64.

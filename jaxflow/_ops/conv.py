@@ -328,7 +328,7 @@ def _check_outputs(weight, groups):
         )
 
 
-def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1):
+def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(), groups: int = 1):
     """Convolution of ``(N, C, ...)`` with ``(O, C / groups, ...)``; one ``(before, after)`` pair a
     dimension in ``padding``.
     """

@@ -86,8 +86,8 @@ def _later(states, by):
 
 
 @op(variants="", grad_name="CtcLossBackward0", saves=("log_probs", "targets", "result"))
-def _ctc_loss(log_probs, targets, input_lengths, target_lengths, /, *, blank, longest,
-              zero_infinity):
+def _ctc_loss(log_probs, targets, input_lengths, target_lengths, /, *, blank: int, longest,
+              zero_infinity: bool):
     """The negated log-probability of all alignments of a target with the steps, one a sample.
 
     A log-probability's gradient is ``exp(log_prob)`` less the chance that the step emits the class given

@@ -87,7 +87,7 @@ def _euclidean_jvp(primals, tangents):
 
 
 @op(variants="function", saves=("x1", "x2", "result"))
-def cdist(x1, x2, /, p=2.0, compute_mode=_MODES[0]):
+def cdist(x1, x2, /, p: float = 2.0, compute_mode=_MODES[0]):
     """The distance of each vector of ``x1`` to each of ``x2``.
 
     Shapes: ``(..., P, M)`` and ``(..., R, M)`` to ``(..., P, R)``; leading dimensions are broadcast.
@@ -137,7 +137,7 @@ def _check_cdist(x1, x2, p):
 
 
 @op(variants="function", aliases=("nn.functional.pdist",), saves=("input", "result"))
-def pdist(input, /, p=2.0):
+def pdist(input, /, p: float = 2.0):
     """The distances of all pairs of rows ``i < j``, row by row: ``(N, M)`` to ``(N (N - 1) / 2,)``.
 
     Raises:

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX
-from jaxflow._dispatch.op import EXACT, Always, Out, op
+from jaxflow._dispatch.op import EXACT, Always, Integers, Out, op
 
 from ._layouts import ranks_in_front
 from ._support import (
@@ -171,7 +171,7 @@ def min_all(input, /):
 
 
 @op(saves="both", out=_SAME)
-def amax(input, /, dim=(), keepdim=False):
+def amax(input, /, dim: Integers = (), keepdim: bool = False):
     """The largest elements over ``dim``; tied elements share the gradient."""
     _need_elements("amax", input, dim)
     dims = wrap_dims(dim, input.ndim)
@@ -181,7 +181,7 @@ def amax(input, /, dim=(), keepdim=False):
 
 
 @op(saves="both", out=_SAME)
-def amin(input, /, dim=(), keepdim=False):
+def amin(input, /, dim: Integers = (), keepdim: bool = False):
     """The smallest elements over ``dim``; tied elements share the gradient."""
     _need_elements("amin", input, dim)
     dims = wrap_dims(dim, input.ndim)
@@ -191,7 +191,7 @@ def amin(input, /, dim=(), keepdim=False):
 
 
 @op(returns=("min", "max"), out=EXACT)
-def aminmax(input, /, *, dim=None, keepdim=False):
+def aminmax(input, /, *, dim: int = None, keepdim: bool = False):
     """The smallest and the largest elements, over all or along one dimension."""
     if input.size == 0:
         if dim is None:
@@ -224,13 +224,13 @@ def _arg_reduce(name, fn, input, dim, keepdim):
 
 
 @op(differentiable=False, out=EXACT)
-def argmax(input, /, dim: int = None, keepdim=False):
+def argmax(input, /, dim: int = None, keepdim: bool = False):
     """Where the largest element first is, in all or along ``dim``; int64."""
     return _arg_reduce("argmax", jnp.argmax, input, dim, keepdim)
 
 
 @op(differentiable=False, out=EXACT)
-def argmin(input, /, dim: int = None, keepdim=False):
+def argmin(input, /, dim: int = None, keepdim: bool = False):
     """Where the smallest element first is, in all or along ``dim``; int64."""
     return _arg_reduce("argmin", jnp.argmin, input, dim, keepdim)
 
@@ -327,7 +327,7 @@ def nanmedian_dim(input, /, dim, keepdim=False):
 @op(returns=("values", "indices"), saves="own", apart=True, out=(
     Out("output values must be of same type as input"),
     Out("output indices must be of scalar type {result}")))
-def kthvalue(input, /, k: int, dim: int = -1, keepdim=False):
+def kthvalue(input, /, k: int, dim: int = -1, keepdim: bool = False):
     """The ``k``-th smallest element along ``dim``, counted from 1, and where it is."""
     axis = wrap_dim(dim, input.ndim)
     _need_elements("kthvalue", input, axis)
@@ -355,7 +355,7 @@ def _mode_index(x, axis):
 @op(returns=("values", "indices"), saves="own",
     out=tuple(Out(f"expected scalar type '{{result}}' but got '{{out}}' for {which} output")
               for which in ("values", "indices")))
-def mode(input, /, dim: int = -1, keepdim=False):
+def mode(input, /, dim: int = -1, keepdim: bool = False):
     """The most frequent element along ``dim`` (the smallest of several) and where it last is."""
     axis = wrap_dim(dim, input.ndim)
     _need_elements("mode", input, axis)
@@ -439,12 +439,12 @@ _QUANTILE_OUT = Out("quantile() out tensor must be same dtype as the input tenso
 
 
 @op(variants="", grad_name="SqueezeBackward4", saves="own", layout=Always(ranks_in_front), out=_QUANTILE_OUT)
-def quantile(input, q, /, *, dim=None, keepdim=False, interpolation="linear"):
+def quantile(input, q, /, *, dim: int = None, keepdim: bool = False, interpolation="linear"):
     """The quantiles ``q`` over all elements or along ``dim``, by the named interpolation."""
     return _quantile(input, q, dim, keepdim, interpolation, False)
 
 
 @op(variants="", grad_name="SqueezeBackward4", saves="own", layout=Always(ranks_in_front), out=_QUANTILE_OUT)
-def nanquantile(input, q, /, *, dim=None, keepdim=False, interpolation="linear"):
+def nanquantile(input, q, /, *, dim: int = None, keepdim: bool = False, interpolation="linear"):
     """The quantiles ``q`` of the elements that are not nan."""
     return _quantile(input, q, dim, keepdim, interpolation, True)

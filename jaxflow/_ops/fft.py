@@ -17,7 +17,7 @@ from jax.lax import FftType
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import FLOATING
 from jaxflow._core.geometry import empty_like_strides
-from jaxflow._dispatch.op import FOUND, OPS, Always, Out, op, overload
+from jaxflow._dispatch.op import FOUND, OPS, Always, Integers, Out, op, overload
 
 from . import fft_layout
 from ._support import category, is_complex, scalar_name
@@ -244,7 +244,7 @@ def _out(name, kind, shown=False):
 
 def _body(name, kind, forward):
     if name.endswith("t"):
-        def body(input, /, n=None, dim=-1, norm=None):
+        def body(input, /, n: int = None, dim: int = -1, norm=None):
             x = _prepared(name, kind, input, norm)
             axis = _axis(*_integers(name, "dim", dim, False), x.ndim)
             length = x.shape[axis] if n is None else _integers(name, "n", n, False)[0]
@@ -252,13 +252,13 @@ def _body(name, kind, forward):
                 length = 2 * (length - 1)
             return _transformed(name, kind, forward, x, (axis,), (_checked(length),), norm)
     elif name.endswith("2"):
-        def body(input, /, s=None, dim=(-2, -1), norm=None):
+        def body(input, /, s: Integers = None, dim: Integers = (-2, -1), norm=None):
             x = _prepared(name, kind, input, norm)
             if dim is None:
                 raise TypeError(f"fft_{name}(): argument 'dim' must be tuple of ints, not NoneType")
             return _transformed(name, kind, forward, x, *_places(name, x.ndim, s, dim), norm)
     else:
-        def body(input, /, s=None, dim=None, norm=None):
+        def body(input, /, s: Integers = None, dim: Integers = None, norm=None):
             x = _prepared(name, kind, input, norm)
             return _transformed(name, kind, forward, x, *_places(name, x.ndim, s, dim), norm)
     return body

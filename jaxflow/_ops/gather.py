@@ -84,7 +84,7 @@ def lines(x, index, axis):
 
 @op(guard=in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit), out=EXACT, apart=True,
     saves=("input", "index"))
-def gather(input, /, dim, index: Tensor, *, sparse_grad=False):
+def gather(input, /, dim: int, index: Tensor, *, sparse_grad: bool = False):
     """``input[i][index[i][j]][k]`` for ``dim`` 1, and likewise for others; shaped like ``index``."""
     axis = wrap_dim(dim, input.ndim)
     fit_index("gather", "input", input, index, axis)
@@ -119,7 +119,7 @@ def need_slices(x, axis, index) -> None:
 
 @op(guard=in_range(select_error), apart=True, saves=("index",),
     out="index_select(): self and result must have the same scalar type")
-def index_select(input, /, dim, index: Tensor):
+def index_select(input, /, dim: int, index: Tensor):
     """The slices of ``input`` along ``dim`` that a vector of indices names, in its order."""
     axis = wrap_dim(dim, input.ndim)
     if index.ndim > 1:
@@ -180,7 +180,7 @@ def _along_range(watch, dynamic, static):
 
 @op(variants="function method out", grad_name="GatherBackward0", saves=_along_saves, out=EXACT,
     guard=_along_range)
-def take_along_dim(input, indices, /, dim=None):
+def take_along_dim(input, indices, /, dim: int = None):
     """Like `gather`, the other dimensions broadcast, indices modulo the size; flat without ``dim``."""
     if dim is None:
         need_index_dtype("gather", indices)
@@ -223,7 +223,7 @@ def take_unique(input, positions, /):
 
 
 @op(differentiable=False)
-def nonzero_static(input, /, *, size, fill_value=-1):
+def nonzero_static(input, /, *, size: int, fill_value: int = -1):
     """The indices of the first ``size`` nonzero elements, a row each; ``fill_value`` where there are fewer.
 
     Unlike those of `nonzero` its shape is known beforehand, so that nothing has to be waited for.

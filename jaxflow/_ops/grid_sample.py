@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import Integers, op
 
 from ._support import is_float, refuse, scalar_name, wide
 from ._window import channels_first, channels_last
@@ -159,7 +159,7 @@ def _sampler(input, grid, dims, mode, padding, align_corners):
 
 
 @op(variants="function", grad_name="GridSampler2DBackward0", saves=("input", "grid"))
-def grid_sampler_2d(input, grid, /, interpolation_mode, padding_mode, align_corners):
+def grid_sampler_2d(input, grid, /, interpolation_mode: int, padding_mode: int, align_corners: bool):
     """`nn.functional.grid_sample` of images, modes by number.
 
     Args:
@@ -176,7 +176,7 @@ def grid_sampler_2d(input, grid, /, interpolation_mode, padding_mode, align_corn
 
 
 @op(variants="function", grad_name="GridSampler3DBackward0", saves=("input", "grid"))
-def grid_sampler_3d(input, grid, /, interpolation_mode, padding_mode, align_corners):
+def grid_sampler_3d(input, grid, /, interpolation_mode: int, padding_mode: int, align_corners: bool):
     """`nn.functional.grid_sample` of volumes, modes by number; see `grid_sampler_2d`, without bicubic."""
     return _sampler(input, grid, 3, interpolation_mode, padding_mode, align_corners)
 
@@ -189,7 +189,7 @@ def _places(n, dtype, align_corners, axis, dims):
 
 
 @op(variants="function", saves="none")
-def affine_grid_generator(theta, /, size, align_corners):
+def affine_grid_generator(theta, /, size: Integers, align_corners: bool):
     """The places where affine maps send the elements of an output; see `nn.functional.affine_grid`."""
     dims = len(size) - 2
     if not is_float(theta):

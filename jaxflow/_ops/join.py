@@ -81,14 +81,14 @@ def _stack_shape(shapes, dim):
 
 @op(**_JOIN, layout="joined", aliases=("concat", "concatenate"), moves=_cat_shape,
     check=_some(ValueError, "torch.cat(): expected a non-empty list of Tensors"))
-def cat(*tensors, dim=0):
+def cat(*tensors, dim: int = 0):
     """The tensors joined along ``dim``; all other extents must agree."""
     return concatenate(tensors, dim)
 
 
 @op(**_JOIN, layout=stacked, moves=_stack_shape,
     check=_some(RuntimeError, "stack expects a non-empty TensorList"))
-def stack(*tensors, dim=0):
+def stack(*tensors, dim: int = 0):
     """Tensors of one shape joined along a new dimension ``dim``."""
     first = tensors[0].shape
     axis = wrap_dim(dim, len(first) + 1)
@@ -149,7 +149,7 @@ def block_diag(*tensors):
 
 
 @op(name="_chunk_cat", variants="function out", differentiable=False, out=_JOIN_OUT)
-def chunk_cat(*tensors, dim, num_chunks):
+def chunk_cat(*tensors, dim: int, num_chunks: int):
     """Tensors cut into ``num_chunks`` along ``dim``, filled up with zeros, and joined chunk by chunk.
 
     The result has the dimensions before ``dim``, then one of ``num_chunks``, then what each chunk holds of

@@ -33,7 +33,7 @@ def _along(output, dim):
 
 
 @op(variants="function", saves=("grad_output", "output"))
-def _softmax_backward_data(grad_output, output, /, dim, input_dtype):
+def _softmax_backward_data(grad_output, output, /, dim: int, input_dtype):
     """The gradient of a softmax's input along ``dim``: ``output * (grad - sum(grad * output))``."""
     _same("softmax_backward", grad_output, output)
     g, y = wide(grad_output), wide(output)
@@ -42,7 +42,7 @@ def _softmax_backward_data(grad_output, output, /, dim, input_dtype):
 
 
 @op(variants="function", saves=("grad_output", "output"))
-def _log_softmax_backward_data(grad_output, output, /, dim, input_dtype):
+def _log_softmax_backward_data(grad_output, output, /, dim: int, input_dtype):
     """The gradient of a log-softmax's input along ``dim``: ``grad - exp(output) * sum(grad)``."""
     _same("log_softmax_backward", grad_output, output)
     g, y = wide(grad_output), wide(output)
@@ -51,7 +51,7 @@ def _log_softmax_backward_data(grad_output, output, /, dim, input_dtype):
 
 
 @op(variants="", saves="result")
-def _safe_softmax(input, /, dim, dtype=None):
+def _safe_softmax(input, /, dim: int, dtype=None):
     """`softmax`, zero where all elements along ``dim`` are minus infinity."""
     x = as_dtype(input, dtype)
     if not jnp.issubdtype(x.dtype, np.floating):

@@ -67,7 +67,7 @@ def linalg_ldl_factor_ex(A, /, hermitian=False):
 
 
 @op(name="linalg_ldl_solve", variants="", differentiable=False, columns=(0,))
-def linalg_ldl_solve(LD, pivots, B, /, hermitian=False):
+def linalg_ldl_solve(LD, pivots, B, /, hermitian: bool = False):
     """``X`` with ``A X = B``, given the LDL factors of ``A``; batches broadcast; runs on the host."""
     name = "torch.linalg.ldl_solve"
     check_inexact(name, LD)

@@ -160,7 +160,7 @@ def from_the_left(left: bool, **_: bool) -> tuple[int, ...]:
 
 @op(name="_linalg_solve_ex", variants="", grad_name="LinalgSolveExBackward0", saves=("A", "result"),
     differentiable=(True, False, False, False), keeps=(0, 1, 2), columns=from_the_left)
-def linalg_solve_ex(A, B, /, left=True):
+def linalg_solve_ex(A, B, /, left: bool = True):
     """``X`` with ``A X = B``, or ``X A = B``; LU, the order of the rows, the first zero pivots.
 
     ``B`` holds matrices, or vectors, if it is one or has the shape of ``A`` without the last dimension.
@@ -261,7 +261,7 @@ def _order(pivots, LU):
 
 @op(name="linalg_lu_solve", namespace="", variants="", grad_name="LinalgLuSolveBackward0",
     saves=("LU", "pivots", "result"), columns=from_the_left, out=EXACT)
-def linalg_lu_solve(LU, pivots, B, /, left=True, adjoint=False):
+def linalg_lu_solve(LU, pivots, B, /, left: bool = True, adjoint: bool = False):
     """``X`` with ``A X = B`` (``X A = B`` for ``left=False``), given LU factors of ``A``.
 
     ``adjoint`` asks for the conjugate transpose of ``A`` in its place. Batches broadcast.

@@ -176,7 +176,7 @@ def _check_factors(name, input, tau):
 @op(saves=("input", "tau", "other", "result"), columns=(0,),
     out=Out("torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
             "result has dtype {out}", rows=True))
-def ormqr(input, tau, other, /, left=True, transpose=False):
+def ormqr(input, tau, other, /, left: bool = True, transpose: bool = False):
     """The product of all reflections that `geqrf` packed, a square matrix, times ``other``.
 
     Args:

@@ -287,7 +287,7 @@ def running(average, batch, /, *, momentum: Scalar, correction):
 
 
 @op(name="_weight_norm", variants="function", grad_name="WeightNormInterfaceBackward0")
-def weight_norm(v, g, /, dim=0):
+def weight_norm(v, g, /, dim: int = 0):
     """``v`` scaled to the lengths ``g``: of each slice along ``dim``, or of all for -1."""
     x = wide(v)
     axes = tuple(d for d in range(v.ndim) if d != dim)

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxflow._core.cast import cast
-from jaxflow._dispatch.op import Scalar, op
+from jaxflow._dispatch.op import Integers, Scalar, op
 
 from ._layouts import padded
 
@@ -20,7 +20,7 @@ def _pairs(pad, ndim):
 
 
 @op(variants="function", saves="none", layout=padded)
-def constant_pad_nd(input, /, pad, value: Scalar = 0):
+def constant_pad_nd(input, /, pad: Integers, value: Scalar = 0):
     """Positions holding ``value`` added before and after; negative pads cut positions off.
 
     Args:
@@ -123,7 +123,7 @@ REPLICATE = {dims: _declare("replicate", "replication", dims) for dims in (1, 2,
 
 
 @op(variants="", saves="none", grad_name="CopySlices")
-def _pad_circular(input, /, pad):
+def _pad_circular(input, /, pad: Integers):
     """The last dimensions continued from their other end; ``pad`` is two numbers each, last first."""
     for i in range(0, len(pad), 2):
         size = input.shape[input.ndim - 1 - i // 2]

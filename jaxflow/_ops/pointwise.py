@@ -106,7 +106,7 @@ def _round_name(numbers, decimals):
 
 
 @op(promote="default", saves="none", grad_name=_round_name, out=FOUND)
-def round(input, /, *, decimals=None):
+def round(input, /, *, decimals: int = None):
     """Each element rounded to ``decimals`` decimals (none), halves to even."""
     if decimals is None:
         refuse("round_vml_cpu", input, BOOL, COMPLEX)

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import Integers, op
 
 from ._support import is_float, is_integral, refuse
 from ._window import channels_first, channels_last, pad_at, shifted, taps
@@ -519,7 +519,7 @@ def _adaptive_avg(input, sizes):
 
 
 @op(name="_adaptive_avg_pool2d", grad_name="AdaptiveAvgPool2DBackward0", layout="channels", **_AVG)
-def adaptive_avg_pool2d(input, /, output_size=()):
+def adaptive_avg_pool2d(input, /, output_size: Integers = ()):
     """Means over as many windows of the last two dimensions as asked for."""
     _check_adaptive("adaptive_avg_pool2d", input, 2, "")
     refuse("adaptive_avg_pool2d", input, BOOL, INTEGER, COMPLEX)
@@ -527,7 +527,7 @@ def adaptive_avg_pool2d(input, /, output_size=()):
 
 
 @op(name="_adaptive_avg_pool3d", grad_name="AdaptiveAvgPool3DBackward0", layout="contiguous", **_AVG)
-def adaptive_avg_pool3d(input, /, output_size=()):
+def adaptive_avg_pool3d(input, /, output_size: Integers = ()):
     """Means over as many windows of the last three dimensions as asked for."""
     _check_adaptive("adaptive_avg_pool3d", input, 3, "")
     refuse("adaptive_avg_pool3d_cpu", input, BOOL, INTEGER, COMPLEX)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from jaxflow._core.dtype import BOOL
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._dispatch.op import EXACT, Out, op
+from jaxflow._dispatch.op import EXACT, Number, Out, op
 
 from ._layouts import products_of_pairs
 from ._support import refuse, scalar_name, wide, wrap_dim
@@ -53,7 +53,7 @@ def cross_shape(input, other, dim) -> tuple[int, ...]:
 
 
 @op(variants="", name="linalg_cross", grad_name="LinalgCrossBackward0", out=EXACT)
-def cross(input, other, /, *, dim=-1):
+def cross(input, other, /, *, dim: int = -1):
     """The cross product of vectors of three along ``dim``; other dimensions are broadcast."""
     shape, axis = cross_shape(input, other, dim), wrap_dim(dim, input.ndim)
     refuse("cross", input, BOOL)
@@ -65,7 +65,7 @@ def cross(input, other, /, *, dim=-1):
 
 
 @op(variants="function method inplace out", out=EXACT)
-def renorm(input, /, p, dim, maxnorm):
+def renorm(input, /, p: Number, dim: int, maxnorm: Number):
     """``input`` with every slice along ``dim`` scaled down to a norm of at most ``maxnorm``."""
     for name, number in (("p", p), ("maxnorm", maxnorm)):
         if isinstance(number, complex):

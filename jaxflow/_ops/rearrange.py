@@ -18,7 +18,7 @@ def _check_image(name, input, factor, which):
 
 
 @op(variants="function", aliases=("nn.functional.pixel_shuffle",), saves="none", layout="channels")
-def pixel_shuffle(input, /, upscale_factor):
+def pixel_shuffle(input, /, upscale_factor: int):
     """``(..., C * r * r, H, W)`` to ``(..., C, H * r, W * r)`` for ``r = upscale_factor``."""
     r = upscale_factor
     _check_image("pixel_shuffle", input, r, "upscale_factor")
@@ -35,7 +35,7 @@ def pixel_shuffle(input, /, upscale_factor):
 
 
 @op(variants="function", aliases=("nn.functional.pixel_unshuffle",), saves="none", layout=moved_channels)
-def pixel_unshuffle(input, /, downscale_factor):
+def pixel_unshuffle(input, /, downscale_factor: int):
     """``(..., C, H * r, W * r)`` to ``(..., C * r * r, H, W)`` for ``r = downscale_factor``.
 
     What has no elements keeps its shape, as in PyTorch, which copies it.
@@ -59,7 +59,7 @@ def pixel_unshuffle(input, /, downscale_factor):
 
 @op(variants="function", saves="none", layout=moved_channels, aliases=(
     "nn.functional.channel_shuffle", "nn.functional.native_channel_shuffle", "native_channel_shuffle"))
-def channel_shuffle(input, /, groups):
+def channel_shuffle(input, /, groups: int):
     """The channels of ``(N, C, ...)`` taken in turn from each of ``groups`` groups."""
     if input.ndim <= 2:
         raise RuntimeError(

@@ -15,7 +15,7 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.promotion import can_cast
-from jaxflow._dispatch.op import EXACT, UNDEFINED, Out, Underived, op, overload
+from jaxflow._dispatch.op import EXACT, UNDEFINED, Integers, Number, Out, Underived, op, overload
 
 from ._bools import no_bool_operand
 from ._support import (
@@ -88,7 +88,7 @@ _FOLLOWED = Out(EXACT.text, follows=True, needs="dim")
 
 
 @op(saves="none", grad_name=_by_dim("Sum"), out=_FOLLOWED)
-def sum(input, /, dim=None, keepdim=False, *, dtype=None):
+def sum(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None):
     """The sum over ``dim`` (a dimension, several, or all); integers add up in int64."""
     dims = wrap_dims(dim, input.ndim)
     x, result = _accumulate(input, dtype)
@@ -104,7 +104,7 @@ _NAN_OUT = Out("nansum: provided dtype must match dtype of result. Got {out} and
 
 
 @op(grad_name="NansumBackward0", out=_NAN_OUT)
-def nansum(input, /, dim=None, keepdim=False, *, dtype=None):
+def nansum(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None):
     """The sum over ``dim`` with nan taken as 0."""
     dims = wrap_dims(dim, input.ndim)
     if is_complex(input):
@@ -146,7 +146,7 @@ _MEAN_OUT = Out(EXACT.text, follows=True, before=Out(
 
 
 @op(saves="none", grad_name=_by_dim("Mean"), out=_MEAN_OUT)
-def mean(input, /, dim=None, keepdim=False, *, dtype=None):
+def mean(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None):
     """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating."""
     _check_mean(input, dtype)
     dims = wrap_dims(dim, input.ndim)
@@ -165,7 +165,7 @@ _NANMEAN_OUT = Out(
 
 
 @op(grad_name="DivBackward0", out=_NANMEAN_OUT)
-def nanmean(input, /, dim=None, keepdim=False, *, dtype=None):
+def nanmean(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None):
     """The mean over ``dim`` of the elements that are not nan."""
     if is_integral(input):
         raise RuntimeError(
@@ -187,7 +187,7 @@ def nanmean(input, /, dim=None, keepdim=False, *, dtype=None):
 
 
 @op(grad_name=_by_dim("Prod"), saves=("input", "result"), out=_FOLLOWED)
-def prod(input, /, dim=None, keepdim=False, *, dtype=None):
+def prod(input, /, dim: int = None, keepdim: bool = False, *, dtype=None):
     """The product over all elements or one dimension; integers multiply in int64."""
     if isinstance(dim, tuple):
         raise TypeError(f"prod(): argument 'dim' must be int, not {type(dim).__name__}")
@@ -268,28 +268,28 @@ def _real_dtype(input):
 
 
 @op(variants="", grad_name="VarBackward0")
-def var(input, /, dim=None, *, correction=None, keepdim=False):
+def var(input, /, dim: Integers = None, *, correction: Number = None, keepdim: bool = False):
     """The variance over ``dim``: squared distances from the mean over ``count - correction``."""
     variance, _ = _moments("std and var", input, dim, correction, keepdim)
     return variance.astype(_real_dtype(input))
 
 
 @op(variants="", grad_name="StdBackward0", saves="both")
-def std(input, /, dim=None, *, correction=None, keepdim=False):
+def std(input, /, dim: Integers = None, *, correction: Number = None, keepdim: bool = False):
     """The standard deviation over ``dim``; its derivative for a constant is 0."""
     variance, _ = _moments("std and var", input, dim, correction, keepdim)
     return _root(variance).astype(_real_dtype(input))
 
 
 @op(variants="", grad_name="VarMeanBackward0")
-def var_mean(input, /, dim=None, *, correction=None, keepdim=False):
+def var_mean(input, /, dim: Integers = None, *, correction: Number = None, keepdim: bool = False):
     """Variance and mean over ``dim``."""
     variance, centre = _with_mean("var_mean", input, dim, correction, keepdim)
     return variance.astype(_real_dtype(input)), centre.astype(input.dtype)
 
 
 @op(variants="", grad_name="StdMeanBackward0")
-def std_mean(input, /, dim=None, *, correction=None, keepdim=False):
+def std_mean(input, /, dim: Integers = None, *, correction: Number = None, keepdim: bool = False):
     """Standard deviation and mean over ``dim``."""
     variance, centre = _with_mean("std_mean", input, dim, correction, keepdim)
     return _root(variance).astype(_real_dtype(input)), centre.astype(input.dtype)
@@ -315,19 +315,19 @@ def _truth(fn, input, dim, keepdim):
 
 
 @op(differentiable=False, out=_truth_out("all"))
-def all(input, /, dim=None, keepdim=False):
+def all(input, /, dim: Integers = None, keepdim: bool = False):
     """Whether every element is nonzero; bool, but uint8 for uint8."""
     return _truth(jnp.all, input, dim, keepdim)
 
 
 @op(differentiable=False, out=_truth_out("any"))
-def any(input, /, dim=None, keepdim=False):
+def any(input, /, dim: Integers = None, keepdim: bool = False):
     """Whether some element is nonzero; bool, but uint8 for uint8."""
     return _truth(jnp.any, input, dim, keepdim)
 
 
 @op(variants="function method", differentiable=False)
-def count_nonzero(input, /, dim=None):
+def count_nonzero(input, /, dim: Integers = None):
     """How many elements over ``dim`` are nonzero; int64."""
     dims = wrap_dims(dim, input.ndim)
     return jnp.sum(truth(input), dims, dtype=np.int64)
@@ -357,7 +357,7 @@ _LOGSUMEXP_OUT = Out(follows="_logsumexp_into", before=Out(
 
 
 @op(saves="both", aliases=("special.logsumexp",), out=_LOGSUMEXP_OUT)
-def logsumexp(input, /, dim, keepdim=False):
+def logsumexp(input, /, dim: Integers, keepdim: bool = False):
     """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing."""
     if dim is None:
         raise TypeError("logsumexp(): argument 'dim' (position 2) must be tuple of ints, not NoneType")
@@ -500,7 +500,7 @@ def refuse_empty_norm(input, ord, dim, dims):
 
 @op(promote="complex_to_float", variants="", grad_name="DistBackward0", saves="both",
     check=no_bool_operand)
-def dist(input, other, /, *, p=2):
+def dist(input, other, /, *, p: Number = 2):
     """The norm of order ``p`` of ``input - other``."""
     if is_integral(input):
         raise RuntimeError(

@@ -86,13 +86,13 @@ def _cumulate(name, fn, input, dim, dtype):
 
 
 @op(variants="function method inplace out", saves="none", out=Out(EXACT.text, follows=True))
-def cumsum(input, /, dim, *, dtype=None):
+def cumsum(input, /, dim: int, *, dtype=None):
     """The sums of the elements up to each one along ``dim``; integers add up in int64."""
     return _cumulate("cumsum", _running(jnp.add, 0, jnp.cumsum), input, dim, dtype)
 
 
 @op(variants="function method inplace out", saves=("input", "result"), out=Out(EXACT.text, follows=True))
-def cumprod(input, /, dim, *, dtype=None):
+def cumprod(input, /, dim: int, *, dtype=None):
     """The products of the elements up to each one along ``dim``; integers multiply in int64."""
     return _cumulate("cumprod", _running(jnp.multiply, 1, jnp.cumprod), input, dim, dtype)
 
@@ -145,7 +145,7 @@ def _turns(angle):
 
 
 @op(saves=("input", "result"), out=EXPECTED)
-def logcumsumexp(input, /, dim):
+def logcumsumexp(input, /, dim: int):
     """``log(cumsum(exp(input)))`` along ``dim`` without overflow."""
     axis = _line_dim("logcumsumexp", dim, input.ndim)
     refuse("logcumsumexp_out_cpu", input, BOOL, INTEGER)
@@ -193,14 +193,14 @@ def _cumulative_extreme(name, better, input, dim):
 
 @op(returns=("values", "indices"), saves=("input",),
     out=EXPECTED)
-def cummax(input, /, dim):
+def cummax(input, /, dim: int):
     """The largest element up to each one along ``dim``, and where it last is."""
     return _cumulative_extreme("cummax", jnp.greater_equal, input, dim)
 
 
 @op(returns=("values", "indices"), saves=("input",),
     out=EXPECTED)
-def cummin(input, /, dim):
+def cummin(input, /, dim: int):
     """The smallest element up to each one along ``dim``, and where it last is."""
     return _cumulative_extreme("cummin", jnp.less_equal, input, dim)
 

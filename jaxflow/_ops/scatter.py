@@ -390,7 +390,7 @@ def scatter_reduce_value(input, /, dim, index: Tensor, value: Scalar, *, reduce)
 
 
 @op(**_SCATTER)
-def scatter_add(input, /, dim, index: Tensor, src: Tensor):
+def scatter_add(input, /, dim: int, index: Tensor, src: Tensor):
     """``input`` with the elements of ``src`` added where ``index`` points along ``dim``."""
     axis, x, at, source = _prepare("scatter_add", input, dim, index, src)
     if axis is None:
@@ -414,7 +414,7 @@ def _scatter_reduce_guard(watch, dynamic, static):
 
 @op(**_SCATTER | dict(guard=_scatter_reduce_guard), saves=("input", "index", "src", "result"),
     complex_grad=False)
-def scatter_reduce(input, /, dim, index: Tensor, src: Tensor, reduce, *, include_self=True):
+def scatter_reduce(input, /, dim: int, index: Tensor, src: Tensor, reduce, *, include_self: bool = True):
     """``input`` with ``src`` combined into it where ``index`` points: sum, prod, mean, amax, amin."""
     if reduce not in _REDUCTIONS:
         raise RuntimeError(
@@ -479,7 +479,7 @@ def _check_slices(name, input, dim, index, source):
 
 
 @op(**_FORMS, guard=_add_guard, saves=("index for source", "source for source"))
-def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1):
+def index_add(input, /, dim: int, index: Tensor, source: Tensor, *, alpha: Scalar = 1):
     """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
     axis = _check_slices("index_add_()", input, dim, index, source)
     if not (type(alpha) is int and alpha == 1):
@@ -491,7 +491,7 @@ def index_add(input, /, dim, index: Tensor, source: Tensor, *, alpha: Scalar = 1
 @op(**_FORMS, saves=("index", "source for source"), guard=_in_slices(
     IndexError, "index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}",
     first=_refuse_no_slices))
-def index_copy(input, /, dim, index: Tensor, source: Tensor):
+def index_copy(input, /, dim: int, index: Tensor, source: Tensor):
     """``input`` with the slices of ``source`` written where ``index`` names them."""
     axis = wrap_dim(dim, input.ndim)
     name = "index_copy_()"
@@ -546,7 +546,7 @@ def _may_fill(watch, dynamic, static):
 
 
 @op(variants="function method inplace", grad_name=_fill_name, guard=_may_fill, layout="like")
-def index_fill(input, /, dim, index: Tensor, value: Scalar):
+def index_fill(input, /, dim: int, index: Tensor, value: Scalar):
     """``input`` with one number written to the slices that ``index`` names."""
     axis = wrap_dim(dim, input.ndim)
     if value.ndim:
@@ -597,7 +597,7 @@ def _reduce_guard(watch, dynamic, static):
 
 
 @op(**_FORMS, guard=_reduce_guard, saves=("input", "index", "source", "result"))
-def index_reduce(input, /, dim, index: Tensor, source: Tensor, reduce, *, include_self=True):
+def index_reduce(input, /, dim: int, index: Tensor, source: Tensor, reduce, *, include_self: bool = True):
     """``input`` with slices of ``source`` combined into it: prod, mean, amax or amin."""
     if reduce not in _REDUCTIONS[1:]:
         raise RuntimeError(
@@ -624,7 +624,7 @@ def _put_guard(watch, dynamic, static):
 
 
 @op(variants="function method inplace", guard=_put_guard, saves=("index", "source for source"), layout="like")
-def put(input, index, source, /, accumulate=False):
+def put(input, index, source, /, accumulate: bool = False):
     """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
     if index.dtype != np.int64:
         raise RuntimeError(

@@ -24,19 +24,19 @@ def _written(input, src, step):
 
 
 @op(variants="function method", saves="none", layout="like")
-def select_scatter(input, src, /, dim, index):
+def select_scatter(input, src, /, dim: int, index: int):
     """``input`` with the slice at ``index`` along ``dim`` replaced by ``src``."""
     return _replaced(input, src, "select", dim, index)
 
 
 @op(saves="none", out=Out(EXACT.text, lost=True, copied=True), layout="like")
-def slice_scatter(input, src, /, dim=0, start=None, end=None, step=1):
+def slice_scatter(input, src, /, dim: int = 0, start: int = None, end: int = None, step: int = 1):
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
     return _replaced(input, src, "slice", dim, start, end, step)
 
 
 @op(variants="function method", saves="none", layout="like")
-def diagonal_scatter(input, src, /, offset=0, dim1=0, dim2=1):
+def diagonal_scatter(input, src, /, offset: int = 0, dim1: int = 0, dim2: int = 1):
     """``input`` with the diagonal of two dimensions replaced by ``src``."""
     return _replaced(input, src, "diagonal", offset, dim1, dim2)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from jaxflow._core.cast import cast
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import Number, op
 
 
 def padded_places(shapes, batch_first: bool, padding_side: str):
@@ -47,7 +47,7 @@ def _pack_padded_sequence(input, index, /):
 
 
 @op(variants="", saves="own")
-def _pad_packed_sequence(data, index, /, *, padding_value):
+def _pad_packed_sequence(data, index, /, *, padding_value: Number):
     """The rows that ``index`` names, and padding where it is negative."""
     rows = data.at[jnp.maximum(index, 0)].get(mode="promise_in_bounds")
     there = (index >= 0).reshape(*index.shape, *(1 for _ in data.shape[1:]))

@@ -30,7 +30,7 @@ def _sorted_with(input, axis, pick):
 
 
 @op(name="sort", variants="", layout="like", returns=("values", "indices"), saves="own", out=EXACT)
-def sort(input, /, *, dim=-1, descending=False):
+def sort(input, /, *, dim: int = -1, descending: bool = False):
     """The elements in order along ``dim``, and where they were; ties keep their order."""
     axis = wrap_dim(dim, input.ndim)
     if is_complex(input):
@@ -42,7 +42,7 @@ overload(sort, "_sort_stable", "SortBackward1")
 
 
 @op(variants="function method out", returns=("values", "indices"), saves="own", out=EXACT)
-def topk(input, /, k: int, dim: int = -1, largest=True, sorted=True):
+def topk(input, /, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
     """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are."""
     axis = wrap_dim(dim, input.ndim)
     size = input.shape[axis] if input.ndim else 1
@@ -159,7 +159,7 @@ def _sorter_in_range(watch, dynamic, static):
 
 
 @op(variants="function out", differentiable=False, out=_SEARCH_OUT, guard=_sorter_in_range)
-def searchsorted(sorted_sequence, input, /, *, out_int32=False, right=False, side=None,
+def searchsorted(sorted_sequence, input, /, *, out_int32: bool = False, right: bool = False, side=None,
                  sorter: Tensor = None):
     """Where each value would go in the sorted last dimension: before (``right``: after) equals."""
     _check_search(sorted_sequence, input, right, side, sorter)
@@ -170,7 +170,7 @@ def searchsorted(sorted_sequence, input, /, *, out_int32=False, right=False, sid
 
 
 @op(variants="function out", differentiable=False, out=_SEARCH_OUT)
-def bucketize(input, boundaries, /, *, out_int32=False, right=False):
+def bucketize(input, boundaries, /, *, out_int32: bool = False, right: bool = False):
     """The bucket of each value between sorted ``boundaries``."""
     if boundaries.ndim != 1:
         raise RuntimeError(
@@ -236,7 +236,7 @@ def histc(input, /, bins: int = 100, min: Scalar = 0, max: Scalar = 0):
 
 
 @op(variants="function", differentiable=False, out=EXACT)
-def isin(elements, test_elements, /, *, assume_unique=False, invert=False):
+def isin(elements, test_elements, /, *, assume_unique: bool = False, invert: bool = False):
     """Which elements occur in ``test_elements``; bool."""
     for x in (elements, test_elements):
         if is_bool(x) or is_complex(x):

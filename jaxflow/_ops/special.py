@@ -217,7 +217,7 @@ def _logit(p):
 
 
 @op(promote="int_to_float", aliases=("special.logit",))
-def logit(input, /, eps=None):
+def logit(input, /, eps: float = None):
     """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given.
 
     The derivative is 0 where the limit acts, and nan outside ``[0, 1]``.
@@ -232,7 +232,7 @@ def logit(input, /, eps=None):
 
 @op(promote="int_to_float", variants="", grad_name="PolygammaBackward0",
     inplace_grad_name="PolygammaBackward1")
-def polygamma(input, /, n):
+def polygamma(input, /, n: int):
     """The derivative of order ``n`` of the digamma function."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
@@ -246,7 +246,7 @@ def _no_bool(input):
 
 
 @op(promote="int_to_float", aliases=("special.multigammaln",), check=_no_bool, layout="contiguous")
-def mvlgamma(input, /, p):
+def mvlgamma(input, /, p: int):
     """The logarithm of the multivariate gamma function of dimension ``p``."""
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")

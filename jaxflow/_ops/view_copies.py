@@ -7,7 +7,7 @@ of a contiguous array.
 from __future__ import annotations
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._dispatch.op import EXACT, Out, op
+from jaxflow._dispatch.op import EXACT, Integers, Out, op
 
 from . import pieces
 from ._support import wrap_dim
@@ -36,20 +36,20 @@ def alias_copy(input, /):
 
 
 @op(**_copy("Expand"))
-def expand_copy(input, /, size, *, implicit=False):
+def expand_copy(input, /, size: Integers, *, implicit: bool = False):
     """`Tensor.expand` with memory for each repetition."""
     return _shown(input, "expand", size)
 
 
 @op(**_copy("Diagonal"))
-def diagonal_copy(input, /, offset=0, dim1=0, dim2=1):
+def diagonal_copy(input, /, offset: int = 0, dim1: int = 0, dim2: int = 1):
     """A copy of what `diagonal` shows."""
     return _shown(input, "diagonal", offset, dim1, dim2)
 
 
 @op(variants="function method out", saves="none",
     out=Out(_UNEXPLAINED.format("self.dtype() == output.dtype()"), resizes=True))
-def narrow_copy(input, /, dim, start, length):
+def narrow_copy(input, /, dim: int, start: int, length: int):
     """A copy of what `narrow` shows."""
     if dim >= input.ndim > 0:
         raise RuntimeError(_UNEXPLAINED.format("dim < static_cast<int64_t>(self_sizes.size())"))
@@ -58,25 +58,25 @@ def narrow_copy(input, /, dim, start, length):
 
 
 @op(**_copy("Select"), complex_grad=False)
-def select_copy(input, /, dim, index):
+def select_copy(input, /, dim: int, index: int):
     """A copy of what `select` shows."""
     return _shown(input, "select", dim, index)
 
 
 @op(**_copy("Slice"), complex_grad=False)
-def slice_copy(input, /, dim=0, start=None, end=None, step=1):
+def slice_copy(input, /, dim: int = 0, start: int = None, end: int = None, step: int = 1):
     """A copy of ``start:end:step`` along ``dim``."""
     return _shown(input, "slice", dim, start, end, step)
 
 
 @op(**_copy("Permute"))
-def permute_copy(input, /, dims):
+def permute_copy(input, /, dims: Integers):
     """A copy with the dimensions in the order ``dims``."""
     return _shown(input, "permute", dims)
 
 
 @op(**_copy("Transpose"))
-def transpose_copy(input, /, dim0, dim1):
+def transpose_copy(input, /, dim0: int, dim1: int):
     """A copy with two dimensions exchanged."""
     return _shown(input, "transpose", dim0, dim1)
 
@@ -88,7 +88,7 @@ def t_copy(input, /):
 
 
 @op(**_copy("Unsqueeze"))
-def unsqueeze_copy(input, /, dim):
+def unsqueeze_copy(input, /, dim: int):
     """A copy with a dimension of size 1 put in at ``dim``."""
     return _shown(input, "unsqueeze", dim)
 
@@ -98,7 +98,7 @@ def _squeeze_name(numbers, dim):
 
 
 @op(**{**_copy(""), "grad_name": _squeeze_name})
-def squeeze_copy(input, /, dim=None):
+def squeeze_copy(input, /, dim: Integers = None):
     """A copy without dimensions of size 1: all of them, or ``dim``."""
     if dim is None:
         return _shown(input, "squeeze")
@@ -106,13 +106,13 @@ def squeeze_copy(input, /, dim=None):
 
 
 @op(**_copy("Unfold"))
-def unfold_copy(input, /, dimension, size, step):
+def unfold_copy(input, /, dimension: int, size: int, step: int):
     """A copy of all windows of ``size`` at distance ``step`` along a dimension."""
     return _shown(input, "unfold", dimension, size, step)
 
 
 @op(**_copy("View"))
-def view_copy(input, /, size=None, *, dtype=None):
+def view_copy(input, /, size: Integers = None, *, dtype=None):
     """The elements in another shape, or their bytes as another dtype, in memory of their own."""
     if dtype is None and len(size) == 1 and isinstance(size[0], dtypes.dtype):
         dtype = size[0]
@@ -138,7 +138,7 @@ def _cut(input, axis, bounds):
 
 
 @op(**_copy("Unbind", ""))
-def unbind_copy(input, /, dim=0):
+def unbind_copy(input, /, dim: int = 0):
     """Copies of all slices along ``dim``."""
     if not input.ndim:
         wrap_dim(dim, 1)
@@ -148,12 +148,12 @@ def unbind_copy(input, /, dim=0):
 
 
 @op(**_copy("Split", ""))
-def split_copy(input, /, split_size, dim=0):
+def split_copy(input, /, split_size: int, dim: int = 0):
     """Copies of pieces of ``split_size`` along ``dim``."""
     return _cut(input, *pieces.by_size(input.shape, split_size, dim))
 
 
 @op(**_copy("SplitWithSizes", ""))
-def split_with_sizes_copy(input, /, split_sizes, dim=0):
+def split_with_sizes_copy(input, /, split_sizes: Integers, dim: int = 0):
     """Copies of pieces of the given sizes along ``dim``."""
     return _cut(input, *pieces.by_sizes(input.shape, split_sizes, dim))

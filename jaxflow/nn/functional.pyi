@@ -65,7 +65,7 @@ def celu(input: Tensor, alpha: _float = ..., inplace: _bool = False) -> Tensor:
     """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
 def celu_(input: Tensor, *args: _Any, **kwargs: _Any) -> Tensor:
     """`celu` written into ``input``."""
-def channel_shuffle(input: Tensor, groups: _Any) -> Tensor:
+def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The channels of ``(N, C, ...)`` taken in turn from each of ``groups`` groups."""
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Any = 1, padding: _Any = 0, dilation: _Any = 1, groups: _int = 1) -> Tensor:
     """Convolve ``(N, C, L)`` or ``(C, L)`` with ``(O, C / groups, k)``."""
@@ -121,7 +121,7 @@ def gaussian_nll_loss(input: Tensor, target: Tensor, var: _Any, full: _bool = Fa
     """Negative log-likelihood under a normal distribution of mean ``input`` and variance"""
 def gelu(input: Tensor, *, approximate: _str = 'none', out: Tensor | None = None) -> Tensor:
     """``input`` times the standard normal distribution of ``input``; ``"tanh"`` approximates it."""
-def glu(input: Tensor, dim: _Any = -1) -> Tensor:
+def glu(input: Tensor, dim: _int = -1) -> Tensor:
     """The first half of a dimension times the sigmoid of the second half."""
 def grid_sample(input: Tensor, grid: Tensor, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: _bool | None = None) -> Tensor:
     """The input at the places that ``grid`` names, interpolated."""
@@ -203,7 +203,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: _Any = N
     """Hinge of the classes not in each target list (ended by -1) against those in it."""
 def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _Any = None, reduce: _Any = None, reduction: _str = 'mean') -> Tensor:
     """Binary cross entropy of each class, averaged over the classes."""
-def native_channel_shuffle(input: Tensor, groups: _Any) -> Tensor:
+def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The channels of ``(N, C, ...)`` taken in turn from each of ``groups`` groups."""
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _Any = None, ignore_index: _int = -100, reduce: _Any = None, reduction: _str = 'mean') -> Tensor:
     """The negated score of the right class."""
@@ -217,9 +217,9 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = ..., eps: _float = ...
     """Norm of ``x1 - x2 + eps`` along the last dimension, broadcast."""
 def pdist(input: Tensor, p: _float = ...) -> Tensor:
     """The distances of all pairs of rows ``i < j``, row by row: ``(N, M)`` to ``(N (N - 1) / 2,)``."""
-def pixel_shuffle(input: Tensor, upscale_factor: _Any) -> Tensor:
+def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
     """``(..., C * r * r, H, W)`` to ``(..., C, H * r, W * r)`` for ``r = upscale_factor``."""
-def pixel_unshuffle(input: Tensor, downscale_factor: _Any) -> Tensor:
+def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
     """``(..., C, H * r, W * r)`` to ``(..., C * r * r, H, W)`` for ``r = downscale_factor``."""
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: _bool = True, full: _bool = False, size_average: _Any = None, eps: _float = ..., reduce: _Any = None, reduction: _str = 'mean') -> Tensor:
     """Negative log-likelihood of counts under a Poisson distribution of (log-)rate ``input``."""

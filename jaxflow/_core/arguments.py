@@ -1,0 +1,149 @@
+"""What a parameter that is no tensor takes, and PyTorch's words for what it does not take.
+
+An op declares it by an annotation: ``int``, ``bool``, ``float``, `Number` (a complex one too) or `Integers`
+(an integer or several). Wherever PyTorch takes a number it takes NumPy's and a tensor of no dimension that
+has no gradient as well. A bool is no integer, and of NumPy's bools none is one of Python's.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .tensor import Tensor
+
+
+class Number:
+    """Annotation of a parameter that takes a number of any kind."""
+
+
+class Integers:
+    """Annotation of a parameter that takes an integer or several."""
+
+
+def _is_item(x: Any) -> bool:
+    """Whether PyTorch takes a tensor where it wants a number."""
+    return isinstance(x, Tensor) and not x._aval.shape and not x._requires_grad
+
+
+def _is_int(x: Any) -> bool:
+    if x.__class__ is int:
+        return True
+    if isinstance(x, Tensor):
+        return _is_item(x) and x._aval.dtype.category == 1
+    if isinstance(x, np.ndarray):
+        return not x.ndim and x.dtype.kind in "iu"
+    return not isinstance(x, (bool, np.bool_)) and hasattr(x, "__index__")
+
+
+def _are_ints(x: Any) -> bool:
+    return all(map(_is_int, x)) if isinstance(x, (list, tuple)) else _is_int(x)
+
+
+#: What is no number for sure. Anything else may stand for one: a tracer of jax's, another library's number.
+_NO_NUMBER = (str, bytes, list, tuple, dict, set, frozenset, np.ndarray, type(None))
+
+
+def _is_number(x: Any) -> bool:
+    return _is_item(x) if isinstance(x, Tensor) else not isinstance(x, _NO_NUMBER)
+
+
+def _is_real(x: Any) -> bool:
+    return _is_number(x) and not isinstance(x, (complex, np.complexfloating)) and not (
+        isinstance(x, Tensor) and x._aval.dtype.category == 3)
+
+
+def _is_bool(x: Any) -> bool:
+    return x.__class__ is bool
+
+
+#: By the name of an annotation: whether a value fits, and what PyTorch calls it.
+KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "int": (_is_int, "int"), "bool": (_is_bool, "bool"), "float": (_is_real, "float"),
+    "Number": (_is_number, "Number"), "Scalar": (_is_number, "Number"),
+    "Integers": (_are_ints, "tuple of ints"),
+}
+
+
+def kind_of(annotation: Any) -> str | None:
+    """The key in `KINDS` of an annotation; None where nothing is declared."""
+    name = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    return name if name in KINDS else None
+
+
+def fits(kind: str, value: Any) -> bool:
+    """Whether a parameter of a kind of `KINDS` takes ``value``."""
+    return KINDS[kind][0](value)
+
+
+def misfit(name: str, parameter: str, place: int | None, kind: str, value: Any) -> TypeError:
+    """The error for ``value`` in a parameter of ``kind``; ``place`` counts positional arguments, from 1."""
+    where = "" if place is None else f" (position {place})"
+    of = type(value)
+    written = f"numpy.{of.__name__}" if of.__module__ == "numpy" else of.__name__
+    said = f"must be {KINDS[kind][1]}, not {written}"
+    if kind == "Integers" and isinstance(value, (list, tuple)):
+        at = next(i for i, x in enumerate(value) if not _is_int(x))
+        said = f"must be tuple of ints, but found element of type {type(value[at]).__name__} at pos {at}"
+    return TypeError(f"{name}(): argument '{parameter}'{where} {said}")
+
+
+# ----------------------------------------------------------------------------------- written out
+
+
+def checked(fn: Callable, name: str, method: bool = False) -> Callable:
+    """``fn`` with a look at the arguments whose annotations say what they take; itself where none does.
+
+    Each of them costs a comparison, as the first lines of a function would. Errors call the function
+    ``name``; of a ``method`` they do not count the tensor that it belongs to. What is wrapped already looks
+    at its arguments itself, and at which of them it was given.
+    """
+    if hasattr(fn, "__wrapped__"):
+        return fn
+    sig = inspect.signature(fn)
+    space: dict = {"_fn": fn, "_wrong": _wrong}
+    heads, passed, tests = [], [], []
+    for place, p in enumerate(sig.parameters.values(), 1 - method):
+        kind, optional = _declared(p)
+        star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        if p.kind is p.KEYWORD_ONLY and not any(h.startswith("*") for h in heads):
+            heads.append("*")
+        default = ""
+        if p.default is not p.empty:
+            space[f"_default_{p.name}"] = p.default
+            default = f"=_default_{p.name}"
+        heads.append(f"{star}{p.name}{default}")
+        passed.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{star}{p.name}")
+        if kind:
+            quick = {"int": f"{p.name}.__class__ is not int", "bool": f"{p.name}.__class__ is not bool",
+                     "float": f"{p.name}.__class__ is not float"}.get(kind, "True")
+            given = f" and {p.name} is not _default_{p.name}" if default else ""
+            allowed = f" and {p.name} is not None" if optional else ""
+            where = None if p.kind is p.KEYWORD_ONLY else place
+            about = f"{name!r}, {p.name!r}, {where}, {kind!r}"
+            tests.append(f"    if {quick}{given}{allowed}: _wrong({about}, {p.name})\n")
+    if not tests:
+        return fn
+    positional = [h for h, p in zip([h for h in heads if h != "*"], sig.parameters.values(), strict=True)
+                  if p.kind is p.POSITIONAL_ONLY]
+    heads[len(positional):len(positional)] = ["/"] if positional else []
+    source = f"def call({', '.join(heads)}):\n{''.join(tests)}    return _fn({', '.join(passed)})\n"
+    exec(compile(source, __file__, "exec"), space)
+    return functools.wraps(fn)(space["call"])
+
+
+def _declared(p: inspect.Parameter) -> tuple[str | None, bool]:
+    """The kind of a parameter, and whether it may be None too: annotated so, or so by default."""
+    written = p.annotation if isinstance(p.annotation, str) else getattr(p.annotation, "__name__", "")
+    name = written.removesuffix(" | None")
+    return kind_of(name), name != written or p.default is None
+
+
+def _wrong(name: str, parameter: str, place: int | None, kind: str, value: Any) -> None:
+    """Refuse ``value`` unless it fits. What could have been given by its place is taken to be."""
+    if not fits(kind, value):
+        raise misfit(name, parameter, place, kind, value)
