@@ -1354,9 +1354,9 @@ def unflatten(input: Tensor, dim: _int, sizes: _Any) -> Tensor:
     """Dimension ``dim`` split into ``sizes`` (one of them may be -1); a view."""
 def unfold_copy(input: Tensor, dimension: _int, size: _int, step: _int, *, out: Tensor | None = None) -> Tensor:
     """A copy of all windows of ``size`` at distance ``step`` along a dimension."""
-def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> _Any:
+def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _Any = None) -> _Any:
     """The distinct elements in order, or the distinct slices along ``dim``; reads the data."""
-def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> _Any:
+def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _Any = None) -> _Any:
     """The elements without those that equal the one before; reads the data."""
 def unravel_index(indices: Tensor, shape: _Any) -> _tuple[Tensor, ...]:
     """The coordinates, one int64 tensor for each dimension of ``shape``, of positions in a flattened tensor."""

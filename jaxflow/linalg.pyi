@@ -101,5 +101,5 @@ def vander(x: Tensor, *, N: _int | None = None) -> Tensor:
     """For each number of ``x`` a row of its powers from 0 to ``N - 1``: ``(*, n)`` gives ``(*, n, N)``."""
 def vecdot(x: Tensor, y: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
     """Sums along ``dim`` of the products of two tensors that broadcast, the first one conjugated."""
-def vector_norm(x: Tensor, ord: _float = 2, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
+def vector_norm(x: Tensor, ord: _Number = 2, dim: _Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The norm of order ``ord`` over ``dim``, or of all elements as one vector."""

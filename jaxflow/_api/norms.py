@@ -12,7 +12,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS, Out
+from jaxflow._dispatch.op import OPS, Number, Out
 from jaxflow._dispatch.watch import guarded
 
 from .forms import given_out, invalid_combination, refuse_recorded_into
@@ -45,7 +45,7 @@ def _check_dtypes(name: str, have: dtypes.dtype, wanted: dtypes.dtype | None) ->
 
 
 @composite("function", namespace="linalg")
-def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *,
+def vector_norm(x: Tensor, ord: Number = 2, dim: Any = None, keepdim: bool = False, *,
                 dtype: Any = None, out: Tensor | None = None) -> Tensor:
     """The norm of order ``ord`` over ``dim``, or of all elements as one vector."""
     refuse_recorded_into(out, "linalg_vector_norm", x)

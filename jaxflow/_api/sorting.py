@@ -170,7 +170,7 @@ def _distinct(input: Tensor, dim: int | None, ordered: bool, return_inverse: boo
 
 @composite()
 def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False,
-           return_counts: bool = False, dim: int | None = None):
+           return_counts: bool = False, dim: Any = None):
     """The distinct elements in order, or the distinct slices along ``dim``; reads the data.
 
     Returns the elements, then each one's group (``return_inverse``) and the groups' sizes
@@ -181,7 +181,7 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False,
 
 @composite()
 def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False,
-                       dim: int | None = None):
+                       dim: Any = None):
     """The elements without those that equal the one before; reads the data."""
     return _distinct(input, dim, False, return_inverse, return_counts)
 

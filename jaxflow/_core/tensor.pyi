@@ -1392,9 +1392,9 @@ class Tensor:
         """All windows of ``size`` at distance ``step`` along a dimension; a view."""
     def uniform_(self, from_: _float = 0, to: _float = 1, *, generator: _Generator | None = None, **kwargs: _Any) -> Tensor:
         """Fill with numbers from [from, to), evenly spread; both parts of complex ones."""
-    def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> _Any:
+    def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _Any = None) -> _Any:
         """The distinct elements in order, or the distinct slices along ``dim``; reads the data."""
-    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> _Any:
+    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _Any = None) -> _Any:
         """The elements without those that equal the one before; reads the data."""
     def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
         """Like `chunk`, but autograd takes the pieces for new tensors; see `unsafe_split`."""

@@ -112,7 +112,7 @@ def unfold_copy(input, /, dimension: int, size: int, step: int):
 
 
 @op(**_copy("View"))
-def view_copy(input, /, size: Integers = None, *, dtype=None):
+def view_copy(input, /, size=None, *, dtype=None):
     """The elements in another shape, or their bytes as another dtype, in memory of their own."""
     if dtype is None and len(size) == 1 and isinstance(size[0], dtypes.dtype):
         dtype = size[0]
