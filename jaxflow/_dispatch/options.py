@@ -1,12 +1,17 @@
-"""Options of XLA's that programs are compiled with.
+"""Options of XLA's that programs are compiled with. Whoever sets one in ``XLA_FLAGS`` decides for himself.
 
 NOTE [Library kernels]
     XLA's CPU compiler hands products, reductions and convolutions to libraries. The one it prefers for
-    convolutions leaves those of few channels (64, for one) in one thread, and the
-    other cores wait; the older kernels divide them among all. So convolutions are taken off the preferred
-    library's list; products and reductions stay on it, they would be up to twice as slow without. Whoever
-    sets the list in ``XLA_FLAGS`` decides for himself. What it knows as a maximum or minimum loses nan there:
-    where one could be seen, ``_ops/_xla.py`` has its own.
+    convolutions leaves those of few channels (64, for one) in one thread, and the other cores wait; the
+    older kernels divide them among all. So convolutions are taken off the preferred library's list; products
+    and reductions stay on it, they would be up to twice as slow without. What it knows as a maximum or
+    minimum loses nan there: where one could be seen, ``_ops/_xla.py`` has its own.
+
+NOTE [Older code of fused operations]
+    XLA's CPU compiler has two ways to make one loop of several operations, and the newer one gets some wrong.
+    Where one element is written into a row and the row put back into its matrix, the row becomes one that was
+    read at another place, or memory is read that is not the program's (``t.view(2, 4)[1, ::4] = 1``, seen
+    with jax 0.10.2). The older way is right there, and takes less time to compile.
 """
 
 from __future__ import annotations
@@ -17,20 +22,25 @@ import jax
 
 from jaxflow._core import device as devices
 
-_LIST = "xla_cpu_experimental_ynn_fusion_type"
-# XLA's own default without LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION.
-_CPU = {_LIST: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"}
+#: XLA's own default of the first without LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION.
+_CPU = {
+    "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE",
+    "xla_cpu_use_fusion_emitters": False,
+}
 _UNKNOWN = ("No such compile option", "not a valid enum value")
 
 
 def compiled(lowered, device):
     """``lowered`` (of ``jax.jit``) compiled for ``device``; without options that this XLA does not know."""
-    if device is not devices.CPU or _LIST in os.environ.get("XLA_FLAGS", ""):
-        return lowered.compile()
-    try:
-        return lowered.compile(compiler_options=_CPU or None)
-    except jax.errors.JaxRuntimeError as error:
-        if not any(text in str(error) for text in _UNKNOWN):
-            raise
-        _CPU.clear()  # a version without the option has not the library either
-        return lowered.compile()
+    set_by_user = os.environ.get("XLA_FLAGS", "")
+    options = {} if device is not devices.CPU else {k: v for k, v in _CPU.items() if k not in set_by_user}
+    while True:
+        try:
+            return lowered.compile(compiler_options=options or None)
+        except jax.errors.JaxRuntimeError as error:
+            unknown = [name for name in options if name in str(error)]
+            if not unknown or not any(text in str(error) for text in _UNKNOWN):
+                raise
+            for name in unknown:
+                del options[name]
+                _CPU.pop(name, None)
