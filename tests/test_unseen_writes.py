@@ -1,5 +1,6 @@
 """What is written through ``.data`` between a forward and its backward: NOTE [Unseen writes]."""
 
+import numpy as np
 import pytest
 
 import jaxflow as torch
@@ -248,3 +249,70 @@ def test_what_a_storage_left_is_not_what_a_later_node_saved(executor):
         (x * w).sum().backward()
         assert w.grad.tolist() == [v - n for v in X] == x.tolist()
     assert array.sum() == 2
+
+
+@pytest.mark.parametrize("saved", [
+    lambda x: x.detach(), lambda x: x[1:], lambda x: x.data, lambda x: x.unbind()[0],
+], ids=["detached", "part", "data", "of many"])
+def test_other_memory_of_a_constant_view_is_refused(saved, executor):
+    """Another tensor might show the same part, and have the memory of before."""
+    x, w = torch.tensor(X), torch.full((4,), W, requires_grad=True)
+    part = saved(x)
+    loss = (part * w[: part.numel()].view_as(part)).sum()
+    part.data = part + 1
+    with pytest.raises(RuntimeError, match="does not know whether it was that tensor"):
+        loss.backward()
+    again = (part * w[: part.numel()].view_as(part)).sum()
+    again.backward()
+    assert w.grad[0].item() == part.reshape(-1)[0].item()
+
+
+@pytest.mark.parametrize("shown", [False, True])
+@pytest.mark.parametrize("other", [torch.ones(2, 2), torch.ones(4, dtype=torch.float64)])
+def test_constant_memory_of_another_kind_is_refused(other, shown, executor):
+    x, w = torch.tensor(X), torch.full((4,), W, requires_grad=True)
+    part = x[1:] if shown else None
+    loss = (x * w).sum()
+    x.data = other.clone()
+    with pytest.raises(RuntimeError, match="memory of another shape, dtype"):
+        loss.backward()
+    assert part is None or part.tolist() == X[1:]
+
+
+@pytest.mark.parametrize("write", [
+    lambda x: x.data.mul_(x), lambda x: x.detach().numpy().__imul__(np.arange(6).reshape(2, 3)),
+    lambda x: setattr(x, "data", x * x),
+], ids=["data", "numpy", "other memory"])
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("norm", [
+    lambda x: torch.nn.functional.layer_norm(x, (3,)), lambda x: torch.nn.functional.rms_norm(x, (3,)),
+    lambda x: torch.nn.functional.batch_norm(x, None, None, training=True),
+    torch.nn.functional.logsigmoid, lambda x: torch.linalg.multi_dot([x, x.T, x]),
+], ids=["layer_norm", "rms_norm", "batch_norm", "logsigmoid", "multi_dot"])
+def test_operands_with_statistics_of_before_are_refused(norm, shared, write, executor):
+    x = torch.arange(1.0, 7.0).reshape(2, 3).requires_grad_()
+    array = x.detach().numpy() if shared else None
+    loss = norm(x).pow(2).sum()
+    write(x)
+    with pytest.raises(RuntimeError, match="together with its result"):
+        loss.backward()
+    norm(x).sum().backward()
+    assert array is None or array.shape == (2, 3)
+
+
+def test_weights_beside_statistics_are_found_as_they_are(executor):
+    x, w = torch.tensor([X]).requires_grad_(), torch.ones(4, requires_grad=True)
+    loss = torch.nn.functional.layer_norm(x, (4,), w)[0, 0]
+    once = torch.autograd.grad(loss, x, retain_graph=True)[0]
+    w.data.mul_(2)
+    loss.backward()
+    assert x.grad[0].tolist() == pytest.approx((2 * once)[0].tolist())
+
+
+def test_pooling_goes_by_the_positions_that_it_found(executor):
+    x = torch.tensor([X], requires_grad=True)
+    array = x.detach().numpy()
+    loss = torch.nn.functional.max_pool1d(x, 2).sum()
+    array[...] = array[:, ::-1].copy()
+    loss.backward()
+    assert x.grad.tolist() == [[0.0, 1.0, 0.0, 1.0]]

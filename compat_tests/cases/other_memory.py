@@ -94,3 +94,65 @@ def versions_are_looked_at_all_the_same(T):
     with T.no_grad():
         x.mul_(2)
     return raises(y.backward)
+
+
+_PRODUCTS = {
+    "folded": ((2, 2, 3), (3, 2), lambda T, a, b: a @ b), "rows": ((2, 2, 3), (3,), lambda T, a, b: a @ b),
+    "of_a_row": ((3,), (3, 2), lambda T, a, b: a @ b), "of_rows": ((3,), (2, 3, 2), lambda T, a, b: a @ b),
+    "left": ((2, 3), (2, 3, 2), lambda T, a, b: a @ b),
+    "batch": ((2, 2, 3), (2, 3, 2), lambda T, a, b: a @ b),
+    "spread": ((1, 2, 3), (2, 3, 2), lambda T, a, b: a @ b),
+    "linear": ((2, 2, 3), (2, 3), lambda T, a, b: T.nn.functional.linear(a, b)),
+    "inner": ((2, 3), (4, 3), lambda T, a, b: T.inner(a, b)),
+    "outer": ((2,), (3,), lambda T, a, b: T.outer(a, b)),
+    "tensordot": ((2, 3), (3, 2), lambda T, a, b: T.tensordot(a, b, 1)),
+    "einsum": ((2, 2, 3), (2, 3, 2), lambda T, a, b: T.einsum("bij,bjk->bik", a, b)),
+    "prelu": ((2, 3), (3,), lambda T, a, b: T.nn.functional.prelu(a - 3, b)),
+    "divergence": ((3,), (3,), lambda T, a, b: T.nn.functional.kl_div(a, b, reduction="sum")),
+    "solved": ((2, 2), (2, 2), lambda T, a, b: T.linalg.solve(a + T.eye(2), b)),
+    "pooled": ((1, 4), (1, 4), lambda T, a, b: T.nn.functional.max_pool1d(a, 2) * b[:, :2]),
+}
+
+
+@each(**_PRODUCTS)
+def of_both_operands(T, row):
+    shape, other, function = row
+    a, b = leaf(T, *shape), leaf(T, *other)
+    y = function(T, a, b)
+    a.data, b.data = _numbers(T, *shape).flip(-1), _numbers(T, *other)
+    y.sum().backward()
+    return a.grad, b.grad
+
+
+@each(all=lambda t: t[:], part=lambda t: t[1:], detached=lambda t: t.detach(), data=lambda t: t.data)
+def while_others_show_what_was_there(T, make):
+    x, w, other = rand(T, 4), leaf(T, 4), rand(T, 4)
+    shown = make(x)
+    y = (x * w).sum()
+    x.data = other
+    shown.data.add_(1)
+    y.backward()
+    first, w.grad = w.grad, None
+    z = (shown * w[: len(shown)]).sum() + (x * w).sum()
+    other.data.mul_(2)
+    z.backward()
+    return first, w.grad, x, shown, x._version, shown._version
+
+
+@case
+def a_part_of_other_memory(T):
+    x, w, other = rand(T, 4), leaf(T, 4), rand(T, 8)
+    y = (x * w).sum()
+    x.data = other[4:]
+    other.data.mul_(2)
+    y.backward()
+    return w.grad, x
+
+
+@case
+def a_view_is_given_all_of_its_own_memory(T):
+    x = rand(T, 2, 3)
+    flat = x.view(-1)
+    flat.data = x
+    flat[0] = 7
+    return flat, x, flat._version, x._version

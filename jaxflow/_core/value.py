@@ -209,7 +209,23 @@ def left_in(cell: list, sequence: int = -1) -> Any:
 
 def note_moved(cell: list, since: int) -> None:
     """Note behind what stands there by `leave` when that storage took the cell over from another one."""
-    cell[3:] = [since]
+    cell[3:4] = [since]
+
+
+def given_in(cell: list) -> dict | None:
+    """What `givens_of` a version cell has; None where nobody asked for it."""
+    return cell[4] if len(cell) > 4 else None
+
+
+def givens_of(cell: list) -> dict:
+    """Which tensors that count their writes in ``cell`` were given other memory, and when; to be added to."""
+    while len(cell) <= len(_NOTHING):
+        cell[len(cell) :] = [*_NOTHING[len(cell) - 1 :], {}]
+    return cell[4]
+
+
+# What stands in a version cell behind the version, before anything is noted there.
+_NOTHING = (None, (None, 0), -1)
 
 
 def moved_at(cell: list) -> int:

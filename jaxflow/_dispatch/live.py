@@ -13,12 +13,18 @@ NOTE [Given other memory]
     ``w.data = other`` lets ``w`` show other memory, and counts no write. A node that saved ``w`` before then
     finds what ``w`` shows by now, for PyTorch saves the tensor; one that saved a view of it, as ``linear``
     does of its weight, finds the memory of before: `saves_operand` tells them apart. It is noted at the node
-    to which gradients of ``w`` go, which guards name; of a tensor that requires no grad the storage is found
-    by its version cell. What has another shape or dtype now is refused: PyTorch's formulas would take it.
+    to which gradients of ``w`` go, which guards name. A tensor that requires no grad is found by the cell of
+    its version: there stands which one was given other memory, and where it lay before. A base is the only
+    one at its place; of a view or a detached alias nobody knows whether it is the one that the node saved, so
+    its backward is refused. So is what has another shape or dtype now: PyTorch's formulas would take it.
+
+    Where PyTorch has statistics of an operand beside it (norms) or results of steps, it computes from both,
+    whichever of them changed; that is refused, as it is for results.
 """
 
 from __future__ import annotations
 
+import re
 import weakref
 from operator import setitem
 from typing import Any, NamedTuple
@@ -27,14 +33,15 @@ from jaxflow._core.aval import Aval
 from jaxflow._core.device import CPU, resolve
 from jaxflow._core.sequence import next_sequence
 from jaxflow._core.shared import SHARED, HostValue, unshared
-from jaxflow._core.tensor import Tensor
+from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._core.unseen import APART, LATEST, LOST
-from jaxflow._core.value import Storage, Value, device_array, left_in
+from jaxflow._core.value import Storage, Value, device_array, given_in, givens_of, left_in
 
 from .graph import RESULT, HeldResult, Node
-from .history import Aliased, Invalid
+from .history import Aliased, Guarded, Invalid, guard_of
 from .plan import Plan
 from .run import run
+from .saved_names import SAVED_NAMES
 from .shared import shown_of
 from .shown import saves_operand
 from .views import ViewPlan
@@ -65,10 +72,13 @@ def other_memory_rows(t: Tensor, storage: Storage, plan: ViewPlan | None, cell: 
         node = node.node
     if node is None and t._accumulator is not None:
         node = t._accumulator()
-    if node is None and (t._requires_grad or cell is None):
+    counted = version_cell(t)
+    if node is None and (t._requires_grad or counted.__class__ is not list):
         return []  # no node has saved it
     sequence = next_sequence()
     rows: list[tuple] = [(setitem, LATEST, 0, sequence)]
+    if node is None and (cell is None or t._view is not None):
+        rows.append((setitem, givens_of(counted), _place_of(guard_of(t)), (weakref.ref(t), sequence)))
     if node is not None:
         given = _Given(weakref.ref(storage), plan, sequence)
         rows.append((setitem, _given.setdefault(node, {}), t._output_nr, given))
@@ -77,12 +87,36 @@ def other_memory_rows(t: Tensor, storage: Storage, plan: ViewPlan | None, cell: 
     return rows
 
 
+def _place_of(where: Any) -> Any:
+    """How a guard says where an operand lies, as what tensors at that place have in common."""
+    if where.__class__ is Aliased:
+        return weakref.ref(where.storage), where.plan
+    return Guarded if where.__class__ is Guarded else where
+
+
+# Nodes of PyTorch that hold results besides operands; of those of pooling only the positions found count.
+_WITH_RESULTS = frozenset(("WeightNormInterfaceBackward0", *(
+    name for name, shown in SAVED_NAMES.items()
+    if any(is_tensor and re.fullmatch(r"result\d*|buffer", saved) for saved, is_tensor in shown.items()))))
+_POSITIONS = frozenset(name for name in _WITH_RESULTS if "MaxPool" in name)
+
+
+def _with_results(plan: Plan) -> bool:
+    """Whether PyTorch's node holds its first operand together with what was computed from it."""
+    return plan.node.__name__ in _WITH_RESULTS and not (
+        plan.origin is not None and plan.origin[0].name.startswith("_batch_norm_eval"))
+
+
 def kept_of(plan: Plan, inputs: list) -> list:
     """What a new node keeps of ``inputs``, some of which may be host-shared."""
-    if plan.saves == "input":
-        return inputs
+    if plan.saves == "input" and not plan.stepwise:
+        if not _with_results(plan) or inputs[0].__class__ is not HostValue:
+            return inputs
+        copy = unshared(inputs[0])
+        note_copy(copy, inputs[0])
+        return [copy, *inputs[1:]]
     kept = list(map(unshared, inputs))
-    if plan.saves == "both":
+    if plan.saves in ("input", "both"):
         _copies.update([(copy, x) for copy, x in zip(kept, inputs) if x.__class__ is HostValue])
     return kept
 
@@ -110,7 +144,7 @@ def as_they_are(node: Node, inputs: list) -> list:
     RuntimeError where the node kept them together with its result and they have changed.
     """
     plan = node._plan
-    if plan.saves not in ("input", "both"):
+    if plan.saves not in ("input", "both") or plan.node.__name__ in _POSITIONS:
         return inputs
     guards = [g for g in node._guards if g[3] is not RESULT and g[3].__class__ is not HeldResult]
     needs = node._needs
@@ -124,9 +158,8 @@ def as_they_are(node: Node, inputs: list) -> list:
         x = inputs[i]
         if x.__class__ is Value or x.__class__ is HostValue:  # maybe of memory that it had before
             found[i] = _as_saved(node, i, _copies.get(x) or x, guard)
-    if plan.saves == "input":
-        return found
-    for before, now in zip(inputs, found):
+    whole = plan.saves == "both" or plan.stepwise
+    for before, now in zip(inputs, found[: len(found) if whole else _with_results(plan)]):
         if now is not before and before.host().tobytes() != now.host().tobytes():
             who = "by NumPy" if now.__class__ is HostValue else "through .data, with its own version,"
             raise RuntimeError(
@@ -135,7 +168,7 @@ def as_they_are(node: Node, inputs: list) -> list:
                 "belonged together, which jaxflow does not. Write to it after the backward, or give the "
                 "operation a copy (clone())"
             )
-    return inputs
+    return inputs if plan.saves == "both" else found
 
 
 def _as_saved(node: Node, i: int, value: Any, guard: tuple) -> Any:
@@ -144,9 +177,50 @@ def _as_saved(node: Node, i: int, value: Any, guard: tuple) -> Any:
     given = _given_since(node, edge) if _given else None
     if given is not None:
         return _now(node, value, given) if saves_operand(node, i) else value
-    if APART.moved(cell) > node._sequence and not (where is None and saves_operand(node, i)):
-        return value  # or a view of the memory before
+    places = given_in(cell) if edge is None else None
+    noted, since = places.get(_place_of(where), (None, -1)) if places else (None, -1)
+    if noted is not None and since > node._sequence:
+        t = noted() if where is None else None
+        return _shown_now(node, value, t) if saves_operand(node, i) else value
+    if APART.moved(cell) > node._sequence:
+        if where is not None or not saves_operand(node, i):
+            return value  # or a view of the memory before
+        storage = APART.at(cell)
+        held = left_in(cell, node._sequence) if storage is None else storage.value
+        if isinstance(held, Value) and held.aval is not value.aval:
+            raise RuntimeError(_OTHER.format(node.name()))
     return as_it_is(value, cell, value.aval, where, node._sequence)
+
+
+def given_since(node: Node, guard: tuple) -> bool:
+    """Whether the tensor that a guard stands for was given other memory since ``node`` saved it."""
+    cell, _, _, edge, where = guard
+    if edge is RESULT or edge.__class__ is HeldResult:
+        return False
+    if edge is not None:
+        return _given_since(node, edge) is not None
+    _, since = (given_in(cell) or {}).get(_place_of(where), (None, -1))
+    return max(since, APART.moved(cell)) > node._sequence
+
+
+def _shown_now(node: Node, value: Any, t: Tensor | None) -> Any:
+    """What the tensor of which ``value`` was saved shows now, after it was given other memory."""
+    if t is None:
+        raise RuntimeError(
+            f"a view, a detached alias or a tensor that is gone was given other memory through .data =, and "
+            f"{node.name()} saved for its backward what lay there: jaxflow does not know whether it was that "
+            "tensor. Assign to .data after the backward"
+        )
+    if t._aval is not value.aval:
+        raise RuntimeError(_OTHER.format(node.name()))
+    held = t._storage.value
+    return held if t._view is None else _shown_at(held, t._view.plan, value)
+
+
+_OTHER = (
+    "a tensor that {} saved for its backward was given memory of another shape, dtype or device through "
+    ".data = since: jaxflow cannot compute with that in its place. Assign to .data after the backward"
+)
 
 
 def _given_since(node: Node, edge: Any) -> _Given | None:
@@ -160,11 +234,7 @@ def _now(node: Node, value: Any, given: _Given) -> Any:
     """The saved ``value`` of a tensor that was given other memory, as it is there."""
     storage, plan = given.storage(), given.plan
     if (storage.value if plan is None else plan).aval is not value.aval:
-        raise RuntimeError(
-            f"a tensor that {node.name()} saved for its backward was given memory of another shape, dtype "
-            "or device through .data = since: jaxflow cannot compute with that in its place. Assign to "
-            ".data after the backward"
-        )
+        raise RuntimeError(_OTHER.format(node.name()))
     return storage.value if plan is None else _shown_at(storage.value, plan, value)
 
 

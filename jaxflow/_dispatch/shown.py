@@ -39,13 +39,31 @@ def saved_value(node: Node, name: str, raw: bool = False) -> Any:
 
 def saves_operand(node: Node, i: int) -> bool:
     """Whether PyTorch's node of this name saves its operand ``i`` as the tensor that it is."""
-    for name, is_tensor in SAVED_NAMES.get(type(node).__name__, {}).items():
+    if node._plan.stepwise:
+        return True  # one of its steps
+    found = None if node._plan.origin is None else _THEMSELVES.get(node._plan.origin[0].name)
+    if found is not None:
+        return i in found
+    names = SAVED_NAMES.get(type(node).__name__)
+    if names is None:
+        return True  # of a node that shows nothing: it is no view of its operand
+    for name, is_tensor in names.items():
         try:
             if is_tensor and _place(node, name) == ("operand", i):
                 return True
         except AttributeError:  # of a name that is not shown nobody knows
             continue
     return False
+
+
+# Where names do not tell which operands PyTorch's node has as they are: products that it composes get others
+# as views, and its nodes of linear systems have a factorization.
+_THEMSELVES: dict[str, tuple[int, ...]] = {
+    "_matmul_folded": (1,), "_matmul_vec_mat": (1,), "_matmul_vec_batch": (0,), "_einsum_pair": (),
+    "_matmul_mat_batch": (), "_tensordot": (), "_inner": (), "_inner_dot": (), "_bilinear": (2,),
+    "outer": (1,), "prelu": (0,),
+    "_kl_div": (0, 1), "_linalg_det": (), "_linalg_slogdet": (), "_linalg_solve_ex": (),
+}
 
 
 def _place(node: Node, name: str) -> tuple:

@@ -246,7 +246,7 @@ def _set_data(self, new: Tensor) -> None:
                 # stay where they are, which count their writes in the same cell.
                 exchange_cells(self, new, ViewInfo(plan_of(new), None, None, cell),
                                *other_memory_rows(self, new._storage, None, own))
-            elif self._storage is not new._storage or not plan_of(new).identity:
+            elif self._storage is not new._storage or plan_of(self) is not plan_of(new):
                 show(self, new, *other_memory_rows(self, new._storage, plan_of(new), None))
             return
         except Overtaken:

@@ -21,6 +21,7 @@ from jaxflow._core.value import Value, counted_in
 from jaxflow._dispatch.generator import Position
 from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
 from jaxflow._dispatch.history import Aliased, Guarded
+from jaxflow._dispatch.live import given_since
 from jaxflow._dispatch.saving import Packed
 from jaxflow._dispatch.tracked import Tracked
 from jaxflow._dispatch.views import ViewPlan
@@ -133,6 +134,8 @@ class Graph:
         edges = [self._edge(edge) for edge in node._edges]
         guards = node._guards
         if guards is not None:
+            if any(given_since(node, guard) for guard in guards):
+                raise Unwalked(f"{LATER}, which saved a tensor that is given other memory after that")
             guards = guards.__class__, [self._guard(guard, node._edges, edges) for guard in guards]
         return node.__class__, node._plan, inputs, values, numbers, edges, node._needs, guards
 

@@ -17,6 +17,7 @@ from typing import Any
 from jaxflow._core.fields import MEMORY, rebind_rows
 from jaxflow._core.tensor import Tensor, version_cell
 from jaxflow._core.value import Untracked
+from jaxflow._dispatch.live import other_memory_rows
 
 from ._journal import Journal
 from ._outlines import Before
@@ -66,7 +67,9 @@ def row_of(t: Tensor, recipes: Recipes, raised: int) -> Callable[[Any], list[tup
         cell, storage = version_cell(t), storage_of(call)
         rows = [(setitem, cell, 0, cell[0] + raised)] if raised else []
         if view is None:  # a base, whose cell is its storage's
+            rows += other_memory_rows(t, storage, None, cell)
             return [*rows, *rebind_rows(t, storage, aval, stride, None), (setattr, storage, "version", cell)]
+        rows += other_memory_rows(t, storage, view.plan, None)
         info = type(view)(view.plan, None, None, cell, view.origin)
         return [*rows, *rebind_rows(t, storage, aval, stride, info)]
 

@@ -197,3 +197,40 @@ def test_to_say_what_changed_asks_for_no_number():
     tape = Tape(0)
     tape.on_need = lambda: pytest.fail("somebody asked for the number")
     assert shorten({"seen": [tape.read(0, 1.5)]}) == "{'seen': [1.5]}"
+
+
+def test_a_graph_that_saved_what_was_there_before(executor):
+    """Its backward finds the memory that a tensor has by then, which the call gave it afterwards."""
+    x, p = torch.arange(4.0), torch.arange(4.0).requires_grad_()
+    w = torch.ones(4, requires_grad=True)
+
+    def f(y):
+        loss = (p * p * y).sum() + (x * w * y).sum()
+        p.data, x.data = p.data * 2 + y, x * 2 + y
+        return loss
+
+    step = torch.compile(f)
+    for i in range(4):
+        w.grad = p.grad = None
+        before = p.detach().clone()
+        step(torch.full((4,), float(i + 1))).backward()
+        assert p.detach().tolist() == (before * 2 + i + 1).tolist() == x.tolist()
+        assert p.grad.tolist() == (2 * (i + 1) * p.detach()).tolist()
+        assert w.grad.tolist() == ((i + 1) * x).tolist()
+
+
+def test_a_graph_from_before_the_call(executor):
+    x, p = torch.arange(4.0), torch.arange(4.0).requires_grad_()
+    w = torch.ones(4, requires_grad=True)
+
+    @torch.compile
+    def move(y):
+        x.data, p.data = x * 2 + y, p.data * 2 + y
+
+    for i in range(5):
+        w.grad = p.grad = None
+        loss = (x * w).sum() + (p * p).sum()
+        move(torch.full((4,), float(i)))
+        loss.backward()
+        assert w.grad.tolist() == x.tolist() and p.grad.tolist() == (2 * p.detach()).tolist()
+    assert move.explain()["hits"] >= 3
