@@ -316,3 +316,22 @@ def test_pooling_goes_by_the_positions_that_it_found(executor):
     array[...] = array[:, ::-1].copy()
     loss.backward()
     assert x.grad.tolist() == [[0.0, 1.0, 0.0, 1.0]]
+
+
+@pytest.mark.parametrize("part", [lambda v: v, lambda v: v[1:], lambda v: v.view(3, 1)[0]])
+def test_a_view_with_other_memory_is_not_written_to_in_a_graph(part, executor):
+    """PyTorch takes the write for one to its base, where the view lies in its memory by then."""
+    x = torch.tensor(X, requires_grad=True) * 1
+    v = x[1:]
+    v.data = torch.ones(3)
+    with pytest.raises(RuntimeError, match="given other memory"):
+        part(v).mul_(2)
+    assert v.tolist() == [1.0] * 3 and x.tolist() == X and x._version == 0
+
+
+def test_a_view_in_a_graph_gets_no_memory_that_its_base_has_no_room_for(executor):
+    x = torch.tensor(X, requires_grad=True) * 1
+    v = x[1:]
+    with pytest.raises(RuntimeError, match="has no room for"):
+        v.data = torch.ones(9)
+    assert v.tolist() == X[1:] and x.tolist() == X

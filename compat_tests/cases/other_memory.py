@@ -156,3 +156,24 @@ def a_view_is_given_all_of_its_own_memory(T):
     flat.data = x
     flat[0] = 7
     return flat, x, flat._version, x._version
+
+
+@each(smaller=2, of_another_place=3, all=4, larger=9)
+def a_view_is_given(T, size):
+    x = rand(T, 4)
+    view, other = x[1:], rand(T, size)
+    view.data = other
+    view.add_(1)
+    x.mul_(2)
+    return view, x, other, view._version, x._version, other._version
+
+
+@each(read=lambda x, v: (v * v).sum(), written=lambda x, v: (x.mul_(2) * 1).sum() + (v * v).sum())
+def a_view_in_a_graph_is_given(T, use):
+    w = leaf(T, 4)
+    x = w * 1
+    view = x[1:]
+    view.data = rand(T, 3)
+    loss = use(x, view)
+    loss.backward()
+    return w.grad, view, view._base is x

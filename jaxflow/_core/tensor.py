@@ -56,6 +56,12 @@ class ConstantInfo(ViewInfo):
     constant = True
 
 
+class MovedInfo(ViewInfo):
+    """Of a view that was given other memory, or a view of it: ``_grad_fn`` has it where it was before."""
+
+    __slots__ = ()
+
+
 class Tensor:
     """A multi-dimensional array with PyTorch's interface; see the package's documentation."""
 

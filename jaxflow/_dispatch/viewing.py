@@ -10,7 +10,7 @@ import jax
 from jaxflow._core.fields import init_history, rebind
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.shared import HostValue
-from jaxflow._core.tensor import ConstantInfo, Tensor, ViewInfo, make_view, version_cell
+from jaxflow._core.tensor import ConstantInfo, MovedInfo, Tensor, ViewInfo, make_view, version_cell
 from jaxflow._core.unseen import APART
 from jaxflow._core.value import Untracked
 
@@ -18,7 +18,7 @@ from .door import forward_mode, plan_of, view_value
 from .history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
 from .state import state
 from .traces import MET
-from .views import ViewPlan, detached_root, joint_plan, piece_of, replayed, root_of, view_node
+from .views import ViewPlan, detached_root, joint_plan, piece_of, placed, replayed, root_of, view_node
 
 
 def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:
@@ -167,7 +167,8 @@ def _child(name: str, t: Tensor, static: tuple, origin: str | None = None):
             base_plan = above.child(name, static)
         # What a view of a view made in inference mode is refused for is that mode, however it is made.
         origin = INFERENCE if view.origin == INFERENCE else origin or view.origin
-        info = ViewInfo(plan, base, base_plan, view.version, origin)
+        info = (MovedInfo if view.__class__ is MovedInfo else ViewInfo)(
+            plan, base, base_plan, view.version, origin)
     if not state.grad:
         _unrecorded(info)
     out = make_view(t._storage, plan.aval, plan.stride, info)
@@ -242,7 +243,26 @@ def retyped(t: Tensor, dtype: Any) -> Tensor:
 def show(t: Tensor, source: Tensor, *more: tuple) -> None:
     """Let ``t`` show the memory of ``source``; its history stays, and its writes are counted as before.
 
-    The rows ``more`` are stored in the same call.
+    To autograd a view stays one of its base, read as if it lay there as it does in its memory now. Without
+    a graph it may be larger than the base, and has none then. The rows ``more`` are stored in the same call.
+
+    Raises:
+        RuntimeError: a view of a tensor in a graph would be no part of it.
     """
-    info = ViewInfo(plan_of(source), None, None, version_cell(t))
+    plan, old = plan_of(source), t._view
+    info = ViewInfo(plan, None, None, version_cell(t))
+    if old is not None and old.base is not None:
+        base = old.base
+        try:
+            above = root_of(base._aval, base._stride) if base._view is None else piece_of(base)
+            base_plan = placed(above, plan)
+        except RuntimeError as error:
+            if base._requires_grad or t._requires_grad:
+                raise RuntimeError(
+                    "a view of a tensor that requires grad was given memory through .data = that its base "
+                    "has no room for: to autograd it stays a part of it. Detach the view first"
+                ) from error
+        else:
+            info = MovedInfo(plan, base, base_plan, info.version, old.origin)
+            info.seen_version, info.own, info.written = old.seen_version, old.own, old.written
     rebind(t, source._storage, source._aval, source._stride, info, *more)

@@ -27,7 +27,7 @@ from jaxflow._core.commit import (
 )
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.shared import HostValue
-from jaxflow._core.tensor import Tensor, make, version_cell
+from jaxflow._core.tensor import MovedInfo, Tensor, make, version_cell
 from jaxflow._core.unseen import APART, written_to
 from jaxflow._core.value import Storage, Value
 
@@ -302,6 +302,11 @@ def _add_history(rows: list[tuple], t: Tensor, result: Tensor, cell: list, versi
             node._guards = [*guards[:-1], (cell, version, t._aval, RESULT, None)]
     else:
         base = view.base
+        if view.__class__ is MovedInfo:
+            raise RuntimeError(
+                "a view that was given other memory through .data = is written to where it is recorded: to "
+                "autograd it is still a part of its base. Write to it under no_grad, or detach it first"
+            )
         edges = [edge_of(base) if base._requires_grad else None, edge_of(result)]
         plan = base_plan_of(view)
         node = view_node(plan.write, plan.write_numbers, edges)

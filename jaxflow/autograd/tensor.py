@@ -240,6 +240,7 @@ def _set_data(self, new: Tensor) -> None:
     while True:
         cell, own = version_cell(new), version_cell(self)
         plain = new._view is None and not new._requires_grad and new is not self
+        plain = plain and (self._view is None or self._view.base is None)
         try:
             if plain and own.__class__ is cell.__class__ and not shows_with_others(self):
                 # It stays a base, quick as before. Nodes that saved it find it where it is by then, but views
