@@ -247,8 +247,14 @@ def parts_of_large_memory(seed: int) -> World:
     "w.loss = (w.h * w.p).sum()",
     "w.h.data = w.b",
     "w.loss.backward()",
+    "w.k = w.b * 2",
+    "w.part = w.k[:1]",
+    "w.loss = (w.k * w.p).sum()",
+    "w.k.data = w.b",
+    "w.part.data.add_(1)",
+    "w.loss.backward()",
 )
 def saved_tensors_that_are_gone(seed: int) -> World:
     """Operands that a node has saved are written to unseen, and gone when the backward comes."""
     return World(x=numbers(seed, 3).requires_grad_(), p=numbers(seed + 1, 3).requires_grad_(),
-                 b=numbers(seed + 2, 3), h=None, d=None, shown=None, loss=None)
+                 b=numbers(seed + 2, 3), h=None, d=None, k=None, part=None, shown=None, loss=None)
