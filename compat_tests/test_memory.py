@@ -12,13 +12,16 @@ from compat_tests.memory import saved
 from compat_tests.memory.generate import generate
 from compat_tests.memory.run import MODES, first_difference
 
-PROGRAMS, BLOCK = 400, 20
+PROGRAMS, WIDER, BLOCK = 320, 80, 20
 
 
-@pytest.mark.parametrize("first", range(0, PROGRAMS, BLOCK))
-def test_random_programs(first):
+@pytest.mark.parametrize(("first", "wider"), [
+    *((first, False) for first in range(0, PROGRAMS, BLOCK)),
+    *((first, True) for first in range(0, WIDER, BLOCK)),
+])
+def test_random_programs(first, wider):
     seeds = range(first, first + BLOCK)
-    found = {seed: first_difference(generate(seed), MODES[seed % len(MODES)]) for seed in seeds}
+    found = {seed: first_difference(generate(seed, wider), MODES[seed % len(MODES)]) for seed in seeds}
     assert not any(found.values()), {seed: wrong for seed, wrong in found.items() if wrong}
 
 

@@ -22,9 +22,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="seed of the first program")
     parser.add_argument("--count", type=int, default=300, help="how many programs")
     parser.add_argument("--program", type=int, metavar="SEED", help="show the program of a seed, and run it")
+    parser.add_argument("--wider", action="store_true", help="with other memory, lists of tensors, and out=")
     options = parser.parse_args()
     if options.program is not None:
-        lines = generate(options.program)
+        lines = generate(options.program, options.wider)
         sys.stdout.write("\n".join(lines) + "\n\n")
         wrong = [mode for mode in MODES if first_difference(lines, mode)]
         for mode in wrong:
@@ -33,7 +34,7 @@ def main() -> int:
         return int(bool(wrong))
     causes = collections.defaultdict(list)
     for seed in range(options.seed, options.seed + options.count):
-        difference = first_difference(generate(seed), MODES[seed % len(MODES)])
+        difference = first_difference(generate(seed, options.wider), MODES[seed % len(MODES)])
         if difference:
             causes[difference].append(seed)
     for difference, seeds in causes.items():

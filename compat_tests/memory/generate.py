@@ -37,7 +37,7 @@ IMPORTS = (
 EXPORTS = (
     "{t}.numpy()", "{t}.detach().numpy()", "np.asarray({t})", "{t}.cpu().numpy()", "{t}[1:].numpy()",
     "{t}.numpy(force=True)", "np.array({t})", "{t}.T.numpy()", "{t}.data.numpy()",
-    "{t}.flatten().numpy()", "np.from_dlpack({t})", "np.from_dlpack({t}.detach()[..., 1:])",
+    "{t}.flatten().numpy()", "np.from_dlpack({t}.detach())", "np.from_dlpack({t}.detach()[..., 1:])",
     "np.from_dlpack({t}.detach(), copy=True)",
 )
 
@@ -53,7 +53,7 @@ VIEWS_OF_TENSORS = (
     "{t}[1:]", "{t}[..., 0]", "{t}.T", "{t}.detach()", "{t}.reshape(-1)", "{t}[::2]", "{t}[None]",
     "{t}.expand(2, *{t}.shape)", "{t}.view(-1)", "{t}.as_strided((2,), (1,), 1)", "{t}.data", "{t}[-1]",
     "{t}.unbind(0)[0]",
-    "T.utils.dlpack.from_dlpack(T.utils.dlpack.to_dlpack({t}))",
+    "T.utils.dlpack.from_dlpack(T.utils.dlpack.to_dlpack({t}.detach()))",
     "{t}.view(T.uint8) if {t}.numel() else None", "{t}.real",
 )
 VIEWS_OF_ARRAYS = (
@@ -103,13 +103,38 @@ WRITES_TO_STORAGES = (
 #: Tensors on the storage of another.
 ON_STORAGES = (
     "T.zeros(0, dtype={t}.dtype).set_({t}.untyped_storage())",
-    "T.zeros(0, dtype={t}.dtype).set_({t}._typed_storage(), 0, (2,) * ({t}._typed_storage().size() > 1))",
+    "T.zeros(0, dtype={t}.dtype).set_({t}._typed_storage(), 0, (2,) * ({t}._typed_storage().size() > 1)) "
+    "if {t}._typed_storage().size() else None",
     "T.zeros(0, dtype=T.uint8).set_({t}.untyped_storage(), 1, (2, 2), (1, 2)) if {t}.nbytes > 4 else None",
     "T.asarray({t}.untyped_storage()[:2 * {t}.itemsize], dtype={t}.dtype)", "T.asarray({t}._typed_storage())",
     "T.as_tensor({t}.untyped_storage(), dtype=T.uint8)", "T.tensor({t}._typed_storage())",
     "T.asarray({t}._typed_storage().clone())", "{t}.clone().share_memory_()",
     "T.tensor({t}._typed_storage(), dtype={t}.dtype)",
     "T.asarray(copy.deepcopy({t}.untyped_storage()), dtype={t}.dtype)",
+)
+#: A tensor is given other memory; views of it, arrays and nodes have that of before.
+OTHER_MEMORY = (
+    "{t}.data = {u}", "{t}.data = {u}.clone()", "{t}.data = {t}[..., :1]", "{t}.data = {t} * 2",
+    "{t}.data = {u}.T", "{t}.data = T.arange(6).reshape(2, 3).to({t}.dtype)", "{t}.data = {t}.T",
+    "{t}.data = T.from_numpy(np.full(tuple({t}.shape), {n}, np.int64)).to({t}.dtype)",
+    "{t}.data = T.from_numpy({a})", "{t}.data, {u}.data = {u}.data, {t}.data", "{t}.set_({u})",
+    "{t}.data = {t}.data", "{t}.data = T.ones_like({t})",
+)
+#: Lists of tensors at once, and results that go into a part of memory or into several tensors.
+AT_ONCE = (
+    "T._foreach_add_([{t}, {u}], {n})", "T._foreach_mul_([{t}, {t}], 2)", "T._foreach_add_([{t}], [{u}])",
+    "T._foreach_copy_([{t}, {u}], [{u}, {t}])", "T._foreach_zero_([{t}, {u}])",
+    "T._foreach_neg_([{t}[1:]])", "T._foreach_mul_([{t}, {u}], [2, 3])",
+    "T._foreach_clamp_max_([{t}, {u}], {n})", "T._foreach_addcmul_([{t}], [{u}], [{u}])",
+    "T._foreach_lerp_([{t}], [{t}.clone()], 1)", "T.add({t}, {u}, out={t})",
+    "T.add({t}[1:], {n}, out={t}[1:])", "T.mul({t}, {u}, out={u})", "T.sub({t}[0], {n}, out={t}[-1])",
+    "T.where({t} > {n}, {t}, {u}, out={t})", "T.clamp({t}, max={n}, out={t}[...])",
+    "T.index_select({t}, 0, T.tensor([0]), out={t}[:1])", "T.cumsum({t}, 0, out={t})",
+    "T.sort({t}, 0, out=({u}, T.zeros(0, dtype=T.int64)))", "{t}.mul_({u})", "{t}.sub_({t}.flip(0))",
+    "{t}.addcmul_({u}, {t})", "{t}.lerp_({u}, 1)", "{t}.view(-1)[::2].mul_(3)",
+    "{t}.copy_({u}.clone().expand_as({t}))", "T.where({t} > {n}, {t}, {t} * 2, out={t}[...])",
+    "{t}.expand(2, *{t}.shape).add_(1)", "T.neg({t}, out={t}.expand(2, *{t}.shape)[0])",
+    "T.add({t}, {n}, out={t}.expand(2, *{t}.shape))",
 )
 #: What is asked of storages.
 STORAGE_FACTS = (
@@ -135,7 +160,7 @@ LOSSES_OF = ("lambda x: (x * w).sum()", "lambda x: T.exp(w * x * 0).sum()", "lam
 FACTS = (
     "{t}._version", "{t}.stride()", "{t}.storage_offset()", "{t}.is_contiguous()", "{t}.shape",
     "{t}.dtype",
-    "{t}.data_ptr() - {u}.data_ptr() if {t}.untyped_storage().data_ptr() == "
+    "{t}.data_ptr() - {u}.data_ptr() if {t}.numel() and {t}.untyped_storage().data_ptr() == "
     "{u}.untyped_storage().data_ptr() else None",
     "{t}.untyped_storage().nbytes()", "{t}.requires_grad", "{t}.is_set_to({u})", "{t}._base is not None",
 )
@@ -255,6 +280,12 @@ class _Writer:
             self.lines.append(f"{name} = {self.filled(ON_STORAGES)}")
             self.tensors.append(name)
 
+    def given(self) -> None:
+        self.lines.append(self.filled(OTHER_MEMORY))
+
+    def at_once(self) -> None:
+        self.lines.append(self.filled(AT_ONCE))
+
     def gone(self) -> None:
         made = self.draw.choice((self.arrays, self.tensors))
         if len(made) > 1:
@@ -268,10 +299,11 @@ _STEPS = (
     ("gradient", 2), ("gone", 1), ("array", 1), ("tensor", 1),
     ("storage", 3),
 )
+_WIDER = (*_STEPS, ("given", 5), ("at_once", 5))
 
 
-def generate(seed: int) -> list[str]:
-    """The lines of the program of a seed."""
+def generate(seed: int, wider: bool = False) -> list[str]:
+    """The lines of the program of a seed; ``wider``, with other memory, lists of tensors and ``out=``."""
     writer = _Writer(seed)
     if writer.draw.random() < 0.6:
         writer.array()
@@ -279,7 +311,7 @@ def generate(seed: int) -> list[str]:
     else:
         writer.tensor()
         writer.exported()
-    names, weights = zip(*_STEPS, strict=True)
+    names, weights = zip(*(_WIDER if wider else _STEPS), strict=True)
     for step in writer.draw.choices(names, weights, k=writer.draw.randrange(4, 14)):
         getattr(writer, step)()
     writer.lines += [f"look({name})" for name in (*writer.tensors, *writer.arrays)]

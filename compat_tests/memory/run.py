@@ -60,6 +60,8 @@ def noted(lines: list[str], library, compiled=lambda function: function) -> list
                 exec(line, space)
             except Exception as error:  # noqa: BLE001 - what is refused is part of the answer
                 log.append((line, type(error).__name__, str(error)))
+                if "not resizable" in str(error):  # PyTorch's tensor reaches beyond its memory from here on
+                    break
     return log
 
 
