@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 
 def taps(kernel):
@@ -24,6 +26,48 @@ def shifted(x, tap, dilation, stride, out, at=None):
     for axis, (k, d, n, s) in enumerate(zip(tap, dilation, out, stride), at):
         start[axis], stop[axis], step[axis] = k * d, k * d + (n - 1) * s + 1, s
     return jax.lax.slice(x, start, stop, step)
+
+
+# More slices than this, and one windowed sum compiles sooner.
+_MOST_SLICES = 16
+
+
+def window_sums(x, axis, kernel, stride, padding, out):
+    """Sums of ``out`` windows along one dimension, zeros around it.
+
+    Each element is added to the sums of its own windows only. A product with a matrix of zeros and ones is not
+    that: zero times an infinity or nan is nan, and would spoil every window.
+    """
+    beyond = max(0, (out - 1) * stride + kernel - x.shape[axis] - padding)
+    if kernel <= _MOST_SLICES:
+        x = pad_at(x, [(padding, beyond)], 0, axis)
+        return functools.reduce(jnp.add, (shifted(x, (k,), (1,), (stride,), (out,), axis) for k in range(kernel)))
+    one = [1] * x.ndim
+    sizes, steps, pads = list(one), list(one), [(0, 0)] * x.ndim
+    sizes[axis], steps[axis], pads[axis] = kernel, stride, (padding, beyond)
+    zero = np.zeros((), x.dtype)
+    sums = jax.lax.reduce_window(x, zero, jax.lax.add, sizes, steps, pads)
+    return jax.lax.slice_in_dim(sums, 0, out, axis=axis)
+
+
+def weighted_sums(x, axis, positions, weights, counted=None):
+    """At each place along a dimension the sum of the elements at ``positions`` times ``weights``.
+
+    Args:
+        positions: ``(new, taps)``.
+        weights: ``(new, taps)``.
+        counted: ``(new, taps)``, which of these are part of the sum; those that are not may be infinite or nan
+            and leave no trace, unlike what has the weight 0.
+    """
+    shape = (1,) * axis + (len(positions),) + (1,) * (x.ndim - axis - 1)
+    total = None
+    for k in range(positions.shape[1]):
+        part = jnp.take(x, jnp.asarray(positions[:, k]), axis=axis, mode="clip")
+        if counted is not None and not (isinstance(counted, np.ndarray) and counted[:, k].all()):
+            part = jnp.where(jnp.asarray(counted[:, k]).reshape(shape), part, 0)
+        part = part * jnp.asarray(weights[:, k]).reshape(shape).astype(x.dtype)
+        total = part if total is None else total + part
+    return total
 
 
 def pad_last(x, pairs, value):

@@ -6,8 +6,8 @@ Measured on two cores, in ms, forward / gradient:
   1.6 through the slices, 16 by jax's own rule. One scatter at the indices (0.7) is not much slower by
   itself than what is done here, a comparison with the number of the chosen tap, but in a network it
   wants both its operands and its result in another layout
-- averages are separable, so each dimension is one product with a small matrix of weights: forward
-  and gradient are then products of matrices, whatever the windows
+- averages are separable, so each dimension is summed by itself: as strided slices, whose gradient is as
+  many paddings, or from the positions of its elements where the windows are uneven
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import Integers, op
 
 from ._support import is_float, is_integral, refuse
-from ._window import channels_first, channels_last, pad_at, shifted, taps
+from ._window import channels_first, channels_last, pad_at, shifted, taps, weighted_sums, window_sums
 from ._xla import materialized, on_cpu
-from .matmul import HIGHEST
 
 # --------------------------------------------------------------------------------------- maximum
 
@@ -409,22 +408,6 @@ def max_unpool3d(input, indices, /, output_size=()):
 # -------------------------------------------------------------------------------------- averages
 
 
-def along(x, matrix, axis):
-    """``x`` with dimension ``axis`` multiplied by ``matrix`` (out, in)."""
-    out = jax.lax.dot_general(
-        x, jnp.asarray(matrix, x.dtype), (((axis % x.ndim,), (1,)), ((), ())), precision=HIGHEST
-    )
-    return jnp.moveaxis(out, -1, axis)
-
-
-@functools.lru_cache(maxsize=256)
-def _window_matrix(n, out, kernel, stride, padding) -> np.ndarray:
-    """Which inputs each window sums."""
-    start = np.arange(out)[:, None] * stride - padding
-    i = np.arange(n)[None, :]
-    return ((i >= start) & (i < start + kernel)).astype(np.float64)
-
-
 def _window_count(n, out, kernel, stride, padding, include_pad) -> np.ndarray:
     """How many elements each window counts as having."""
     start = np.arange(out) * stride - padding
@@ -456,8 +439,8 @@ def _avg_pool(input, dims, kernel, stride, padding, ceil_mode, count_include_pad
     if whole and not is_integral(input):
         return _tile_sums(input, kernel) * (1.0 / (divisor or math.prod(kernel)))
     total = input
-    for d, window in enumerate(windows):
-        total = along(total, _window_matrix(*window), d - dims)
+    for axis, (_, m, k, s, p) in enumerate(windows, input.ndim - dims):
+        total = window_sums(total, axis, k, s, p, m)
     counts = functools.reduce(
         np.multiply.outer, [_window_count(*w, count_include_pad) for w in windows]
     )
@@ -510,11 +493,12 @@ def _adaptive_avg(input, sizes):
     if 0 not in sizes and all(n % m == 0 for n, m in zip(input.shape[-dims:], sizes)):
         kernel = tuple(n // m for n, m in zip(input.shape[-dims:], sizes))
         return _tile_sums(input, kernel) * (1.0 / math.prod(kernel))
-    for d, (n, m) in enumerate(zip(input.shape[-dims:], sizes)):
+    for axis, (n, m) in enumerate(zip(input.shape[-dims:], sizes), input.ndim - dims):
         start, stop = _adaptive_bounds(n, m)
-        i = np.arange(n)
-        inside = (i >= start[:, None]) & (i < stop[:, None])
-        input = along(input, inside / np.maximum(stop - start, 1)[:, None], d - dims)
+        size = (stop - start)[:, None]
+        positions = start[:, None] + np.arange(size.max(initial=1))
+        shares = np.broadcast_to(1 / np.maximum(size, 1), positions.shape)
+        input = weighted_sums(input, axis, np.minimum(positions, n - 1), shares, positions < stop[:, None])
     return input
 
 

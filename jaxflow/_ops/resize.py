@@ -1,4 +1,4 @@
-"""Resizing by interpolation: every mode is one small matrix along each dimension."""
+"""Resizing by interpolation: in every mode each output is a weighted sum of a few positions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import op
 
 from ._support import refuse, wide
+from ._window import weighted_sums
 
 _NAMES = {"nearest": "Nearest", "nearest-exact": "NearestExact", "linear": "Linear",
           "bilinear": "Bilinear", "bicubic": "Bicubic", "trilinear": "Trilinear"}
-# Beyond this many positions a product with the matrix costs more than gathering its few entries.
-_DENSE = 512
 # Beyond this many new positions what each takes is computed where the operation runs: no constant of a plan
 # is as large as that, and a result that no memory holds is refused before anything is computed for it.
 _CONSTANT = 1 << 16
@@ -49,7 +48,7 @@ def _resize(input, /, size, scales, mode, align_corners, antialias):
             x = _take_nearest(x, axis, _nearest(old, new, scale, mode))
         elif old != new or scale not in (None, 1.0):
             taps = _taps(old, new, scale, mode, align_corners, antialias, _library(new))
-            x = _apply(x, axis, taps)
+            x = weighted_sums(x, axis, *taps)
     return x.astype(input.dtype)
 
 
@@ -59,7 +58,8 @@ def _resized_bytes(x, size, scales, mode, align_corners, antialias):
         old, new = x.shape[axis], size[axis - 2]
         if old == new and not antialias and scales[axis - 2] in (None, 1.0):
             continue
-        matrix = _matrix(old, *_taps(old, new, scales[axis - 2], mode, align_corners, antialias))
+        positions, shares, _ = _taps(old, new, scales[axis - 2], mode, align_corners, antialias)
+        matrix = _matrix(old, positions, shares)
         bits = _fraction_bits(matrix.max())
         weights = np.trunc(matrix * 2**bits + np.copysign(0.5, matrix)).astype(np.int32)
         total = jax.lax.dot_general(x.astype(np.int32), jnp.asarray(weights), (((axis,), (1,)), ((), ())))
@@ -135,7 +135,7 @@ def _cubic(distance, a):
 
 
 def _taps(old, new, scale, mode, align_corners, antialias, xp=np):
-    """Positions and weights, both ``(new, taps)``, that each output is a sum of."""
+    """Positions and weights, both ``(new, taps)``, that each output is a sum of, and which of them count."""
     step = _step(old, new, scale, align_corners)
     out = xp.arange(new, dtype=np.float64)
     if antialias:
@@ -151,7 +151,7 @@ def _taps(old, new, scale, mode, align_corners, antialias, xp=np):
         positions = first[:, None] + xp.arange(2.0)
         share = xp.minimum(source - first, 1.0)
         weights = xp.stack([1 - share, share], 1)
-    return xp.clip(positions, 0.0, old - 1.0).astype(np.int64), weights
+    return xp.clip(positions, 0.0, old - 1.0).astype(np.int64), weights, None
 
 
 def _wide_taps(old, out, step, mode, xp):
@@ -168,8 +168,9 @@ def _wide_taps(old, out, step, mode, xp):
         weights = _cubic(distance, -0.5)
     else:
         weights = xp.maximum(1 - xp.abs(distance), 0.0)
-    weights = xp.where(positions < high[:, None], weights, 0.0)
-    return xp.minimum(positions, old - 1), weights / weights.sum(1, keepdims=True)
+    inside = positions < high[:, None]
+    weights = xp.where(inside, weights, 0.0)
+    return xp.minimum(positions, old - 1), weights / weights.sum(1, keepdims=True), inside
 
 
 def _matrix(old, positions, weights):
@@ -177,21 +178,3 @@ def _matrix(old, positions, weights):
     matrix = np.zeros((len(positions), old))
     np.add.at(matrix, (np.arange(len(positions))[:, None], positions), weights)
     return matrix
-
-
-def _apply(x, axis, taps):
-    positions, weights = taps
-    old, new = x.shape[axis], len(positions)
-    if old <= _DENSE and new <= _CONSTANT:
-        matrix = _matrix(old, positions, weights)
-        product = jax.lax.dot_general(
-            x, jnp.asarray(matrix, x.dtype), (((axis,), (1,)), ((), ())),
-            precision=jax.lax.Precision.HIGHEST,
-        )
-        return jnp.moveaxis(product, -1, axis)
-    shape = (1,) * axis + (new,) + (1,) * (x.ndim - axis - 1)
-    return sum(
-        jnp.take(x, jnp.asarray(positions[:, k]), axis=axis, mode="clip")
-        * jnp.asarray(weights[:, k].reshape(shape)).astype(x.dtype)
-        for k in range(positions.shape[1])
-    )
