@@ -67,3 +67,19 @@ def channels_last_of(shape: tuple[int, ...], wanted: Any) -> tuple[int, ...] | N
     if len(shape) != rank:
         raise RuntimeError(f"required rank {rank} tensor to use {wanted.name} format")
     return channels_last_strides(shape)
+
+
+def tuple_of_ints(function: str, name: str, value: Any, position: int | None = None) -> tuple[int, ...]:
+    """An argument that is a tuple or list of ints, or PyTorch's refusal of it.
+
+    Args:
+        position: what number the argument has in messages; None where it is one that has a keyword alone.
+    """
+    place = f"{function}(): argument '{name}' " + ("" if position is None else f"(position {position}) ")
+    if not isinstance(value, (tuple, list)):
+        raise TypeError(f"{place}must be tuple of ints, not {type(value).__name__}")
+    for at, n in enumerate(value):
+        if isinstance(n, bool) or not hasattr(n, "__index__"):
+            raise TypeError(
+                f"{place}must be tuple of ints, but found element of type {type(n).__name__} at pos {at}")
+    return tuple(value)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.warning import user_level
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.holding import hold_also, hold_only
 from jaxflow._dispatch.inplace import apply_together
 from jaxflow._dispatch.op import OPS
+from jaxflow._ops.norm import check_types
 
+from .forms import tuple_of_ints
+from .nn_functional_loss import not_differentiable
 from .nn_functional_pad import pad
 from .pooling import avg_pool2d, avg_pool3d
 
@@ -21,24 +27,28 @@ def _functional(fn: Callable) -> Callable:
     return composite("function", namespace="nn.functional")(fn)
 
 
-def _shape(size: Sequence[int]) -> tuple[int, ...]:
-    return (size,) if isinstance(size, int) else tuple(size)
-
-
 @_functional
 def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
                bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """Mean 0 and variance 1 over the last dimensions (``normalized_shape``), then ``* weight + bias``."""
-    return apply(OPS["_layer_norm"], (input, weight, bias), (_shape(normalized_shape), float(eps)))
+    shape = tuple_of_ints("layer_norm", "normalized_shape", normalized_shape, 2)
+    return apply(OPS["_layer_norm"], (input, weight, bias), (shape, float(eps)))
 
 
 @_functional
 def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
              eps: float | None = None) -> Tensor:
     """Mean square 1 over the last dimensions (``normalized_shape``), then ``* weight``."""
-    half = input._aval.dtype.is_floating_point and input._aval.dtype.itemsize == 2
-    op = OPS["_rms_norm_of_half" if half else "_rms_norm"]
-    return apply(op, (input, weight), (_shape(normalized_shape), eps))
+    dtype = input._aval.dtype
+    mixed = weight is not None and weight._aval.dtype is not dtype and dtype.category >= dtypes.FLOATING
+    if mixed:
+        warnings.warn(
+            f"Mismatch dtype between input and weight: input dtype = {dtype.c_name}, weight dtype = "
+            f"{weight._aval.dtype.c_name}, Cannot dispatch to fused implementation.", stacklevel=user_level())
+    half = dtype.is_floating_point and dtype.itemsize == 2
+    op = OPS["_rms_norm_of_half" if half or mixed else "_rms_norm"]
+    shape = tuple_of_ints("rms_norm", "normalized_shape", normalized_shape, 2)
+    return apply(op, (input, weight), (shape, eps))
 
 
 @_functional
@@ -75,6 +85,18 @@ def _move(averages: Sequence[tuple], momentum: float, *, counted: bool = True) -
     ], counted=counted)
 
 
+def _check_batch(input: Tensor, *parameters: Tensor | None) -> None:
+    """Refuse what PyTorch's kernel of batch and instance norm does not take."""
+    dtype = input._aval.dtype
+    if not dtype.is_floating_point:
+        raise NotImplementedError(f"\"batch_norm\" not implemented for '{dtype.scalar_name}'")
+    mean, var, weight, bias = (None if p is None else p._aval.dtype for p in parameters)
+    check_types(dtype, weight, bias, mean, var)
+    for p in parameters[:2]:
+        if p is not None and p._aval.ndim != 1:
+            raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {p._aval.ndim}")
+
+
 def normalized_batch(
     input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None,
     bias: Tensor | None, training: bool, momentum: float, eps: float, entry: str = "",
@@ -101,6 +123,8 @@ def normalized_batch(
             "Expected running_mean and running_var to be defined when training=False"
         )
     wrap_dim(1, len(shape))
+    not_differentiable("native_batch_norm", running_mean=running_mean, running_var=running_var)
+    _check_batch(input, running_mean, running_var, weight, bias)
     if not training:
         operands = (input, running_mean, running_var, weight, bias)
         return apply(OPS["_batch_norm_eval" + entry], operands, (float(eps),)), None, None
@@ -130,6 +154,8 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {input.shape}"
         )
+    if training and eps <= 0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     return normalized_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
 
 
@@ -148,8 +174,16 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None,
             "Expected more than 1 spatial element when training, got input size "
             f"{input.shape}"
         )
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false")
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
     if len(shape) > 1 and shape[0] * shape[1] == 0 and not (weight is None and bias is None):
         raise IndexError("select(): index 0 out of range for tensor of size [0] at dimension 0")
+    not_differentiable("native_batch_norm", running_mean=running_mean, running_var=running_var)
+    if input._aval.numel:
+        _check_batch(input, running_mean, running_var, weight, bias)
     whole = input.contiguous()
     if not use_input_stats:
         return batch_norm(whole, running_mean, running_var, weight, bias, False, momentum, eps).view(shape)
@@ -159,7 +193,7 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None,
         averages = (running_mean, flat.mean(-1).mean(0), 1.0), (running_var, variance.mean(0), 1.0)
         _move(averages, momentum)
     normed = whole.clone()
-    if shape[1]:
+    if input._aval.numel:
         normed = apply(OPS["_instance_norm"], (whole, weight, bias), (shape[1], float(eps)))
     # PyTorch normalizes a batch of one sample, with the weight repeated, and shows that in the input's shape.
     return hold_only(normed, input).view(shape)

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
+from jaxflow._dispatch.watch import guarded
 from jaxflow._ops.pad import REFLECT, REPLICATE, _pad_circular, constant_pad_nd
+
+from .forms import tuple_of_ints
 
 # The other modes pad the last one to three dimensions of an input with channels and maybe a batch.
 _MODES = {
@@ -34,25 +37,24 @@ def pad(
         RuntimeError: for pads that do not fit the input.
         NotImplementedError: for an unknown mode, or a number of dimensions it has not.
     """
-    pad = tuple(pad)
-    if mode == "constant":
-        if len(pad) % 2:
-            raise RuntimeError("Padding length must be divisible by 2")
-        if len(pad) > 2 * input._aval.ndim:
-            raise RuntimeError(
-                "Padding length should be less than or equal to two times the input dimension but got "
-                f"padding length {len(pad)} and input of dimension {input._aval.ndim}"
-            )
-        return apply(constant_pad_nd, (input, 0 if value is None else value), (pad,))
-    if value is not None and value != 0:
-        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    pad = tuple_of_ints("pad", "pad", pad, 2)
+    if isinstance(value, (complex, str)):
+        raise TypeError(f"pad(): argument 'value' (position 4) must be float, not {type(value).__name__}")
+    if mode != "constant" and mode not in _MODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    ndim = input._aval.ndim
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got "
+            f"padding length {len(pad)} and input of dimension {ndim}"
+        )
+    if mode == "constant":
+        return guarded(apply, constant_pad_nd, (input, 0 if value is None else value), (pad,))
+    if value is not None and value != 0:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     dims = len(pad) // 2
-    if dims in (1, 2, 3) and input.dim() in (dims + 1, dims + 2):
-        if mode not in _MODES:
-            raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if dims in (1, 2, 3) and ndim in (dims + 1, dims + 2):
         return apply(_MODES[mode][dims], (input,), (pad,))
-    raise NotImplementedError(
-        f"Padding size {len(pad)} is not supported for {input.dim()}D input tensor."
-    )
+    raise NotImplementedError(f"Padding size {len(pad)} is not supported for {ndim}D input tensor.")

@@ -35,13 +35,14 @@ _MOST_SLICES = 16
 def window_sums(x, axis, kernel, stride, padding, out):
     """Sums of ``out`` windows along one dimension, zeros around it.
 
-    Each element is added to the sums of its own windows only. A product with a matrix of zeros and ones is not
-    that: zero times an infinity or nan is nan, and would spoil every window.
+    Each element is added to the sums of its own windows only. A product with a matrix of zeros and ones is
+    not that: zero times an infinity or nan is nan, and would spoil every window.
     """
     beyond = max(0, (out - 1) * stride + kernel - x.shape[axis] - padding)
     if kernel <= _MOST_SLICES:
         x = pad_at(x, [(padding, beyond)], 0, axis)
-        return functools.reduce(jnp.add, (shifted(x, (k,), (1,), (stride,), (out,), axis) for k in range(kernel)))
+        seen = (shifted(x, (k,), (1,), (stride,), (out,), axis) for k in range(kernel))
+        return functools.reduce(jnp.add, seen)
     one = [1] * x.ndim
     sizes, steps, pads = list(one), list(one), [(0, 0)] * x.ndim
     sizes[axis], steps[axis], pads[axis] = kernel, stride, (padding, beyond)
@@ -56,8 +57,8 @@ def weighted_sums(x, axis, positions, weights, counted=None):
     Args:
         positions: ``(new, taps)``.
         weights: ``(new, taps)``.
-        counted: ``(new, taps)``, which of these are part of the sum; those that are not may be infinite or nan
-            and leave no trace, unlike what has the weight 0.
+        counted: ``(new, taps)``, which of these are part of the sum; those that are not may be infinite or
+            nan and leave no trace, unlike what has the weight 0.
     """
     shape = (1,) * axis + (len(positions),) + (1,) * (x.ndim - axis - 1)
     total = None

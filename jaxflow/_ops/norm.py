@@ -13,7 +13,8 @@ import jax
 import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
-from jaxflow._core.dtype import BOOL, INTEGER
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
 from jaxflow._dispatch.op import Scalar, op, overload
 
 from ._support import as_dtype, refuse, wide
@@ -50,6 +51,28 @@ def _affine(y, weight, bias, dtype):
     return as_dtype(y, dtype)
 
 
+def check_types(input, *parameters) -> None:
+    """Refuse parameters of other dtypes than PyTorch's kernels take beside an input of dtype ``input``.
+
+    They have the input's dtype, all of them, or all are float32 beside an input of half precision. None stands
+    for a parameter that there is not.
+    """
+    given = [p for p in parameters if p is not None]
+    if given and given[0] is not input:
+        if any(p is not dtypes.float32 for p in given):
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        if input.category != FLOATING or input.itemsize != 2:
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    for p in given:
+        if p is not given[0]:
+            raise RuntimeError(f"expected scalar type {given[0].scalar_name} but found {p.scalar_name}")
+
+
+def _check_kernel(kernel, *operands):
+    check_types(*(p if p is None else dtypes.from_numpy_dtype(p.dtype) for p in operands))
+    refuse(kernel, operands[0], BOOL, INTEGER, COMPLEX)
+
+
 def _check_normalized(name, input, normalized_shape, *parameters):
     n = len(normalized_shape)
     if n < 1:
@@ -76,6 +99,7 @@ def _check_normalized(name, input, normalized_shape, *parameters):
 def layer_norm(input, weight=None, bias=None, /, *, normalized_shape, eps):
     """Standardised over the last dimensions (``normalized_shape``), then scaled and shifted."""
     axes = _check_normalized("layer_norm", input, normalized_shape, weight, bias)
+    _check_kernel("LayerNormKernelImpl", input, weight, bias)
     return _affine(standardize(wide(input), axes, eps), weight, bias, input.dtype)
 
 
@@ -85,12 +109,12 @@ def rms_norm(input, weight=None, /, *, normalized_shape, eps):
     axes = _check_normalized("rms_norm", input, normalized_shape, weight)
     refuse("rms_norm", input, BOOL, INTEGER)
     x = wide(input)
-    eps = float(jnp.finfo(input.dtype).eps) if eps is None else eps
+    eps = float(jnp.finfo(x.dtype).eps) if eps is None else eps  # of half precision that of float32
     scale = jax.lax.rsqrt(jnp.mean(x * x, axes, keepdims=True) + jnp.asarray(eps, x.dtype))
     return _affine(x * scale, weight, None, input.dtype)
 
 
-#: PyTorch composes it on the CPU, of half precision in float32.
+#: PyTorch composes it on the CPU, of half precision in float32, and rounds where that is another dtype.
 RMS_NORM_OF_HALF = overload(rms_norm, "_rms_norm_of_half", "ToCopyBackward0")
 
 
@@ -116,6 +140,7 @@ def group_norm(input, weight=None, bias=None, /, *, num_groups, eps):
                 "but "
                 f"got {word} of shape {list(p.shape)} and input of shape {list(input.shape)}"
             )
+    _check_kernel("GroupNormKernelImpl", input, weight, bias)
     x = wide(input)
     grouped = x.reshape(x.shape[0], num_groups, channels // num_groups, math.prod(x.shape[2:]))
     weight, bias = (

@@ -6,9 +6,11 @@ import jax
 import jax.numpy as jnp
 
 from jaxflow._core.cast import cast
+from jaxflow._core.dtype import BOOL
 from jaxflow._dispatch.op import Integers, Scalar, op
 
 from ._layouts import padded
+from ._support import number_fits, refuse
 
 _NUMBER = {1: "1D", 2: "2D", 3: "3D"}
 
@@ -19,7 +21,13 @@ def _pairs(pad, ndim):
     return [(0, 0)] * (ndim - len(given)) + given[::-1]
 
 
-@op(variants="function", saves="none", layout=padded)
+def _fill_fits(watch, dynamic, static) -> None:
+    """A guard: the dtype of the input holds the number that new positions are to hold, if there are any."""
+    if max(static[0], default=0) > 0:
+        number_fits(watch, dynamic, static)
+
+
+@op(variants="function", saves="none", layout=padded, guard=_fill_fits)
 def constant_pad_nd(input, /, pad: Integers, value: Scalar = 0):
     """Positions holding ``value`` added before and after; negative pads cut positions off.
 
@@ -59,11 +67,8 @@ def _wrapped(x, axis, before, after):
 def _extended(x, axis, before, after, mode):
     """One dimension with what its ends show beyond them: the last element, or all mirrored in it."""
     size, end = x.shape[axis], x.shape[axis] + after
-    if before + end < 1:
-        name = "WHD"[x.ndim - 1 - axis]
-        raise RuntimeError(
-            f"input ({name}: {size}) is too small. Calculated output {name}: {before + end}"
-        )
+    if before + end == 0:
+        return jax.lax.slice_in_dim(x, 0, 0, axis=axis)
     first, behind = max(-before, 0), max(-before, size)  # the positions shown first, in it and behind it
     start = min(first, size)
     low, high = max(before + min(end, 0), 0), max(end - behind, 0)
@@ -106,6 +111,24 @@ def _check_reflect(input, pad):
             )
 
 
+def _check_continued(input, pad, dims, kernel):
+    """What PyTorch's kernels refuse of reflecting and replicating alike."""
+    if 0 in input.shape[1 if input.ndim == dims + 2 else 0:]:
+        raise RuntimeError(
+            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other "
+            f"non-zero dimensions for input, but got: {list(input.shape)}"
+        )
+    pairs = _pairs(pad, input.ndim)
+    shape = [size + before + after for size, (before, after) in zip(input.shape, pairs)]
+    if max(shape[-dims:]) < 1:
+        old, new = (" ".join(f"{axis}: {n}" for axis, n in zip("DHW"[-dims:], sizes[-dims:]))
+                    for sizes in (input.shape, shape))
+        raise RuntimeError(f"input ({old.replace(' W', ', W')}) is too small. Calculated output {new}")
+    if min(shape) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {shape}")
+    refuse(kernel, input, BOOL)
+
+
 def _declare(mode, family, dims):
     @op(name=f"{family}_pad{dims}d", variants="", saves=("input",), layout="channels",
         grad_name=f"{family.capitalize()}Pad{_NUMBER[dims]}Backward0")
@@ -113,6 +136,7 @@ def _declare(mode, family, dims):
         """The last dimensions continued beyond their ends; ``pad`` is two numbers each, last first."""
         if mode == "reflect":
             _check_reflect(input, pad)
+        _check_continued(input, pad, dims, f"{family}_pad{dims}d")
         return _pad_by_position(input, pad, mode)
 
     return pad_nd
@@ -131,4 +155,11 @@ def _pad_circular(input, /, pad: Integers):
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if size + pad[i] + pad[i + 1] < 0:
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
+        turn = size + min(pad[i], 0) + min(pad[i + 1], 0)
+        if max(pad[i], pad[i + 1]) > max(turn, 0):
+            # PyTorch would copy memory that it has not written, or refuses as memory that overlaps.
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to "
+                "a single memory location. Please clone() the tensor before performing the operation."
+            )
     return _pad_by_position(input, pad, "circular")
