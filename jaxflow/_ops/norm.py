@@ -54,7 +54,7 @@ def _affine(y, weight, bias, dtype):
 def check_types(input, *parameters) -> None:
     """Refuse parameters of other dtypes than PyTorch's kernels take beside an input of dtype ``input``.
 
-    They have the input's dtype, all of them, or all are float32 beside an input of half precision. None stands
+    They have the input's dtype, all of them, or all are float32 beside a half-precision input. None stands
     for a parameter that there is not.
     """
     given = [p for p in parameters if p is not None]
