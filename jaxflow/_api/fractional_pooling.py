@@ -27,6 +27,8 @@ def _pool(n: int, input: Tensor, kernel_size: Any, output_size: Any, output_rati
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
     if output_size is None:
+        if not isinstance(output_ratio, (tuple, list)):
+            raise TypeError(f"object of type '{type(output_ratio).__name__}' has no len()")
         if len(output_ratio) != n:
             raise ValueError(
                 f"{name} requires output_ratio to either be a single Int or tuple of {_WORDS[n]}Ints.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,9 +14,10 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import EXACT, OPS
 from jaxflow._dispatch.result_layout import result_strides
-from jaxflow._dispatch.watch import not_deterministic
+from jaxflow._dispatch.watch import guarded, not_deterministic
+from jaxflow._ops.pool import check_not_empty
 
-from .forms import given_out
+from .forms import given_out, tuple_of_ints
 
 _WORDS = {2: "two", 3: "three"}
 
@@ -165,9 +167,15 @@ def _unpool_size(input: Tensor, kernel, stride, padding, output_size: Any) -> tu
     n = len(kernel)
     default = [
         (size - 1) * s + k - 2 * p
-        for size, k, s, p in zip(input.shape[-n:], kernel, stride, padding)
+        for size, k, s, p in zip(input.shape[-n:], kernel, _first(stride, n), _first(padding, n))
     ]
     if output_size is None:
+        for d, size in enumerate(default):
+            if size < 0:
+                raise ValueError(
+                    "max_unpooling: output_size must contain non-negative spatial dimensions, but got "
+                    f"output_size[{d}]={size}"
+                )
         return tuple(default)
     wanted = tuple(output_size)
     if len(wanted) == n + 2:
@@ -190,6 +198,12 @@ def _numbers(value: Any, n: int) -> tuple[int, ...]:
     return (value,) * n if isinstance(value, int) else tuple(value)
 
 
+def _first(values: tuple, n: int) -> tuple:
+    if len(values) < n:
+        raise IndexError("tuple index out of range")
+    return values[:n]
+
+
 def _unpool(
     n: int, input: Tensor, indices: Tensor, kernel_size: Any, stride: Any, padding: Any,
     output_size: Any,
@@ -199,9 +213,13 @@ def _unpool(
     size = _unpool_size(input, kernel, stride, _numbers(padding, n), output_size)
     not_deterministic(f"max_unpooling{max(n, 2)}d_forward_out")
     if n > 1:
-        return apply(OPS[f"_max_unpool{n}d"], (input, indices), (size,))
-    rows = input.unsqueeze(-2), indices.unsqueeze(-2)
-    return apply(OPS["_max_unpool2d"], rows, ((1, *size),)).squeeze(-2)
+        if len(size) != n:
+            words = {2: "two elements (height, width)", 3: "three elements (depth, height, width)"}[n]
+            raise RuntimeError(
+                f"There should be exactly {words} in output_size, but got {len(size)} elements.")
+        return guarded(apply, OPS[f"_max_unpool{n}d"], (input, indices), (size,))
+    columns = input.unsqueeze(-1), indices.unsqueeze(-1)
+    return guarded(apply, OPS["_max_unpool2d"], columns, ((*size, 1),)).squeeze(-1)
 
 
 def _publish_unpool(n: int) -> None:
@@ -238,6 +256,9 @@ def _avg_pool(
     count_include_pad: bool, divisor_override: int | None,
 ) -> Tensor:
     name = f"avg_pool{n}d"
+    if isinstance(divisor_override, (bool, float)):
+        raise TypeError(
+            f"{name}(): argument 'divisor_override' must be int, not {type(divisor_override).__name__}")
     kernel = _tuple(name, "kernel_size", kernel_size, n)
     stride = kernel if stride in (None, ()) else _tuple(name, "stride", stride, n)
     static = (kernel, stride, _tuple(name, "padding", padding, n), bool(ceil_mode),
@@ -317,11 +338,8 @@ def avg_pool3d(
 def _lp_pool(
     input: Tensor, norm_type: float, kernel: tuple, stride: Any, ceil_mode: bool, average: Callable
 ) -> Tensor:
-    area = 1
-    for k in kernel:
-        area *= k
     mean = average(input.pow(norm_type), kernel, stride, 0, ceil_mode)
-    return (mean.sign() * mean.abs().relu()).mul(area).pow(1.0 / norm_type)
+    return (mean.sign() * mean.abs().relu()).mul(math.prod(kernel)).pow(1.0 / norm_type)
 
 
 def _publish_lp_pool(n: int) -> None:
@@ -331,9 +349,18 @@ def _publish_lp_pool(n: int) -> None:
         input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None,
         ceil_mode: bool = False,
     ) -> Tensor:
-        return _lp_pool(
-            input, norm_type, _numbers(kernel_size, n), stride, ceil_mode, average
-        )
+        kernel = (kernel_size,) * n if isinstance(kernel_size, int) else tuple(kernel_size)
+        if n > 1 and len(kernel) != n:
+            short = len(kernel) < n
+            raise ValueError(
+                f"not enough values to unpack (expected {n}, got {len(kernel)})" if short
+                else f"too many values to unpack (expected {n})"
+            )
+        if n == 1 and not isinstance(kernel_size, int) and len(kernel) == 1:
+            average(input, kernel, stride, 0, ceil_mode)
+            raise TypeError(
+                f"mul(): argument 'other' (position 1) must be Tensor, not {type(kernel_size).__name__}")
+        return _lp_pool(input, norm_type, kernel, stride, ceil_mode, average)
 
     lp_pool.__doc__ = f"""The ``norm_type`` norm of each window of {n} dimension(s), signs kept.
 
@@ -353,6 +380,8 @@ def _wanted(input: Tensor, output_size: Any, n: int) -> tuple[int, ...]:
     """Output sizes, None standing for the input's."""
     if isinstance(output_size, int):
         return (output_size,) * n
+    if not isinstance(output_size, (tuple, list)):
+        raise TypeError(f"object of type '{type(output_size).__name__}' has no len()")
     wanted = tuple(output_size)
     if len(input.shape) <= len(wanted):
         raise ValueError(f"Input dimension should be at least {len(wanted) + 1}")
@@ -368,9 +397,15 @@ def _check_room(name: str, input: Tensor, size: tuple[int, ...], *more: dtypes.d
         check_sizes(name, [aval_of(shape, dtype, aval.device)])
 
 
+def _check_sizes_of_row(name: str, output_size: Any) -> None:
+    if not isinstance(output_size, int):
+        tuple_of_ints(name, "output_size", output_size, 2)
+
+
 def _adaptive_avg(n: int, input: Tensor, output_size: Any) -> Tensor:
     size = _wanted(input, output_size, n)
     name = f"adaptive_avg_pool{n}d"
+    tuple_of_ints(name, "output_size", size, 2)
     if len(size) != n:
         raise RuntimeError(f"{name}: output_size must be {n}")
     if min(size) < 0:
@@ -392,6 +427,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """Means over ``output_size`` windows of ``(N, C, L)`` or ``(C, L)``, as equal as they can
     be.
     """
+    _check_sizes_of_row("adaptive_avg_pool1d", output_size)
     _check_row("adaptive_avg_pool1d", input)
     size = _single("adaptive_avg_pool1d", "output_size", output_size)
     return _adaptive_avg(2, input.unsqueeze(-2), (1, size)).squeeze(-2)
@@ -419,6 +455,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 def _adaptive_max(n: int, input: Tensor, output_size: Any) -> tuple[Tensor, Tensor]:
     size = _wanted(input, output_size, n)
+    tuple_of_ints(f"adaptive_max_pool{n}d", "output_size", size, 2)
     if len(size) != n:
         raise RuntimeError(
             f"adaptive_max_pool{n}d(): internal error: output_size.size() must be {n}"
@@ -428,8 +465,10 @@ def _adaptive_max(n: int, input: Tensor, output_size: Any) -> tuple[Tensor, Tens
 
 
 def _adaptive_max_row(input: Tensor, output_size: Any) -> tuple[Tensor, Tensor]:
+    _check_sizes_of_row("adaptive_max_pool1d", output_size)
     _check_row("adaptive_max_pool1d", input)
     size = _single("adaptive_max_pool1d", "output_size", output_size)
+    check_not_empty("adaptive_max_pool1d", input._aval, 1)
     values, indices = _adaptive_max(2, input.unsqueeze(-2), (1, size))
     return values.squeeze(-2), indices.squeeze(-2)
 

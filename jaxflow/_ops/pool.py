@@ -22,7 +22,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import Integers, op
 
-from ._support import is_float, is_integral, refuse
+from ._support import is_float, is_integral, refuse, scalar_name
 from ._window import channels_first, channels_last, pad_at, shifted, taps, weighted_sums, window_sums
 from ._xla import materialized, on_cpu
 
@@ -229,6 +229,14 @@ def _check_size(input, out) -> None:
         )
 
 
+def _refuse_empty_volume(name, input):
+    # Where PyTorch means to say which dimension it is, it says how long that is.
+    raise RuntimeError(
+        f"{name}: Expected input's non-batch dimensions to have positive length, but input has a shape of "
+        f"{list(input.shape)} and non-batch dimension 0 has length zero!"
+    )
+
+
 def _check_batch(input, dims, maximum=False) -> None:
     """An empty batch is fine, an empty image is not."""
     shape = input.shape
@@ -239,12 +247,7 @@ def _check_batch(input, dims, maximum=False) -> None:
         )
     if 0 in shape[skip:]:
         if dims == 3 and maximum:
-            at = shape.index(0, skip) - skip
-            raise RuntimeError(
-                "max_pool3d_with_indices_out_cpu_template(): Expected input's non-batch dimensions "
-                f"to have positive length, but input has a shape of {list(shape)} and non-batch "
-                f"dimension {at} has length zero!"
-            )
+            _refuse_empty_volume("max_pool3d_with_indices_out_cpu_template()", input)
         raise RuntimeError(
             f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch "
             f"size for input, but got:{list(shape)}"
@@ -286,6 +289,9 @@ def _adaptive_bounds(n: int, out: int):
 
 def _adaptive_max(input, sizes):
     dims = len(sizes)
+    if 0 in input.shape or 0 in sizes:
+        shape = (*input.shape[: input.ndim - dims], *sizes)
+        return jnp.zeros(shape, input.dtype), jnp.zeros(shape, np.int64)
     spatial = input.shape[-dims:]
     # Windows of one size become those of a plain pool; others are padded by repeating their start.
     bounds = [_adaptive_bounds(n, m) for n, m in zip(spatial, sizes)]
@@ -321,18 +327,24 @@ def _adaptive_max(input, sizes):
     return pool(input)
 
 
-def _check_adaptive(name, input, dims, skip, sizes=()) -> None:
-    if input.ndim not in (dims + 1, dims + 2):
-        raise RuntimeError(
-            f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{skip} "
-            f"{list(input.shape)}"
-        )
-    for d in range(input.ndim - dims, input.ndim):
+def check_not_empty(name, input, dims, whole=True) -> None:
+    """Refuse an array (or aval) that has ``dims`` spatial dimensions of which one is empty, or channels."""
+    for d in range(input.ndim - dims - whole, input.ndim):
         if input.shape[d] == 0:
             raise RuntimeError(
                 f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
                 f"input has sizes {list(input.shape)} with dimension {d} being empty"
             )
+
+
+def _check_adaptive(name, input, dims, skip, sizes=(), whole=True) -> None:
+    """``whole``: channels that are none are refused as well."""
+    if input.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{skip} "
+            f"{list(input.shape)}"
+        )
+    check_not_empty(name, input, dims, whole)
     if sizes and min(sizes) < 0:
         raise RuntimeError(
             f"Trying to create tensor with negative dimension {min(sizes)}: "
@@ -378,27 +390,45 @@ def _unpool(input, indices, size):
 
 def _check_unpool(input, indices, dims) -> None:
     if indices.dtype != np.int64:
-        raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype}")
+        raise RuntimeError(f"elements in indices should be type int64 but got: {scalar_name(indices)}")
     if input.ndim not in (dims + 1, dims + 2):
+        has = f"with {input.ndim} dimensions." if dims == 2 else f"with dim: {input.ndim}"
         raise RuntimeError(
             f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got "
-            f"a tensor with dim: {input.ndim}"
+            f"a tensor {has}"
         )
     if input.shape != indices.shape:
         raise RuntimeError(
             "Expected shape of indices to be same as that of the input tensor "
             f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}"
         )
+    for d in range(input.ndim - dims - 1, input.ndim):
+        if input.shape[d] == 0:
+            raise RuntimeError(
+                f"max_unpooling{dims}d_forward_out_cpu(): Expected input to have non-zero size for non-batch "
+                f"dimensions, but got {list(input.shape)} with dimension {d} being empty."
+            )
+    refuse(f"max_unpool{dims}d", input, BOOL, COMPLEX)
 
 
-@op(name="_max_unpool2d", variants="", grad_name="MaxUnpool2DBackward0", layout="channels")
+def _places_exist(watch, dynamic, static) -> None:
+    """A guard: each index is a position of the result."""
+    size = static[0]
+    if dynamic[1]._aval.dtype.name == "int64" and min(size, default=-1) >= 0:
+        volume = "x".join(map(str, size))
+        watch.within(dynamic[1:], ((0, math.prod(size) - 1),), lambda value, _: RuntimeError(
+            f"Found an invalid max index: {value} (output volumes are of size {volume})"))
+
+
+@op(name="_max_unpool2d", variants="", grad_name="MaxUnpool2DBackward0", layout="channels",
+    guard=_places_exist)
 def max_unpool2d(input, indices, /, output_size=()):
     """Elements put where ``indices`` says, zeros elsewhere."""
     _check_unpool(input, indices, 2)
     return _unpool(input, indices, output_size)
 
 
-@op(name="_max_unpool3d", variants="", grad_name="MaxUnpool3DBackward0")
+@op(name="_max_unpool3d", variants="", grad_name="MaxUnpool3DBackward0", guard=_places_exist)
 def max_unpool3d(input, indices, /, output_size=()):
     """Elements put where ``indices`` says, zeros elsewhere."""
     _check_unpool(input, indices, 3)
@@ -417,11 +447,25 @@ def _window_count(n, out, kernel, stride, padding, include_pad) -> np.ndarray:
     return stop - start
 
 
+def _check_volume(input, kernel) -> None:
+    """What PyTorch asks of volumes alone."""
+    if input.ndim not in (4, 5):
+        raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
+    if 0 in input.shape[input.ndim - 4 :]:
+        _refuse_empty_volume("avg_pool3d()", input)
+    if any(n < k for n, k in zip(input.shape[-3:], kernel)):
+        sizes, windows = (" ".join(f"{name}: {n}" for name, n in zip(names, numbers)) for names, numbers in (
+            (("T", "H", "W"), input.shape[-3:]), (("kT", "kH", "kW"), kernel)))
+        raise RuntimeError(f"input image ({sizes}) smaller than kernel size ({windows})")
+
+
 def _avg_pool(input, dims, kernel, stride, padding, ceil_mode, count_include_pad, divisor):
     if dims == 2 and input.ndim == 2:
         raise IndexError("Dimension out of range (expected to be in range of [-2, 1], but got -3)")
     ones = (1,) * dims
     _check_window(kernel, stride, padding, ones)
+    if dims == 3:
+        _check_volume(input, kernel)
     if divisor == 0:
         raise RuntimeError("divisor must be not zero")
     # Of the integers PyTorch's kernels know the widest only.
@@ -505,7 +549,7 @@ def _adaptive_avg(input, sizes):
 @op(name="_adaptive_avg_pool2d", grad_name="AdaptiveAvgPool2DBackward0", layout="channels", **_AVG)
 def adaptive_avg_pool2d(input, /, output_size: Integers = ()):
     """Means over as many windows of the last two dimensions as asked for."""
-    _check_adaptive("adaptive_avg_pool2d", input, 2, "")
+    _check_adaptive("adaptive_avg_pool2d", input, 2, "", whole=False)
     refuse("adaptive_avg_pool2d", input, BOOL, INTEGER, COMPLEX)
     return _adaptive_avg(input, output_size)
 
