@@ -263,12 +263,16 @@ def _plain_number(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _range_size(start: Any, end: Any, step: Any, inclusive: bool) -> int:
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
+def _check_edges(start: Any, end: Any) -> None:
     for edge in (start, end):
         if isinstance(edge, float) and not math.isfinite(edge):
             raise RuntimeError(f"unsupported range: {start} -> {end}")
+
+
+def _range_size(start: Any, end: Any, step: Any, inclusive: bool) -> int:
+    if not (step > 0 or step < 0):
+        raise RuntimeError("step must be nonzero")
+    _check_edges(start, end)
     if (end < start and step > 0) or (end > start and step < 0):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if inclusive:
@@ -291,6 +295,8 @@ def _in_line(t: Tensor, ends: tuple, out: Tensor | None, requires_grad: bool, na
 
 def _range(name, start, end, step, inclusive, out, dtype, device, requires_grad):
     start, end, step = map(_plain_number, (start, end, step))
+    if any(isinstance(x, complex) for x in (start, end, step)):
+        raise RuntimeError("value cannot be converted to type double without overflow")
     floating = any(isinstance(x, float) for x in (start, end, step))
     if dtype is None and out is not None:
         dtype = dtype_into(name, out)
@@ -298,11 +304,14 @@ def _range(name, start, end, step, inclusive, out, dtype, device, requires_grad)
     kind = dtype_of(dtype, name, whole)
     if kind is dtypes.bool or kind.is_complex:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind.scalar_name}'")
-    if kind.category == dtypes.INTEGER:
-        if out is not None and step and not int(step):
+    if kind is dtypes.int64 or inclusive and kind.category == dtypes.INTEGER:
+        _check_edges(start, end)
+        if step and not int(step):
             raise ValueError("step must be nonzero")
         start, end, step = int(start), int(end), int(step)
     size = _range_size(start, end, step, inclusive)
+    if kind.category == dtypes.INTEGER and size:  # of other integers the numbers as given say how many
+        start, step = int(start), int(step)
     t = apply(OPS["_arange"], (start, step), (size, kind, device_of(device)))
     return _in_line(t, (), out, requires_grad, name)
 
@@ -325,14 +334,14 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, out: Tensor | None 
           dtype: Any = None, layout: Any = strided, device: Any = None,
           requires_grad: bool = False) -> Tensor:
     """Like `arange` with the end included; PyTorch deprecates it."""
+    if end is None:
+        raise TypeError('range() missing 1 required positional arguments: "end"')
     warnings.warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is "
         "inconsistent with Python's range builtin. Instead, use torch.arange, which produces values "
         "in [start, end).", stacklevel=2,
     )
     need_memory("range", layout, False, device, out)
-    if end is None:
-        start, end = 0, start
     return _range("range", start, end, step, True, out, dtype, device, requires_grad)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import draw
 from jaxflow._dispatch.composite import composite
@@ -56,9 +57,16 @@ def scaled_dot_product_attention(
                 f"Tensor, not {type(given).__name__}"
             )
     _check_operands(query, key, value)
+    if attn_mask is not None:
+        _check_mask(attn_mask, query)
     scores = _scores_shape(query, key, value, enable_gqa)
     if attn_mask is not None:
-        _check_mask(attn_mask, query, scores)
+        if is_causal:
+            raise RuntimeError(
+                "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+        if query._aval.ndim == 4:
+            wrap_dim(-2, attn_mask._aval.ndim)
+        _broadcast(scores, attn_mask._aval.shape)
     noise = None
     static = (bool(is_causal), None if scale is None else float(scale), bool(enable_gqa))
     if dropout_p:
@@ -106,10 +114,11 @@ def _check_operands(query: Tensor, key: Tensor, value: Tensor) -> None:
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{_name(query)} key.dtype: {_name(key)} and value.dtype: {_name(value)} instead."
         )
+    if query._aval.dtype.is_complex:
+        raise NotImplementedError("\"softmax_lastdim_kernel_impl\" not implemented for '"
+                                  f"{query._aval.dtype.scalar_name}'")
     if not query._aval.dtype.is_floating_point:
-        raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: float != {_name(query)}"
-        )
+        raise RuntimeError(f"expected scalar type Float but found {query._aval.dtype.scalar_name}")
     if min(query.dim(), key.dim(), value.dim()) < 2:
         raise RuntimeError(
             "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
@@ -161,11 +170,10 @@ def _check_product(a: tuple[int, ...], b: tuple[int, int]) -> None:
     )
 
 
-def _check_mask(mask: Tensor, query: Tensor, scores: tuple[int, ...]) -> None:
+def _check_mask(mask: Tensor, query: Tensor) -> None:
     dtype = mask._aval.dtype
     if dtype.name not in ("bool", "float32") and dtype is not query._aval.dtype:
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
             f"attn_mask.dtype: {_name(mask)} and  query.dtype: {_name(query)} instead."
         )
-    _broadcast(scores, mask._aval.shape)

@@ -20,6 +20,8 @@ from jaxflow._dispatch.state import state
 from jaxflow._dispatch.watch import Watch
 from jaxflow._ops._bools import NEGATED, SUBTRACTED_TWO
 
+from .forms import invalid_combination
+
 
 def _functional(fn: Callable) -> Callable:
     return composite("function", namespace="nn.functional")(fn)
@@ -265,6 +267,8 @@ def gaussian_nll_loss(input: Tensor, target: Tensor, var: Any, full: bool = Fals
     ``var``.
     """
     if not isinstance(var, Tensor):
+        if not isinstance(var, float):
+            raise invalid_combination("any", (var < 0,), {})
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * input.new_ones(input.shape)
@@ -299,11 +303,16 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: Any = None, re
     not_differentiable("soft_margin_loss", target=target)
     if input._aval.dtype is dtypes.bool:
         raise RuntimeError(NEGATED)
-    if not input._aval.dtype.is_floating_point:
+    computed = promotion.promote_types(input._aval.dtype, target._aval.dtype)
+    computed = computed if computed.category >= dtypes.FLOATING else dtypes.get_default_dtype()
+    if not promotion.can_cast(computed, input._aval.dtype):
         raise RuntimeError(
-            "result type Float can't be cast to the desired output type "
+            f"result type {computed.scalar_name} can't be cast to the desired output type "
             f"{input._aval.dtype.scalar_name}"
         )
+    if computed.is_complex:
+        raise RuntimeError(
+            "soft_margin_loss does not support automatic differentiation for outputs with complex dtype.")
     return apply(OPS["_soft_margin_loss"], (input, target), (reduction,))
 
 

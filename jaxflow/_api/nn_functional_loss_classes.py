@@ -95,7 +95,8 @@ def cross_entropy(
         RuntimeError: for other shapes or dtypes that do not fit.
     """
     reduction = reduction_of(size_average, reduce, reduction)
-    if not 0.0 <= label_smoothing <= 1.0:
+    label_smoothing = label_smoothing if label_smoothing > 0 else 0.0  # nor does PyTorch refuse less, or nan
+    if label_smoothing > 1:
         raise RuntimeError(
             f"label_smoothing must be between 0.0 and 1.0. Got: {float(label_smoothing):g}"
         )

@@ -83,7 +83,8 @@ def _rows_of(query, key_, value, is_causal, scale):
     """The attention of some rows of queries, ``first`` on, to the first ``cols`` keys."""
     dtype = query.dtype
     wide = np.float32 if dtype.itemsize < 4 else dtype
-    factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    # Without a feature all scores are 0, whatever they are multiplied by.
+    factor = 1.0 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
 
     def rows(query, mask, noise, first, cols):
         keys = jnp.swapaxes(key_[..., :cols, :], -1, -2)

@@ -90,11 +90,13 @@ _of_difference("_huber_loss", "HuberLossBackward0", "huber_cpu", _huber,
                "Half the square up to ``delta``, then ``delta`` times the absolute difference.", of_first)
 
 
-@op(promote="no_opmath", broadcast=True, name="_soft_margin_loss", variants="",
-    grad_name="SoftMarginLossBackward0", layout=negated_first)
+@op(broadcast=True, name="_soft_margin_loss", variants="", grad_name="SoftMarginLossBackward0",
+    layout=negated_first)
 def soft_margin_loss(input, target, /, *, reduction):
-    """``log(1 + exp(-target * input))``."""
-    loss = jax.nn.softplus(-wide(target) * wide(input))
+    """``log(1 + exp(-target * input))``, of the input's dtype whatever it is computed in."""
+    dtype = _promoted(input, target).np
+    x, t = (wide(as_dtype(v, dtype)) for v in (input, target))
+    loss = jax.nn.softplus(-t * x)
     return reduced(loss, reduction, input.dtype)
 
 
@@ -137,6 +139,23 @@ def _check_weight(shape, expected) -> None:
             )
 
 
+# One factor a gradient, so that an infinite one is not taken from itself.
+@with_partials(lambda out, x, t: jax.nn.sigmoid(x) - t, lambda out, x, t: -x)
+def _logits_loss(x, t):
+    """``-t * log(sigmoid(x)) - (1 - t) * log(1 - sigmoid(x))``."""
+    return (1 - t) * x + jax.nn.softplus(-x)
+
+
+@with_partials(
+    lambda out, x, t, p: (p * t + 1 - t) * jax.nn.sigmoid(x) - p * t,
+    lambda out, x, t, p: p * jax.nn.softplus(-x) - jax.nn.softplus(x),
+    lambda out, x, t, p: t * jax.nn.softplus(-x),
+)
+def _weighted_logits_loss(x, t, p):
+    """`_logits_loss` with the first term times ``p``."""
+    return (1 - t) * x + ((p - 1) * t + 1) * jax.nn.softplus(-x)
+
+
 @op(name="_binary_cross_entropy_with_logits", variants="",
     grad_name="BinaryCrossEntropyWithLogitsBackward0", layout=one_less_target,
     saves=("input", "target", "weight", "pos_weight"))
@@ -158,12 +177,10 @@ def binary_cross_entropy_with_logits(
         _check_written(target, target.shape, from_numpy_dtype(weight.dtype), weight.shape)
     dtype = _promoted(input, target).np
     x, t = (wide(as_dtype(v, dtype)) for v in (input, target))
-    log_sigmoid = -jax.nn.softplus(-x)
     if pos_weight is None:
-        loss = (1 - t) * x - log_sigmoid
+        loss = _logits_loss(x, t)
     else:
-        positive = as_dtype(pos_weight, x.dtype)
-        loss = (1 - t) * x - ((positive - 1) * t + 1) * log_sigmoid
+        loss = _weighted_logits_loss(x, t, jnp.broadcast_to(as_dtype(pos_weight, x.dtype), x.shape))
     if weight is not None:
         loss = loss * as_dtype(weight, loss.dtype)
     return reduced(loss, reduction, target.dtype)
