@@ -235,8 +235,6 @@ def conv_transpose3d(
 
 def _pair(name: str, value: Any) -> tuple[int, int]:
     values = (value, value) if isinstance(value, int) else tuple(value)
-    if len(values) == 1:
-        return values * 2
     if len(values) != 2:
         raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(values)}")
     return values
@@ -252,6 +250,9 @@ def _window(kernel_size, dilation, padding, stride):
                 f"{name} should be greater than zero, but got {short}_height: {h} {short}_width: "
                 f"{w}"
             )
+    if min(padding) < 0:
+        raise RuntimeError(
+            f"padding should be non-negative, but got pad_height: {padding[0]} pad_width: {padding[1]}")
     return kernel, dilation, padding, stride
 
 
@@ -271,7 +272,8 @@ def unfold(
     if input.dim() == 3:
         return apply(ops.im2col, (input,), window)
     if input.dim() != 4:
-        input.size(2)  # fewer dimensions than an image has
+        if input.dim() < 2 or input._aval.numel:
+            input.size(2)  # fewer dimensions than an image has
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
             f"dimensions for input, but got: {list(input.shape)}"
@@ -295,12 +297,13 @@ def fold(
         RuntimeError: when the number of columns or rows does not fit.
     """
     window = _window(kernel_size, dilation, padding, stride)
-    if input.dim() not in (2, 3):
+    size = _pair("output_size", output_size)
+    if input.dim() not in (2, 3) or 0 in input.shape[input.dim() - 2 :]:
         raise RuntimeError(
             "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
             f"non-zero dimensions for input, but got: {list(input.shape)}"
         )
-    return apply(ops.col2im, (input,), (_pair("output_size", output_size), *window))
+    return apply(ops.col2im, (input,), (size, *window))
 
 
 @composite("function", aliases=("nn.functional.conv_tbc",))

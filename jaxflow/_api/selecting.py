@@ -286,6 +286,9 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     Raises:
         RuntimeError: for indices that are not int64, negative, or too large.
     """
+    if isinstance(num_classes, (bool, float)):
+        raise TypeError(
+            f"one_hot(): argument 'num_classes' (position 2) must be int, not {type(num_classes).__name__}")
     if tensor._aval.dtype is not dtypes.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if tensor._aval.numel == 0:

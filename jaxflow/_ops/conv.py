@@ -44,7 +44,7 @@ from jax.custom_derivatives import SymbolicZero
 from jaxflow._core.dtype import BOOL
 from jaxflow._dispatch.op import op, overload
 
-from ._support import is_complex, is_float, refuse, scalar_name, wide
+from ._support import is_bool, is_complex, is_float, refuse, scalar_name, wide
 from ._window import channels_first, channels_last, pad_at, pad_last, shifted, taps
 from ._xla import materialized, on_cpu
 from .matmul import c_name, contract
@@ -443,13 +443,13 @@ def im2col(input, /, kernel=(), dilation=(), padding=(), stride=()):
     """Sliding blocks of ``(N, C, H, W)`` as columns ``(N, C * kh * kw, blocks)``; ``N`` may
     lack.
     """
-    if input.ndim == 3:
-        return im2col.fn(input[None], kernel, dilation, padding, stride)[0]
-    if 0 in input.shape[1:]:
+    if 0 in input.shape[1 if input.ndim == 4 else 0 :]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
             f"dimensions for input, but got: {list(input.shape)}"
         )
+    if input.ndim == 3:
+        return im2col.fn(input[None], kernel, dilation, padding, stride)[0]
     size = input.shape[2:]
     out = _blocks(size, kernel, dilation, padding, stride)
     if min(out) < 1:
@@ -485,6 +485,15 @@ def col2im(input, /, size=(), kernel=(), dilation=(), padding=(), stride=()):
             f"calculated number of sliding blocks {out[0]} * {out[1]} = {math.prod(out)}, but got "
             f"input.size(2)={input.shape[2]}."
         )
+    if min(out) < 1:
+        raise RuntimeError(
+            f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "
+            f"stride={stride}, calculated shape of the array of sliding blocks as {out}, which is too small "
+            "(non-positive)"
+        )
+    if is_bool(input):
+        return col2im.fn(input.astype(np.float32), size, kernel, dilation, padding, stride) != 0
+    refuse("col2im_out_cpu", input, 1)
     n, channels = input.shape[0], input.shape[1] // area
     columns = input.reshape(n, channels, area, *out)
     full = tuple(s + 2 * p for s, p in zip(size, padding))

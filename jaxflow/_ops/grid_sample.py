@@ -34,14 +34,17 @@ def _position(place, n, align_corners):
     return (place + 1) / 2 * (n - 1) if align_corners else ((place + 1) * n - 1) / 2
 
 
-def _clipped(position, n):
-    """Moved to the nearest element's centre; beyond the ends, and at them, the derivative is zero."""
+def _clipped(position, n, nan_last):
+    """Moved to the nearest element's centre; beyond the ends, and at them, the derivative is zero.
+
+    What is no number is at the first element, or ``nan_last`` at the last one.
+    """
     inside = (position > 0) & (position < n - 1)
-    edge = jnp.where(position >= n - 1, n - 1, 0).astype(position.dtype)
-    return jnp.where(inside, position, edge)
+    behind = ~(position <= 0) if nan_last else position >= n - 1
+    return jnp.where(inside, position, jnp.where(behind, n - 1, 0).astype(position.dtype))
 
 
-def _reflected(position, n, align_corners):
+def _reflected(position, n, align_corners, nan_last):
     """Folded back at both ends until it lies between them."""
     low, span = (0.0, n - 1) if align_corners else (-0.5, n)
     if span == 0:
@@ -50,14 +53,14 @@ def _reflected(position, n, align_corners):
     folds = jnp.floor(away / span)
     rest = away - folds * span
     odd = folds - 2 * jnp.floor(folds / 2) == 1
-    return _clipped(jnp.where(odd, span - rest, rest) + low, n)
+    return _clipped(jnp.where(odd, span - rest, rest) + low, n, nan_last)
 
 
-def _padded(position, n, padding, align_corners):
+def _padded(position, n, padding, align_corners, nan_last):
     if padding == "border":
-        return _clipped(position, n)
+        return _clipped(position, n, nan_last)
     if padding == "reflection":
-        return _reflected(position, n, align_corners)
+        return _reflected(position, n, align_corners, nan_last)
     return position
 
 
@@ -87,12 +90,12 @@ def _cubic_taps(position):
     return [(first + k, w) for k, w in zip(range(-1, 3), weights)]
 
 
-def _taps(place, n, mode, padding, align_corners):
+def _taps(place, n, mode, padding, align_corners, nan_last):
     """Along one dimension: the elements that each place looks at, and with which weights."""
     position = _position(place, n, align_corners)
     if mode == "bicubic":  # what is padded here is the input, element by element
-        return [(_padded(at, n, padding, align_corners), w) for at, w in _cubic_taps(position)]
-    position = _padded(position, n, padding, align_corners)
+        return [(_padded(at, n, padding, align_corners, nan_last), w) for at, w in _cubic_taps(position)]
+    position = _padded(position, n, padding, align_corners, nan_last)
     if mode == "nearest":
         return [(jnp.round(position), jnp.ones_like(position))]
     return _linear_taps(position)
@@ -103,8 +106,10 @@ def _sample(input, grid, mode, padding, align_corners):
     spatial = input.shape[2:]
     x, grid = wide(input), wide(grid)
     rows = channels_last(x).reshape(math.prod((x.shape[0], *spatial)), x.shape[1])
+    volume = len(spatial) == 3  # which PyTorch samples element by element, images by instructions on vectors
     taps = [
-        _taps(grid[..., -1 - axis], n, mode, padding, align_corners) for axis, n in enumerate(spatial)
+        _taps(grid[..., -1 - axis], n, mode, padding, align_corners, volume)
+        for axis, n in enumerate(spatial)
     ]
     image = jax.lax.broadcasted_iota(np.int32, grid.shape[:-1], 0)
     total = 0
@@ -115,6 +120,8 @@ def _sample(input, grid, mode, padding, align_corners):
         for (at, w), n in zip(corner, spatial):
             where = where * n + jnp.where(inside, at, 0).astype(np.int32)
             weight = w * weight
+        if volume:
+            weight = jnp.where(inside, weight, 0)
         seen = rows.at[where].get(mode="promise_in_bounds")
         total = total + jnp.where(inside[..., None], seen, 0) * weight[..., None]
     return channels_first(total).astype(input.dtype)
