@@ -6,6 +6,7 @@ import warnings
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.modes import Changed
+from jaxflow._core.promotion import promote_types
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, share
@@ -62,18 +63,22 @@ def embedding(
         IndexError: when an integer is no row.
         RuntimeError: for other dtypes, or a table that is not two-dimensional.
     """
+    if padding_idx is not None:
+        _row(padding_idx, weight.size(0))
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
+    if weight._aval.dtype.is_complex and weight._requires_grad and state.grad:
+        raise RuntimeError(
+            "embedding does not support automatic differentiation for outputs with complex dtype.")
     kind, text = select_error(0, weight._aval.shape)
-    return _rows(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, kind, text)
+    return _rows(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, kind, text, Watch())
 
 
 def _rows(input: Tensor, weight: Tensor, padding_idx: int | None, max_norm: float | None, norm_type: float,
-          scale_grad_by_freq: bool, kind: type[Exception], text: str) -> Tensor:
-    """`embedding`, where ``kind`` of ``text`` refuses what is no row."""
+          scale_grad_by_freq: bool, kind: type[Exception], text: str, watch: Watch) -> Tensor:
+    """`embedding`, where ``kind`` of ``text`` refuses what is no row; ``watch`` may ask more."""
     rows = weight._aval.shape[0]
     padding_idx = _row(padding_idx, rows)
-    watch = Watch()
     if input._aval.dtype.name in ("int64", "int32"):
         if max_norm is not None:
             input._value_array()  # the table is written to: what is owed is waited for
@@ -126,47 +131,36 @@ def embedding_bag(
             "...)` is deprecated, and should now be `embedding_bag(input, weight, ...)`.", stacklevel=2,
         )
         input, weight = weight, input
-    if mode not in ("sum", "mean", "max"):
-        raise ValueError("mode has to be one of sum, mean or max")
-    if per_sample_weights is not None:
-        if mode != "sum":
-            raise NotImplementedError(
-                "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
-                f"supported for mode='sum' (got mode='{mode}'). Please open a feature request on "
-                "GitHub."
-            )
-        if per_sample_weights.shape != input.shape:
-            raise ValueError(
-                f"embedding_bag: If per_sample_weights ({tuple(per_sample_weights.shape)}) is not "
-                f"None, then it must have the same shape as the input ({tuple(input.shape)})"
-            )
+    _check_bags(input, weight, offsets, mode, per_sample_weights, scale_grad_by_freq, sparse)
+    watch = Watch()
     if input.dim() == 2:
-        if offsets is not None:
-            raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
-                f"of fixed length sequences. However, found offsets of type {_name_of(offsets)}"
-            )
         bags, length = input.shape
-        bag = input.new_tensor(range(bags)).unsqueeze(1).expand(bags, length).reshape(-1)
-    elif input.dim() == 1:
-        if offsets is None:
-            raise ValueError("offsets has to be a 1D Tensor but got None")
-        if offsets.dim() != 1:
-            raise ValueError("offsets has to be a 1D Tensor")
+        if bags and not length:
+            raise RuntimeError("step must be nonzero")
+        if input._aval.dtype is dtypes.bool:
+            raise NotImplementedError("\"arange_cpu\" not implemented for 'Bool'")
+        bag = arange(bags, device=input.device).unsqueeze(1).expand(bags, length).reshape(-1)
+    else:
+        kind = promote_types(input._aval.dtype, offsets._aval.dtype)
+        input, offsets = (t if t._aval.dtype is kind else t.to(kind) for t in (input, offsets))
         starts = offsets[:-1] if include_last_offset else offsets
         bags = starts.shape[0]
-        position = input.new_tensor(range(input.shape[0])).unsqueeze(1)
+        position = arange(input.shape[0], device=input.device).unsqueeze(1)
         # An element belongs to the last bag that starts at or before it.
         bag = (position >= starts).sum(1) - 1
-    else:
-        raise ValueError(
-            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
+    _check_types(input, weight, per_sample_weights)
+    if offsets is not None:
+        _check_offsets(watch, input, offsets, include_last_offset)
+    if padding_idx is not None and not -weight.shape[0] <= padding_idx < weight.shape[0]:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, {-weight.shape[0]} through "
+            f"{weight.shape[0] - 1}, but got {padding_idx}"
         )
     index = input.reshape(-1)
     factors = per_sample_weights is not None and per_sample_weights.requires_grad
     saved = input, offsets, *((weight, per_sample_weights) if factors else ())  # by PyTorch's node
     rows = _rows(index, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, RuntimeError,
-                 "An index of input takes value {index} which is not in the valid range [0, {size})")
+                 "An index of input takes value {index} which is not in the valid range [0, {size})", watch)
     counts_for = None if padding_idx is None else index != _row(padding_idx, weight.shape[0])
     size = weight.shape[1]
     if mode == "max":
@@ -176,13 +170,95 @@ def embedding_bag(
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
     if counts_for is not None:
-        rows = rows * counts_for.unsqueeze(1).to(rows.dtype)
+        rows = rows.masked_fill(~counts_for.unsqueeze(1), 0)  # whatever it holds: it may be nan
     total = rows.new_zeros((bags, size)).index_add(0, bag, rows)
     if mode == "sum":
         return _bagged(total, *saved)
     ones = rows.new_ones((index.shape[0],)) if counts_for is None else counts_for.to(rows.dtype)
     count = rows.new_zeros((bags,)).index_add(0, bag, ones)
     return _bagged(total / count.clamp_min(1).unsqueeze(1), *saved)
+
+
+def _check_bags(input: Tensor, weight: Tensor, offsets: Tensor | None, mode: str, factors: Tensor | None,
+                by_frequency: bool, sparse: bool) -> None:
+    """What ``nn.functional.embedding_bag`` refuses before it looks at dtypes."""
+    if factors is not None and factors.shape != input.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({factors.shape}) is not None, then it must have the same "
+            f"shape as the input ({input.shape})"
+        )
+    if weight.dim() != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
+    if input.dim() == 2 and offsets is not None:
+        raise ValueError(
+            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
+            f"of fixed length sequences. However, found offsets of type {type(offsets)}"
+        )
+    if input.dim() == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.dim() != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+    if input.dim() not in (1, 2):
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and by_frequency:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if factors is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
+            f"supported for mode='sum' (got mode='{mode}'). Please open a feature request on "
+            "GitHub."
+        )
+
+
+def _check_types(input: Tensor, weight: Tensor, factors: Tensor | None) -> None:
+    for name, t, accepted in (("indices", input, ("Long", "Int")),
+                              ("weight", weight, ("Half", "BFloat16", "Float", "Double"))):
+        if t._aval.dtype.scalar_name not in accepted:
+            raise RuntimeError(
+                f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: "
+                f"{', '.join(accepted)}; but got {_type_name(t)} instead (while checking arguments for "
+                "embedding_bag)"
+            )
+    if factors is not None and factors._aval.dtype is not weight._aval.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+            f"'per_sample_weights'; but type {_type_name(weight)} does not equal {_type_name(factors)} "
+            "(while checking arguments for embedding_bag)"
+        )
+
+
+def _type_name(t: Tensor) -> str:
+    name = t._aval.dtype.scalar_name
+    return f"CPU{name}Type" if name == "Bool" or name.startswith("Complex") else f"torch.{name}Tensor"
+
+
+def _check_offsets(watch: Watch, input: Tensor, offsets: Tensor, include_last: bool) -> None:
+    """The first bag starts at the first element, and none beyond the last."""
+    if include_last and not offsets.shape[0]:
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
+    length = input.shape[0]
+
+    def first_error(value, _=0):
+        return RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start "
+                            f"from position 0. However, got {value}")
+
+    def last_error(value, _=0):
+        return RuntimeError(f"offsets[-1] can not be greater than input's length {length} but got "
+                            f"offsets[-1] of {value}")
+
+    values = watch.known(offsets)
+    if values is None:
+        watch.within((offsets[:1],), ((0, 0),), first_error)
+        watch.within((offsets[-1:],), ((-(2**62), length),), last_error)
+    elif len(values) and values[0] != 0:
+        raise first_error(values[0])
+    elif len(values) and values[-1] > length:
+        raise last_error(values[-1])
 
 
 def _largest(rows: Tensor, bag: Tensor, bags: int) -> Tensor:
@@ -202,7 +278,3 @@ def _largest(rows: Tensor, bag: Tensor, bags: int) -> Tensor:
 def _bagged(result: Tensor, *saved: Tensor | None) -> Tensor:
     """The result under PyTorch's node, which saved these."""
     return hold_also(share(OPS["_bagged"], result), *saved)
-
-
-def _name_of(offsets: object) -> str:
-    return str(type(offsets))

@@ -28,18 +28,15 @@ def embedding(weight, indices, /, *, padding_idx, scale_grad_by_freq):
         )
     need_slices(weight, 0, indices)
     rows = weight[indices]
-    factor = None
+    # The value stays the row; only its cotangent is stopped or scaled.
     if padding_idx is not None and padding_idx >= 0:
-        factor = (indices != padding_idx).astype(weight.dtype)
+        rows = jnp.where((indices != padding_idx)[..., None], rows, jax.lax.stop_gradient(rows))
     if scale_grad_by_freq:
         flat = indices.reshape(-1)
         count = jnp.zeros(weight.shape[0], weight.dtype).at[flat].add(1)[indices]
-        factor = 1 / count if factor is None else factor / count
-    if factor is None:
-        return rows
-    factor = factor[..., None]
-    # The value stays the row; only its cotangent is scaled.
-    return jax.lax.stop_gradient(rows - rows * factor) + rows * factor
+        scaled = rows * (1 / count)[..., None]
+        rows = jax.lax.stop_gradient(rows - scaled) + scaled
+    return rows
 
 
 def _word(x) -> str:
