@@ -353,7 +353,7 @@ def test_fractional_pooling():
         steps = np.diff(values.numpy()[0, 0], axis=0)
         assert (steps > 0).all()
     again = nn.FractionalMaxPool3d((1, 2, 2), output_size=(1, 3, 4), _random_samples=torch.zeros(1, 1, 3))
-    out = again(x[None]).numpy()[0, 0, 0]
+    out = again(torch.stack([x, x], 2)).numpy()[0, 0, 0]  # of volumes PyTorch asks a plane more
     # without an offset the windows are 4 / 2 rows and 5 / 3 columns apart, rounded down
     assert (out == (np.array([0, 2, 4])[:, None] + 1) * 7 + np.array([0, 1, 3, 5]) + 1).all()
     with pytest.raises(ValueError, match="only one of output_size and output_ratio may be specified"):
