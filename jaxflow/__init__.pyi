@@ -604,7 +604,7 @@ def ge(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> 
 def geqrf(input: Tensor, *, out: _tuple[Tensor, ...] | None = None) -> _geqrf_result:
     """The QR decomposition as LAPACK stores it: R above the diagonal, the reflections' vectors below."""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The product of each element of one vector with each of another."""
+    """`outer`, by its old name."""
 def get_autocast_cpu_dtype() -> _Any:
     """Deprecated in favour of ``get_autocast_dtype('cpu')``."""
 def get_autocast_dtype(device_type: _str) -> _dtype:

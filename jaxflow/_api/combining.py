@@ -20,6 +20,7 @@ from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.outputs import check_dtype, dtype_into, refuse_recorded
+from jaxflow._dispatch.publish import function_of
 from jaxflow._ops.products import cross_shape
 
 from .construct import put
@@ -154,6 +155,15 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     return powers if increasing else powers.flip(1)
 
 
+@composite()
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """`outer`, by its old name."""
+    if out is not None:
+        warnings.warn("torch.ger is deprecated and will be removed in a future PyTorch release. Use "
+                      "torch.outer instead.", stacklevel=2)
+    return function_of(OPS["outer"])(input, vec2, out=out)
+
+
 # ------------------------------------------------------------------------------------ cross product
 
 
@@ -163,11 +173,12 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, axis: int | N
     """The cross product of vectors of three along ``dim`` (the first dimension of size 3)."""
     dim = axis if dim is None else dim
     if dim is None:
-        warnings.warn(
-            "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the "
-            "dim explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to "
-            "agree with that of linalg.cross in a future release.", stacklevel=2,
-        )
+        if out is None:
+            warnings.warn(
+                "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the "
+                "dim explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to "
+                "agree with that of linalg.cross in a future release.", stacklevel=2,
+            )
         dim = next((d for d, n in enumerate(input.shape) if n == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")

@@ -323,5 +323,9 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
         raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
     if weight.shape[2] != bias.shape[0]:
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
+    kinds = [t._aval.dtype for t in (input, weight)]
+    if kinds[0] is not kinds[1]:
+        raise RuntimeError("self and mat2 must have the same dtype, but got "
+                           + " and ".join(kind.scalar_name for kind in kinds))
     signals, kernel = input.permute(1, 2, 0), weight.permute(2, 1, 0)
     return conv1d(signals, kernel, bias, padding=pad).permute(2, 0, 1)

@@ -118,9 +118,9 @@ def _maker(name: str, value: int, doc: str):
             size = (kwargs.pop("size"),)
         if kwargs:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        need_memory(name, layout, pin_memory, device, out)
         shape = size_of(name, size, given=given)
         check_size(name, shape)
+        need_memory(name, layout, pin_memory, device, out)
         if out is not None and dtype is None:
             dtype = dtype_into(name, out)
         t = filled(shape, value, dtype_of(dtype, name), device_of(device))
@@ -358,11 +358,11 @@ def _line_dtype(name, dtype, out, *ends):
 def _check_steps(name: str, start: Any, end: Any, steps: int) -> int:
     if isinstance(steps, float):
         raise invalid_combination(name, (start, end, steps), {})
-    for edge in (start, end):
+    for which, edge in (("start", start), ("end", end)):
         if isinstance(edge, Tensor) and edge._aval.ndim:
             raise RuntimeError(
-                f"{name} only supports 0-dimensional start and end tensors, but got "
-                f"{edge._aval.ndim} dimension(s)"
+                f"{name} only supports 0-dimensional start and end tensors, but got {which} with "
+                f"{edge._aval.ndim} dimension(s)."
             )
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
@@ -374,9 +374,10 @@ def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dty
              layout: Any = strided, device: Any = None, requires_grad: bool = False,
              pin_memory: bool = False) -> Tensor:
     """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
+    steps = _check_steps("linspace", start, end, steps)
     need_memory("linspace", layout, pin_memory, device, out)
     kind = _line_dtype("linspace", dtype, out, start, end)
-    static = (_check_steps("linspace", start, end, steps), kind, device_of(device))
+    static = (steps, kind, device_of(device))
     t = apply(OPS["_linspace"], (start, end), static)
     return _in_line(t, (start, end), out, requires_grad, "linspace")
 
@@ -386,9 +387,10 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tenso
              dtype: Any = None, layout: Any = strided, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``."""
+    steps = _check_steps("logspace", start, end, steps)
     need_memory("logspace", layout, pin_memory, device, out)
     kind = _line_dtype("logspace", dtype, out, start, end)
-    static = (_check_steps("logspace", start, end, steps), base, kind, device_of(device))
+    static = (steps, base, kind, device_of(device))
     t = apply(OPS["_logspace"], (start, end), static)
     return _in_line(t, (start, end), out, requires_grad, "logspace")
 
@@ -408,9 +410,6 @@ def eye(n: int, m: int | None = None, *, out: Tensor | None = None, dtype: Any =
 
 
 def _triangle_indices(name, fn, row, col, offset, dtype, device):
-    for what, n in (("row", row), ("col", col)):
-        if n < 0:
-            raise RuntimeError(f"{what} must be non-negative, got{n}")
     kind = dtype_of(dtype, name, dtypes.int64)
     if kind not in (dtypes.int64, dtypes.int32):
         raise NotImplementedError(f"\"{name}\" not implemented for '{kind.scalar_name}'")
@@ -419,6 +418,12 @@ def _triangle_indices(name, fn, row, col, offset, dtype, device):
     where = device_of(device)
     check_sizes(name, [aval_of((2, count), kind, devices.CPU)])
     return put(np.array(fn(row, offset, col), kind.np).reshape(2, -1), where)
+
+
+def _check_rectangle(row, col):
+    for what, n in (("row", row), ("col", col)):
+        if n < 0:
+            raise RuntimeError(f"{what} must be non-negative, got{n}")
 
 
 def _clipped_sum(rows: int, first: int, most: int) -> int:
@@ -432,6 +437,7 @@ def _clipped_sum(rows: int, first: int, most: int) -> int:
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
                  layout: Any = strided, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Row and column indices, in two rows, of the part of a matrix not above a diagonal; int64."""
+    _check_rectangle(row, col)
     need_memory("tril_indices", layout, pin_memory, device)
     t = _triangle_indices("tril_indices", np.tril_indices, row, col, offset, dtype, device)
     return _finish(t, None, requires_grad, "tril_indices")
@@ -441,6 +447,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, devi
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
                  layout: Any = strided, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Row and column indices, in two rows, of the part of a matrix not below a diagonal; int64."""
+    _check_rectangle(row, col)
     need_memory("triu_indices", layout, pin_memory, device)
     t = _triangle_indices("triu_indices", np.triu_indices, row, col, offset, dtype, device)
     return _finish(t, None, requires_grad, "triu_indices")

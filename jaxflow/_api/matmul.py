@@ -75,6 +75,11 @@ def _dimensions(a: Tensor, b: Tensor) -> tuple[int, int]:
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
     m, n = _dimensions(a, b)
+    if m == n == 3 and len(a) != len(b):  # PyTorch broadcasts no matrix that requires grad
+        if len(a) == 1 and refreshed(a)._requires_grad:
+            return _product(a.squeeze(0), b)
+        if len(b) == 1 and refreshed(b)._requires_grad:
+            return _product(a, b.squeeze(0))
     if m >= 3:
         op = _FOLDED if n <= 2 else _BATCHED
     elif n > 2:

@@ -314,9 +314,9 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     """A vector as the diagonal of a new matrix; of a matrix, its diagonal, copied."""
     ndim = input._aval.ndim
     if ndim == 1:
-        result = apply(OPS["diag_embed"], (input,), (diagonal, -2, -1))
+        name, result = "diag_embed", apply(OPS["diag_embed"], (input,), (diagonal, -2, -1))
     elif ndim == 2:
-        result = apply(OPS["diag_of"], (input,), (diagonal,))
+        name, result = "diagonal_copy", apply(OPS["diag_of"], (input,), (diagonal,))
     else:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
-    return given_out("diag", out, result, (input,), OPS["diag_of"], Out(EXACT.text, lost=True))
+    return given_out(name, out, result, (input,), OPS["diag_of"], Out(EXACT.text, lost=True))

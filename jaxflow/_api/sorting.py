@@ -258,8 +258,10 @@ def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool
     """Which elements occur in ``test_elements``; bool. One of the two may be a number, an ``element``."""
     elements = element if elements is None else elements
     test_elements = test_element if test_elements is None else test_elements
-    if not all(isinstance(x, (Tensor, *_NUMBERS)) for x in (elements, test_elements)):
-        raise invalid_combination("isin", (elements, test_elements), {})
+    operands = elements, test_elements
+    if not all(isinstance(x, (Tensor, *_NUMBERS)) for x in operands) or (
+            not any(isinstance(x, Tensor) for x in operands)):
+        raise invalid_combination("isin", operands, {} if out is None else {"out": out})
     for x in (elements, test_elements):
         if isinstance(x, (bool, complex)):
             raise RuntimeError("Unsupported input type encountered for isin(): "

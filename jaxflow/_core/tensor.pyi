@@ -600,7 +600,7 @@ class Tensor:
     def geqrf(self) -> _geqrf_result:
         """The QR decomposition as LAPACK stores it: R above the diagonal, the reflections' vectors below."""
     def ger(self, vec2: Tensor) -> Tensor:
-        """The product of each element of one vector with each of another."""
+        """`outer`, by its old name."""
     def get_device(self) -> _int:
         """The index of the tensor's device, -1 for the CPU."""
     @property

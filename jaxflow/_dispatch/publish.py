@@ -37,13 +37,30 @@ def _runner(op: Op, run: Callable, static: tuple | None = None) -> Callable:
     return run if op.guard is None or idle else functools.partial(guarded, run)
 
 
+def other_form(op: Op) -> Callable[[tuple, dict], Op]:
+    """What says which overload a call takes: the op, or the one for a None that is written out."""
+    if op.written is None:
+        return lambda args, kwargs: op
+    parameter, other = op.written
+    places = [p.name for p in op.params if not p.keyword_only]
+    place = places.index(parameter) if parameter in places else None
+
+    def form(args: tuple, kwargs: dict) -> Op:
+        given = kwargs.get(parameter, "")
+        if place is not None and len(args) > place:
+            given = args[place]
+        return other if given is None else op
+
+    return form
+
+
 @functools.cache
 def function_of(op: Op, method: bool = False) -> Callable:
     """The public function of an op; as a method it takes no ``out=``."""
     bind, run = Binder(op, method=method), _runner(op, apply)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
     follows, takes_out = getattr(op.out, "follows", False), "out" in op.variants and not method
-    written, other = op.written or (None, op)
+    other = other_form(op)
     run_quick = _runner(op, apply, quick_static)
 
     def call(*args, **kwargs):
@@ -53,7 +70,7 @@ def function_of(op: Op, method: bool = False) -> Callable:
                 return run_quick(op, args + quick_dynamic, quick_static)
             if takes_out:
                 out = kwargs.pop("out", None)
-            form = other if kwargs.get(written, "") is None else op
+            form = other(args, kwargs)
             if out is None:
                 return run(form, *bind(args, kwargs))
             if not bind.names_dtype(args, kwargs):
@@ -91,7 +108,7 @@ def inplace_of(op: Op, method: bool = False) -> Callable:
     bind, run = Binder(op, "_", method), _runner(op, apply_inplace)
     quick, quick_dynamic, quick_static = bind.quick, bind.quick_dynamic, bind.quick_static
     run_quick = _runner(op, apply_inplace, quick_static)
-    written, other = op.written or (None, op)
+    other = other_form(op)
     follows = getattr(op.out, "follows", False) is True  # then it computes in the dtype it is written to
 
     def call(*args, **kwargs):
@@ -99,7 +116,7 @@ def inplace_of(op: Op, method: bool = False) -> Callable:
             kwargs = dict(kwargs, dtype=args[0].dtype)
         if not kwargs and len(args) == quick:
             return run_quick(op, args + quick_dynamic, quick_static)
-        return run(other if kwargs.get(written, "") is None else op, *bind(args, kwargs))
+        return run(other(args, kwargs), *bind(args, kwargs))
 
     return _dress(call, op, op.method_name + "_")
 

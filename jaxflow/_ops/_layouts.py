@@ -165,6 +165,13 @@ def products_of_pairs(operands: Sequence[Operand], shape: Ints) -> Ints | None:
     return compute_view_strides(full, preserve_strides(*spread), shape)
 
 
+def products_of_elements(operands: Sequence[Operand], shape: Ints) -> Ints | None:
+    """Of an outer product: elementwise of a column and a row, which tells where there are no elements."""
+    (size, stride, _), other = operands[0], operands[1]
+    column = (*size, 1)
+    return preserve_strides((column, compute_view_strides(size, stride, column)), other.layout)
+
+
 def stacked(operands: Sequence[Operand], shape: Ints, *, dim) -> Ints | None:
     """Of tensors joined along a dimension that is then divided, or along a new last one."""
     if not all(suggests_channels_last(*o.layout) for o in operands):

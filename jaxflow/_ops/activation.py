@@ -256,11 +256,12 @@ def _positive_lambda(watch, dynamic, static):
 
 @op(**_F, guard=_positive_lambda, out=FOUND)
 def softshrink(input, /, lambd: Scalar = 0.5):
-    """Each element moved towards zero by ``lambd``, 0 within it."""
+    """Each element moved towards zero by ``lambd``; within it a zero of the same sign."""
     refuse("softshrink_check", input, BOOL, INTEGER, COMPLEX)
     lambd = _like(lambd, input)
     moved = jnp.where(input > 0, input - lambd, input + lambd)
-    return jnp.where(jnp.abs(input) <= lambd, jnp.zeros_like(input), moved)
+    signed_zero = 0 * jax.lax.stop_gradient(input)
+    return jnp.where(jnp.abs(input) <= lambd, signed_zero, moved)
 
 
 @op(promote="default", variants="function method out", aliases=("nn.functional.hardshrink",), out=FOUND)

@@ -41,7 +41,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL
+from jaxflow._core.promotion import result_type
 from jaxflow._dispatch.op import op, overload
 
 from ._support import is_bool, is_complex, is_float, refuse, scalar_name, wide
@@ -292,6 +294,27 @@ def _check_same_dtype(input, weight, bias=None) -> None:
         )
 
 
+def _as_image(sizes):
+    """The sizes as PyTorch shows them: a signal is one row of an image."""
+    return [1, *sizes] if len(sizes) == 1 else list(sizes)
+
+
+def _of_nothing(input, weight, outputs, sizes):
+    """PyTorch's answer for no batch or no channels: a product of the input and a number, or no number.
+
+    So dtypes may differ. None where there is something to convolve.
+    """
+    batch, channels, *spatial = input.shape
+    if batch and channels:
+        if 0 in spatial:
+            raise RuntimeError("Only zero batch or zero channel inputs are supported, but got input shape: "
+                               f"{[batch, channels, *_as_image(spatial)]}")
+        return None
+    mine, other = (dtypes.from_numpy_dtype(x.dtype) for x in (input, weight))
+    dtype = result_type(((mine, "tensor"), (other, "zerodim" if channels else "tensor")))
+    return jnp.zeros((batch, outputs if channels else 0, *sizes), dtype.np)
+
+
 def _check_bias(weight, bias, channels, given) -> None:
     if bias is not None and bias.shape != (channels,):
         raise RuntimeError(
@@ -350,11 +373,12 @@ def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=()
     _check_channels(input, weight, weight.shape[1] * groups, f"groups={groups}")
     _check_bias(weight, bias, out_channels, "")
     _check_kernel(input, weight, padding, dilation)
+    sizes = _out_sizes(input, weight, stride, padding, dilation)
+    nothing = _of_nothing(input, weight, weight.shape[0], sizes)
+    if nothing is not None:
+        return nothing
     _check_same_dtype(input, weight)
     refuse("slow_conv2d_cpu", input, BOOL)
-    if not input.shape[1]:  # PyTorch's result then has no channels either
-        sizes = _out_sizes(input, weight, stride, padding, dilation)
-        return jnp.zeros((input.shape[0], 0, *sizes), input.dtype)
     x, w, dtype = _to_accumulate(input, weight)
     return _biased(conv(x, w, stride, padding, dilation, groups), bias, dtype)
 
@@ -402,6 +426,15 @@ def convolution_transposed(
     _check_outputs(weight, groups)
     _check_channels(input, weight, weight.shape[0], "transposed=1")
     _check_bias(weight, bias, weight.shape[1] * groups, "transposed=1, ")
+    out = [(n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, s, p, d, k, e in zip(
+        input.shape[2:], stride, padding, dilation, weight.shape[2:], output_padding)]
+    if 0 in input.shape[:2] and min(out) < 0:
+        shape = [*input.shape[:1], weight.shape[1] * groups, *_as_image(out)]
+        at = next(k for k, n in enumerate(shape) if n < 0)
+        raise RuntimeError(f"invalid shape dimension {shape[at]} at index {at} of shape {shape}")
+    nothing = _of_nothing(input, weight, weight.shape[1] * groups, out)
+    if nothing is not None:
+        return nothing
     _check_same_dtype(input, weight, bias)
     if any(e >= max(s, d) for e, s, d in zip(output_padding, stride, dilation)):
         axes = _AXES[len(stride)]
@@ -413,13 +446,10 @@ def convolution_transposed(
             "output padding must be smaller than either stride or dilation, but got "
             + " ".join(named)
         )
-    out = [(n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, s, p, d, k, e in zip(
-        input.shape[2:], stride, padding, dilation, weight.shape[2:], output_padding)]
     if any(n <= 0 for n in out):
-        raise RuntimeError(
-            f"Given input size per channel: {list(input.shape[2:])}. Calculated output size per "
-            f"channel: {out}. Output size is too small"
-        )
+        have, want = (" x ".join(map(str, _as_image(sizes))) for sizes in (input.shape[2:], out))
+        raise RuntimeError(f"Given input size per channel: ({have}). Calculated output size per channel: "
+                           f"({want}). Output size is too small")
     refuse("slow_conv_transpose2d_cpu", input, BOOL)
     x, w, dtype = _to_accumulate(input, weight)
     y = conv_transpose(x, w, stride, padding, output_padding, dilation, groups)

@@ -291,7 +291,7 @@ def matmul_folded(input, other, /):
     rows = math.prod(input.shape[:-1])
     folded = jax.ShapeDtypeStruct((rows, input.shape[-1]), input.dtype)
     if other.ndim == 1:
-        _check_mv(jax.ShapeDtypeStruct(other.shape, other.dtype), folded, other)
+        _check_mv(jax.ShapeDtypeStruct((rows,), other.dtype), folded, other)
         return contract(input, other, (input.ndim - 1,), (0,))
     check_mm_sizes(folded.shape, other.shape)
     _check_mm_dtypes(input, other)

@@ -11,14 +11,14 @@ from jaxflow._core.dtype import BOOL
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._dispatch.op import EXACT, Number, Out, op
 
-from ._layouts import products_of_pairs
+from ._layouts import products_of_elements, products_of_pairs
 from ._support import refuse, scalar_name, wide, wrap_dim
 from .matmul import size_at
 from .reduce import refuse_empty_norm, refuse_norm_of, vector_norm
 
 
-@op(promote="default", broadcast=False, aliases=("ger",), grad_name="MulBackward0",
-    variants="function method out", out=Out(composed="mul"))
+@op(promote="default", broadcast=False, grad_name="MulBackward0",
+    variants="function method out", out=Out(composed="mul"), layout=products_of_elements)
 def outer(input, vec2, /):
     """The product of each element of one vector with each of another."""
     for name, x in (("self", input), ("vec2", vec2)):

@@ -15,7 +15,9 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.promotion import can_cast
-from jaxflow._dispatch.op import EXACT, UNDEFINED, Integers, Number, Out, Underived, op, overload
+from jaxflow._dispatch.op import (
+    EXACT, UNDEFINED, Integers, Number, Out, Underived, op, overload, overload_written,
+)
 
 from ._bools import no_bool_operand
 from ._support import (
@@ -95,6 +97,9 @@ def sum(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None):
     return _add_up(x, dims, keepdim).astype(result)
 
 
+overload_written(sum, "dim", "_sum_along_all", "SumBackward1")
+
+
 _NO_COMPLEX = "nansum on CPU does not support complex inputs"
 # The kernel runs in out's dtype, and there is none but for real floating numbers; integers are summed.
 _NAN_KERNEL = Out("\"nansum_cpu\" not implemented for '{out}'", error=NotImplementedError,
@@ -154,6 +159,9 @@ def mean(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None):
     count = math.prod(input.shape[d] for d in dims)
     total = _add_up(wide(x), dims, keepdim)
     return _over(total, count).astype(x.dtype)
+
+
+overload_written(mean, "dim", "_mean_along_all", "MeanBackward1")
 
 
 _NANMEAN_OUT = Out(
@@ -336,9 +344,16 @@ def count_nonzero(input, /, dim: Integers = None):
 # ----------------------------------------------------------------------------------- log-sum, norm
 
 
+def _refuse_no_dims(input, dim, keepdim):
+    if dim == () and input.size and input.ndim and not keepdim:
+        # PyTorch adds maxima, which keep their dimensions then, to a result that does not.
+        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * input.ndim}")
+
+
 @op(variants="", grad_name="LogsumexpBackward0", saves="both")
 def _logsumexp_into(input, /, dim, keepdim=False, *, dtype):
     """`logsumexp` whose sum is taken in ``dtype``: of complex terms, where that is real, their real parts."""
+    _refuse_no_dims(input, dim, keepdim)
     dims = wrap_dims(dim, input.ndim)
     if is_integral(input):
         input = input.astype(dtypes.get_default_dtype().np)
@@ -364,6 +379,7 @@ def logsumexp(input, /, dim: Integers, keepdim: bool = False):
     dims = wrap_dims(dim, input.ndim)
     if is_integral(input):
         input = input.astype(dtypes.get_default_dtype().np)
+    _refuse_no_dims(input, dim, keepdim)
     x = wide(input)
     if input.size == 0:
         return jnp.log(jnp.sum(jnp.exp(x), dims, keepdims=keepdim)).astype(input.dtype)

@@ -97,7 +97,8 @@ def _refuse_no_slices(watch, input, axis, index):
 
 
 _IN_VECTOR = _in_slices(IndexError, "index out of range in self")
-_IN_MATRIX = _in_slices(RuntimeError, OUT_OF_BOUNDS, lambda shape, axis: 0 in shape)
+_IN_MATRIX = _in_slices(IndexError, "index out of range in self", lambda shape, axis: 0 in shape)
+_SCATTERED = _in_slices(RuntimeError, OUT_OF_BOUNDS, lambda shape, axis: 0 in shape)
 
 
 def _refuse_no_row(watch, input, axis, index):
@@ -113,8 +114,13 @@ _REDUCED_AFRESH = _in_slices(IndexError, OUT_OF_BOUNDS, first=_refuse_no_slices)
 
 
 def _add_guard(watch, dynamic, static):
-    # PyTorch adds to vectors in a loop of its own, with words of its own.
-    (_IN_MATRIX if dynamic[0].ndim > 1 else _IN_VECTOR)(watch, dynamic, static)
+    # PyTorch adds slices at either end of the shape by `scatter_add`, where that has a kernel, and others in
+    # loops. The three refuse indices with words of their own.
+    (input, index, _, alpha), (dim,) = dynamic, static
+    ndim = input.ndim
+    plain = alpha is None or alpha.__class__ in (int, float) and alpha == 1
+    scattered = plain and dim in (0, ndim - 1, -1, -ndim) and index._aval.dtype.np == np.int64
+    (_IN_VECTOR if ndim < 2 else _SCATTERED if scattered else _IN_MATRIX)(watch, dynamic, static)
 
 
 def place(index, axis):
@@ -590,7 +596,9 @@ def _reduce_guard(watch, dynamic, static):
     # The body refuses other reductions and dtypes, before any index is looked at.
     aval, (_, reduce, include_self) = dynamic[0]._aval, static
     short = _without_kernel(aval.dtype.category, len(aval.shape), reduce, include_self)
-    if reduce in _REDUCTIONS[1:] and short is None:
+    divided = short == "div_floor_cpu"  # in the end, when all indices were looked at
+    watch.early = divided
+    if reduce in _REDUCTIONS[1:] and (short is None or divided):
         if not include_self:
             _REDUCED_AFRESH(watch, dynamic, static)
         _REDUCED(watch, dynamic, static)

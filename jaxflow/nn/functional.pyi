@@ -258,7 +258,7 @@ def softmin(input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype
 def softplus(input: Tensor, beta: _Number = ..., threshold: _Number = ..., *, out: Tensor | None = None) -> Tensor:
     """``log(1 + exp(beta * input)) / beta``, and ``input`` itself above the threshold."""
 def softshrink(input: Tensor, lambd: _Number = ..., *, out: Tensor | None = None) -> Tensor:
-    """Each element moved towards zero by ``lambd``, 0 within it."""
+    """Each element moved towards zero by ``lambd``; within it a zero of the same sign."""
 def softsign(input: Tensor) -> Tensor:
     """``input / (1 + |input|)``."""
 def tanh(input: Tensor) -> Tensor:
