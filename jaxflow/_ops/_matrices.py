@@ -105,6 +105,18 @@ def _between(kind, words, largest, part=None):
 # --------------------------------------------------------------------------------- singular values
 
 
+@jax.custom_jvp
+def _finite(a, fine):
+    """Matrices, zeros in place of those that are not ``fine``; their derivative is nan, not zero."""
+    return jnp.where(fine, a, 0)
+
+
+@_finite.defjvp
+def _finite_jvp(primals, tangents):
+    fine = primals[1]
+    return _finite(*primals), tangents[0] * jnp.where(fine, 1, np.nan).astype(tangents[0].dtype)
+
+
 def singular(a, full: bool = False, vectors: bool = True):
     """``(U, S, Vh)`` of matrices that have elements, or ``S`` alone.
 
@@ -112,7 +124,7 @@ def singular(a, full: bool = False, vectors: bool = True):
     singular values are nan where one lies, and the vectors some orthonormal ones.
     """
     fine = jnp.isfinite(a).all((-2, -1), keepdims=True)
-    found = jax.lax.linalg.svd(jnp.where(fine, a, 0), full_matrices=full, compute_uv=vectors)
+    found = jax.lax.linalg.svd(_finite(a, fine), full_matrices=full, compute_uv=vectors)
     if not vectors:
         return jnp.where(fine[..., 0], found, np.nan)
     (u, s, vh), unknown = found, jnp.isnan(a).any((-2, -1), keepdims=True)

@@ -82,7 +82,8 @@ def _svd_jvp(full, primals, tangents):
         dv = dv + (outside - product(v1, product(vh1, outside))) / scale
     du = jnp.pad(du, [(0, 0)] * (du.ndim - 1) + [(0, u.shape[-1] - count)])
     dvh = jnp.pad(adjoint(dv), [(0, 0)] * (dv.ndim - 2) + [(0, vh.shape[-2] - count), (0, 0)])
-    return (u, s, vh), (du, diagonal(inner).real, dvh)
+    ds = diagonal(inner).real * jnp.where(jnp.isnan(s), np.nan, 1).astype(s.dtype)
+    return (u, s, vh), (du, ds, dvh)
 
 
 @op(namespace="linalg", variants="function out", method_name="linalg_svd", grad_name="LinalgSvdBackward0",
