@@ -26,9 +26,9 @@ def given_out(name: str, out: Any, result: Any, operands: tuple = (), op: Op | N
 
 
 def refuse_recorded_into(out: Any, name: str, *operands: Any) -> None:
-    """Refuse operands that require grad where there is an ``out=``, which PyTorch does before all else."""
+    """Refuse operands, and an ``out=``, that require grad, which PyTorch does before all else."""
     if out is not None:
-        refuse_operands(name, *operands)
+        refuse_operands(name, *operands, out)
 
 
 def invalid_combination(name: str, args: tuple, kwargs: dict) -> TypeError:

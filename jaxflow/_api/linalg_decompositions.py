@@ -14,7 +14,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import function_of, return_type
 from jaxflow._dispatch.watch import guarded
 
-from .forms import given_out, invalid_combination
+from .forms import given_out, invalid_combination, refuse_recorded_into
 
 _SVD, _QR = return_type("svd", ("U", "S", "V")), return_type("qr", ("Q", "R"))
 
@@ -99,6 +99,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
             the distance of 1 from the next number, if ``atol`` is not given either.
         out: where to put the result.
     """
+    refuse_recorded_into(out, "linalg_pinv", A)
     aval = A._aval
     if aval.ndim < 2 or aval.dtype.category < 2 or aval.dtype.itemsize == 2:
         raise RuntimeError(

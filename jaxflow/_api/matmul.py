@@ -51,7 +51,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
 def _product_into(out: Tensor, input: Tensor, other: Tensor) -> Tensor:
     m, n = _dimensions(input, other)
-    refuse_operands("matmul", input, other)
+    refuse_operands("matmul", input, other, out)
     op = _MM if n > 1 else _DOT if m == 1 else _MV
     refuse_call(op, out, (input, other), {})
     result = computed(op, out, lambda op, pair, static: _product(*pair), (input, other), ())
@@ -125,7 +125,7 @@ def reflected_matmul_operator(self: Tensor, other: Any) -> Tensor:
 
 def _linear_out(out: Tensor, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """`linear` into ``out``: one product, or a product to which the bias is added where it was written."""
-    refuse_operands("linear", input, weight, bias)
+    refuse_operands("linear", input, weight, bias, out)
     if input.dim() == 2 and bias is not None:
         return function_of(OPS["addmm"])(bias, input, weight.t(), out=out)
     matmul(input, weight.t(), out=out)

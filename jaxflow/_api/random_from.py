@@ -22,7 +22,7 @@ from jaxflow._dispatch.watch import Watch
 from .construct import finished
 from .creation import SIZED, dtype_of, need_tensor, size_of
 from .drawing import drawn, integer, need_float, shown, traced_back
-from .forms import given_out, invalid_combination
+from .forms import given_out, invalid_combination, refuse_recorded_into
 from .placing import device_of, need_memory
 
 
@@ -60,6 +60,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
         asked = {name: value for name, value in asked.items() if value is not None and value is not False}
         if asked or layout is not strided:
             raise invalid_combination("normal", (mean, std), asked or {"layout": layout})
+    if tensors:
+        refuse_recorded_into(out, "normal", mean, std)
     if not isinstance(std, Tensor):
         _check_deviation(std)
     if not tensors:
@@ -102,6 +104,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None,
         NotImplementedError: for integers, unless there is a ``p``.
     """
     need_tensor("bernoulli", input)
+    refuse_recorded_into(out, "bernoulli", input)
     if p is not None:
         if not isinstance(p, (int, float)):
             raise invalid_combination("bernoulli", (input, p), {})

@@ -42,6 +42,7 @@ def _extremum(name: str, binary: str):
         dim = kwargs.get("dim", kwargs.get("axis", args[0] if args else None))
         other = kwargs.get("other", dim)
         if isinstance(other, Tensor):
+            refuse_recorded_into(out, binary, input, other)
             return given_out(name, out, apply(OPS[binary], (input, other)))
         if dim is None or isinstance(dim, (bool, float, complex, tuple, list, str)):
             raise invalid_combination(name, (input, *args), kwargs)

@@ -173,6 +173,8 @@ def scatter(input: Tensor, dim: int, index: Tensor, *args: Any, reduce: str | No
             out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``input`` with ``src`` (a tensor) or ``value`` written where ``index`` points along ``dim``."""
     src = _source("scatter", args, kwargs)
+    if reduce is None:
+        refuse_recorded_into(out, "scatter", input, src)
     result = _scatter(apply, input, dim, index, src, reduce)
     op = OPS["scatter_src" if reduce is None else "scatter_reduce_src"]
     return given_out("scatter", out, result, (input, index, src), op)
@@ -318,5 +320,6 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     elif ndim == 2:
         name, result = "diagonal_copy", apply(OPS["diag_of"], (input,), (diagonal,))
     else:
-        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+        of = "" if out is not None else "diag(): "
+        raise RuntimeError(f"{of}Supports 1D or 2D tensors. Got {ndim}D")
     return given_out(name, out, result, (input,), OPS["diag_of"], Out(EXACT.text, lost=True))
