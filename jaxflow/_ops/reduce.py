@@ -16,7 +16,15 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.promotion import can_cast
 from jaxflow._dispatch.op import (
-    EXACT, UNDEFINED, Integers, Number, Out, Underived, op, overload, overload_written,
+    EXACT,
+    UNDEFINED,
+    Integers,
+    Number,
+    Out,
+    Underived,
+    op,
+    overload,
+    overload_written,
 )
 
 from ._bools import no_bool_operand
