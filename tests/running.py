@@ -1,11 +1,15 @@
 """Running things for tests: what something compiles, work in several threads, results compared."""
 
+import os
 import threading
 
 import numpy as np
 
 import jaxflow
 from jaxflow._dispatch import library
+
+#: Whether sweeps are to leave nothing out, which takes some of them many minutes.
+FULL = os.environ.get("JAXFLOW_SWEEP") == "full"
 
 
 def executables_of(run):
