@@ -194,6 +194,17 @@ def sample(bench: Bench, count: int | None) -> list[Point]:
     return sorted(points, key=lambda point: random.Random(f"{bench.seed} {point}").random())[:count]
 
 
+def half(mode: str, odd: bool) -> list[str]:
+    """The names of every second scenario of a mode: the odd ones, or the others; the next mode swaps them.
+
+    So two harnesses that take a half each meet every scenario in every mode, and each of them meets every
+    scenario of several modes in one of them.
+    """
+    names = [name for name, scenario in SCENARIOS.items()
+             if (scenario.compiled is not None) == (mode == "compile")]
+    return names[(odd + MODES.index(mode)) % 2 :: 2]
+
+
 def benches(mode: str, seed: int, names: list[str] | None = None) -> Iterator[Bench]:
     """The scenarios of a mode, each warmed up."""
     for scenario in SCENARIOS.values():
