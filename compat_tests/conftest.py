@@ -1,13 +1,12 @@
 """What every comparison with real torch runs under: the two executors, one compilation cache."""
 
 import collections
-import os
 import pathlib
 import zlib
 
 import pytest
 
-from compat_tests import setting  # noqa: F401  before jaxflow is imported
+from compat_tests import setting  # before jaxflow is imported
 
 import jaxflow  # isort: skip
 
@@ -30,12 +29,18 @@ def known_gaps():
     return gaps
 
 
-# With JAXFLOW_SWEEP=sample, files with more tests than this run one in SAMPLE of them; the operator table
-# is not among them: each of its records is asked in every run.
-FEW, SAMPLE = 800, 9
-#: Files that are sampled whatever their size: those that go through a table once more, or take long.
-TABLES = ("test_fuzz_views.py", "test_memory.py", "test_gradients_recorded.py", "test_promotion.py",
-          "test_edges.py", "test_complex_edges.py", "test_result_strides.py")
+# With JAXFLOW_SWEEP=sample, files with more tests than FEW run one in SAMPLE of them; the operator table
+# is not among them: each of its records is asked in every run, in one dtype instead of two.
+FEW, SAMPLE = 800, 12
+#: Files of which one in so many is run whatever their size: those that go through a table once more, or
+#: take long.
+TABLES = {
+    **dict.fromkeys((
+        "test_fuzz_views.py", "test_memory.py", "test_gradients_recorded.py", "test_promotion.py",
+        "test_edges.py", "test_complex_edges.py", "test_result_strides.py",
+    ), SAMPLE),
+    "test_optim.py": 3, "test_index_family.py": 3,
+}
 
 
 def pytest_collection_modifyitems(config, items):
@@ -44,13 +49,13 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.nodeid in gaps:
             item.add_marker(pytest.mark.xfail(reason=gaps[item.nodeid], strict=True))
-    if os.environ.get("JAXFLOW_SWEEP") != "sample":
+    if not setting.SAMPLED:
         return
     sizes = collections.Counter(item.path for item in items)
     kept, left = [], []
     for item in items:
-        whole = sizes[item.path] <= FEW and item.path.name not in TABLES
-        chosen = whole or zlib.crc32(item.nodeid.encode()) % SAMPLE == 0
+        one_in = TABLES.get(item.path.name, SAMPLE if sizes[item.path] > FEW else 1)
+        chosen = zlib.crc32(item.nodeid.encode()) % one_in == 0
         (kept if chosen else left).append(item)
     config.hook.pytest_deselected(items=left)
     items[:] = kept

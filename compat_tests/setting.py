@@ -23,3 +23,6 @@ gc.freeze()
 
 # An op casts for itself: a promotion left to jnp would follow JAX's table, not PyTorch's.
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+#: Whether `.ci/run` asks for a sample of the sweeps, the same in every run.
+SAMPLED = os.environ.get("JAXFLOW_SWEEP") == "sample"

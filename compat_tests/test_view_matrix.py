@@ -1,7 +1,8 @@
 """Leaves, results and plain tensors; views of them; modes they are made and written in; kinds of writes.
 
-All combinations are walked, every `STRIDE`-th of them in a run (``JAXFLOW_MATRIX=1`` takes them all). What is
-compared is what a user can see: errors, flags, versions, bases, nodes and gradients.
+All combinations are walked, every `STRIDE`-th of them in a run (``JAXFLOW_MATRIX=1`` takes them all); with
+``JAXFLOW_SWEEP=sample`` fewer. What is compared is what a user can see: errors, flags, versions, bases, nodes
+and gradients.
 """
 
 import os
@@ -11,9 +12,9 @@ import pytest
 import torch
 
 import jaxflow
-from compat_tests import matrix
+from compat_tests import matrix, setting
 
-STRIDE = int(os.environ.get("JAXFLOW_MATRIX", "100"))
+STRIDE = int(os.environ.get("JAXFLOW_MATRIX") or (250 if setting.SAMPLED else 100))
 
 
 def _check(rows, stride):
