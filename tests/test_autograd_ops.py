@@ -32,7 +32,11 @@ def _ops_behind(outputs):
     return found
 
 
-@pytest.mark.parametrize("name", ALL)
+# Tests of one row follow each other (that is what the scope does), so that they find what it has compiled.
+each_row = pytest.mark.parametrize("name", ALL, scope="module")
+
+
+@each_row
 def test_gradients(name, executor):
     row = ALL[name]
     inputs = row.inputs()
@@ -84,7 +88,7 @@ def _check_joined(row):
 STEPS = {"angle", "ceil", "floor", "round", "sgn", "sign", "trunc"}
 
 
-@pytest.mark.parametrize("name", ALL)
+@each_row
 def test_second_derivatives(name):
     """Eager's against finite differences, and those of the deferred programs against eager's.
 
