@@ -1,5 +1,7 @@
 """Every differentiable op against finite differences, its gradient and the gradient of that."""
 
+import zlib
+
 import numpy as np
 import pytest
 from gradient_rows import ROWS, VIEW_ROWS, op_of
@@ -90,17 +92,22 @@ STEPS = {"angle", "ceil", "floor", "round", "sgn", "sign", "trunc"}
 
 @each_row
 def test_second_derivatives(name):
-    """Eager's against finite differences, and those of the deferred programs against eager's.
+    """Those of deferred programs against finite differences, and eager's of half of the rows against those.
 
-    Finite differences of deferred second derivatives need many more programs, for the same numbers.
+    A deferred program that is met for the first time is interpreted. Finite differences under the eager
+    executor give the same numbers, and XLA would compile every operation for each set of gradients asked for.
     """
     row = ALL[name]
-    with torch.execution("eager"):
-        one_by_one = FULL or len(row.shapes) <= 4
-        assert gradgradcheck(row.call, row.inputs()) if one_by_one else _check_joined(row)
+    one_by_one = FULL or len(row.shapes) <= 4
+    for executor in ("deferred", "eager") if FULL else ("deferred",):
+        with torch.execution(executor):
+            assert gradgradcheck(row.call, row.inputs()) if one_by_one else _check_joined(row)
+    with torch.execution("deferred"):
         expected = _second_derivatives(row)
     assert any(g is not None for g in expected) == (name not in STEPS)
-    with torch.execution("deferred"):
+    if not FULL and zlib.crc32(name.encode()) % 2:
+        return  # every second row is left to the finite differences
+    with torch.execution("eager"):
         found = _second_derivatives(row)
     for f, e in zip(found, expected, strict=True):
         assert (f is None) == (e is None)
