@@ -6,7 +6,8 @@ import pytest
 from running import executables_of
 
 import jaxflow as torch
-from jaxflow._dispatch import library, options
+from jaxflow._core import options
+from jaxflow._dispatch import library
 
 LIST = "xla_cpu_experimental_ynn_fusion_type"
 

@@ -15,9 +15,10 @@ from typing import Any
 
 import jax
 
+from jaxflow._core import options
 from jaxflow._core.device import placed
 
-from . import budget, options, room
+from . import budget, room
 from .counted import check_inputs
 from .plan import Plan, struct_of
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxflow._core import flags
+from jaxflow._core import flags, options
 from jaxflow._core.aval import Aval
 from jaxflow._core.device import CPU, placed, resolve
 
-from . import budget, explain, options, room, spares
+from . import budget, explain, room, spares
 from .handover import Entrance
 from .host_calls import call_host
 from .overlaps import apart, overlapping

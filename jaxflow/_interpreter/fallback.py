@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxflow._core import options
 from jaxflow._core.device import CPU, placed
 
 from .numbers import KNOWN
@@ -68,7 +69,8 @@ def _compiled(run: Callable, signature: tuple) -> Callable:
     Ahead of time: what ``jax.jit`` would keep of the trace takes three times the memory of the kernel.
     """
     with placed(CPU):
-        return jax.jit(run).lower(*[jax.ShapeDtypeStruct(*each) for each in signature]).compile()
+        lowered = jax.jit(run).lower(*[jax.ShapeDtypeStruct(*each) for each in signature])
+        return options.compiled(lowered, CPU)
 
 
 def _kernel(primitive, params: dict) -> Callable:

@@ -20,7 +20,7 @@ import os
 
 import jax
 
-from jaxflow._core import device as devices
+from . import device as devices
 
 #: XLA's own default of the first without LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION.
 _CPU = {
