@@ -6,7 +6,7 @@ from jaxflow._dispatch import policy
 from jaxflow._dispatch.composite import composite
 
 
-@composite("function")
+@composite("function", checks=False)
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """With ``True``, the same operations on the same values give the same bits, whenever they run.
 

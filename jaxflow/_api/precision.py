@@ -34,9 +34,11 @@ def get_float32_matmul_precision() -> str:
     return _precision["matmul"]
 
 
-@composite("function")
+@composite("function", checks=False)
 def set_flush_denormal(mode: bool) -> bool:
     """False: how XLA's kernels treat denormal numbers cannot be chosen."""
+    if not isinstance(mode, bool):
+        raise RuntimeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
     return False
 
 

@@ -16,7 +16,7 @@ from jaxflow._dispatch.generator import Elsewhere, Generator, default_generator,
 from .construct import from_array, put
 
 
-@composite("function")
+@composite("function", checks=False)
 def manual_seed(seed: int) -> Generator:
     """Start the default generator from ``seed``; returns it. Raises ValueError beyond 64 bits."""
     return default_generator.manual_seed(seed)

@@ -23,7 +23,7 @@ def _set(name: str, num: int) -> None:
     _asked[name] = num
 
 
-@composite("function")
+@composite("function", checks=False)
 def set_num_threads(num: int, /) -> None:
     """Accepted and remembered; XLA keeps its own pool of one thread a core, fixed at start.
 
@@ -41,7 +41,7 @@ def get_num_threads() -> int:
     return _asked.get("set_num_threads") or _available()
 
 
-@composite("function")
+@composite("function", checks=False)
 def set_num_interop_threads(num: int, /) -> None:
     """Accepted and remembered, as ``set_num_threads`` is. Raises as that does."""
     _set("set_num_interop_threads", num)

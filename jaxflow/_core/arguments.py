@@ -136,11 +136,16 @@ def checked(fn: Callable, name: str, method: bool = False) -> Callable:
     return functools.wraps(fn)(space["call"])
 
 
+#: What PyTorch takes None for in all functions that make tensors.
+_OF_FACTORIES = frozenset(("pin_memory", "requires_grad"))
+
+
 def _declared(p: inspect.Parameter) -> tuple[str | None, bool]:
     """The kind of a parameter, and whether it may be None too: annotated so, or so by default."""
     written = p.annotation if isinstance(p.annotation, str) else getattr(p.annotation, "__name__", "")
     name = written.removesuffix(" | None")
-    return kind_of(name), name != written or p.default is None
+    factory = p.kind is p.KEYWORD_ONLY and p.name in _OF_FACTORIES
+    return kind_of(name), factory or name != written or p.default is None
 
 
 def _wrong(name: str, parameter: str, place: int | None, kind: str, value: Any) -> None:

@@ -37,10 +37,12 @@ def composite(
     aliases: Sequence[str] = (),
     operators: str = "",
     method_name: str | None = None,
+    checks: bool = True,
 ) -> Callable[[Callable], Callable]:
     """Publish a Python function as ``function``, ``method``, or both; a second declaration raises.
 
-    What its annotations say of integers, bools and numbers is looked at in each call; see `arguments`.
+    What its annotations say of integers, bools and numbers is looked at in each call (see `arguments`), but
+    where it has no ``checks``: PyTorch's function is written in Python, or says in other words what it takes.
     """
 
     def declare(fn: Callable) -> Callable:
@@ -50,7 +52,7 @@ def composite(
         key = (namespace, public)
         if key in COMPOSITES:
             raise ValueError(f"composite {public!r} is declared twice in {namespace!r}")
-        if namespace not in _UNCHECKED:
+        if checks and namespace not in _UNCHECKED:
             said = method_name or public
             prefix = namespace.replace(".", "_") + "_" if namespace else ""
             fn = checked(fn, prefix + said.removeprefix(prefix), variants == "method")
