@@ -189,6 +189,10 @@ class Scalar:
     """Annotation of a number that is traced instead of baked into the program's key."""
 
 
+class Element(Scalar):
+    """Annotation of such a number that may be given as a tensor too, whose gradient counts."""
+
+
 class Tensor:
     """Annotation of a tensor parameter that the public signature puts after a static one."""
 
@@ -223,7 +227,7 @@ def _classify(fn: Callable) -> tuple[Param, ...]:
             kind = TENSOR
         elif p.kind is p.VAR_POSITIONAL:
             kind = TENSORS
-        elif p.annotation is Scalar or p.annotation == "Scalar":
+        elif p.annotation in (Scalar, "Scalar", Element, "Element"):
             kind = SCALAR
         elif p.annotation is Tensor or p.annotation == "Tensor":
             kind = TENSOR

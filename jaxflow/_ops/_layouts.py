@@ -172,6 +172,13 @@ def products_of_elements(operands: Sequence[Operand], shape: Ints) -> Ints | Non
     return preserve_strides((column, compute_view_strides(size, stride, column)), other.layout)
 
 
+def added_products(operands: Sequence[Operand], shape: Ints, **_) -> Ints | None:
+    """Of an outer product that is added to the first operand: elementwise of it, a column and a row."""
+    first, (size, stride), row = _converted(operands)
+    column = (*size, 1)
+    return preserve_strides(first, (column, compute_view_strides(size, stride, column)), row)
+
+
 def stacked(operands: Sequence[Operand], shape: Ints, *, dim) -> Ints | None:
     """Of tensors joined along a dimension that is then divided, or along a new last one."""
     if not all(suggests_channels_last(*o.layout) for o in operands):

@@ -14,6 +14,7 @@ from jaxflow._core.indexing import NONZERO
 from jaxflow._core.numbers import check_fits
 from jaxflow._dispatch.op import (
     FOUND,
+    Element,
     Mask,
     Out,
     Scalar,
@@ -611,7 +612,7 @@ def where(condition: Mask, input, other, /):
 
 @op(promote="no_opmath", saves="input", grad_name=numbered("MaskedFill", 0, 1), guard=number_fits,
     layout="contiguous", variants="function method inplace")
-def masked_fill(input, mask: Mask, /, value: Scalar):
+def masked_fill(input, mask: Mask, /, value: Element):
     """``input`` with ``value`` (a number or a 0-d tensor) where ``mask`` holds.
 
     Raises:

@@ -15,8 +15,9 @@ import numpy as np
 
 from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._dispatch.op import EXACT, Out, Scalar, op, overload
+from jaxflow._dispatch.op import EXACT, Always, Out, Scalar, op, overload
 
+from ._layouts import added_products
 from ._support import as_dtype, category, is_bool, refuse, scalar_name, truth, wide
 
 HIGHEST = jax.lax.Precision.HIGHEST
@@ -499,7 +500,7 @@ def _check_addr(input, beta, alpha) -> None:
         raise RuntimeError(f"value cannot be converted to type {c_name(input)} without overflow")
 
 
-@op(promote="no_opmath", broadcast=False, variants="function method out")
+@op(promote="no_opmath", broadcast=False, variants="function method out", layout=Always(added_products))
 def addr(input, vec1, vec2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha *`` the outer product of two vectors."""
     for name, x in (("vec1", vec1), ("vec2", vec2)):

@@ -18,7 +18,7 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._core.geometry import broadcast_shapes, contiguous_strides, storage_extent
-from jaxflow._dispatch.op import EXACT, Out, Scalar, Tensor, Underived, op
+from jaxflow._dispatch.op import EXACT, Element, Out, Scalar, Tensor, Underived, op
 
 from ._support import (
     at_least_1d,
@@ -552,7 +552,7 @@ def _may_fill(watch, dynamic, static):
 
 
 @op(variants="function method inplace", grad_name=_fill_name, guard=_may_fill, layout="like")
-def index_fill(input, /, dim: int, index: Tensor, value: Scalar):
+def index_fill(input, /, dim: int, index: Tensor, value: Element):
     """``input`` with one number written to the slices that ``index`` names."""
     axis = wrap_dim(dim, input.ndim)
     if value.ndim:
