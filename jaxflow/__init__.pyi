@@ -781,7 +781,7 @@ def less_equal(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = N
     """Where ``input`` is not larger. The result is bool, broadcast."""
 def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the gamma function's absolute value."""
-def linspace(start: _Any, end: _Any, steps: _int, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+def linspace(start: _Any, end: _Any, steps: _Any, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The natural logarithm of each element."""
@@ -821,7 +821,7 @@ def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None
     """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given."""
 def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
     """``input.logit_(...)``."""
-def logspace(start: _Any, end: _Any, steps: _int, base: _float = ..., *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+def logspace(start: _Any, end: _Any, steps: _Any, base: _float = ..., *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _Any = ..., device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``."""
 def logsumexp(input: Tensor, dim: _int | _Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """``log(sum(exp(input)))`` over ``dim`` without overflow; minus infinity over nothing."""
@@ -931,7 +931,7 @@ def nanquantile(input: Tensor, q: _Any, dim: _int | None = None, keepdim: _bool 
     """The quantiles ``q`` of the elements that are not nan, over all or along ``dim``; ``q`` comes first in the result's shape."""
 def nansum(input: Tensor, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The sum over ``dim`` with nan taken as 0."""
-def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
+def narrow(input: Tensor, dim: _int, start: _Any, length: _int) -> Tensor:
     """``length`` elements from ``start`` along ``dim``; a view."""
 def narrow_copy(input: Tensor, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `narrow` shows."""

@@ -370,7 +370,7 @@ def _check_steps(name: str, start: Any, end: Any, steps: int) -> int:
 
 
 @composite("function")
-def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dtype: Any = None,
+def linspace(start: Any, end: Any, steps: Any, *, out: Tensor | None = None, dtype: Any = None,
              layout: Any = strided, device: Any = None, requires_grad: bool = False,
              pin_memory: bool = False) -> Tensor:
     """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
@@ -383,7 +383,7 @@ def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dty
 
 
 @composite("function")
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor | None = None,
+def logspace(start: Any, end: Any, steps: Any, base: float = 10.0, *, out: Tensor | None = None,
              dtype: Any = None, layout: Any = strided, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``."""

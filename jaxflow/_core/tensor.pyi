@@ -967,7 +967,7 @@ class Tensor:
         """The quantiles ``q`` of the elements that are not nan, over all or along ``dim``; ``q`` comes first in the result's shape."""
     def nansum(self, dim: _int | _Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """The sum over ``dim`` with nan taken as 0."""
-    def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
+    def narrow(self, dim: _int, start: _Any, length: _int) -> Tensor:
         """``length`` elements from ``start`` along ``dim``; a view."""
     def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
         """A copy of what `narrow` shows."""
