@@ -21,8 +21,7 @@ _BOTH = {
 #: Rows that are not asked about gradients that arrive as infinity, or as nan: of an infinite one another form
 #: of the same derivative takes the difference of two, or 0 is passed on where PyTorch multiplies by 0.
 NOT_INFINITE = _BOTH | {
-    "gelu", "mish", "silu", "hardswish", "tanh", "gelu of tanh", "lerp", "std", "var", "avg_pool1d",
-    "quantile", "binary_cross_entropy_with_logits",
+    "gelu", "mish", "silu", "hardswish", "tanh", "gelu of tanh", "lerp", "quantile",
 }
 NOT_NAN = _BOTH | {"logcumsumexp"}
 
@@ -136,7 +135,9 @@ for _name in ("logsumexp prod cumsum std sum mean nansum amax amin median nanmed
               "sort").split():
     row(_name, plain(_name, dim=-1), vector, FEW)
 row("max", plain("max", dim=-1), vector, FEW)
-row("var", plain("var", dim=-1), vector, FEW, "beyond infinity PyTorch leaves a term out")
+row("var", plain("var", dim=-1), vector, FEW)
+row("mean beside var", lambda T, x: T.var_mean(x, -1)[1], vector, FEW)
+row("mean beside std", lambda T, x: T.std_mean(x, -1)[1], vector, FEW)
 row("cumprod", plain("cumprod", dim=-1), vector, FEW, "PyTorch divides by the element, be it nan")
 row("nanmean", plain("nanmean", dim=-1), vector, FEW, "of nan alone PyTorch's slope is 0 / 0")
 row("logcumsumexp", plain("logcumsumexp", dim=-1), vector, FEW, "infinite sums")

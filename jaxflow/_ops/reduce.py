@@ -231,16 +231,39 @@ def _moments(name, input, dim, correction, keepdim):
     dims = wrap_dims(dim, input.ndim)
     x = wide(input)
     count = math.prod(input.shape[d] for d in dims)
+    free = max(0, count - (1 if correction is None else correction)) if count else 0
+    variance = _variance(x, dims, count, free)
+    shape = [1 if d in dims else n for d, n in enumerate(x.shape) if keepdim or d not in dims]
+    return variance.reshape(shape), _centre(x, dims, count).reshape(shape)
+
+
+def _centre(x, dims, count):
+    """The mean, with its dimensions kept."""
     total = jnp.sum(x, dims, keepdims=True)
     # A complex quotient would be nan in both parts where one of them is infinite.
-    centre = (jax.lax.complex(_over(total.real, count), _over(total.imag, count)) if is_complex(x)
-              else _over(total, count))
-    away = x - centre
+    return (jax.lax.complex(_over(total.real, count), _over(total.imag, count)) if is_complex(x)
+            else _over(total, count))
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2, 3))
+def _variance(x, dims, count, free):
+    """The squared distances from the mean over ``free``, with their dimensions kept.
+
+    Its derivative leaves out that the mean moves: the sum of all distances from it is 0. Where one of them is
+    infinite the rule of products would make nan of that.
+    """
+    away = x - _centre(x, dims, count)
     squares = away.real**2 + away.imag**2 if is_complex(x) else away * away
-    total = jnp.sum(squares, dims, keepdims=keepdim)
-    free = max(0, count - (1 if correction is None else correction)) if count else 0
-    variance = _over(total, free)
-    return variance, centre.reshape(variance.shape)
+    return _over(jnp.sum(squares, dims, keepdims=True), free)
+
+
+@_variance.defjvp
+def _variance_moved(dims, count, free, primals, tangents):
+    (x,), (moved,) = primals, tangents
+    away = x - _centre(x, dims, count)
+    products = away.real * moved.real + away.imag * moved.imag if is_complex(x) else away * moved
+    scale = _over(jnp.full((), 2, products.dtype), free)
+    return _variance(x, dims, count, free), jnp.sum(scale * products, dims, keepdims=True)
 
 
 def _root(x):
@@ -267,7 +290,7 @@ def _running(mean, part, variance, dims):
     found = jax.lax.cond(
         jnp.any(jnp.isnan(variance)), lambda x: _followed(x, dims),
         lambda x: jnp.zeros([1 if d in dims else n for d, n in enumerate(x.shape)], bool), part)
-    return jnp.where(found.reshape(mean.shape), jnp.nan, mean)
+    return jnp.where(found.reshape(mean.shape), mean + jnp.nan, mean)  # which has its derivative in any case
 
 
 def _with_mean(name, input, dim, correction, keepdim):
