@@ -215,6 +215,20 @@ def _with_mask(slope):
     return (slope, None) if is_bool(slope) else (None, slope)
 
 
+@jax.custom_jvp
+def selected(x, good, other):
+    """``x`` where it is ``good``, ``other`` elsewhere, where PyTorch multiplies gradients by 0."""
+    return jnp.where(good, x, other)
+
+
+@selected.defjvp
+def _selected_moved(primals, tangents):
+    x, good, other = primals
+    moved, _, _ = tangents
+    # XLA makes a selection of a product with converted bools, and nan does not go through that.
+    return selected(x, good, other), jnp.where(good, moved, moved * 0)
+
+
 @with_partials(lambda out, x: jnp.ones_like(x))
 def added_to_zero(x):
     """``0 + x`` of real floating ``x``: it loses the sign of a zero. XLA drops a sum with 0."""

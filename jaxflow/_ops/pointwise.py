@@ -17,7 +17,7 @@ from . import _complex_functions as functions
 from ._bools import NEGATED
 from ._complex import inverse, inverse_root, square_root
 from ._layouts import angles, real_of_complex
-from ._support import is_bool, is_complex, is_float, is_integral, refuse, with_partials
+from ._support import is_bool, is_complex, is_float, is_integral, refuse, selected, with_partials
 
 
 def _square(x):
@@ -279,7 +279,7 @@ def relu(input, /):
     return _relu(input)
 
 
-@op(promote="no_opmath", saves=("input",), layout="like",
+@op(promote="no_opmath", saves=("input",), layout="like", complex_grad=False,
     out="nan_to_num: dtype of out: {out} should be same as input: {result}")
 def nan_to_num(input, /, nan: Scalar = None, posinf: Scalar = None, neginf: Scalar = None):
     """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""
@@ -291,9 +291,8 @@ def nan_to_num(input, /, nan: Scalar = None, posinf: Scalar = None, neginf: Scal
 
 def _nan_to_num(x, nan, posinf, neginf):
     limits = jnp.finfo(x.dtype)
-    x = jnp.where(jnp.isnan(x), _number(nan, 0, x), x)
-    x = jnp.where(x == jnp.inf, _number(posinf, limits.max, x), x)
-    return jnp.where(x == -jnp.inf, _number(neginf, limits.min, x), x)
+    other = jnp.where(x > 0, _number(posinf, limits.max, x), _number(neginf, limits.min, x))
+    return selected(x, jnp.isfinite(x), jnp.where(jnp.isnan(x), _number(nan, 0, x), other))
 
 
 def _number(value, default, like):

@@ -37,6 +37,7 @@ from ._support import (
     is_integral,
     refuse,
     scalar_name,
+    selected,
     truth,
     wide,
     wrap_dims,
@@ -126,7 +127,7 @@ def nansum(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None)
         if dtype is not None and dtype.is_complex and input.size:
             raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.scalar_name}'")
         # Before the conversion: as an integer, nan is a number like others.
-        input = jnp.where(jnp.isnan(input), jnp.zeros_like(input), input)
+        input = selected(input, ~jnp.isnan(input), jnp.zeros_like(input))
     x, result = _accumulate(input, dtype)
     return jnp.sum(x, dims, keepdims=keepdim).astype(result)
 
@@ -198,7 +199,7 @@ def nanmean(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None
     x = as_dtype(input, dtype)
     bad = jnp.isnan(x)
     count = jnp.sum(~bad, dims, keepdims=keepdim, dtype=np.int64)
-    total = jnp.sum(wide(jnp.where(bad, 0, x)), dims, keepdims=keepdim)
+    total = jnp.sum(wide(selected(x, ~bad, jnp.zeros_like(x))), dims, keepdims=keepdim)
     return divide(total, count.astype(total.dtype)).astype(x.dtype)
 
 

@@ -76,7 +76,7 @@ ROWS = {
     ),
     "_fractional_max_pool3d": row(
         lambda x: F.fractional_max_pool3d(
-            x, (1, 2, 2), (2, 1, 2), _random_samples=torch.full((1, 2, 3), 0.7).to(x)
+            x, (1, 2, 2), (1, 1, 2), _random_samples=torch.full((1, 2, 3), 0.7).to(x)
         ),
         (2, 2, 2, 3),
     ),
