@@ -14,7 +14,7 @@ _UNSAID = (
 )
 
 
-@composite("function", name="_check_with")
+@composite("function", name="_check_with", checks=False)
 def check_with(error_type: type, cond: bool, message: Callable[[], str] | None = None) -> None:
     """Raise ``error_type`` with what ``message()`` says unless ``cond``, a bool, is True."""
     if not isinstance(cond, bool):
@@ -42,13 +42,13 @@ for _name, _kind in (("", RuntimeError), ("_value", ValueError), ("_index", Inde
     _checker(f"_check{_name}", _kind)
 
 
-@composite("function", name="_check_tensor_all")
+@composite("function", name="_check_tensor_all", checks=False)
 def check_tensor_all(cond: Tensor, message: Callable[[], str] | None = None) -> None:
     """Raise RuntimeError unless all elements of a bool tensor are True."""
     check_with(RuntimeError, bool(cond.all()), message)
 
 
-@composite("function", name="_assert")
+@composite("function", name="_assert", checks=False)
 def assert_(condition: Any, message: str) -> None:
     """``assert condition, message``, as a function."""
     if not condition:

@@ -47,7 +47,7 @@ ROWS = {
     "_matmul_folded/vector": row(torch.matmul, STACK, V),
     "_matmul_vec_batch": row(torch.matmul, V, STACK_T),
     "_matmul_mat_batch": row(torch.matmul, A, STACK_T),
-    "_matmul_batched": row(torch.matmul, (1, 2, 3), STACK_T),
+    "_matmul_batched": row(torch.matmul, (2, 1, 2, 3), STACK_T),
     "_inner": row(torch.inner, A, (1, 3)),
     "_tensordot": row(lambda x, y: torch.tensordot(x, y, ([1, 0], [0, 1])), A, B),
     "_tensordot/outer": row(lambda x, y: torch.tensordot(x, y, 0), (2,), (3,)),

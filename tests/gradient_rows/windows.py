@@ -78,7 +78,7 @@ ROWS = {
         lambda x: F.fractional_max_pool3d(
             x, (1, 2, 2), (1, 1, 2), _random_samples=torch.full((1, 2, 3), 0.7).to(x)
         ),
-        (2, 2, 2, 3),
+        (2, 2, 3, 4),
     ),
     "_avg_pool2d/uncounted": row(
         lambda x: F.avg_pool2d(x, 2, padding=1, ceil_mode=True, count_include_pad=False), (1, 1, 3, 2)
