@@ -34,7 +34,7 @@ def _checker(name: str, kind: type) -> None:
 
     check.__name__ = check.__qualname__ = name
     check.__doc__ = f"Raise {kind.__name__} with what ``message()`` says unless ``cond`` is True."
-    composite("function")(check)
+    composite("function", checks=False)(check)
 
 
 for _name, _kind in (("", RuntimeError), ("_value", ValueError), ("_index", IndexError), ("_type", TypeError),

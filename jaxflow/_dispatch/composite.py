@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from jaxflow._core.arguments import checked
 
 #: Where PyTorch's functions are written in Python, which takes what comes.
-_UNCHECKED = frozenset(("nn.functional", "masked"))
+_UNCHECKED = frozenset(("nn.functional", "masked", "signal.windows"))
 
 
 class Composite:
