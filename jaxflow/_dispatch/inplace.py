@@ -147,7 +147,7 @@ def _checked(op: Op, args: tuple) -> tuple[tuple, bool]:
                 refreshed(a)
             if a._requires_grad:
                 requires_grad = True
-            if a._storage is storage and a is not target:
+            if a._storage is storage and (a is not target or (op.apart and tensors > 1)):
                 sharing = [*(sharing or ()), a]
     uniform = tensors == 1 and op.name in _UNIFORM and not is_marked(target)
     if not check_writable(target, requires_grad and op.name not in _UNTRACKED, args, uniform=uniform):
@@ -187,8 +187,8 @@ def check_inplace(op: Op, args: tuple, static: tuple) -> None:
     tensors = [a for a in args if isinstance(a, Tensor)]
     uniform = len(tensors) == 1 and op.name in _UNIFORM and not is_marked(target)
     check_writable(target, any([a._requires_grad for a in tensors]), args, uniform=uniform)
-    for a in tensors:
-        if a._storage is target._storage and a is not target:
+    for k, a in enumerate(tensors):
+        if a._storage is target._storage and (a is not target or (op.apart and k)):
             check_operand(op, target, a)
     plan_for(op, args, static, target._aval)
 

@@ -191,15 +191,13 @@ def _cumulative_extreme(name, better, input, dim):
     return values.reshape(input.shape), indices.reshape(input.shape)
 
 
-@op(returns=("values", "indices"), saves=("input",),
-    out=EXPECTED)
+@op(returns=("values", "indices"), saves=("input",), out=EXPECTED, complex_grad=False)
 def cummax(input, /, dim: int):
     """The largest element up to each one along ``dim``, and where it last is."""
     return _cumulative_extreme("cummax", jnp.greater_equal, input, dim)
 
 
-@op(returns=("values", "indices"), saves=("input",),
-    out=EXPECTED)
+@op(returns=("values", "indices"), saves=("input",), out=EXPECTED, complex_grad=False)
 def cummin(input, /, dim: int):
     """The smallest element up to each one along ``dim``, and where it last is."""
     return _cumulative_extreme("cummin", jnp.less_equal, input, dim)
