@@ -33,6 +33,8 @@ def _power(input: Any, exponent: Any, run) -> Tensor:
     if isinstance(exponent, np.generic):
         exponent = exponent.item()
     if not isinstance(exponent, Tensor):
+        if exponent.__class__ is bool and input._aval.dtype is not dtypes.bool:
+            exponent = int(exponent)
         if input._aval.dtype.category <= dtypes.INTEGER and not isinstance(exponent, (float, complex)):
             if exponent < 0:
                 raise RuntimeError("Integers to negative integer powers are not allowed.")
