@@ -123,7 +123,7 @@ def checked(fn: Callable, name: str, method: bool = False) -> Callable:
                      "float": f"{p.name}.__class__ is not float"}.get(kind, "True")
             given = f" and {p.name} is not _default_{p.name}" if default else ""
             allowed = f" and {p.name} is not None" if optional else ""
-            where = None if p.kind is p.KEYWORD_ONLY else place
+            where = None if p.kind is p.KEYWORD_ONLY or p.name == "pin_memory" else place
             about = f"{name!r}, {p.name!r}, {where}, {kind!r}"
             tests.append(f"    if {quick}{given}{allowed}: _wrong({about}, {p.name})\n")
     if not tests:
@@ -136,15 +136,14 @@ def checked(fn: Callable, name: str, method: bool = False) -> Callable:
     return functools.wraps(fn)(space["call"])
 
 
-#: What PyTorch takes None for in all functions that make tensors.
-_OF_FACTORIES = frozenset(("pin_memory", "requires_grad"))
-
-
 def _declared(p: inspect.Parameter) -> tuple[str | None, bool]:
-    """The kind of a parameter, and whether it may be None too: annotated so, or so by default."""
+    """The kind of a parameter, and whether it may be None too: annotated so, or so by default.
+
+    Functions that make tensors take None for whether to pin their memory and to require grad.
+    """
     written = p.annotation if isinstance(p.annotation, str) else getattr(p.annotation, "__name__", "")
     name = written.removesuffix(" | None")
-    factory = p.kind is p.KEYWORD_ONLY and p.name in _OF_FACTORIES
+    factory = p.name == "pin_memory" or (p.name == "requires_grad" and p.kind is p.KEYWORD_ONLY)
     return kind_of(name), factory or name != written or p.default is None
 
 

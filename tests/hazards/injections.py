@@ -9,8 +9,8 @@ from typing import Any
 import jax
 
 import jaxflow as torch
-from jaxflow._core import value
-from jaxflow._dispatch import handover, options, program, recovery
+from jaxflow._core import options, value
+from jaxflow._dispatch import handover, program, recovery
 from jaxflow._dispatch.cold import Schedule
 from jaxflow._dispatch.executable import Executable
 from jaxflow._dispatch.plan import Plan
