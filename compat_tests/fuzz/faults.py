@@ -8,10 +8,12 @@ NOTE [Faults of PyTorch]
 import re
 
 #: Gradients: of variances over all dimensions, given as an empty list, the count of elements is taken as one
-#: (infinities come out); of a complex product that is scattered the factors are not conjugated.
+#: (infinities come out); of a complex product that is scattered the factors are not conjugated; what
+#: ``narrow_copy`` takes from a start counted from the end gets 0, or an error (``narrow`` does it right).
 _GRADIENTS = (
     re.compile(r"\b(?:std|var)(?:_mean)?\([^()]*(?:\(\)|\[\])"),
     re.compile(r"\bscatter_reduce_?\(.*'complex.*'prod'"),
+    re.compile(r"\bnarrow_copy\((?:t\d+, )?(?:dim=)?-?\d+, (?:start=)?-\d"),
 )
 
 #: Shapes under ``vmap``: both extremes of all elements keep one dimension there, whatever they had.
