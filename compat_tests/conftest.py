@@ -30,7 +30,7 @@ def known_gaps():
 
 
 # With JAXFLOW_SWEEP=sample, files with more tests than FEW run one in SAMPLE of them, the same in every run.
-# Of the operator table every second record is asked, in one dtype instead of two.
+# Of the operator table every record is asked, in one dtype instead of two.
 FEW, SAMPLE = 800, 12
 #: Files of which one in so many is run whatever their size: those that go through a table once more, or
 #: take long.
@@ -39,7 +39,7 @@ TABLES = {
         "test_fuzz_views.py", "test_memory.py", "test_gradients_recorded.py", "test_promotion.py",
         "test_edges.py", "test_complex_edges.py", "test_result_strides.py",
     ), SAMPLE),
-    "test_ops.py": 2, "test_optim.py": 3, "test_index_family.py": 3,
+    "test_optim.py": 3, "test_index_family.py": 3,
 }
 
 
