@@ -1,4 +1,4 @@
-"""What XLA is told of libraries and loops, and what becomes of options that it does not know."""
+"""Options that programs are compiled with: libraries, fused loops, and options that XLA does not know."""
 
 import re
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .dtype import COMPLEX, INTEGER
 from .tensor import Tensor
 
 
@@ -25,7 +26,7 @@ class Integers:
     """Annotation of a parameter that takes an integer or several."""
 
 
-def _is_item(x: Any) -> bool:
+def is_item(x: Any) -> bool:
     """Whether PyTorch takes a tensor where it wants a number."""
     return isinstance(x, Tensor) and not x._aval.shape and not x._requires_grad
 
@@ -34,7 +35,7 @@ def _is_int(x: Any) -> bool:
     if x.__class__ is int:
         return True
     if isinstance(x, Tensor):
-        return _is_item(x) and x._aval.dtype.category == 1
+        return is_item(x) and x._aval.dtype.category == INTEGER
     if isinstance(x, np.ndarray):
         return not x.ndim and x.dtype.kind in "iu"
     return not isinstance(x, (bool, np.bool_)) and hasattr(x, "__index__")
@@ -49,12 +50,12 @@ _NO_NUMBER = (str, bytes, list, tuple, dict, set, frozenset, np.ndarray, type(No
 
 
 def _is_number(x: Any) -> bool:
-    return _is_item(x) if isinstance(x, Tensor) else not isinstance(x, _NO_NUMBER)
+    return is_item(x) if isinstance(x, Tensor) else not isinstance(x, _NO_NUMBER)
 
 
 def _is_real(x: Any) -> bool:
     return _is_number(x) and not isinstance(x, (complex, np.complexfloating)) and not (
-        isinstance(x, Tensor) and x._aval.dtype.category == 3)
+        isinstance(x, Tensor) and x._aval.dtype.category == COMPLEX)
 
 
 def _is_bool(x: Any) -> bool:

@@ -41,7 +41,9 @@ _UNKNOWN = ("No such compile option", "not a valid enum value")
 def compiled(lowered, device):
     """``lowered`` (of ``jax.jit``) compiled for ``device``; without options that this XLA does not know."""
     set_by_user = os.environ.get("XLA_FLAGS", "")
-    options = {} if device is not devices.CPU else {k: v for k, v in _CPU.items() if k not in set_by_user}
+    # A copy: another thread may leave some out meanwhile.
+    known = tuple(_CPU.items()) if device is devices.CPU else ()
+    options = {name: value for name, value in known if name not in set_by_user}
     if _SCATTERING in options and not any(
             _ONE_PLACE.search(types) for types in _SCATTER.findall(lowered.as_text())):
         del options[_SCATTERING]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxflow._core.arguments import KINDS, misfit
+from jaxflow._core.arguments import KINDS, is_item, misfit
 from jaxflow._core.dtype import dtype, given_dtype
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
@@ -59,10 +59,6 @@ _NUMBERS_FACTORED, _WITH_FACTOR = frozenset(("add", "sub", "rsub")), 3
 _FACTOR_SECOND = frozenset(("add", "sub", "rsub", "addcmul", "addcdiv"))
 
 
-def _is_number(x: Any) -> bool:
-    """Whether PyTorch takes a tensor where it wants a number."""
-    return isinstance(x, Tensor) and not x._aval.shape and not x._requires_grad
-
 #: Ops that have another form in PyTorch, ``mm(a, b, out_dtype)``, which its kernels for the CPU lack.
 _WITH_OUT_DTYPE = frozenset(("mm", "bmm", "addmm", "baddbmm"))
 
@@ -111,9 +107,9 @@ class Binder:
         """
         if len(args) == _WITH_FACTOR and self.op.name in _NUMBERS_FACTORED:
             if self.op.name == "rsub":
-                number = all(not isinstance(a, Tensor) or _is_number(a) for a in args[1:])
+                number = all(not isinstance(a, Tensor) or is_item(a) for a in args[1:])
                 return (args[:2], {**kwargs, "alpha": args[2]}) if number else (args, kwargs)
-            if not isinstance(args[2], Tensor) or _is_number(args[1]):
+            if not isinstance(args[2], Tensor) or is_item(args[1]):
                 self._deprecated("alpha")
                 return args[::2], {**kwargs, "alpha": freeze(args[1])}
         tensors = tuple(a for a in args if isinstance(a, Tensor))
