@@ -121,3 +121,26 @@ def test_a_number_that_does_not_fit_is_refused(write):
     assert write(2.7, torch.int32).tolist() == [2, 2]
     assert write(-INF, torch.float16).tolist() == [-INF, -INF]
     assert write(300, torch.bool).tolist() == [True, True]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+def test_a_product_with_a_truth_value_is_a_product(dtype):
+    """XLA would make a selection of it: NOTE [Truth values as floats]."""
+    x = torch.tensor([NAN, INF, -2.0, 3.0], dtype=getattr(torch, dtype))
+    mask = torch.tensor([False, False, False, True])
+
+    def nans(x, mask):
+        return [torch.isnan(x * m).tolist() for m in (mask, mask.to(x.dtype))]
+
+    wanted = [[True, True, False, False]] * 2
+    for mode in ("deferred", "eager"):
+        with torch.execution(mode):
+            assert nans(x, mask) == wanted
+    found = torch.compile(lambda x, mask: (x * mask, x * mask.to(x.dtype)))(x, mask)
+    assert [torch.isnan(t).tolist() for t in found] == wanted
+    if not x.is_complex():
+        assert torch.signbit(found[0]).tolist()[2]
+
+        y = x.detach().requires_grad_()
+        torch.compile(lambda y: (y * mask).backward(torch.full_like(y, INF)))(y)
+        assert torch.isnan(y.grad).tolist() == [True, True, True, False]

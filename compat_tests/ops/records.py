@@ -81,7 +81,8 @@ def _seed(seed=common_utils.SEED):
 def take_samples(key, dtype, requires_grad, count=SAMPLES):
     """Sample inputs, spread over all there are, the last among them; the same at every run."""
     with (mock.patch.multiple(common_utils, set_rng_seed=_seed),
-          mock.patch.object(core, "extract_test_fn", lambda: None)):
+          mock.patch.object(core, "extract_test_fn", lambda: None),
+          mock.patch.object(common_utils, "extract_test_fn", lambda: None)):
         found = list(record(key).sample_inputs("cpu", getattr(torch, dtype), requires_grad=requires_grad))
     # The two libraries draw different numbers.
     found = [s for s in found if not s.kwargs.get("dropout_p")]

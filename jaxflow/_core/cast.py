@@ -8,6 +8,10 @@ NOTE [Floats as integers]
     by way of an int64).
     Where PyTorch's vectorised loops and its others differ (uint32 of what does not fit), this is what the
     former do. XLA and NumPy, on any hardware, do the same here.
+
+NOTE [Truth values as floats]
+    XLA takes a product with a converted truth value for a selection, which gives 0 where the product of nan
+    or infinity and 0 is nan. It multiplies by what was a small integer in between.
 """
 
 from __future__ import annotations
@@ -38,6 +42,8 @@ def cast(x, np_dtype):
         if x.dtype == np.float16 and np_dtype == np.uint32:
             return cast(x, np.int64).astype(np.uint32)
         return float_to_integer(x.astype(np.float32) if x.dtype.itemsize < 4 else x, np.dtype(np_dtype))
+    if x.dtype == np.bool_ and np.dtype(np_dtype).kind not in "iu":
+        x = jax.lax.convert_element_type(x, np.uint8)  # NOTE [Truth values as floats]
     return jax.lax.convert_element_type(x, np_dtype)
 
 
