@@ -87,7 +87,8 @@ def _complex(re, im):
 
 def positions(t):
     """Where each element of a tensor lies in its storage, in order."""
-    index = np.indices(tuple(t.shape)).reshape(t.dim(), t.numel())
+    # PyTorch makes tensors of (-1, 0) elements.
+    index = np.indices([max(0, n) for n in t.shape]).reshape(t.dim(), max(0, t.numel()))
     return t.storage_offset() + np.array(t.stride(), int) @ index
 
 
