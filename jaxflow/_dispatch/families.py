@@ -49,7 +49,7 @@ _groups = budget.Table("families of shapes")
 class Template:
     """A plan with symbolic sizes: what all plans of a family are copies of."""
 
-    __slots__ = ("_instances", "backward", "holds", "hosts", "jaxpr", "plan", "scope", "shapes")
+    __slots__ = ("_instances", "backward", "holds", "hosts", "jaxpr", "passes", "plan", "scope", "shapes")
 
     def __init__(self, plan: Plan, scope: Scope) -> None:
         self.plan = plan
@@ -61,6 +61,7 @@ class Template:
         shapes = (f"({''.join(source_of(n) + ', ' for n in a.shape)}), " for a in plan.out_avals)
         self.shapes = scope.compiled(f"({''.join(shapes)})")
         self.hosts: list = []  # see `host.host_of`
+        self.passes: tuple | None = None  # see `work`
         self._instances: Instances | None = None
 
     @property

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
-from jax.extend.core import Jaxpr, Literal, Var
+import numpy as np
+from jax.extend.core import Jaxpr, JaxprEqn, Literal, Var, jaxprs_in_params
 
 from jaxflow._core.aval import Aval
 
 from .plan import Plan, traced_jaxpr
+from .sizes import hint_of
 
-# Seconds: of interpreting one operation whatever its size; of one element of its largest array, for some
-# ten passes of NumPy over it; of one multiplication with its addition.
+# Seconds: of interpreting one operation whatever its size; of one element of what passes over its arrays in
+# ways that are not known; of one multiplication with its addition.
 _OPERATION, _ELEMENT, _PRODUCT = 8e-6, 8e-9, 4e-11
 
 # Seconds of tracing, lowering and compiling: a program, each plan of it, each input of a plan (optimizers
@@ -27,33 +30,6 @@ PRODUCTS = frozenset((
     "linear", "bilinear", "matmul", "mm", "addmm", "mv", "addmv", "bmm", "addbmm", "baddbmm", "dot", "vdot",
     "einsum", "tensordot", "convolution", "attention", "lstm", "gru", "rnn",
 ))
-
-
-# Plans that may show a part of a large array, and what they are made of if that is all they do.
-_WINDOWS = frozenset((
-    "select", "slice", "piece", "narrow", "read_select", "read_slice", "read_piece", "read_view",
-    "read_unsqueeze", "read_transpose", "read_t", "read_permute", "read_squeeze_dim", "read_expand",
-))
-_SHOWING = frozenset((
-    "dynamic_slice", "slice", "squeeze", "expand_dims", "reshape", "transpose", "broadcast_in_dim",
-))
-
-
-_NUMBERS = frozenset(("lt", "add", "select_n", "convert_element_type"))
-
-
-def _only_windows(jaxpr: Jaxpr) -> bool:
-    """Whether this shows a part of an array, and computes nothing but where that begins."""
-    for eqn in jaxpr.eqns:
-        inner = eqn.params.get("jaxpr")
-        if inner is not None:
-            if not _only_windows(inner.jaxpr):
-                return False
-        elif eqn.primitive.name not in _SHOWING and (
-            eqn.primitive.name not in _NUMBERS or any(v.aval.ndim for v in eqn.outvars)
-        ):
-            return False
-    return True
 
 
 def seconds_to_interpret(trace: Sequence) -> float:
@@ -113,26 +89,75 @@ def _looked_up(jaxpr: Jaxpr) -> list[bool]:
     return list(map(only_looked_up, jaxpr.invars))
 
 
-def _sizes(plan: Plan) -> list[int]:
-    """The sizes of the arrays that running a plan passes over."""
-    read = [kind for kind in plan.kinds if isinstance(kind, Aval)]
-    results = [aval.numel for aval in plan.out_avals]
-    sizes = [aval.numel for aval in read] + results
-    if max(sizes, default=1) * _ELEMENT <= _OPERATION:  # whatever is passed over does not matter
-        return sizes
-    jaxpr = traced_jaxpr(plan).jaxpr
-    if plan.name in _WINDOWS and _only_windows(jaxpr):
-        return results  # NumPy shows a window without passing over the rest
-    read = [kind for kind, only in zip(plan.kinds, _looked_up(jaxpr)) if isinstance(kind, Aval) and not only]
-    return [aval.numel for aval in read] + results
+# Seconds of one element in a pass over numbers of four or eight bytes, and the primitives that pass so.
+_STEPS = {
+    0.0: "broadcast_in_dim expand_dims imag real reshape rev slice squeeze stop_gradient transpose",
+    5e-10: """add add_any and argmax argmin ceil concatenate convert_element_type copy dot_general
+        dynamic_slice dynamic_update_slice floor gather ge gt integer_pow iota is_finite le lt max min mul ne
+        neg not abs eq or pad reduce_and reduce_max reduce_min reduce_or reduce_sum sqrt square sub xor""",
+    2e-9: "clamp cos exp expm1 log log1p logistic round rsqrt sign sin tanh",
+    4e-9: "cumlogsumexp cummax cummin cumprod cumsum select_n",
+}
+_STEP = {name: seconds for seconds, names in _STEPS.items() for name in names.split()}
+_CALLS = frozenset(("checkpoint", "custom_jvp_call", "custom_vjp_call", "jit"))
+
+
+def _step(eqn: JaxprEqn) -> float:
+    """What one element costs in an operation of a jaxpr."""
+    seconds = _STEP.get(eqn.primitive.name, _ELEMENT)
+    dtype = eqn.outvars[0].aval.dtype if eqn.outvars else None
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "biufc" or dtype == np.float16:
+        return seconds and _ELEMENT  # NumPy converts each element
+    if eqn.primitive.name == "div" and dtype.kind in "fc":
+        return _STEP["mul"]
+    return seconds
+
+
+def _inside(jaxpr: Jaxpr) -> float:
+    """What all operations of a jaxpr cost for what they pass over."""
+    seconds = 0.0
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name in _CALLS:
+            seconds += sum(map(_inside, jaxprs_in_params(eqn.params)))
+        elif eqn.primitive.name.startswith("scatter"):
+            operand, _, updates = map(_numel, eqn.invars)
+            seconds += _STEP["copy"] * operand + _ELEMENT * updates
+        else:
+            passed = eqn.outvars if eqn.primitive.name in _LOOKING_UP else (*eqn.invars, *eqn.outvars)
+            seconds += _step(eqn) * max(map(_numel, passed), default=0)
+    return seconds
+
+
+def _passes(plan: Plan) -> tuple[list[bool], float]:
+    """Which inputs are only looked things up in, and what an element of the largest other array costs."""
+    template = plan.member and plan.member[0]  # may be traced for another member
+    found = template and template.passes
+    if found is None:
+        jaxpr = traced_jaxpr(plan).jaxpr
+        looked_up = _looked_up(jaxpr)
+        read = [v for v, only in zip(jaxpr.invars, looked_up) if not only]
+        found = looked_up, _inside(jaxpr) / max(1, *map(_numel, (*read, *jaxpr.outvars)))
+        if template:
+            template.passes = found
+    return found
 
 
 def _of(plan: Plan) -> float:
-    sizes = _sizes(plan)
-    largest = max(sizes, default=1)
-    seconds = _OPERATION + _ELEMENT * largest
+    results = [aval.numel for aval in plan.out_avals]
+    sizes = [*(kind.numel for kind in plan.kinds if isinstance(kind, Aval)), *results]
+    seconds = _OPERATION + _ELEMENT * max(sizes, default=1)
+    if seconds > 2 * _OPERATION:  # else whatever is passed over does not matter
+        looked_up, each = _passes(plan)
+        read = [k for k, only in zip(plan.kinds, looked_up) if isinstance(k, Aval) and not only]
+        sizes = [*(aval.numel for aval in read), *results]
+        # A result that only shows an operand is copied.
+        seconds = _OPERATION + max(each * max(sizes, default=0), _STEP["copy"] * max(results, default=0))
     if not PRODUCTS.isdisjoint(plan.name.split("_")):
         # Of (m, k) by (k, n) the three sizes multiply to the square of m * k * n.
         a, b, c = sorted((*sizes, 1, 1), reverse=True)[:3]
         seconds += _PRODUCT * math.sqrt(a) * math.sqrt(b) * math.sqrt(c)
     return seconds
+
+
+def _numel(v: Any) -> int:
+    return math.prod(map(hint_of, v.aval.shape))
