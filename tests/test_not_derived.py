@@ -134,3 +134,14 @@ def test_halves_of_bessel_functions_of_order_1(name, dtype):
         result.backward()
     torch.special.i0e(x).backward()
     assert x.grad.dtype is dtype
+
+
+def test_what_is_not_derived_comes_first_of_what_is_ready():
+    """Nothing is accumulated beside it by then, whatever was recorded later."""
+    x, y = torch.ones(2, requires_grad=True), torch.tensor(0.5, requires_grad=True)
+    whole = (x * 2) // torch.tensor(0.3)
+    assert whole.grad_fn._sequence_nr() == 2**64 - 1
+    for scaled in (lambda: whole * y, lambda: whole * (y * 2), lambda: whole.div_(y)):
+        with pytest.raises(RuntimeError, match="derivative for aten::floor_divide is not implemented"):
+            scaled().sum().backward()
+        assert x.grad is None and y.grad is None

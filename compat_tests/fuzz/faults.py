@@ -16,17 +16,31 @@ _GRADIENTS = (
     re.compile(r"\bnarrow_copy\((?:t\d+, )?(?:dim=)?-?\d+, (?:start=)?-\d"),
 )
 
-#: Shapes under ``vmap``: both extremes of all elements keep one dimension there, whatever they had.
-_BATCHED = re.compile(r"\baminmax\((?!.*\bdim=)(?!.*,\s*-?\d).*keepdim=True")
+#: Numbers: of ``airy_ai`` only six digits are right below -2.09; steps of ``matrix_exp`` of halves overflow
+#: where its result does not.
+_VALUES = (
+    re.compile(r"\bairy_ai\("),
+    re.compile(r"'(?:linalg\.)?matrix_exp', 'b?float16'"),
+)
+
+#: Shapes under ``vmap``: extremes of all elements keep one dimension there, whatever they had; windows of no
+#: elements over no dimension get one more.
+_BATCHED = (
+    re.compile(r"\b(?:aminmax|argmax|argmin)\((?!.*\bdim=)(?!.*,\s*-?\d).*keepdim=True"),
+    re.compile(r"\bunfold\((?:t\d+, )?(?:0|-1), 0,"),
+)
 
 
 def specified(program, kinds):
     """The ``kinds`` of facts that a program's run on PyTorch specifies."""
+    wrong = set()
     if any(pattern.search(i.code) for i in program for pattern in _GRADIENTS):
-        return tuple(kind for kind in kinds if kind != "grad")
-    return kinds
+        wrong = {"grad"}
+    if any(pattern.search(i.code) for i in program for pattern in _VALUES):
+        wrong = {"values", "grad", "access"}
+    return tuple(kind for kind in kinds if kind not in wrong)
 
 
 def batches(program):
     """Whether ``vmap`` of a program specifies anything."""
-    return not any(_BATCHED.search(i.code) for i in program)
+    return not any(pattern.search(i.code) for i in program for pattern in _BATCHED)

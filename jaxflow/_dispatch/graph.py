@@ -21,6 +21,9 @@ from .saved_names import SAVED_NAMES
 # PyTorch's name() of these nodes tells their C++ namespace, which those of the derivative table lack.
 _WRITTEN_BY_HAND = frozenset(("CopySlices", "CopyBackwards", "NotImplemented"))
 
+#: What PyTorch shows as the number of a node that runs before any other that is ready.
+FIRST = (1 << 64) - 1
+
 # In the place of a guard's edge: what is guarded is the node's own result.
 RESULT = "result"
 
@@ -83,6 +86,7 @@ class Node:
 
     _is_python = False  # True for the nodes of autograd.Function, which run the user's backward
     _refused = None  # of a node that is Python's: the operand that alone is its affair
+    _at_once = False  # whether it runs before any other that is ready: PyTorch's NotImplemented does
     _formula = False  # of a node that refuses: what was saved is looked at before
 
     def __init__(self, plan, inputs, edges, needs, guards) -> None:
@@ -129,7 +133,7 @@ class Node:
         return tuple(InputMetadata(self._out_aval(i)) for i in range(self._num_outputs))
 
     def _sequence_nr(self) -> int:
-        return self._sequence
+        return FIRST if self._at_once else self._sequence
 
     def _set_sequence_nr(self, number: int) -> None:
         self._sequence = number
@@ -198,7 +202,7 @@ class AccumulateGrad(Node):
     def __init__(self, variable) -> None:
         self._variable = variable
         self._aval = variable._aval
-        self._sequence = (1 << 64) - 1  # runs before any other node that is ready
+        self._sequence = FIRST
         self._pre_hooks = None
         self._post_hooks = None
         self._dict = None
@@ -266,6 +270,8 @@ def short_name(node_name: str) -> str:
 def node_class(name: str) -> type[Node]:
     """The class of the nodes called ``name``: programs look at ``type(t.grad_fn).__name__``."""
     shown: dict = {"__slots__": (), "__module__": "builtins"}  # as PyTorch's, which are written in C
+    if name == "NotImplemented":
+        shown["_at_once"] = True
     for saved, is_tensor in SAVED_NAMES.get(name, {}).items():
         shown[f"_saved_{saved}"] = _saved(name, saved, raw=False)
         if is_tensor:

@@ -19,6 +19,7 @@ class NotDerived(Node):
     __slots__ = ("_aval", "_what")
 
     _is_python = True
+    _at_once = True
     _num_outputs = 1
 
     def __init__(self, what: str, edges: tuple, aval) -> None:
@@ -51,6 +52,7 @@ def named(name: str) -> Callable:
 
     class Named(NotDerived):
         __slots__ = ()
+        _at_once = False
 
         def name(self) -> str:
             return name

@@ -35,6 +35,7 @@ from ._support import (
     is_complex,
     is_float,
     is_integral,
+    multiplied_by_one,
     refuse,
     scalar_name,
     selected,
@@ -210,6 +211,8 @@ def prod(input, /, dim: int = None, keepdim: bool = False, *, dtype=None):
         raise TypeError(f"prod(): argument 'dim' must be int, not {type(dim).__name__}")
     dims = wrap_dims(dim, input.ndim)
     x, result = _accumulate(input, dtype)
+    if is_complex(x):  # PyTorch multiplies 1
+        x = multiplied_by_one(x)
     return jnp.prod(x, dims, keepdims=keepdim).astype(result)
 
 

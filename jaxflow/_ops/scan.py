@@ -21,6 +21,7 @@ from ._support import (
     is_complex,
     is_float,
     is_integral,
+    multiplied_by_one,
     refuse,
     wide,
     wrap_dim,
@@ -82,6 +83,8 @@ def _cumulate(name, fn, input, dim, dtype):
     if name == "cumsum" and is_float(x):
         # PyTorch adds to 0. So does XLA, but to one element, and NumPy does not.
         x = added_to_zero(x) if x.shape[axis] == 1 else x + jnp.zeros((), x.dtype)
+    if name == "cumprod" and is_complex(x):  # and multiplies 1
+        x = multiplied_by_one(x)
     return fn(x, axis).astype(input.dtype).reshape(input.shape)
 
 

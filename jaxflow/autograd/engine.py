@@ -26,7 +26,7 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._dispatch import shown
 from jaxflow._dispatch.door import apply_plan, run_plan, value_of
-from jaxflow._dispatch.graph import RESULT, AccumulateGrad, HeldResult, Node
+from jaxflow._dispatch.graph import FIRST, RESULT, AccumulateGrad, HeldResult, Node
 from jaxflow._dispatch.history import ELSEWHERE, Guarded
 from jaxflow._dispatch.live import as_they_are, to_look
 from jaxflow._dispatch.op import OPS, TENSOR
@@ -185,7 +185,7 @@ class _Walk:
             if pending.get(node, 0) == 0 and (
                 needed is None or alone or node in needed or id(node) in self.capture_nodes
             ):
-                heapq.heappush(ready, (-node._sequence, order(), node))
+                heapq.heappush(ready, (_turn(node), order(), node))
         watched = anomaly_mode.is_anomaly_enabled()
         apply = self._apply_watched if watched else self._apply
         shortcut = needed is None and not watched
@@ -219,7 +219,7 @@ class _Walk:
                     id(target) in self.capture_nodes
                 )):
                     direct = False
-                    heapq.heappush(ready, (-target._sequence, order(), target))
+                    heapq.heappush(ready, (_turn(target), order(), target))
         self.found.publish()
         return self.results
 
@@ -461,6 +461,11 @@ def _leading_to(nodes: list, targets: set[int], *, run_targets: bool) -> set:
 
 def _as_tensors(cotangents: Sequence) -> list:
     return [make(c) if isinstance(c, Value) else c for c in cotangents]
+
+
+def _turn(node: Any) -> int:
+    """What is the smaller, the sooner a node runs that is ready: those made last before others."""
+    return -FIRST if node._at_once else -node._sequence
 
 
 def _deposit(arrived: dict, node, number: int, cotangent: Tensor | Value) -> None:
