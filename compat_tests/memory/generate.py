@@ -136,6 +136,12 @@ AT_ONCE = (
     "{t}.expand(2, *{t}.shape).add_(1)", "T.neg({t}, out={t}.expand(2, *{t}.shape)[0])",
     "T.add({t}, {n}, out={t}.expand(2, *{t}.shape))",
 )
+#: What requires grad is written to ``g``.
+IN_PLACE = (
+    "g.mul_(w)", "g.addcmul_(w, w)", "g.addcmul_({u}, w)", "g.lerp_(w, 0.5)", "g[..., :1].mul_(w[..., :1])",
+    "g.copysign_(w)", "g.sub_(w, alpha=3)", "g.clamp_(w, w + 2)", "g.T.mul_(w.T)",
+    "T._foreach_mul_([g], [w])", "g[1:].mul_(w[0])", "g.mul_(w).neg_()",
+)
 #: What is asked of storages.
 STORAGE_FACTS = (
     "{t}._typed_storage().tolist()[:20]", "{t}.untyped_storage().tolist()[:20]", "{t}.is_shared()",
@@ -269,6 +275,15 @@ class _Writer:
             self.write()
         self.lines += ["loss.backward()", "look(w.grad)"]
 
+    def written_with_gradient(self) -> None:
+        """A tensor written to by what requires grad: what its node keeps is what was there before."""
+        t = self.draw.choice(self.tensors)
+        self.lines += [f"w = T.full({t}.shape, 2, dtype={t}.dtype).requires_grad_()", f"g = {t}.detach()",
+                       self.filled(IN_PLACE), "loss = (g * g).sum()"]
+        if self.draw.random() < 0.3:
+            self.write()
+        self.lines += ["loss.backward()", "look(w.grad)"]
+
     def storage(self) -> None:
         kind = self.draw.randrange(3)
         if kind == 0:
@@ -299,11 +314,11 @@ _STEPS = (
     ("gradient", 2), ("gone", 1), ("array", 1), ("tensor", 1),
     ("storage", 3),
 )
-_WIDER = (*_STEPS, ("given", 5), ("at_once", 5))
+_WIDER = (*_STEPS, ("given", 5), ("at_once", 5), ("written_with_gradient", 4))
 
 
 def generate(seed: int, wider: bool = False) -> list[str]:
-    """The lines of the program of a seed; ``wider``, with other memory, lists of tensors and ``out=``."""
+    """The lines of the program of a seed; ``wider``, with what `_WIDER` has besides."""
     writer = _Writer(seed)
     if writer.draw.random() < 0.6:
         writer.array()

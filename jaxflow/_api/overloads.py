@@ -72,8 +72,8 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     if not isinstance(input, Tensor):
         if not isinstance(exponent, Tensor):
             raise invalid_combination("pow", (input, exponent), {})
-        return given_out("pow", out, _power_of_number(input, exponent))
-    return given_out("pow", out, _power(input, exponent, apply))
+        return given_out("pow", out, _power_of_number(input, exponent), (exponent,))
+    return given_out("pow", out, _power(input, exponent, apply), (input, exponent))
 
 
 @composite("method")
@@ -270,7 +270,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
         warnings.warn(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a "
             "future version of PyTorch. Use a boolean condition instead.", stacklevel=2)
-    return given_out("where", out, apply(OPS["where"], (condition, input, other)))
+    return given_out("where", out, apply(OPS["where"], (condition, input, other)), (condition, input, other))
 
 
 @composite("method", name="_where_method", method_name="where")

@@ -21,6 +21,7 @@ from jaxflow._core.fields import init_history
 from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.shared import SHARED as HOST_SHARED
+from jaxflow._core.shared import HostValue, unshared
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked, Value
 
@@ -168,6 +169,8 @@ def _computed(op: Op, args: tuple, static: tuple, recorded: bool) -> Tensor | Va
         # The node keeps the old Value of the target; this very write does not invalidate it.
         if node._guards[0][0] is version_cell(target) and 0 in node._plan.held(node._needs):
             node._guards = node._guards[1:]
+    if node is not None and node._inputs and node._inputs[0].__class__ is HostValue:
+        node._inputs = [unshared(node._inputs[0]), *node._inputs[1:]]  # as it was before this write
     for transform in state.captors:
         transform.check_write(op, target, result)
     if LEVELS:

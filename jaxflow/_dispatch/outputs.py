@@ -50,6 +50,18 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
     return out
 
 
+def _refuse_growing(op: Op, out: Tensor, result: Tensor) -> None:
+    """Refuse an operand of an elementwise operation as its ``out=`` that has not the shape of the result."""
+    shape, have = result._aval.shape, out._aval.shape
+    if have != shape and op.name not in _NOT_ELEMENTWISE:
+        raise RuntimeError(
+            f"output with shape {list(have)} doesn't match the broadcast shape {list(shape)}")
+
+
+# Operations that promote their operands and resize one of them all the same.
+_NOT_ELEMENTWISE = frozenset(("addr", "cat", "kron", "outer"))
+
+
 def check_form(name: str, op: Op | None, out: Any, count: int | None) -> None:
     """Refuse an ``out=`` that is no tensor, or, for ``count`` results, no tuple of so many. TypeError."""
     if count is None:
@@ -85,6 +97,8 @@ _SPELLED = ("fft", "linalg", "special")
 
 def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None, rule: Out) -> Tensor:
     """The result in the dtype of ``out``, which takes it: what follows cannot fail."""
+    if op is not None and op.promote is not None and any(a is out for a in args):
+        _refuse_growing(op, out, result)
     recorded = (out._requires_grad or result._requires_grad) and _is_recorded(op)
     have, want = result._aval.dtype, out._aval.dtype
     if recorded and not rule.recorded and (not rule.lost or (rule.lost == "operands" and out._requires_grad)):

@@ -110,6 +110,23 @@ def resize(t: Tensor, nbytes: int) -> None:
             return
 
 
+def grown(t: Tensor, extent: int) -> Tensor:
+    """All elements of the storage of ``t``, once it is so large, as a tensor of that memory and its dtype.
+
+    Raises as `resize` does.
+    """
+    dtype = t._aval.dtype
+    resize(t, extent * dtype.itemsize)
+    return _shown_whole(t, extent, dtype)
+
+
+def _shown_whole(t: Tensor, count: int, dtype: dtypes.dtype) -> Tensor:
+    memory = t._storage.value.memory
+    array = memory.shown((count,), dtype.np, 0, (1,))
+    memory.lent = memory.lend(array)
+    return tensor_of(array, dtype)
+
+
 def resizable(t: Tensor) -> bool:
     """Whether the memory of a storage is its own."""
     held = t._storage.value
@@ -124,7 +141,4 @@ def whole_of(t: Tensor) -> Tensor | None:
     held = t._storage.value
     if held.__class__ is not HostValue or held.memory.data.nbytes == shown_nbytes(plan_of(t).root):
         return None
-    memory = held.memory
-    array = memory.shown((memory.data.nbytes,), np.dtype(np.uint8), 0, (1,))
-    memory.lent = memory.lend(array)
-    return tensor_of(array, dtypes.uint8)
+    return _shown_whole(t, held.memory.data.nbytes, dtypes.uint8)

@@ -4,7 +4,9 @@ NOTE [Another shape in the same memory]
     As in PyTorch a tensor that takes another shape keeps its memory where that has room for it: a view goes
     on being a view of its base, and what a tensor had beyond its end comes back when it grows again.
     Where the memory is too small PyTorch lets it grow for all tensors that show it. An array of XLA cannot
-    grow: a tensor that has a storage for itself moves to a larger one, and one that shares it is refused.
+    grow: a tensor that has a storage for itself moves to a larger one. Where others show it, the storage is
+    resized (NOTE [Resized storages]), and the tensor shows the new memory by a storage of its own, whose
+    elements are all that lies there: to the others those beyond their storage's shape are no elements.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ from .door import apply, plan_of
 from .history import history_rows, refreshed
 from .inplace import copied_over
 from .op import OPS
+from .resized import FIXED, grown
+from .state import state
 from .viewing import alias, apply_view
 from .writes import counted_once_more, rows_of, written_through
 
@@ -114,24 +118,29 @@ def _moved(t: Tensor, result: Tensor, stride: tuple[int, ...] | None, recorded: 
 def in_place(t: Tensor, size: tuple[int, ...], stride: tuple[int, ...] | None) -> Tensor | None:
     """A fresh tensor that shows the memory of ``t`` from where it starts, as ``t`` itself is to show it.
 
-    None where the memory is too small and ``t`` has it for itself; RuntimeError where it shares it.
+    None where the memory is too small and ``t`` has it for itself. RuntimeError where that belongs to
+    somebody else, has grown before, or holds conjugated or negated elements.
     """
     plan = plan_of(t)
     stride = contiguous_strides(size) if stride is None else stride
-    room = capacity(plan.geometry)
-    if storage_extent(size, stride, plan.offset) > room:
+    room, extent = capacity(plan.geometry), storage_extent(size, stride, plan.offset)
+    shown = t
+    if extent > room:
         if any_shared((t._storage,)):
-            raise RuntimeError("Trying to resize storage that is not resizable")
+            raise RuntimeError(FIXED)
         is_view = t._view is not None and (t._view.base is not None or plan.offset)
         if not room or not (is_view or shows_with_others(t)):
             return None
-        raise RuntimeError(
-            f"cannot resize a view to {list(size)}: its storage would have to grow, which others share; "
-            "clone() it first"
-        )
-    view = apply_view("as_strided", t, (size, stride, plan.offset))
+        g = plan.geometry
+        if g.conj or g.neg or g.root_conj or g.root_neg or state.programs.__class__ is not dict:
+            raise RuntimeError(
+                f"cannot resize a view to {list(size)}: its storage would have to grow, which others share; "
+                "clone() it first"
+            )
+        shown = grown(t, extent)
+    view = apply_view("as_strided", shown, (size, stride, plan.offset))
     info, old = view._view, t._view
-    if old is None or old.base is None:  # it goes on being no view of another tensor
+    if old is None or old.base is None or shown is not t:  # it is a view of no other tensor
         info.__class__ = ViewInfo if old is None else old.__class__  # which says of what kind it is
         info.base = info.base_plan = None
         info.version = version_cell(t)
