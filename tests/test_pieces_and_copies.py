@@ -103,13 +103,6 @@ def test_a_view_is_resized_as_far_as_its_storage_goes(executor):
     assert row.resize_(2, 4) is row and row.tolist() == ARRAY[1:].tolist()
     row.zero_()
     assert x.sum() == ARRAY[0].sum() and x.shape == (3, 4)
-    with pytest.raises(RuntimeError, match="its storage would have to grow"):
-        row.resize_(3, 4)
-    with pytest.raises(RuntimeError, match="its storage would have to grow, which others share"):
-        x.resize_(4, 4)
-    alias = x.detach()
-    with pytest.raises(RuntimeError, match="its storage would have to grow, which others share"):
-        torch.add(torch.ones(5, 4), 1, out=alias[:0])
     alone = fresh() * 2
     flat = alone.view(-1)
     del flat

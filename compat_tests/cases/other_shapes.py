@@ -1,5 +1,7 @@
 """Tensors that take another shape, unrecorded, between being used in a graph and its backward."""
 
+import warnings
+
 from compat_tests.harness import case, each, leaf, raises, rand
 
 _CHANGES = dict(
@@ -96,3 +98,79 @@ def what_hooks_see(T):
     z.grad_fn.register_hook(lambda grads, _: seen.append(grads[0].shape))
     z.sum().backward()
     return y, seen, raises(lambda: z.backward(T.ones(1)))
+
+
+def _grown_view(T, x):
+    view = x[2:4]
+    view.resize_(10)
+    view[4:] = -1
+    x.add_(10)
+    view[0] = 99
+    return view, view._base is x, view._is_view()
+
+
+def _grown_alias(T, x):
+    alias = x.detach()
+    alias.resize_(3, 4).view(-1)[6:] = 0
+    x.mul_(2)
+    alias[0] += 1
+    return alias
+
+
+def _grown_base(T, x):
+    view = x.view(2, 3)
+    x.resize_(4, 3)
+    x[2:] = 7
+    view += 1
+    return view, view._base is x
+
+
+def _grown_and_back(T, x):
+    view = x[2:4]
+    view.resize_(8)
+    view.resize_(2)
+    return view
+
+
+def _grown_by_out(T, x):
+    view = x[2:4]
+    T.add(T.ones(5), 1, out=view)
+    return view
+
+
+def _grown_like(T, x):
+    view, pending = x[2:], x * 2
+    view.resize_as_(T.ones(3, 3)).fill_(1)
+    return view, pending
+
+
+def _grown_of_columns(T, x):
+    column = x.view(2, 3).t()[1]
+    column.resize_(7)
+    column[2:] = 5
+    return column, column.stride()
+
+
+@each(view=_grown_view, alias=_grown_alias, base=_grown_base, back=_grown_and_back, out=_grown_by_out,
+      like=_grown_like, column=_grown_of_columns)
+def memory_that_grows_for_all_that_show_it(T, grow):
+    x = T.arange(6.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = grow(T, x)
+    first = found[0] if isinstance(found, tuple) else found
+    same = first.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    return found, x, x._version, first._version, x.untyped_storage().nbytes(), first.storage_offset(), same
+
+
+@case
+def a_grown_view_beside_a_graph(T):
+    """Its base has a history later; a node of the view would take out of the base what is not there."""
+    x, w = T.arange(6.0), leaf(T, 6)
+    view = x[2:4]
+    view.resize_(8)
+    view[2:] = 1
+    view.detach().mul_(2)
+    x.mul_(w)
+    (x * x).sum().backward()
+    return w.grad, x.detach()

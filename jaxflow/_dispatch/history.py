@@ -28,6 +28,7 @@ from .views import ViewPlan, piece_of, placed, root_of, view_node
 
 # Why in-place writes through a view, or under it, may be refused.
 NO_GRAD, INFERENCE, MULTI_OUTPUT, FUNCTION = "no_grad", "inference", "multi_output", "function"
+GROWN = "grown"  # given more elements than its base has
 
 
 class Invalid:
@@ -231,6 +232,9 @@ def guard_of(t: Tensor) -> Guarded | Aliased | ViewPlan | None:
 
 
 def _refusal(origin: str, node, number: int, modified: str) -> str:
+    if origin == GROWN:
+        return (f"A view was given more elements than its base has, and {modified} modified inplace: to "
+                "autograd it is no part of its base. Use detach() or clone() of it")
     made = "" if node is None else f"Output {number} of {short_name(node.name())} is a view"
     mode = "inference" if origin == INFERENCE else "no_grad"
     if origin in (MULTI_OUTPUT, FUNCTION) and node is not None:

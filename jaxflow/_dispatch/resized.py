@@ -111,12 +111,13 @@ def resize(t: Tensor, nbytes: int) -> None:
 
 
 def grown(t: Tensor, extent: int) -> Tensor:
-    """All elements of the storage of ``t``, once it is so large, as a tensor of that memory and its dtype.
+    """So many elements of the storage of ``t``, which is to hold them, as a tensor of that memory.
 
     Raises as `resize` does.
     """
-    dtype = t._aval.dtype
-    resize(t, extent * dtype.itemsize)
+    dtype, held = t._aval.dtype, t._storage.value
+    have = held.memory.data.nbytes if held.__class__ is HostValue else 0
+    resize(t, max(have, extent * dtype.itemsize))
     return _shown_whole(t, extent, dtype)
 
 

@@ -21,15 +21,15 @@ from typing import Any, NamedTuple
 from jaxflow._core.commit import Overtaken, commit
 from jaxflow._core.fields import rebind_rows
 from jaxflow._core.geometry import contiguous_strides, storage_extent
-from jaxflow._core.shared import any_shared
+from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, ViewInfo, version_cell
 from jaxflow._ops.positions import capacity
 
 from .door import apply, plan_of
-from .history import history_rows, refreshed
+from .history import GROWN, history_rows, refreshed
 from .inplace import copied_over
 from .op import OPS
-from .resized import FIXED, grown
+from .resized import FIXED, grown, resizable
 from .state import state
 from .viewing import alias, apply_view
 from .writes import counted_once_more, rows_of, written_through
@@ -80,6 +80,8 @@ def _take_once(taken: Sequence[Taken]) -> None:
         if target is None:
             rows += _moved(t, result, stride, recorded, written)
             continue
+        if target._storage is not t._storage:  # the memory has grown
+            epoch = target._storage.epoch
         if recorded:
             result = copied_over(target, result)
         rows += rows_of(target, result, epoch, written=written, copies=copies)
@@ -119,20 +121,21 @@ def in_place(t: Tensor, size: tuple[int, ...], stride: tuple[int, ...] | None) -
     """A fresh tensor that shows the memory of ``t`` from where it starts, as ``t`` itself is to show it.
 
     None where the memory is too small and ``t`` has it for itself. RuntimeError where that belongs to
-    somebody else, has grown before, or holds conjugated or negated elements.
+    somebody else, has grown before, holds conjugated or negated elements, or belongs to a graph.
     """
     plan = plan_of(t)
     stride = contiguous_strides(size) if stride is None else stride
     room, extent = capacity(plan.geometry), storage_extent(size, stride, plan.offset)
     shown = t
     if extent > room:
-        if any_shared((t._storage,)):
+        if not resizable(t):
             raise RuntimeError(FIXED)
         is_view = t._view is not None and (t._view.base is not None or plan.offset)
         if not room or not (is_view or shows_with_others(t)):
             return None
-        g = plan.geometry
-        if g.conj or g.neg or g.root_conj or g.root_neg or state.programs.__class__ is not dict:
+        g, base = plan.geometry, None if t._view is None else t._view.base
+        if (g.conj or g.neg or g.root_conj or g.root_neg or state.programs.__class__ is not dict or LEVELS
+                or t._requires_grad or (base is not None and base._requires_grad)):
             raise RuntimeError(
                 f"cannot resize a view to {list(size)}: its storage would have to grow, which others share; "
                 "clone() it first"
@@ -140,12 +143,15 @@ def in_place(t: Tensor, size: tuple[int, ...], stride: tuple[int, ...] | None) -
         shown = grown(t, extent)
     view = apply_view("as_strided", shown, (size, stride, plan.offset))
     info, old = view._view, t._view
-    if old is None or old.base is None or shown is not t:  # it is a view of no other tensor
+    if old is None or old.base is None or shown is not t:  # it goes on being no view of another tensor
         info.__class__ = ViewInfo if old is None else old.__class__  # which says of what kind it is
         info.base = info.base_plan = None
         info.version = version_cell(t)
         info.seen_version = info.version[0]
     info.origin = None if old is None else old.origin
+    if shown is not t and old is not None and old.base is not None:
+        info.base, info.base_plan, info.origin = old.base, info.plan, GROWN
+        info.seen_version = -1 - info.version[0]  # NOTE [Provisional versions]
     return view
 
 
