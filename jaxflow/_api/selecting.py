@@ -211,7 +211,7 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
     if repeats is None:
         if dim is not None:
             raise invalid_combination("repeat_interleave", (input,), {"dim": dim})
-        return _positions(input, input.numel(), output_size)
+        return _positions(input, None, output_size)
     if not isinstance(repeats, Tensor):
         found = apply(OPS["repeat_interleave_int"], (input,), (int(repeats), freeze(dim)))
         at = 0 if dim is None else wrap_dim(dim, max(input._aval.ndim, 1))
@@ -239,41 +239,51 @@ def repeat_interleave(input: Tensor | None = None, repeats: Any = None, dim: int
     return input.index_select(dim, _positions(repeats, size, output_size))
 
 
-def _positions(repeats: Tensor, size: int, output_size: int | None) -> Tensor:
-    """Each of ``size`` positions as often as ``repeats`` says of it, or of all of them."""
+def _positions(repeats: Tensor, size: int | None, output_size: int | None) -> Tensor:
+    """Each of ``size`` positions as often as ``repeats`` says of it, or of all of them.
+
+    Without ``size`` there are as many positions as ``repeats`` has counts, and it has to be a vector.
+    """
     def of_one(repeats):
-        counts = _counts(repeats)
-        if counts.size == 1:
-            counts = np.broadcast_to(counts.reshape(-1), (size,))
-        found = _repeated(size, counts, output_size).astype(repeats._aval.dtype.np, copy=False)
+        counts = _counts(repeats, size)
+        found = _repeated(counts, output_size).astype(repeats._aval.dtype.np, copy=False)
         return put(found, repeats._aval.device)
 
     return per_example(of_one, repeats)
 
 
-def _repeated(size: int, counts: np.ndarray, output_size: int | None) -> np.ndarray:
-    """Each position as often as its count says, ``output_size`` in all. Raises what `check_sizes` does."""
-    total = int(counts.sum(dtype=np.float64))
-    if output_size is not None and output_size < 0:
-        raise RuntimeError(
-            f"Trying to create tensor with negative dimension {output_size}: [{output_size}]")
-    check_sizes("repeat_interleave", [aval_of((total,), dtypes.int64, CPU)])
-    if output_size not in (None, total):
-        raise RuntimeError("allocated size does not match required size")
-    return np.repeat(np.arange(size), counts)
-
-
-def _counts(repeats: Tensor) -> np.ndarray:
+def _counts(repeats: Tensor, size: int | None) -> np.ndarray:
     if repeats._aval.dtype not in (dtypes.int64, dtypes.int32):
         raise NotImplementedError(
             f"\"repeat_interleave_cpu\" not implemented for '{repeats._aval.dtype.scalar_name}'"
         )
-    if repeats._aval.ndim > 1:
+    if size is None and repeats._aval.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     counts = host(repeats)
-    if (counts < 0).any():
+    return counts if counts.size != 1 or size is None else np.broadcast_to(counts.reshape(-1), (size,))
+
+
+def _repeated(counts: np.ndarray, output_size: int | None) -> np.ndarray:
+    """Each position as often as its count says, ``output_size`` in all. Raises what `check_sizes` does.
+
+    PyTorch allocates the result before it looks at the counts where the caller says how large it is, and looks
+    at neither where there are no counts.
+    """
+    if not counts.size:
+        return np.arange(0)
+    total = int(counts.sum(dtype=np.float64))
+    negative = bool((counts < 0).any())
+    if output_size is None and negative:
         raise RuntimeError("repeats can not be negative")
-    return counts
+    if output_size is not None and output_size < 0:
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {output_size}: [{output_size}]")
+    check_sizes("repeat_interleave", [aval_of((total if output_size is None else output_size,), dtypes.int64, CPU)])
+    if output_size not in (None, total):
+        raise RuntimeError("allocated size does not match required size")
+    if negative:
+        raise RuntimeError("repeats can not be negative")
+    return np.repeat(np.arange(counts.size), counts)
 
 
 # --------------------------------------------------------------------------------- one-hot, diagonals
