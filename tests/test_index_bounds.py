@@ -139,3 +139,26 @@ def test_index_fill_counts_from_the_end(executor):
         x.index_fill_(1, torch.tensor([-3]), 3)
     with pytest.raises(IndexError, match="index -1 is out of bounds"):
         x.index_copy_(1, torch.tensor([-1]), torch.ones(5, 1))
+
+
+@pytest.mark.parametrize("reduce, kernel", [("amin", "minimum_cpu"), ("amax", "maximum_cpu")])
+def test_complex_numbers_are_compared_when_the_first_slice_is_reached(reduce, kernel):
+    x = torch.ones(3, 2, dtype=torch.complex64)
+
+    def reduced(*index, of=x, source=None):
+        source = torch.ones(len(index), 2, dtype=torch.complex64) if source is None else source
+        return of.index_reduce(0, torch.tensor(index, dtype=torch.int64), source, reduce)
+
+    for index in ([5], [5, 1], [-1]):
+        with pytest.raises(IndexError, match="index out of range in self"):
+            reduced(*index)
+    for index in ([1], [1, 5]):
+        with pytest.raises(NotImplementedError, match=f"\"{kernel}\" not implemented for 'ComplexFloat'"):
+            reduced(*index)
+    assert (reduced() == x).all()
+    with pytest.raises(IndexError, match=r"select\(\): index 0 out of range for tensor"):
+        reduced(3, of=x[:0])
+    with pytest.raises(RuntimeError, match="source tensor shape must match self tensor shape"):
+        reduced(5, 1, source=torch.ones(2, 3, dtype=torch.complex64))
+    with pytest.raises(RuntimeError, match="does not support automatic differentiation for outputs with comp"):
+        reduced(of=x.clone().requires_grad_())
