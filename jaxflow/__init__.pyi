@@ -1113,9 +1113,9 @@ def round_(input: Tensor, *, decimals: _int | None = None) -> Tensor:
     """``input.round_(...)``."""
 def row_stack(tensors: _Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors joined row by row, along dimension 0; vectors are rows."""
-def rrelu(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bool = False, generator: _Generator | None = None) -> Tensor:
+def rrelu(input: Tensor, lower: _Number = ..., upper: _Number = ..., training: _bool = False, generator: _Generator | None = None) -> Tensor:
     """`nn.functional.rrelu` with slopes from ``generator``."""
-def rrelu_(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bool = False, generator: _Generator | None = None) -> Tensor:
+def rrelu_(input: Tensor, lower: _Number = ..., upper: _Number = ..., training: _bool = False, generator: _Generator | None = None) -> Tensor:
     """`rrelu` that overwrites ``input``."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One over the square root of each element."""

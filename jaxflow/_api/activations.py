@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level
 from jaxflow._dispatch.composite import composite
@@ -15,6 +13,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace
 from jaxflow._dispatch.op import OPS, Number
 from jaxflow._dispatch.outputs import computed, refuse_recorded, write_out
+from jaxflow._dispatch.watch import guarded
 
 from .forms import given_out, required_dim
 
@@ -22,7 +21,10 @@ _F = "nn.functional"
 
 
 def _run(name: str, input: Tensor, numbers: tuple, inplace: bool) -> Tensor:
-    return (apply_inplace if inplace else apply)(OPS[name], (input, *numbers))
+    run = apply_inplace if inplace else apply
+    if OPS[name].guard is not None:
+        return guarded(run, OPS[name], (input, *numbers), ())
+    return run(OPS[name], (input, *numbers))
 
 
 @composite("function", namespace=_F)
@@ -67,22 +69,12 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _run("celu", input, (alpha,), inplace)
 
 
-def _limits_fit(input: Tensor, low: float, high: float) -> None:
-    if input.dtype is not dtypes.uint8:
-        return
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError("value cannot be converted to type int64_t without overflow")
-    if int(low) < 0 or int(high) < 0:
-        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
-
-
 @composite("function", namespace=_F)
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0,
              inplace: bool = False) -> Tensor:
     """Each element limited to ``[min_val, max_val]``."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    _limits_fit(input, min_val, max_val)
     return _run("hardtanh", input, (min_val, max_val), inplace)
 
 
@@ -165,7 +157,7 @@ _inplace("leaky_relu", (("negative_slope", 0.01),), (_F,))
 _inplace("elu", (("alpha", 1.0), ("scale", None), ("input_scale", None)), (_F,))
 _inplace("selu", (), (_F, ""))
 _inplace("celu", (("alpha", 1.0),), (_F, ""), _refuse_zero)
-_inplace("hardtanh", (("min_val", -1.0), ("max_val", 1.0)), (_F,), _limits_fit)
+_inplace("hardtanh", (("min_val", -1.0), ("max_val", 1.0)), (_F,))
 _inplace("threshold", (("threshold", ...), ("value", ...)), (_F, ""))
 
 

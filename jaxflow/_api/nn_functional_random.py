@@ -7,12 +7,15 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import draw
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_drawn, apply_inplace
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import OPS, Number
+from jaxflow._dispatch.watch import guarded
 from jaxflow._ops.dropout import _dropout_noise, _rrelu, _rrelu_slope, _scaled_and_shifted
 
 # What SELU tends to for large negative inputs: minus its scale times its alpha.
@@ -233,7 +236,7 @@ _public("feature_alpha_dropout", True, True)
 
 @composite("function", name="rrelu")
 def _rrelu_drawing(
-    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+    input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, training: bool = False,
     generator: Any = None,
 ) -> Tensor:
     """`nn.functional.rrelu` with slopes from ``generator``."""
@@ -264,7 +267,7 @@ def rrelu(
 
 
 @composite("function", aliases=("nn.functional.rrelu_",))
-def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+def rrelu_(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, training: bool = False,
            generator: Any = None) -> Tensor:
     """`rrelu` that overwrites ``input``."""
     return _rrelu_of(input, lower, upper, training, True, generator)
@@ -273,20 +276,23 @@ def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, traini
 def _rrelu_of(input: Tensor, lower: float, upper: float, training: bool, inplace: bool,
               generator: Any) -> Tensor:
     for name, bound in (("lower", lower), ("upper", upper)):
+        check_fits(bound, dtypes.float64)
+        bound = bound.real
         if not math.isfinite(bound):
             raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")
+    lower, upper = lower.real, upper.real
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     slope: Tensor | float = (lower + upper) / 2
 
     def drawn(generator: Any) -> tuple:
-        return (apply(_rrelu_slope, (input, lower, upper, *draw(generator))),)
+        return (guarded(apply, _rrelu_slope, (input, lower, upper, *draw(generator)), ()),)
 
     if training and inplace:
         return apply_drawn(_rrelu, input, drawn, generator=generator)
     if training:
         (slope,) = drawn(generator)
-    return (apply_inplace if inplace else apply)(_rrelu, (input, slope))
+    return guarded(apply_inplace if inplace else apply, _rrelu, (input, slope), ())
 
 
 @_functional

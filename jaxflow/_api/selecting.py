@@ -266,8 +266,8 @@ def _counts(repeats: Tensor, size: int | None) -> np.ndarray:
 def _repeated(counts: np.ndarray, output_size: int | None) -> np.ndarray:
     """Each position as often as its count says, ``output_size`` in all. Raises what `check_sizes` does.
 
-    PyTorch allocates the result before it looks at the counts where the caller says how large it is, and looks
-    at neither where there are no counts.
+    PyTorch allocates the result before it looks at the counts where the caller says how large it is, and
+    looks at neither where there are no counts.
     """
     if not counts.size:
         return np.arange(0)
@@ -278,7 +278,8 @@ def _repeated(counts: np.ndarray, output_size: int | None) -> np.ndarray:
     if output_size is not None and output_size < 0:
         raise RuntimeError(
             f"Trying to create tensor with negative dimension {output_size}: [{output_size}]")
-    check_sizes("repeat_interleave", [aval_of((total if output_size is None else output_size,), dtypes.int64, CPU)])
+    size = total if output_size is None else output_size
+    check_sizes("repeat_interleave", [aval_of((size,), dtypes.int64, CPU)])
     if output_size not in (None, total):
         raise RuntimeError("allocated size does not match required size")
     if negative:

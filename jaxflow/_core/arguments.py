@@ -66,6 +66,7 @@ def _is_bool(x: Any) -> bool:
 KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "int": (_is_int, "int"), "bool": (_is_bool, "bool"), "float": (_is_real, "float"),
     "Number": (_is_number, "Number"), "Scalar": (_is_number, "Number"),
+    "RealScalar": (_is_real, "float"),
     "Integers": (_are_ints, "tuple of ints"),
 }
 

@@ -189,6 +189,10 @@ class Scalar:
     """Annotation of a number that is traced instead of baked into the program's key."""
 
 
+class RealScalar(Scalar):
+    """Annotation of such a number that cannot be complex, whatever the operands are."""
+
+
 class Element(Scalar):
     """Annotation of such a number that may be given as a tensor too, whose gradient counts."""
 
@@ -218,6 +222,9 @@ class Param:
         self.by_name, self.promotes, self.takes = by_name, promotes, takes
 
 
+_TRACED = (Scalar, "Scalar", RealScalar, "RealScalar", Element, "Element")
+
+
 def _classify(fn: Callable) -> tuple[Param, ...]:
     params = []
     for p in inspect.signature(fn).parameters.values():
@@ -227,7 +234,7 @@ def _classify(fn: Callable) -> tuple[Param, ...]:
             kind = TENSOR
         elif p.kind is p.VAR_POSITIONAL:
             kind = TENSORS
-        elif p.annotation in (Scalar, "Scalar", Element, "Element"):
+        elif p.annotation in _TRACED:
             kind = SCALAR
         elif p.annotation is Tensor or p.annotation == "Tensor":
             kind = TENSOR

@@ -10,8 +10,9 @@ import math
 import jax
 import jax.numpy as jnp
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._core.numbers import largest_of
+from jaxflow._core.numbers import check_fits, largest_of
 from jaxflow._dispatch.op import EXACT, EXPECTED, FOUND, Out, Scalar, in_place, op
 
 from ._complex_functions import exp
@@ -34,8 +35,61 @@ _PLAIN = dict(promote="default", variants="")  # published by _api/activations.p
 
 
 def _like(value, x):
-    """A number or a 0-d array in the dtype of ``x``."""
-    return jnp.asarray(value).astype(x.dtype)
+    """A number or a 0-d array in the dtype of ``x``; a complex one has no imaginary part here."""
+    value = jnp.asarray(value)
+    return (value.real if is_complex(value) else value).astype(x.dtype)
+
+
+# ----------------------------------------------------------- numbers that the kernel's dtype cannot hold
+
+
+def computed_in(own):
+    """The dtype in which PyTorch computes with numbers: single precision for the half ones."""
+    return dtypes.float32 if own.is_floating_point and own.itemsize < 4 else own
+
+
+def numbers_fit(*targets):
+    """A guard: each number after the operand fits the dtype that its function gives for the operand's."""
+
+    def guard(watch, dynamic, static):
+        for value, target in zip(dynamic[1:], targets):
+            if isinstance(value, (int, float, complex)):
+                check_fits(value, target(dynamic[0]._aval.dtype))
+
+    return guard
+
+
+def _same(own):
+    return own
+
+
+def _is_real(watch, number) -> None:
+    """Refuse a number with an imaginary part before anything else is asked."""
+    watch.early = True
+    check_fits(number, dtypes.float64)
+    watch.early = False
+
+
+def _celu_fits(watch, dynamic, static):
+    alpha, target = dynamic[1], computed_in(dynamic[0]._aval.dtype)
+    if alpha is not None:
+        _is_real(watch, alpha)
+        check_fits(alpha, target)
+        check_fits(1 / alpha, target)
+
+
+def _limits_fit(watch, dynamic, static):
+    own, limits = dynamic[0]._aval.dtype, [x for x in dynamic[1:] if x is not None]
+    if own is dtypes.bool or own.is_complex:
+        return
+    for limit in limits:
+        check_fits(limit, dtypes.float64 if own.is_floating_point else dtypes.int64)
+    if not own.is_floating_point:
+        limits = [int(limit.real) for limit in limits]
+    if own is dtypes.uint8 and min(limits, default=0) < 0:
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    for limit in limits:
+        check_fits(limit, own)
 
 
 @jax.custom_jvp
@@ -57,12 +111,17 @@ def _clip_open_jvp(primals, tangents):
     return _clip_open(x, low, high), jnp.where(inside, tangents[0], jnp.zeros_like(tangents[0]))
 
 
-@op(**_PLAIN, layout="like")
-def hardtanh(input, /, min_val: Scalar = -1.0, max_val: Scalar = 1.0):
-    """Each element limited to ``[min_val, max_val]``; the derivative at the edges is 0."""
+def _refuse_limits(input):
     if is_bool(input):
         raise RuntimeError("Bool inputs not supported for hardtanh")
-    refuse("hardtanh_cpu", input, COMPLEX)
+    if is_complex(input):
+        raise NotImplementedError("clamp is not supported for complex types")
+
+
+@op(**_PLAIN, layout="like", guard=_limits_fit)
+def hardtanh(input, /, min_val: Scalar = -1.0, max_val: Scalar = 1.0):
+    """Each element limited to ``[min_val, max_val]``; the derivative at the edges is 0."""
+    _refuse_limits(input)
     low, high = _like(min_val, input), _like(max_val, input)
     return _clip_open(input, jnp.where(low > high, high, low), high)  # the upper one wins
 
@@ -70,9 +129,7 @@ def hardtanh(input, /, min_val: Scalar = -1.0, max_val: Scalar = 1.0):
 @op(**_PLAIN, grad_name="HardtanhBackward0", layout="like")
 def relu6(input, /):
     """Each element limited to ``[0, 6]``."""
-    if is_bool(input):
-        raise RuntimeError("Bool inputs not supported for hardtanh")
-    refuse("hardtanh_cpu", input, COMPLEX)
+    _refuse_limits(input)
     return _clip_open(input, _like(0, input), _like(6, input))
 
 
@@ -86,7 +143,8 @@ def below_zero(what, at=1):
         lambda inputs: len(inputs) > at and inputs[at].__class__ in (int, float) and inputs[at] < 0)
 
 
-@op(**_PLAIN, inplace_grad_name="LeakyReluBackward1", underived=below_zero("leakyReLu"))
+@op(**_PLAIN, inplace_grad_name="LeakyReluBackward1", underived=below_zero("leakyReLu"),
+    guard=numbers_fit(computed_in))
 def leaky_relu(input, /, negative_slope: Scalar = 0.01):
     """Each element, times ``negative_slope`` where it is not positive."""
     refuse("leaky_relu_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -140,7 +198,8 @@ def _elu(x, alpha, scale, input_scale):
     return jnp.where(x < 0, jnp.expm1(x * input_scale) * alpha * scale, x * scale)
 
 
-@op(**_PLAIN, recomputes=True, inplace_grad_name="EluBackward1", underived=below_zero("elu"))
+@op(**_PLAIN, recomputes=True, inplace_grad_name="EluBackward1", underived=below_zero("elu"),
+    guard=numbers_fit(computed_in, computed_in, computed_in))
 def elu(input, /, alpha: Scalar = 1.0, scale: Scalar = 1.0, input_scale: Scalar = 1.0):
     """``scale`` times each element where positive, ``alpha * (exp(input_scale * input) - 1)`` elsewhere."""
     refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -154,7 +213,8 @@ def selu(input, /):
     return _elu(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1)
 
 
-@op(**_PLAIN, recomputes=True, inplace_grad_name="CeluBackward1", underived=below_zero("elu"))
+@op(**_PLAIN, recomputes=True, inplace_grad_name="CeluBackward1", underived=below_zero("elu"),
+    guard=_celu_fits)
 def celu(input, /, alpha: Scalar = 1.0):
     """Each element where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
     refuse("elu_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -202,7 +262,7 @@ def _softplus(x, beta, threshold):
     return jnp.where(linear, x, jnp.log1p(jnp.exp(jnp.where(linear, 0, scaled))) / beta)
 
 
-@op(**_F, recomputes=True, out=FOUND)
+@op(**_F, recomputes=True, out=FOUND, guard=numbers_fit(computed_in, computed_in))
 def softplus(input, /, beta: Scalar = 1.0, threshold: Scalar = 20.0):
     """``log(1 + exp(beta * input)) / beta``, and ``input`` itself above the threshold."""
     refuse("softplus_cpu", input, BOOL, INTEGER, COMPLEX)
@@ -246,8 +306,12 @@ def hardsigmoid(input, /):
 
 def _positive_lambda(watch, dynamic, static):
     lambd, found = dynamic[1], dynamic[0]._aval.dtype
-    if not isinstance(lambd, (int, float)) or not found.is_floating_point:
+    if lambd is None:
         return
+    _is_real(watch, lambd)
+    if not found.is_floating_point:
+        return
+    lambd = lambd.real
     largest = largest_of(found)
     if not 0 <= lambd <= largest:
         raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
@@ -264,14 +328,15 @@ def softshrink(input, /, lambd: Scalar = 0.5):
     return jnp.where(jnp.abs(input) <= lambd, signed_zero, moved)
 
 
-@op(promote="default", variants="function method out", aliases=("nn.functional.hardshrink",), out=FOUND)
+@op(promote="default", variants="function method out", aliases=("nn.functional.hardshrink",), out=FOUND,
+    guard=numbers_fit(_same))
 def hardshrink(input, /, lambd: Scalar = 0.5):
     """Each element, 0 where it lies within ``lambd`` of zero."""
     refuse("hardshrink_cpu", input, BOOL, INTEGER, COMPLEX)
     return jnp.where(jnp.abs(input) <= _like(lambd, input), jnp.zeros_like(input), input)
 
 
-@op(**_PLAIN, inplace_grad_name="ThresholdBackward1")
+@op(**_PLAIN, inplace_grad_name="ThresholdBackward1", guard=numbers_fit(computed_in, _same))
 def threshold(input, /, threshold: Scalar, value: Scalar):
     """Each element, or ``value`` where it does not exceed ``threshold``."""
     refuse("threshold_cpu", input, BOOL, COMPLEX)

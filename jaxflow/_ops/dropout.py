@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
 from jaxflow._dispatch.op import Scalar, op
 
 from ._support import as_dtype, refuse
-from .activation import below_zero
+from .activation import below_zero, computed_in, numbers_fit
 
 
 def mask_bits(key, size):
@@ -75,16 +75,25 @@ def _scaled_and_shifted(input, scale, shift, /):
     return input * scale + shift
 
 
-@op(variants="", differentiable=False, random=True)
+@op(variants="", differentiable=False, random=True, guard=numbers_fit(computed_in, computed_in))
 def _rrelu_slope(input, /, lower: Scalar, upper: Scalar, *, key):
     """A slope between ``lower`` and ``upper`` for each element, in the dtype of ``input``."""
-    refuse("rrelu_out_cpu", input, BOOL, INTEGER, COMPLEX)
+    kernel = "rrelu_with_noise_out_cpu"
+    refuse(kernel, input, BOOL, INTEGER, COMPLEX)
+    if input.dtype == np.float16:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Half'")
     drawn = jax.random.uniform(key, input.shape, jnp.float64)
     return (lower + (upper - lower) * drawn).astype(input.dtype)
 
 
-@op(promote="default", variants="", grad_name="RreluWithNoiseBackward0", layout="contiguous",
-    inplace_grad_name="RreluWithNoiseBackward1", underived=below_zero("leakyReLu"))
+def _floating(input, *slope):
+    if input[0].category != FLOATING:
+        raise NotImplementedError(f"\"leaky_relu_cpu\" not implemented for '{input[0].scalar_name}'")
+
+
+@op(promote="default", variants="", grad_name="RreluWithNoiseBackward0", layout="contiguous", check=_floating,
+    inplace_grad_name="RreluWithNoiseBackward1", underived=below_zero("leakyReLu"),
+    guard=numbers_fit(computed_in))
 def _rrelu(input, slope, /):
     """``input`` where positive, else ``input * slope``."""
     return jnp.where(input > 0, input, input * slope)

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import FOUND, Out, Scalar, in_place, op
+from jaxflow._dispatch.op import FOUND, Out, RealScalar, in_place, op
 
 from . import _complex_functions as functions
 from ._bools import NEGATED
@@ -281,7 +281,7 @@ def relu(input, /):
 
 @op(promote="no_opmath", saves=("input",), layout="like", complex_grad=False,
     out="nan_to_num: dtype of out: {out} should be same as input: {result}")
-def nan_to_num(input, /, nan: Scalar = None, posinf: Scalar = None, neginf: Scalar = None):
+def nan_to_num(input, /, nan: RealScalar = None, posinf: RealScalar = None, neginf: RealScalar = None):
     """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's limits)."""
     if is_complex(input):
         return jax.lax.complex(*(_nan_to_num(part, nan, posinf, neginf)

@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX
+from jaxflow._core.numbers import check_fits
 from jaxflow._dispatch.op import Out, Underived, op
 
 from ._bools import NEGATED, bools_at
@@ -216,7 +217,14 @@ def _logit(p):
     return jnp.log(p / (1 - p))
 
 
-@op(promote="int_to_float", aliases=("special.logit",))
+def _eps_fits(watch, dynamic, static):
+    (eps,), own = static, dynamic[0]._aval.dtype
+    if eps is not None and not own.is_complex:
+        watch.early = True  # there is nothing else to say, and the body would warn when it casts
+        check_fits(eps, own if own.category >= dtypes.FLOATING else dtypes.get_default_dtype())
+
+
+@op(promote="int_to_float", aliases=("special.logit",), guard=_eps_fits)
 def logit(input, /, eps: float = None):
     """``log(p / (1 - p))``, with ``input`` first limited to ``[eps, 1 - eps]`` if given.
 

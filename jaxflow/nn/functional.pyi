@@ -235,7 +235,7 @@ def rms_norm(input: Tensor, normalized_shape: _Sequence[_int], weight: Tensor | 
     """Mean square 1 over the last dimensions (``normalized_shape``), then ``* weight``."""
 def rrelu(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bool = False, inplace: _bool = False) -> Tensor:
     """``input`` where positive, else ``input`` times a slope."""
-def rrelu_(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bool = False, generator: _Generator | None = None) -> Tensor:
+def rrelu_(input: Tensor, lower: _Number = ..., upper: _Number = ..., training: _bool = False, generator: _Generator | None = None) -> Tensor:
     """`rrelu` that overwrites ``input``."""
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: _float = ..., is_causal: _bool = False, *, scale: _float | None = None, enable_gqa: _bool = False) -> Tensor:
     """``softmax(query @ key.T * scale + attn_mask) @ value``, heads and batches in leading"""
