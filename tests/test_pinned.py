@@ -18,7 +18,7 @@ ARGUMENTS = {
     "empty_permuted": ((2,), (0,)), "normal": (0.0, 1.0, (2,)), "eye": (2,), "randint": (3, (2,)),
     "linspace": (0, 1, 3), "logspace": (0, 1, 3), "tril_indices": (2, 2), "triu_indices": (2, 2),
     "from_file": ("a file that nobody makes", True, 3),
-    "new_full": ((2,), 1.0), "new_empty_strided": ((2,), (1,)), "new_tensor": ([1.0],),
+    "new_full": ((2,), 1.0), "new_empty_strided": ((2,), (1,)),
     "full_like": (2.0,), "randint_like": (3,),
 }
 #: What copies a tensor to where that lies.
@@ -45,7 +45,7 @@ def test_factories_refuse_to_pin_without_an_accelerator(name):
     for given, called in ((1, "int"), (np.bool_(True), r"numpy\.bool_?")):
         with pytest.raises(TypeError, match=rf"{name}\(\): argument 'pin_memory' must be bool, not {called}"):
             call(name, pin_memory=given)
-    if name not in ("from_file", "empty_permuted", "tensor", "new_tensor"):
+    if name not in ("from_file", "empty_permuted", "tensor"):
         assert call(name, pin_memory=True, device="meta").is_meta
     if "layout" in inspect.signature(TAKING[name].fn).parameters and name != "scalar_tensor":
         with pytest.raises(NotImplementedError, match="layout torch.sparse_coo is not supported"):

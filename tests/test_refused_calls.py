@@ -187,3 +187,15 @@ def test_a_leaf_is_refused_before_an_index_array(write):
         write(torch.ones(5, 2, requires_grad=True))
     with pytest.raises(IndexError, match="too many indices"):  # which needs no kernel to be seen
         torch.ones(5, 2, requires_grad=True)[0, 0, torch.tensor([1])] = 0.5
+
+
+def test_a_none_that_is_written_out_is_no_count_of_columns():
+    for call in (lambda: torch.eye(2, None), lambda: torch.eye(2, m=None), lambda: torch.eye(2, 2.5)):
+        with pytest.raises(TypeError, match=r"eye\(\) received an invalid combination of arguments"):
+            call()
+
+
+def test_new_tensor_has_no_say_in_where_the_memory_lies():
+    for given in (dict(pin_memory=None), dict(pin_memory=False), dict(layout=torch.strided)):
+        with pytest.raises(TypeError, match=r"new_tensor\(\) got an unexpected keyword argument"):
+            torch.ones(2).new_tensor([1.0], **given)

@@ -11,6 +11,7 @@ import numpy as np
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import torchs
+from jaxflow._core.arguments import misfit
 from jaxflow._core.aval import aval_of
 from jaxflow._core.cast import cast_numpy
 from jaxflow._core.geometry import is_non_overlapping_and_dense
@@ -72,6 +73,8 @@ def tensor(
     if pin_memory is not False:
         if pin_memory is True and isinstance(data, Tensor):
             raise RuntimeError("Can't pin tensor constructed from a variable")
+        if pin_memory is None:
+            raise misfit("tensor", "pin_memory", None, "bool", pin_memory)
         need_memory("tensor", None, pin_memory, device)
     if isinstance(data, Tensor):
         t = copied(data, dtype, device, "torch.tensor")

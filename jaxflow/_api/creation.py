@@ -11,6 +11,7 @@ import numpy as np
 from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import geometry
+from jaxflow._core.arguments import fits
 from jaxflow._core.aval import aval_of
 from jaxflow._core.layout import (
     contiguous_format,
@@ -395,13 +396,20 @@ def logspace(start: Any, end: Any, steps: Any, base: float = 10.0, *, out: Tenso
     return _in_line(t, (start, end), out, requires_grad, "logspace")
 
 
+#: Where an argument that is left out is another form than one that is None.
+_LEFT_OUT: Any = object()
+
+
 @composite("function")
-def eye(n: int, m: int | None = None, *, out: Tensor | None = None, dtype: Any = None,
+def eye(n: int, m: Any = _LEFT_OUT, *, out: Tensor | None = None, dtype: Any = None,
         layout: Any = strided, device: Any = None, requires_grad: bool = False,
         pin_memory: bool = False) -> Tensor:
     """A matrix of ``n`` rows and ``m`` (``n``) columns with ones on its diagonal."""
     need_memory("eye", layout, pin_memory, device, out)
-    m = n if m is None else m
+    if m is _LEFT_OUT:
+        m = n
+    elif not fits("int", m):
+        raise invalid_combination("eye", (n, m), {})
     for name, size in (("n", n), ("m", m)):
         if size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
@@ -560,11 +568,10 @@ def new_empty_strided(self: Tensor, size: Any, stride: Any, dtype: Any = None, l
 
 @composite("method")
 def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None,
-               requires_grad: bool = False, layout: Any = None, pin_memory: bool = False) -> Tensor:
+               requires_grad: bool = False) -> Tensor:
     """A new leaf with a copy of ``data``, with the dtype and device of ``self``."""
     kind = dtype_of(dtype, "new_tensor", self._aval.dtype)
     where = self._aval.device if device is None else device
-    need_memory("new_tensor", layout, pin_memory, where)
     if isinstance(data, Tensor):
         t = copied(data, kind, where, "tensor.new_tensor")
         return finished(t, requires_grad, "new_tensor")

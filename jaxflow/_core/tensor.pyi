@@ -1009,7 +1009,7 @@ class Tensor:
     @_overload
     def new_ones(self, size: _Sequence[_int], *, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
         """Ones of the given size with the dtype and device of ``self``."""
-    def new_tensor(self, data: _Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _Any = None, pin_memory: _bool = False) -> Tensor:
+    def new_tensor(self, data: _Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False) -> Tensor:
         """A new leaf with a copy of ``data``, with the dtype and device of ``self``."""
     @_overload
     def new_zeros(self, *size: _int, dtype: _dtype | None = None, layout: _Any = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:

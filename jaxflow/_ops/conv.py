@@ -276,9 +276,17 @@ def _by_phase(x, flipped, stride, pads):
 # --------------------------------------------------------------------------------------- the ops
 
 
-def _check_same_dtype(input, weight, bias=None) -> None:
+def _by_onednn(input, weight, groups) -> bool:
+    """Whether PyTorch gives this convolution of its default dtype to oneDNN, whose check has other words."""
+    sizes, kernel = _as_image(input.shape[2:]), _as_image(weight.shape[2:])
+    large = math.prod((*input.shape[:2], *sizes[:2])) > 20480
+    return input.dtype == np.float32 and (
+        groups > 1 or min(kernel[-2:]) > 3 or input.shape[0] > 1 or large)
+
+
+def _check_same_dtype(input, weight, groups, bias=None) -> None:
     if input.dtype != weight.dtype:
-        if input.dtype == np.float32:
+        if _by_onednn(input, weight, groups):
             raise RuntimeError(
                 f"Input type (torch.{scalar_name(input)}Tensor) and weight type "
                 f"(torch.{scalar_name(weight)}Tensor) should be the same or input should be a "
@@ -377,7 +385,7 @@ def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=()
     nothing = _of_nothing(input, weight, weight.shape[0], sizes)
     if nothing is not None:
         return nothing
-    _check_same_dtype(input, weight)
+    _check_same_dtype(input, weight, groups)
     refuse("slow_conv2d_cpu", input, BOOL)
     x, w, dtype = _to_accumulate(input, weight)
     return _biased(conv(x, w, stride, padding, dilation, groups), bias, dtype)
@@ -435,7 +443,7 @@ def convolution_transposed(
     nothing = _of_nothing(input, weight, weight.shape[1] * groups, out)
     if nothing is not None:
         return nothing
-    _check_same_dtype(input, weight, bias)
+    _check_same_dtype(input, weight, groups, bias)
     if any(e >= max(s, d) for e, s, d in zip(output_padding, stride, dilation)):
         axes = _AXES[len(stride)]
         named = [f"{what}_{axis}: {value}"
