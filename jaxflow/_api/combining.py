@@ -306,7 +306,10 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1,
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1,
                          dim: int = -1, axis: int | None = None) -> Tensor:
     """The integrals up to each sample along ``dim`` by the trapezoidal rule."""
-    dim = wrap_dim(dim if axis is None else axis, y.dim())
+    dim = dim if axis is None else axis
+    if x is None:  # else PyTorch looks at the dimension first
+        _refuse_samples("cumulative_trapezoid", y, x, dx)
+    dim = wrap_dim(dim, y.dim())
     _refuse_samples("cumulative_trapezoid", y, x, dx)
     if y.dim() == 0:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")

@@ -28,7 +28,7 @@ from jaxflow._dispatch.publish import function_of, left_to
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import apply_view
 from jaxflow._dispatch.watch import guarded
-from jaxflow._ops.matmul import C_NAMES, LINEAR
+from jaxflow._ops.matmul import C_NAMES, LINEAR, check_vectors
 
 from .copies import take_over
 from .forms import given_out
@@ -382,6 +382,7 @@ def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
 def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """In-place `addbmm`. Alone of its family it lets a ``self`` that broadcasts grow to the result."""
     args = (self, batch1, batch2, beta, alpha)
+    check_recorded(args)
     if self._aval.shape == (*batch1.shape[-2:-1], *batch2.shape[-1:]):
         return guarded(apply_inplace, OPS["addbmm"], args, ())
     result = guarded(apply, OPS["addbmm"], args, ())
@@ -397,12 +398,14 @@ def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
 @numbers_first("addr")
 def addr_(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """In-place `addr`; ``self`` has the shape of the outer product already."""
+    args = (self, vec1, vec2, beta, alpha)
+    check_recorded(args)
+    check_vectors(vec1, vec2)
     shape, sizes = self._aval.shape, (*vec1.shape, *vec2.shape)
-    leaf = self._requires_grad and self._grad_fn is None and state.grad
-    if not leaf and len(vec1.shape) == len(vec2.shape) == 1 and shape != sizes:
+    if shape != sizes:
         if len(shape) != 2:
             raise RuntimeError(f"2D tensor expected, got {len(shape)}D tensor for input")
         raise RuntimeError(
             f"size mismatch, input: {list(shape)}, v1: [{sizes[0]}], v2: [{sizes[1]}]"
         )
-    return apply_inplace(OPS["addr"], (self, vec1, vec2, beta, alpha))
+    return apply_inplace(OPS["addr"], args)

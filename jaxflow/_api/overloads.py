@@ -226,6 +226,8 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
 @composite("method")
 def polygamma_(self: Tensor, n: int) -> Tensor:
     """`polygamma` written into ``self``."""
+    if n < 0 and self._aval.dtype.category < dtypes.FLOATING:
+        apply(OPS["polygamma"], (self,), (n,))  # says so before it says what cannot be cast
     return apply_inplace(OPS["polygamma"], (self,), (n,))
 
 

@@ -500,12 +500,17 @@ def _check_addr(input, beta, alpha) -> None:
         raise RuntimeError(f"value cannot be converted to type {c_name(input)} without overflow")
 
 
-@op(promote="no_opmath", broadcast=False, variants="function method out", layout=Always(added_products))
-def addr(input, vec1, vec2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
-    """``beta * input + alpha *`` the outer product of two vectors."""
+def check_vectors(vec1, vec2) -> None:
+    """Raise PyTorch's error of `addr` unless both are vectors."""
     for name, x in (("vec1", vec1), ("vec2", vec2)):
         if x.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x.ndim}-D")
+
+
+@op(promote="no_opmath", broadcast=False, variants="function method out", layout=Always(added_products))
+def addr(input, vec1, vec2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
+    """``beta * input + alpha *`` the outer product of two vectors."""
+    check_vectors(vec1, vec2)
     start = expand_to(input, (vec1.size, vec2.size))
     _check_addr(input, beta, alpha)
     if is_bool(input):
