@@ -251,7 +251,8 @@ def apply(op: Op, args: tuple, static: tuple, into) -> Any:
         present = [a for a in args if a is not None]
         underived = op.underived
         while underived is not None:
-            holds = underived.error and (not underived.of or underived.of_dtypes(present))
+            holds = underived.error and underived.formula is None and (
+                not underived.of or underived.of_dtypes(present))
             if holds and underived.which(present, into is not None):
                 raise underived.of_tangents(into is not None)
             underived = underived.otherwise

@@ -118,17 +118,21 @@ class Underived:
         of: places of operands and dtypes that PyTorch's formula refuses there (None: a plain number); one
             must be as it says. With ``out=`` such an op is refused what it records, as any other that has a
             derivative.
+        formula: instead of ``text``, ``which`` and ``of``, where backward alone refuses dtypes: a function of
+            the dtypes of the node's inputs (None for a plain number) and of the result that gives the words,
+            or none where there is a derivative.
     """
 
-    __slots__ = ("error", "forward", "of", "operand", "otherwise", "text", "which")
+    __slots__ = ("error", "formula", "forward", "of", "operand", "otherwise", "text", "which")
 
     def __init__(self, error: type[Exception] | None, text: str,
                  which: Callable[[Sequence, bool], bool] = lambda inputs, inplace: True,
                  forward: str = "", operand: int | None = None,
-                 otherwise: Underived | None = None, of: tuple[tuple[int, dtypes.dtype], ...] = ()) -> None:
+                 otherwise: Underived | None = None, of: tuple[tuple[int, dtypes.dtype], ...] = (),
+                 formula: Callable[[list, dtypes.dtype], str] | None = None) -> None:
         self.error, self.text, self.which, self.forward = error, text, which, forward
         self.operand, self.otherwise = operand, otherwise
-        self.of = of
+        self.of, self.formula = of, formula
 
     def of_dtypes(self, operands: Sequence) -> bool:
         """Whether one of these operands, or of their kinds, is as ``of`` says."""

@@ -37,6 +37,8 @@ def _refusing(name: str, error: type[Exception] | None, text: str, operand: int 
 @functools.cache
 def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[..., Node]:
     """What makes the nodes of a plan: of ``kind``, or of one that refuses."""
+    if underived.formula is not None:
+        return _by_formula(kind, underived, inplace)
     text, operand = underived.text.replace("{_}", "_" * inplace), underived.operand
     refusing = _refusing(kind.__name__, underived.error, text, operand, bool(underived.of))
     otherwise = kind if underived.otherwise is None else maker(kind, underived.otherwise, inplace)
@@ -53,6 +55,30 @@ def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[...
     def make(plan, inputs, edges, needs, guards) -> Node:
         refuses = (operand is None or needs[operand]) and underived.which(inputs, inplace)
         return (refusing if refuses else otherwise)(plan, inputs, edges, needs, guards)
+
+    return make
+
+
+def _by_formula(kind: type[Node], underived: Underived, inplace: bool) -> Callable[..., Node]:
+    otherwise = kind if underived.otherwise is None else maker(kind, underived.otherwise, inplace)
+    operand = underived.operand
+
+    def decide(plan, inputs, edges, needs, guards) -> Node:
+        text = underived.formula([getattr(k, "dtype", None) for k in plan.kinds], plan.out_avals[0].dtype)
+        chosen = _asked(_refusing(kind.__name__, underived.error, text, operand, True), operand,
+                        otherwise) if text else otherwise
+        if plan.node is decide:  # all calls of a plan have operands of the same dtypes
+            plan.node = chosen
+        return chosen(plan, inputs, edges, needs, guards)
+
+    return decide
+
+
+def _asked(refusing: type[Node], operand: int, otherwise: Callable[..., Node]) -> Callable[..., Node]:
+    """What refuses where the gradient of that operand is asked for."""
+
+    def make(plan, inputs, edges, needs, guards) -> Node:
+        return (refusing if needs[operand] else otherwise)(plan, inputs, edges, needs, guards)
 
     return make
 

@@ -590,7 +590,17 @@ def _no_integer_quotient(input, tensor1, tensor2):
         )
 
 
-@op(promote="default", check=_no_integer_quotient, saves=("tensor1 for tensor2", "tensor2"))
+def _quotient_of_integers(found, result):
+    """PyTorch divides ``value`` by ``tensor2`` into a tensor of the latter's dtype."""
+    divisor = found[2]
+    if divisor is None or divisor.category >= dtypes.FLOATING:
+        return ""
+    return (f"result type {dtypes.get_default_dtype().scalar_name} can't be cast to the desired output type "
+            f"{divisor.scalar_name}")
+
+
+@op(promote="default", check=_no_integer_quotient, saves=("tensor1 for tensor2", "tensor2"),
+    underived=Underived(RuntimeError, "", operand=1, formula=_quotient_of_integers))
 def addcdiv(input, tensor1, tensor2, /, *, value: Scalar = 1):
     """``input + value * tensor1 / tensor2``; ``tensor1`` and ``tensor2`` must not both be integer."""
     quotient = divide if is_complex(input) else jnp.divide

@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxflow._core.dtype import BOOL, FLOATING
 from jaxflow._core.geometry import broadcast_shapes
-from jaxflow._dispatch.op import EXACT, Always, Out, Scalar, op, overload
+from jaxflow._dispatch.op import EXACT, Always, Out, Scalar, Underived, op, overload
 
 from ._layouts import added_products
 from ._support import as_dtype, category, is_bool, refuse, scalar_name, truth, wide
@@ -507,7 +507,22 @@ def check_vectors(vec1, vec2) -> None:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x.ndim}-D")
 
 
-@op(promote="no_opmath", broadcast=False, variants="function method out", layout=Always(added_products))
+def _by_vector(other: int):
+    """One vector's gradient is a product with the ``other``, which PyTorch wants in the result's dtype."""
+
+    def formula(found, result):
+        dtype = found[other]
+        if dtype is None or dtype is result:
+            return ""
+        names = (dtype.scalar_name, result.scalar_name, dtype.scalar_name)
+        return "addmv input tensors must have the same dtype, but got {}, {}, and {}".format(*names)
+
+    return formula
+
+
+@op(promote="no_opmath", broadcast=False, variants="function method out", layout=Always(added_products),
+    underived=Underived(RuntimeError, "", operand=1, formula=_by_vector(2), otherwise=Underived(
+        RuntimeError, "", operand=2, formula=_by_vector(1))))
 def addr(input, vec1, vec2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha *`` the outer product of two vectors."""
     check_vectors(vec1, vec2)
