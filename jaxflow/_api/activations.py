@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._core.arguments import fits, misfit
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level
 from jaxflow._dispatch.composite import composite
@@ -20,8 +21,12 @@ from .forms import given_out, required_dim
 _F = "nn.functional"
 
 
-def _run(name: str, input: Tensor, numbers: tuple, inplace: bool) -> Tensor:
+def _run(name: str, input: Tensor, numbers: tuple, inplace: bool, left_out: tuple = ()) -> Tensor:
     run = apply_inplace if inplace else apply
+    for place, (value, p) in enumerate(zip(numbers, OPS[name].params[1:]), 2):
+        if not fits("Number", value):
+            raise misfit(name + "_" * inplace, p.name, place, "Number", value)
+    numbers = (*numbers, *left_out)
     if OPS[name].guard is not None:
         return guarded(run, OPS[name], (input, *numbers), ())
     return run(OPS[name], (input, *numbers))
@@ -48,7 +53,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 @composite("function", namespace=_F)
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Each element where positive, ``alpha * (exp(input) - 1)`` elsewhere."""
-    return _run("elu", input, (alpha, None, None), inplace)
+    return _run("elu", input, (alpha,), inplace, (None, None))
 
 
 @composite("function", namespace=_F)
@@ -154,7 +159,7 @@ def _inplace(name: str, parameters: tuple[tuple[str, Any], ...], places: tuple[s
 
 _inplace("relu", (), (_F, ""))
 _inplace("leaky_relu", (("negative_slope", 0.01),), (_F,))
-_inplace("elu", (("alpha", 1.0), ("scale", None), ("input_scale", None)), (_F,))
+_inplace("elu", (("alpha", 1.0), ("scale", 1.0), ("input_scale", 1.0)), (_F,))
 _inplace("selu", (), (_F, ""))
 _inplace("celu", (("alpha", 1.0),), (_F, ""), _refuse_zero)
 _inplace("hardtanh", (("min_val", -1.0), ("max_val", 1.0)), (_F,))

@@ -16,6 +16,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_drawn, apply_inplace
 from jaxflow._dispatch.op import OPS, Number
 from jaxflow._dispatch.watch import guarded
+from jaxflow._ops.activation import real_of
 from jaxflow._ops.dropout import _dropout_noise, _rrelu, _rrelu_slope, _scaled_and_shifted
 
 # What SELU tends to for large negative inputs: minus its scale times its alpha.
@@ -277,10 +278,9 @@ def _rrelu_of(input: Tensor, lower: float, upper: float, training: bool, inplace
               generator: Any) -> Tensor:
     for name, bound in (("lower", lower), ("upper", upper)):
         check_fits(bound, dtypes.float64)
-        bound = bound.real
-        if not math.isfinite(bound):
+        if not math.isfinite(real_of(bound)):
             raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")
-    lower, upper = lower.real, upper.real
+    lower, upper = real_of(lower), real_of(upper)
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     slope: Tensor | float = (lower + upper) / 2

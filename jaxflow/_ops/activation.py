@@ -48,15 +48,33 @@ def computed_in(own):
     return dtypes.float32 if own.is_floating_point and own.itemsize < 4 else own
 
 
+def _number(watch, value):
+    """A number, or that in a tensor of no dimension: of a complex one it is waited for. None if not there."""
+    if isinstance(value, (int, float, complex)):
+        return value
+    aval = getattr(value, "_aval", None)
+    found = None if aval is None else watch.known(value, owed=aval.dtype.is_complex)
+    return None if found is None or found.size != 1 else found.item()
+
+
 def numbers_fit(*targets):
     """A guard: each number after the operand fits the dtype that its function gives for the operand's."""
 
     def guard(watch, dynamic, static):
         for value, target in zip(dynamic[1:], targets):
-            if isinstance(value, (int, float, complex)):
-                check_fits(value, target(dynamic[0]._aval.dtype))
+            number = _number(watch, value)
+            if number is not None:
+                check_fits(number, target(dynamic[0]._aval.dtype))
 
     return guard
+
+
+def real_of(number):
+    """A complex number that has no imaginary part as a float; others as they are.
+
+    A compiled call follows them, which it could not if they were made anew.
+    """
+    return number.real if isinstance(number, complex) else number
 
 
 def _same(own):
@@ -71,7 +89,7 @@ def _is_real(watch, number) -> None:
 
 
 def _celu_fits(watch, dynamic, static):
-    alpha, target = dynamic[1], computed_in(dynamic[0]._aval.dtype)
+    alpha, target = _number(watch, dynamic[1]), computed_in(dynamic[0]._aval.dtype)
     if alpha is not None:
         _is_real(watch, alpha)
         check_fits(alpha, target)
@@ -79,13 +97,14 @@ def _celu_fits(watch, dynamic, static):
 
 
 def _limits_fit(watch, dynamic, static):
-    own, limits = dynamic[0]._aval.dtype, [x for x in dynamic[1:] if x is not None]
+    own, found = dynamic[0]._aval.dtype, [_number(watch, x) for x in dynamic[1:]]
+    limits = [x for x in found if x is not None]
     if own is dtypes.bool or own.is_complex:
         return
     for limit in limits:
         check_fits(limit, dtypes.float64 if own.is_floating_point else dtypes.int64)
     if not own.is_floating_point:
-        limits = [int(limit.real) for limit in limits]
+        limits = [int(real_of(limit)) for limit in limits]
     if own is dtypes.uint8 and min(limits, default=0) < 0:
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     for limit in limits:
@@ -305,13 +324,13 @@ def hardsigmoid(input, /):
 
 
 def _positive_lambda(watch, dynamic, static):
-    lambd, found = dynamic[1], dynamic[0]._aval.dtype
+    lambd, found = _number(watch, dynamic[1]), dynamic[0]._aval.dtype
     if lambd is None:
         return
     _is_real(watch, lambd)
     if not found.is_floating_point:
         return
-    lambd = lambd.real
+    lambd = real_of(lambd)
     largest = largest_of(found)
     if not 0 <= lambd <= largest:
         raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
