@@ -337,6 +337,11 @@ def _zeta(exponent, offset):
 def zeta(input, other, /):
     """The Hurwitz zeta function of exponent ``input`` and offset ``other``."""
     refuse("zeta_cpu", input, COMPLEX)
+    return _hurwitz(input, other)
+
+
+@with_partials(None, lambda out, input, other: -input * _hurwitz(input + 1, other))
+def _hurwitz(input, other):
     pole = (other <= 0) & (other == jnp.floor(other))
     below = (other < 0) & ~pole
     # Of a whole exponent the terms before 0 are those of two other sums, up to the sign of each.
