@@ -45,7 +45,7 @@ def _power(name: str, A: Tensor, n: int) -> Tensor:
             f"{shape[-2]} by {shape[-1]} matrices"
         )
     if n == 0:
-        return A.clone().copy_(eye(shape[-1], dtype=A.dtype, device=A.device))
+        return A.clone(memory_format=contiguous_format).copy_(eye(shape[-1], dtype=A.dtype, device=A.device))
     base = inv(A) if n < 0 else A
     n = abs(n)
     if n == 1:

@@ -104,10 +104,10 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
         device = static[op.static_names.index("device")]
     layout = _dynamic_layout(op, kinds)
     compute = result = None
-    if op.promote is not None:
+    if op.promote is not None or op.check is not None:
         promote, operands = _promoted(op, kinds, static, layout)
-        if op.check is not None:
-            op.check(*operands)
+    if op.check is not None:
+        op.check(*operands)
     shape = None
     if op.broadcast:
         shape = broadcast_shapes(*_shapes(kinds, layout, masks_first=into is None))

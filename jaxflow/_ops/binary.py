@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER, from_numpy_dtype
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
 from jaxflow._dispatch.op import Out, Underived, op
 
 from . import _complex_functions as functions
@@ -22,7 +23,6 @@ from ._support import (
     numbered,
     numbered_of_two,
     refuse,
-    scalar_name,
     with_partials,
 )
 from .pointwise import unit_of
@@ -229,35 +229,36 @@ def lcm(input, other, /):
 
 
 def _parts(first, second):
-    if not all(is_float(x) and x.dtype != jnp.bfloat16 for x in (first, second)):
-        raise RuntimeError(
-            "Expected both inputs to be Half, Float or Double tensors but got "
-            f"{scalar_name(first)} and {scalar_name(second)}"
-        )
-    if first.dtype != second.dtype:
-        raise RuntimeError(
-            f"Expected object of scalar type {scalar_name(first)} but got scalar type "
-            f"{scalar_name(second)} for second argument"
-        )
-    from_numpy_dtype(first.dtype).to_complex()  # refuses half precision
+    """Refuse dtypes of two parts, before their shapes are looked at."""
+    one, other = first[0], second[0]
+    if not all(d.is_floating_point and d is not dtypes.bfloat16 for d in (one, other)):
+        raise RuntimeError("Expected both inputs to be Half, Float or Double tensors but got "
+                           f"{one.scalar_name} and {other.scalar_name}")
+    if one is not other:
+        raise RuntimeError(f"Expected object of scalar type {one.scalar_name} but got scalar type "
+                           f"{other.scalar_name} for second argument")
+
+
+def _parts_of_complex(first, second):
+    _parts(first, second)
+    first[0].to_complex()  # refuses half precision
 
 
 _OUT = "Expected object of scalar type {result} but got scalar type {out} for argument 'out'"
 
 
-@op(broadcast=True, variants="function out", out=_OUT, saves=("real for real", "imag for imag"))
+@op(broadcast=True, variants="function out", out=_OUT, saves=("real for real", "imag for imag"),
+    check=_parts_of_complex)
 def complex(real, imag, /):
     """The complex number of two real parts of one dtype, float32 or float64."""
-    _parts(real, imag)
     return jax.lax.complex(real, imag)
 
 
-@op(broadcast=True, variants="function out", out=_OUT, saves="result")
+@op(broadcast=True, variants="function out", out=_OUT, saves="result", check=_parts)
 def polar(abs, angle, /):
     """The complex number of an absolute value and an angle, float32 or float64."""
-    if abs.dtype == angle.dtype == np.float16:
+    if abs.dtype == np.float16:
         refuse("polar_cpu", abs, FLOATING)
-    _parts(abs, angle)
     return _polar(abs, angle)
 
 

@@ -23,13 +23,13 @@ def _written(input, src, step):
     return step.write(input, cast(src, input.dtype), *step.numbers)
 
 
-@op(variants="function method", saves="none", layout="like")
+@op(variants="function method", saves="none", layout="like", complex_grad=False)
 def select_scatter(input, src, /, dim: int, index: int):
     """``input`` with the slice at ``index`` along ``dim`` replaced by ``src``."""
     return _replaced(input, src, "select", dim, index)
 
 
-@op(saves="none", out=Out(EXACT.text, lost=True, copied=True), layout="like")
+@op(saves="none", out=Out(EXACT.text, lost=True, copied=True), layout="like", complex_grad=False)
 def slice_scatter(input, src, /, dim: int = 0, start: int = None, end: int = None, step: int = 1):
     """``input`` with ``start:end:step`` along ``dim`` replaced by ``src``."""
     return _replaced(input, src, "slice", dim, start, end, step)
