@@ -24,12 +24,14 @@ from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import alias, apply_view
 from jaxflow._dispatch.views import root_of
 
+from .copies import warn_of_real_part
 from .forms import required_dim
 from .views import ints
 
 
 def _replaced(name: str, input: Tensor, src: Tensor, static: tuple, result: Tensor) -> Tensor:
     """The ``result`` of a copy of ``input`` with the view ``name`` of it replaced, where ``input`` lies."""
+    warn_of_real_part(src, input)
     shape, stride = input._aval.shape, strides_of(input)
     if input._view is None or state.axes or LEVELS or has_internal_overlap(shape, stride):
         return result
