@@ -145,3 +145,12 @@ def test_what_is_not_derived_comes_first_of_what_is_ready():
         with pytest.raises(RuntimeError, match="derivative for aten::floor_divide is not implemented"):
             scaled().sum().backward()
         assert x.grad is None and y.grad is None
+
+
+def test_what_is_not_derived_has_saved_nothing_that_could_be_overwritten():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    rest = torch.remainder(5.0, x)
+    with torch.no_grad():
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="derivative for aten::remainder is not implemented"):
+        rest.sum().backward()

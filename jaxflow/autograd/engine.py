@@ -271,7 +271,7 @@ class _Walk:
             return ()
         if node._is_python and (node._refused is None or self._leads_on(node._edges[node._refused])):
             others = node._refused is not None and node._needs.count(True) > 1
-            if node._guards and (others or node._formula):
+            if node._guards and not node._at_once and (others or node._formula):
                 self._check_versions(node)  # what is saved for others than the one that is refused
             return node._run(_as_tensors(cotangents), self.keep)
         return self._pull_back(node, cotangents)
