@@ -26,7 +26,7 @@ from jaxflow._dispatch.watch import guarded
 
 from .construct import put
 from .creation import dtype_of_number, filled
-from .forms import expect_int, expect_tensor, given_out, invalid_combination, refuse_recorded_into
+from .forms import expect_int, given_out, invalid_combination, refuse_recorded_into
 from .per_example import is_batched, per_example
 from .tensor_core import host
 
@@ -233,10 +233,9 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: bool = False
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False,
               out: Tensor | None = None) -> Tensor:
     """The bucket of each value between sorted ``boundaries``; of a number there is no form with ``out``."""
-    if not isinstance(boundaries, Tensor) or not isinstance(input, (Tensor, *_NUMBERS)):
+    if not isinstance(boundaries, Tensor) or (
+            not isinstance(input, Tensor) and (out is not None or not isinstance(input, _NUMBERS))):
         raise invalid_combination("bucketize", (input, boundaries), {} if out is None else {"out": out})
-    if out is not None:
-        expect_tensor("bucketize", "input", input)
     result = apply(OPS["bucketize"], (_number(input, boundaries), boundaries),
                    (bool(out_int32), bool(right)))
     return given_out("bucketize", out, result)
