@@ -156,11 +156,19 @@ def other_memory(seed: int) -> World:
     "w.base.resize_(2)",
     "w.base.resize_(9)",
     "w.n = w.base.sum().item()",
+    "w.part.resize_(3, 3)",
+    "w.memory.mul_(2)",
+    "w.part.add_(1)",
+    "torch.add(w.c, 1, out=w.other[1:1])",
+    "w.other.sub_(w.c)",
+    "w.n = w.memory.sum().item() + w.part.sum().item() + w.kept.sum().item()",
 )
 def results_of_another_shape(seed: int) -> World:
     """Where an ``out=`` takes another shape, with history and without, in its memory and in other memory."""
+    memory, kept = numbers(seed + 3, 6), numbers(seed + 4, 3)
     return World(p=numbers(seed, 2, 3).requires_grad_(), grown=torch.zeros(0), shrunk=torch.zeros(7)[3:3],
-                 base=numbers(seed + 1, 6), c=numbers(seed + 2, 3), empty=torch.empty(0))
+                 base=numbers(seed + 1, 6), c=numbers(seed + 2, 3), empty=torch.empty(0),
+                 memory=memory, part=memory[1:3], kept=kept, other=kept.detach())
 
 
 @scenario(
