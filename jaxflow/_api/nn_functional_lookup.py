@@ -81,7 +81,7 @@ def _rows(input: Tensor, weight: Tensor, padding_idx: int | None, max_norm: floa
     padding_idx = _row(padding_idx, rows)
     if input._aval.dtype.name in ("int64", "int32"):
         if max_norm is not None:
-            input._value_array()  # the table is written to: what is owed is waited for
+            input._value_array()  # the table is written to: what is pending is computed first
         if input._aval.numel:
             watch.within((input,), ((0, rows - 1),), lambda value, _: kind(
                 text.format(index=value, size=rows)))

@@ -219,7 +219,7 @@ def _is_view(self) -> bool:
 
 @composite("method")
 def _value_array(self):
-    """The jax array of what the tensor shows; runs what is owed."""
+    """The jax array of what the tensor shows; runs what is pending."""
     value = value_of(self)
     array = value.get()
     value.shared = True

@@ -11,7 +11,7 @@ NOTE [Run at once]
     - where the sequence of plans from one boundary to the next came again as a loop's does (``policy``) and
       its operations are large enough for a compiled program to be quicker. Where a thread met no boundary
       for very long, the sequence that it repeats is looked at: it may ask for a number in each round.
-    What an operation yields is never owed, so asking for a number is no sync point here.
+    What an operation yields is never pending, so asking for a number is no sync point here.
 
     Where data is made (``making_data``: a dataset cuts its samples to ever other sizes, operation by
     operation), the eager executor does the same with every cheap operation from the first on. Elsewhere it

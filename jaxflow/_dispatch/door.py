@@ -450,16 +450,16 @@ def share(op: Op, t: Tensor) -> Tensor:
     return new
 
 
-def known(t: Any, *, owed: bool = False) -> np.ndarray | None:
-    """The elements of a host tensor if they are there already; None while owed, traced, or elsewhere.
+def known(t: Any, *, wait: bool = False) -> np.ndarray | None:
+    """The elements of a host tensor if they are there already; None while pending, traced, or elsewhere.
 
-    With ``owed`` what a Program owes is waited for, for the few ops PyTorch lets depend on data; inside
+    With ``wait`` what is pending is computed first, for the few ops PyTorch lets depend on data; inside
     ``vmap`` that is the array of all examples, in leading dimensions.
     """
     if not isinstance(t, Tensor):
         return None
     value = value_of(t)
-    if owed:
+    if wait:
         value = all_examples(value)
         value.get()
     if value.producer is not None or t._aval.device.type != "cpu" or isinstance(

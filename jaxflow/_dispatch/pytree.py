@@ -39,7 +39,7 @@ class _Hollow(Value):
 
 
 def array_of(t: Tensor):
-    """The array of a tensor, handed out for good; runs what is owed."""
+    """The array of a tensor, handed out for good; runs what is pending."""
     value = value_of(t)
     array = value.get()
     value.shared = True

@@ -60,13 +60,13 @@ class Watch:
     at values before it says what else is wrong.
     """
 
-    __slots__ = ("early", "in_place", "owed")
+    __slots__ = ("early", "in_place", "questions")
 
     known = staticmethod(known)
 
     def __init__(self, in_place: bool = False) -> None:
         self.early, self.in_place = False, in_place
-        self.owed: list[tuple] = []
+        self.questions: list[tuple] = []
 
     @staticmethod
     def not_deterministic(name: str) -> None:
@@ -89,7 +89,7 @@ class Watch:
         if not (on_host or state.eager):
             if part is not None:
                 values = [plain(value_of(getattr(t.detach(), part)())) for t in tensors]
-            self.owed.append((values, tuple(bounds), error, spared))
+            self.questions.append((values, tuple(bounds), error, spared))
         else:
             arrays = [v.settled() for v in values]
             if not any([isinstance(a, jax.core.Tracer) for a in arrays]):
@@ -99,14 +99,14 @@ class Watch:
     def beside(self, result: Tensor) -> Asked | None:
         """What could not be answered yet, about a ``result`` to be written: for `apply_inplace`."""
         made = [plain(result._storage.value)]
-        asked = [found for question in self.owed if (found := _question(made, *question)) is not None]
+        asked = [found for question in self.questions if (found := _question(made, *question)) is not None]
         return Asked(asked) if asked else None
 
     def over(self, result: Any) -> Any:
         """Record what could not be answered yet, about ``result``: a tensor or a tuple of them."""
-        if self.owed:
+        if self.questions:
             made = result if isinstance(result, tuple) else (result,)
-            for question in self.owed:
+            for question in self.questions:
                 _record([plain(t._storage.value) for t in made], *question)
         return result
 
@@ -138,13 +138,13 @@ def check_call(in_place: bool, op: Op, args: tuple, static: tuple) -> None:
 
 
 def run_under(watch: Watch, run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
-    """``run(op, dynamic, static)``; what ``watch`` is owed is recorded with it, or with its write."""
+    """``run(op, dynamic, static)``; the questions of ``watch`` are recorded with it, or with its write."""
     try:
         if run is apply_inplace:
-            return run(op, dynamic, static, asking=watch.beside if watch.owed else None)
+            return run(op, dynamic, static, asking=watch.beside if watch.questions else None)
         return watch.over(run(op, dynamic, static))
     except BaseException:
-        watch.owed.clear()  # who keeps the error keeps this frame, and what was read for nothing
+        watch.questions.clear()  # who keeps the error keeps this frame, and what was read for nothing
         raise
 
 
@@ -165,8 +165,8 @@ class Asked(NamedTuple):
 _closed_of = attrgetter("closed")
 
 
-def _record(made: list[Value], *owed: Any) -> None:
-    found = _question(made, *owed)
+def _record(made: list[Value], *question: Any) -> None:
+    found = _question(made, *question)
     if found is not None:
         program, question = found
         program.questions.append(question)

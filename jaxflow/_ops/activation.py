@@ -53,7 +53,7 @@ def _number(watch, value):
     if isinstance(value, (int, float, complex)):
         return value
     aval = getattr(value, "_aval", None)
-    found = None if aval is None else watch.known(value, owed=aval.dtype.is_complex)
+    found = None if aval is None else watch.known(value, wait=aval.dtype.is_complex)
     return None if found is None or found.size != 1 else found.item()
 
 

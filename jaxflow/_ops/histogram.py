@@ -20,7 +20,7 @@ def _finite(watch, dynamic, static):
 
 def check_finite(watch, points, words, of="") -> None:
     """Refuse what is no range in the last dimension, or with ``of`` in all of them. RuntimeError."""
-    found = watch.known(points, owed=True)
+    found = watch.known(points, wait=True)
     if found is None or not found.size:
         return
     for d, column in enumerate([found] if of else np.moveaxis(found, -1, 0)):

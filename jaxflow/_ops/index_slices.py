@@ -263,7 +263,7 @@ def _refuse_comparing(watch, kernel, input, index, dim):
     """Refuse what PyTorch has no kernel for, which it finds when it combines the first slice."""
     axis = dim % input.ndim
     _refuse_no_row(watch, input, axis, index)
-    found = watch.known(index, owed=True)
+    found = watch.known(index, wait=True)
     if found is not None:
         first = found.reshape(-1, index.numel())[:, 0]
         if ((first < 0) | (first >= input.shape[axis])).any():

@@ -398,7 +398,7 @@ def put(input, index, source, /, accumulate: bool = False):
 
 
 def _enough(watch, dynamic, static):
-    mask, source = watch.known(dynamic[1], owed=True), dynamic[2]
+    mask, source = watch.known(dynamic[1], wait=True), dynamic[2]
     if mask is None or mask.dtype != np.bool_ or not mask.size or source.dtype is not dynamic[0].dtype:
         return  # dtypes are the body's to refuse
     own = tuple(dynamic[1].shape)
