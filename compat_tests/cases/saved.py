@@ -25,6 +25,7 @@ _UNARY = dict(
     amax=lambda x: x.amax(1), median=lambda x: x.median(), median_dim=lambda x: x.median(1).values,
     var=lambda x: x.var(), std=lambda x: x.std(), norm=lambda x: x.norm(),
     norm_one=lambda x: x.norm(1), norm_dim=lambda x: x.norm(dim=1),
+    norm_zero=lambda x: x.norm(0), norm_zero_dim=lambda x: x.norm(0, 1),
     logsumexp=lambda x: x.logsumexp(1), softmax=lambda x: x.softmax(1),
     log_softmax=lambda x: x.log_softmax(1), cumsum=lambda x: x.cumsum(0),
     cumprod=lambda x: x.cumprod(0), sort=lambda x: x.sort(1).values,
@@ -316,7 +317,7 @@ def div_in_place_by_a_changed_tensor(T):
     return raises(lambda: h.sum().backward()), x.grad, w.grad
 
 
-@each(p2=2, p1=1, p3=3.0)
+@each(p2=2, p1=1, p3=3.0, p0=0)
 def distance_keeps_operands_and_result(T, p):
     def run(change):
         a, b = leaf(T, 3), leaf(T, 3)
@@ -329,3 +330,11 @@ def distance_keeps_operands_and_result(T, p):
         run(lambda h, k, y: None), run(lambda h, k, y: h.add_(1)), run(lambda h, k, y: k.add_(1)),
         run(lambda h, k, y: y.add_(1)),
     ]
+
+
+@case
+def a_slope_below_zero_comes_after_what_was_changed(T):
+    x = leaf(T, 3)
+    h = T.nn.functional.leaky_relu_(x * 1, -1.5)
+    h.mul_(2)
+    return raises(lambda: h.sum().backward()), x.grad

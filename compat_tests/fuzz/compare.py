@@ -75,6 +75,8 @@ class Difference:
 #: What can differ, the most harmful first.
 KINDS = ("values", "grad", "dtype", "shape", "error", "access", "memory", "requires_grad", "has_grad",
          "version", "offset", "stride", "contiguous", "leaf", "base", "grad_fn", "phrase", "pool", "path")
+#: A complex number and its parts.
+_OF_PARTS = ({"torch.complex64", "torch.float32"}, {"torch.complex128", "torch.float64"})
 #: Those in which one of the libraries says something: it raises what the other does not, or in other words.
 LOUD = ("error", "phrase")
 
@@ -123,7 +125,8 @@ def first_difference(expected, actual, exact=None, kinds=None):
         dtypes = " ".join(f.dtype for f in e.facts.values() if isinstance(f, Facts))
         complexes = "complex" in dtypes
         narrow = _narrowed(dtypes) if kinds is not None else {}
-        for name in e.facts:
+        names = e.facts.keys() - (_read_as_other(e.facts) if kinds is not None else set())
+        for name in sorted(names):
             inner = exact and (lambda i=i, name=name: exact()[i].facts[name])
             found = _facts(e, name, e.facts[name], a.facts[name], inner, kinds, name in loose, parts,
                            complexes, narrow, rough, forgets)
@@ -208,6 +211,20 @@ def same_phrase(expected, actual):
     one, two = (re.sub(r"[^a-zA-Z_']+", " ", text).split() for text in (expected, actual))
     run = difflib.SequenceMatcher(None, one, two, autojunk=False).find_longest_match().size
     return run >= min(RUN, len(one), len(two))
+
+
+def _read_as_other(facts):
+    """The names of what reads numbers that may be rounded as those of another dtype.
+
+    A last bit there is any bit here. The memory is compared under the first name that it has.
+    """
+    found = set()
+    for name, f in facts.items():
+        if isinstance(f, Facts) and f.memory and isinstance(facts.get(f.memory[0]), Facts):
+            own = facts[f.memory[0]].dtype
+            if own != f.dtype and not _is_discrete(own) and {own, f.dtype} not in _OF_PARTS:
+                found.add(name)
+    return found
 
 
 def _narrowed(dtypes):

@@ -35,7 +35,7 @@ def specified(program, kinds):
     """The ``kinds`` of facts that a program's run on PyTorch specifies."""
     wrong = set()
     if any(pattern.search(i.code) for i in program for pattern in _GRADIENTS):
-        wrong = {"grad"}
+        wrong = {"grad", "error"}  # a backward that raises
     if any(pattern.search(i.code) for i in program for pattern in _VALUES):
         wrong = {"values", "grad", "access"}
     return tuple(kind for kind in kinds if kind not in wrong)

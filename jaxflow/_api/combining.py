@@ -128,7 +128,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
-        return input[:0].detach().clone()
+        return input.new_empty(0)
     n = input.numel()
     count = math.comb(n + r - 1, r) if with_replacement and n else math.comb(n, r)
     check_sizes("combinations", [aval_of((count, r), input.dtype, input.device)])

@@ -335,12 +335,8 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
         count = weights.sum()
         if not bool(count != 0):
             raise RuntimeError("cov(): weights sum to zero, can't be normalized")
-    if not x.dtype.is_floating_point and not x.dtype.is_complex:
-        x = x.to(dtypes.get_default_dtype())
-    if weights is None:
-        centre = x.mean(1, keepdim=True)
-    else:
-        centre = (x * weights).sum(1, keepdim=True) / count
+    # The sum of integers is one, and that of halves a half, which may overflow, as in PyTorch.
+    centre = (x if weights is None else x * weights).sum(1, keepdim=True) / count
     if aweights is None or not correction:
         free = count - correction
     else:

@@ -40,7 +40,8 @@ def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[...
     if underived.formula is not None:
         return _by_formula(kind, underived, inplace)
     text, operand = underived.text.replace("{_}", "_" * inplace), underived.operand
-    refusing = _refusing(kind.__name__, underived.error, text, operand, bool(underived.of))
+    formula = "is not implemented" not in text
+    refusing = _refusing(kind.__name__, underived.error, text, operand, formula)
     otherwise = kind if underived.otherwise is None else maker(kind, underived.otherwise, inplace)
 
     if underived.of:

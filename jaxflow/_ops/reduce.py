@@ -529,9 +529,10 @@ def _norm_name(numbers, dim, **others):
 
 #: The norm of PyTorch's older names, over given dimensions and over all.
 overload(vector_norm_op, "_norm", _norm_name)
-#: That of order 0 counts what is not 0: it has no gradient.
-overload(vector_norm_op, "_vector_norm_count", "LinalgVectorNormBackward0", underived=UNDEFINED)
-overload(vector_norm_op, "_norm_count", _norm_name, underived=UNDEFINED)
+#: That of order 0 counts what is not 0: it has no gradient. PyTorch's formula saves all the same.
+_COUNTED = {"saves": ("input", "result"), "underived": UNDEFINED}
+overload(vector_norm_op, "_vector_norm_count", "LinalgVectorNormBackward0", **_COUNTED)
+overload(vector_norm_op, "_norm_count", _norm_name, **_COUNTED)
 
 
 def refuse_empty_norm(input, ord, dim, dims):
@@ -565,7 +566,7 @@ def dist(input, other, /, *, p: Number = 2):
 
 
 # PyTorch negates the gradient of ``input`` for that of ``other``, and there is none.
-overload(dist, "_dist_count", "DistBackward0", underived=Underived(
+overload(dist, "_dist_count", "DistBackward0", saves=("input", "other", "result"), underived=Underived(
     RuntimeError, "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #0 "
     "'self'", operand=1, otherwise=UNDEFINED))
 
