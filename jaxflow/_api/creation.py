@@ -120,8 +120,10 @@ def _maker(name: str, value: int, doc: str):
         if kwargs:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         shape = size_of(name, size, given=given)
-        check_size(name, shape)
+        if name == "zeros":  # which PyTorch looks at before it looks for memory
+            check_size(name, shape)
         need_memory(name, layout, pin_memory, device, out)
+        check_size(name, shape)
         if out is not None and dtype is None:
             dtype = dtype_into(name, out)
         t = filled(shape, value, dtype_of(dtype, name), device_of(device))
@@ -526,10 +528,10 @@ def _new_maker(name: str, value: int, doc: str):
              requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any) -> Tensor:
         given = "size" in kwargs
         shape = size_of(name, (kwargs["size"],) if given else size, given=given)
-        check_size(name, shape)
         kind = dtype_of(dtype, name, self._aval.dtype)
         where = self._aval.device if device is None else devices.resolve(device)[0]
         need_memory(name, layout, pin_memory, where)
+        check_size(name, shape)
         return _finish(alike(filled(shape, value, kind, where), self), None, requires_grad, name)
 
     make.__name__ = make.__qualname__ = name
@@ -548,10 +550,10 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, lay
     """A number repeated over the given size, with the dtype and device of ``self``."""
     _need_number("new_full", fill_value)
     shape = size_of("new_full", (size,))
-    check_size("new_full", shape)
     kind = dtype_of(dtype, "new_full", self._aval.dtype)
     where = self._aval.device if device is None else devices.resolve(device)[0]
     need_memory("new_full", layout, pin_memory, where)
+    check_size("new_full", shape)
     return _finish(alike(filled(shape, fill_value, kind, where), self), None, requires_grad, "new_full")
 
 

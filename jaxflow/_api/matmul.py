@@ -81,9 +81,11 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
         if len(b) == 1 and refreshed(b)._requires_grad:
             return _product(a, b.squeeze(0))
     if m >= 3:
-        op = _FOLDED if n <= 2 else _BATCHED
+        # Folded or not gives the same product; what is refused is refused in other words.
+        fits = n > 2 or a._aval.shape[-1] == b._aval.shape[0]
+        op = _FOLDED if n <= 2 and (fits or _folds(b, a)) else _BATCHED
     elif n > 2:
-        folds = _folds(a, b)
+        folds = _folds(a, b, first=True)
         if folds and m == 2 and _of_lines(a._aval.shape, b._aval.shape):
             return _product(b.mT, a.mT).mT
         op = (_MAT_BATCH if m == 2 else _VEC_BATCH) if folds else _BATCHED
@@ -99,14 +101,20 @@ def _of_lines(a: tuple, b: tuple) -> bool:
     return a[0] <= 1 or b[-1] <= 1 or 0 in b[:-2]
 
 
-def _folds(a: Tensor, b: Tensor) -> bool:
-    """Whether PyTorch multiplies the matrix or vector ``a`` with all rows of the batches ``b`` at once."""
+def _folds(a: Tensor, b: Tensor, first: bool = False) -> bool:
+    """Whether PyTorch multiplies the matrix or vector ``a`` with all rows of the batches ``b`` at once.
+
+    ``first``: whether ``a`` is the first operand.
+    """
     if state.grad and refreshed(a)._requires_grad:
         return True
-    if a._aval.ndim == 2:
+    if first and a._aval.ndim == 2:
         return False
     size, stride = b._aval.shape, strides_of(b)
-    size, stride = (*size[:-2], size[-1]), (*stride[:-2], stride[-1])
+    if first:  # PyTorch turns the product round
+        size, stride = (*size[:-2], size[-1]), (*stride[:-2], stride[-1])
+    else:
+        size, stride = size[:-1], stride[:-1]
     return not b._aval.numel or all(
         stride[d] == stride[d + 1] * size[d + 1] for d in range(len(size) - 1))
 
@@ -162,7 +170,10 @@ def linear(
             return function_of(OPS["addmm"])(bias, rows, weight)
         result = apply(LINEAR[dims, True], (bias, input, weight))
         return apply_view("view", result, ((weight._aval.shape[0],),)) if m == 1 else result
-    product = _product(input, weight) if n == 1 else apply(LINEAR[dims, False], (input, weight))
+    if n == 1 or (m > 2 and input._aval.shape[-1] != weight._aval.shape[-1]):
+        product = _product(input, weight.t())
+    else:
+        product = apply(LINEAR[dims, False], (input, weight))
     return product if bias is None else product.add_(bias)
 
 

@@ -99,8 +99,9 @@ def _memory_as(flat, dtype: dtypes.dtype):
     if flat.dtype == dtype.np:
         return flat
     if jnp.iscomplexobj(flat) and dtype.is_floating_point:
-        return jnp.stack([flat.real, flat.imag], -1).reshape(-1)
+        return _memory_as(jnp.stack([flat.real, flat.imag], -1).reshape(-1), dtype)
     if dtype.is_complex and jnp.issubdtype(flat.dtype, np.floating):
+        flat = _memory_as(flat, dtype.to_real())
         return jax.lax.complex(flat[::2], flat[1::2])
     count, several = flat.nbytes // dtype.itemsize, dtype.itemsize // flat.dtype.itemsize
     return bitcast(flat.reshape(count, several) if several > 1 else flat, dtype.np).reshape(count)

@@ -165,10 +165,12 @@ def mean(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None):
     """The mean over ``dim``; RuntimeError for integers unless ``dtype`` is floating."""
     _check_mean(input, dtype)
     dims = wrap_dims(dim, input.ndim)
-    x = as_dtype(input, dtype)
+    # A half that is asked for is made of the mean, so that no element overflows in it.
+    narrow = dtype is not None and dtype.category == FLOATING and dtype.itemsize == 2
+    x = as_dtype(input, dtypes.float32 if narrow else dtype)
     count = math.prod(input.shape[d] for d in dims)
     total = _add_up(wide(x), dims, keepdim)
-    return _over(total, count).astype(x.dtype)
+    return as_dtype(_over(total, count).astype(x.dtype), dtype)
 
 
 overload_written(mean, "dim", "_mean_along_all", "MeanBackward1")
