@@ -80,19 +80,20 @@ def _least_kernel(weight: Tensor) -> int:
 
 
 def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
-    if bias is not None and bias._aval.dtype is not input._aval.dtype:
+    named = isinstance(padding, str)
+    if not named and bias is not None and bias._aval.dtype is not input._aval.dtype:
         raise RuntimeError(f"Input type ({input._aval.dtype.c_name}) and bias type "
                            f"({bias._aval.dtype.c_name}) should be the same")
     has_batch = _spatial(f"conv{n}d", input, weight, n)
-    _check_complex(input, weight=weight)
-    if isinstance(padding, str) and padding not in ("valid", "same"):
+    _check_complex(input, weight=weight, bias=bias if named else None)
+    if named and padding not in ("valid", "same"):
         raise RuntimeError(f"Invalid padding string: '{padding}'")
     if not has_batch:
         batched = input.unsqueeze(0)
         return _convolution(n, batched, weight, bias, stride, padding, dilation, groups).squeeze(0)
     k = _least_kernel(weight)
     _check_positive(groups=(groups,))
-    if isinstance(padding, str) and k != n:
+    if named and k != n:
         raise RuntimeError(
             f"Expected {k + 2}-dimensional input for {k + 2}-dimensional weight"
             f"{list(weight.shape)}, but got {n + 2}-dimensional input of size "
@@ -101,7 +102,7 @@ def _convolution(n, input, weight, bias, stride, padding, dilation, groups):
     if padding == "same" and not isinstance(stride, int) and len(stride) not in (1, k):
         raise RuntimeError(f"stride cannot broadcast to {k} dimensions")
     stride, dilation = _all("stride", stride, n, k), _all("dilation", dilation, n, k)
-    if isinstance(padding, str):
+    if named:
         pads = _named_padding(padding, weight, stride, dilation)
     else:
         padding = _all("padding", padding, n, k)

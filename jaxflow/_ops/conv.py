@@ -284,15 +284,19 @@ def _by_onednn(input, weight, groups) -> bool:
         groups > 1 or min(kernel[-2:]) > 3 or input.shape[0] > 1 or large)
 
 
+def _check_by_onednn(input, name, parameter) -> None:
+    if parameter.dtype != input.dtype:
+        raise RuntimeError(
+            f"Input type (torch.{scalar_name(input)}Tensor) and {name} type "
+            f"(torch.{scalar_name(parameter)}Tensor) should be the same or input should be a MKLDNN "
+            f"tensor and {name} is a dense tensor"
+        )
+
+
 def _check_same_dtype(input, weight, groups, bias=None) -> None:
     if input.dtype != weight.dtype:
         if _by_onednn(input, weight, groups):
-            raise RuntimeError(
-                f"Input type (torch.{scalar_name(input)}Tensor) and weight type "
-                f"(torch.{scalar_name(weight)}Tensor) should be the same or input should be a "
-                "MKLDNN "
-                "tensor and weight is a dense tensor"
-            )
+            _check_by_onednn(input, "weight", weight)
         raise RuntimeError(
             f"expected scalar type {scalar_name(input)} but found {scalar_name(weight)}"
         )
@@ -386,6 +390,8 @@ def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=()
     if nothing is not None:
         return nothing
     _check_same_dtype(input, weight, groups)
+    if bias is not None and _by_onednn(input, weight, groups):
+        _check_by_onednn(input, "bias", bias)
     refuse("slow_conv2d_cpu", input, BOOL)
     x, w, dtype = _to_accumulate(input, weight)
     return _biased(conv(x, w, stride, padding, dilation, groups), bias, dtype)
