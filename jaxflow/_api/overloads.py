@@ -185,7 +185,16 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
             f"ldexp(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
         )
     _need_tensor("ldexp", other)
-    return given_out("ldexp", out, apply(OPS["_ldexp"], (input, other), (_is_exact(input, other),)))
+    if isinstance(out, Tensor):
+        _need_floating("ldexp", out)
+    op = OPS["_ldexp"]
+    return given_out("ldexp", out, apply(op, (input, other), (_is_exact(input, other),)), (input,), op)
+
+
+def _need_floating(name: str, out: Tensor) -> None:
+    if out._aval.dtype.category < dtypes.FLOATING:
+        raise RuntimeError(
+            f"{name} can't be cast to the desired output type {out._aval.dtype.scalar_name}")
 
 
 def _is_exact(input: Tensor, exponent: Tensor) -> bool:
@@ -201,10 +210,7 @@ def _is_exact(input: Tensor, exponent: Tensor) -> bool:
 def ldexp_(input: Tensor, other: Tensor) -> Tensor:
     """``input * 2 ** other`` written into ``input``; RuntimeError for integers."""
     _need_tensor("ldexp_", other)
-    if input._aval.dtype.category < dtypes.FLOATING:
-        raise RuntimeError(
-            f"ldexp can't be cast to the desired output type {input._aval.dtype.scalar_name}"
-        )
+    _need_floating("ldexp", input)
     return apply_inplace(OPS["_ldexp"], (input, other), (_is_exact(input, other),))
 
 
