@@ -26,7 +26,7 @@ from jaxflow._dispatch.watch import guarded
 
 from .construct import put
 from .creation import dtype_of_number, filled
-from .forms import expect_int, given_out, invalid_combination, refuse_recorded_into
+from .forms import expect_int, expect_tensor, given_out, invalid_combination, refuse_recorded_into
 from .per_example import is_batched, per_example
 from .tensor_core import host
 
@@ -235,6 +235,8 @@ def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right:
     """The bucket of each value between sorted ``boundaries``; of a number there is no form with ``out``."""
     if not isinstance(boundaries, Tensor) or (
             not isinstance(input, Tensor) and (out is not None or not isinstance(input, _NUMBERS))):
+        if out is not None and out_int32 and right:  # so many arguments fit one form only
+            expect_tensor("bucketize", "input", input, 1)
         raise invalid_combination("bucketize", (input, boundaries), {} if out is None else {"out": out})
     result = apply(OPS["bucketize"], (_number(input, boundaries), boundaries),
                    (bool(out_int32), bool(right)))
