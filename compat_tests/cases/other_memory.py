@@ -1,6 +1,8 @@
 """``x.data = other`` between a forward and its backward: which nodes find the other memory."""
 
-from compat_tests.harness import case, each, leaf, raises, rand
+import numpy as np
+
+from compat_tests.harness import attempt, case, each, leaf, raises, rand
 
 
 def _numbers(T, *shape):
@@ -177,3 +179,27 @@ def a_view_in_a_graph_is_given(T, use):
     loss = use(x, view)
     loss.backward()
     return w.grad, view, view._base is x
+
+
+@each(**{
+    f"{shown}_{moves}_{write}": (shown, moves, write)
+    for shown in ("itself", "part", "alias", "part_of_alias", "new_alias")
+    for moves in (1, 2) for write in ("none", "first", "second", "last")
+})
+def of_memory_that_numpy_has(T, how):
+    shown, moves, write = how
+    t = T.zeros(2)
+    first, alias = t.numpy(), t.detach()
+    second = np.full(2, 3, np.float32)
+    t.data = T.from_numpy(second)
+    if moves == 2:
+        t.data = T.ones_like(t)
+    x = {"itself": t, "part": t[:1], "alias": alias, "part_of_alias": alias[1:],
+         "new_alias": t.detach()}[shown]
+    w = T.ones(len(x), requires_grad=True)
+    loss = (w * x).pow(2).sum()
+    if write == "last":
+        t.data.fill_(7)
+    elif write != "none":
+        {"first": first, "second": second}[write][:] = 5
+    return attempt(loss.backward), w.grad, t, alias

@@ -9,8 +9,8 @@ import re
 
 #: Gradients: of variances over all dimensions, given as an empty list, the count of elements is taken as one
 #: (infinities come out); of a complex product that is scattered the factors are not conjugated; what
-#: ``narrow_copy`` takes from a start counted from the end gets 0, or an error (``narrow`` does it right); where
-#: logits are broadcast to their targets, which only ``torch``'s own function lets them be, it has none.
+#: ``narrow_copy`` takes from a start counted from the end gets 0, or an error (``narrow`` does it right);
+#: where logits are broadcast to their targets, which only ``torch``'s own function allows, there is an error.
 _GRADIENTS = (
     re.compile(r"\b(?:std|var)(?:_mean)?\([^()]*(?:\(\)|\[\])"),
     re.compile(r"\bscatter_reduce_?\(.*'complex.*'prod'"),

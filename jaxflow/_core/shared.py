@@ -61,6 +61,11 @@ class _Window:
             "version": 3, "data": (address, False), "shape": (nbytes,), "typestr": "|u1", "strides": None}
 
 
+def window(address: int, nbytes: int, owner: Any) -> np.ndarray:
+    """So many bytes from an address on, which ``owner`` keeps there."""
+    return np.asarray(_Window(address, nbytes, owner))
+
+
 class Memory:
     """The bytes of a host-shared storage, and who else can reach them.
 
@@ -96,7 +101,7 @@ class Memory:
     def at(cls, address: int, nbytes: int, owner: np.ndarray, storage: Storage | None = None,
            watched: bool = True) -> Memory:
         """As `of`, so many bytes from an address on, which belong to ``owner``, whatever its flags."""
-        return cls(np.asarray(_Window(address, nbytes, owner)), storage, owner, watched)
+        return cls(window(address, nbytes, owner), storage, owner, watched)
 
     @classmethod
     def new(cls, nbytes: int, storage: Storage | None = None) -> Memory:

@@ -16,9 +16,9 @@ from typing import Any
 import jax
 
 from jaxflow._core import options
-from jaxflow._core.device import placed
+from jaxflow._core.device import CPU, placed
 
-from . import budget, room
+from . import budget, made, room
 from .counted import check_inputs
 from .plan import Plan, struct_of
 
@@ -27,18 +27,24 @@ _compiled = budget.Table("operations by themselves", budget.PROGRAM)
 
 def run_alone(plan: Plan, arguments: Sequence) -> tuple:
     """Apply ``plan`` to arrays and numbers, as a program of its own."""
-    compiled = _compiled.young.get(plan)
-    if compiled is None:
-        compiled = _compiled.get(plan) or _add(plan)
+    found = _compiled.young.get(plan)
+    if found is None:
+        found = _compiled.get(plan) or _add(plan)
+    compiled, large = found
     try:
-        return (getattr(compiled, "_call", None) or compiled)(*arguments)
+        results = (getattr(compiled, "_call", None) or compiled)(*arguments)
     except (TypeError, ValueError):  # arrays that lie elsewhere than on the one device it was compiled for
         check_inputs(plan, arguments)
         with placed(plan.device):
             return plan.jitted(*arguments)
+    if large:
+        made.note(results, large)
+    return results
 
 
-def _add(plan: Plan) -> Any:
+def _add(plan: Plan) -> tuple[Any, tuple[int, ...]]:
+    """What is compiled, and which of its results are large."""
+
     def run(*arguments: Any) -> tuple:
         return plan.jitted(*arguments)
 
@@ -46,9 +52,10 @@ def _add(plan: Plan) -> Any:
     room.made()
     with placed(plan.device):
         lowered = jax.jit(run).lower(*map(struct_of, plan.kinds))
-        compiled = _compiled.add(plan, options.compiled(lowered, plan.device))
+        large = made.large(lowered.out_info) if plan.device is CPU else ()
+        found = _compiled.add(plan, (options.compiled(lowered, plan.device), large))
     budget.settle()
-    return compiled
+    return found
 
 
 room.on_forget.append(_compiled.clear)

@@ -15,7 +15,7 @@ from jaxflow._core import flags, options
 from jaxflow._core.aval import Aval
 from jaxflow._core.device import CPU, placed, resolve
 
-from . import budget, explain, room, spares
+from . import budget, explain, made, room, spares
 from .handover import Entrance
 from .host_calls import call_host
 from .overlaps import apart, overlapping
@@ -59,12 +59,13 @@ class Executable:
         offered: how many leaves could have been donated.
         wasted: how often more than that could have been.
         watched: whether to `look` at what a run returns before it is delivered.
+        large: the numbers of outputs whose memory is worth knowing about: NOTE [Memory of a result].
         calls_host: whether an operation calls Python: NOTE [Calls of the host].
         floats: those of the latest run as bytes, and on the device if they were so twice in a row.
     """
 
     __slots__ = ("alive", "alive_set", "calls_host", "donated", "donated_set", "entrance", "entry", "floats",
-                 "kept", "offered", "outputs", "spares", "wasted", "watched")
+                 "kept", "large", "offered", "outputs", "spares", "wasted", "watched")
 
     def __init__(self, trace: tuple, alive: tuple[int, ...], donatable: tuple[int, ...],
                  signature: Signature, why: str, line: str, spare: Mapping[Aval, int] = _NONE) -> None:
@@ -100,6 +101,7 @@ class Executable:
                 *[jax.ShapeDtypeStruct((n,), dtype) if n else None for n, dtype in zip(
                     (signature.floats, signature.integers, signature.complexes), _NUMBERS)],
             )
+            self.large = made.large(lowered.out_info) if signature.device is CPU else ()
             self.entrance = Entrance(options.compiled(lowered, signature.device), signature.device)
         self.watched = self.calls_host or bool(self.entrance.need) and signature.device is not CPU
         budget.charge(budget.STEP * len(steps))

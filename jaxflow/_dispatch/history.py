@@ -20,6 +20,7 @@ from jaxflow._core import fields
 from jaxflow._core.commit import commit
 from jaxflow._core.geometry import contiguous_strides
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.unseen import APART
 from jaxflow._core.value import Storage
 
 from .graph import AccumulateGrad, short_name
@@ -173,7 +174,7 @@ ELSEWHERE = object()
 
 
 class Aliased(NamedTuple):
-    """A saved operand that counts its writes apart: its storage, and how it lies there."""
+    """A saved operand whose storage its version does not tell: that storage, and how it lies there."""
 
     storage: Storage
     plan: ViewPlan
@@ -228,7 +229,8 @@ def guard_of(t: Tensor) -> Guarded | Aliased | ViewPlan | None:
         return None
     if view.origin is not None and view.base is not None:
         return Guarded(t)
-    return view.plan if view.version is t._storage.version else Aliased(t._storage, view.plan)
+    apart = view.version is not t._storage.version or (APART and APART.moved(view.version) >= 0)
+    return Aliased(t._storage, view.plan) if apart else view.plan
 
 
 def _refusal(origin: str, node, number: int, modified: str) -> str:

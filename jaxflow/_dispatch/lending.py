@@ -1,10 +1,10 @@
 """Memory of a tensor given to NumPy: from then on its storage is host-shared.
 
-See NOTE [Host-shared storages]. What is given out is always a copy, which is the storage's memory from then
-on, unless the tensor and all that belongs to it are gone when the call returns: NOTE [Asked of a temporary].
+See NOTE [Host-shared storages]. What is given out is a copy, which is the storage's memory from then on,
+unless the tensor and all that belongs to it are gone when the call returns: NOTE [Asked of a temporary].
 An array that only one Value refers to may lie in memory that others have as well: XLA reads NumPy's arrays
 where they lie, and a result of the interpreter may be what it was given. No reference shows that, and whoever
-wrote there would write to other tensors.
+wrote there would write to other tensors. Of what executables return it is known: NOTE [Memory of a result].
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from jaxflow._core.shared import HostValue, Memory, convert
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import SMALL, Value
 
-from .door import plan_of
+from . import made
+from .door import plan_of, root_of
 from .storage_bytes import shown_nbytes
 
 
@@ -47,27 +48,42 @@ TEMPORARY = _of_temporary()
 
 
 def copied_alone(t: Tensor) -> np.ndarray | None:
-    """A copy of the elements of a temporary, where nobody else can reach its memory; else None.
+    """The elements of a temporary, where nobody else can reach its memory; else None.
 
     NOTE [Asked of a temporary]
         ``(x * w).sum().numpy()`` ends with an array and no tensor: nobody can tell memory that they shared
         from a copy, and a copy costs a fifth. So the caller, a method that is called on ``t``, asks for one
         where it sees `TEMPORARY` references to it. Others may have its storage (views, ``detach()``), and
-        nodes the cell of its version: references to those tell.
+        nodes the cell of its version: references to those tell. Where the references to its Value and to
+        the array tell that nobody needs these either, large memory is not even copied.
     """
     storage = t._storage
     held, cell = storage.value, storage.version
-    if held.__class__ is not Value or held.aval.device is not CPU or t._view is not None:
+    if held.__class__ is not Value or held.aval.device is not CPU:
         return None
+    view = t._view
+    if view is not None and not (view.constant and view.plan is root_of(t._aval, t._stride)):
+        return None  # not all of a storage, as ``detach()`` gives it
     elements = held.settled()
-    if isinstance(elements, jax.core.Tracer) or getrefcount(storage) > _HELD or getrefcount(cell) > _HELD:
+    of_view = view is not None and view.version is cell
+    if isinstance(elements, jax.core.Tracer) or getrefcount(storage) > _HELD or (
+            getrefcount(cell) > _HELD + of_view):
         return None
     if weakref.getweakrefcount(t) or weakref.getweakrefcount(storage):
         return None
+    if elements.nbytes >= made.LARGE and getrefcount(held) <= _HELD and getrefcount(elements) <= _HELD:
+        if elements.__class__ is np.ndarray:
+            own = elements if elements.flags.owndata and elements.flags.c_contiguous else None
+        else:
+            own = made.memory(elements)
+        if own is not None:
+            own.flags.writeable = True
+            return own.view()
     return np.array(elements, order="C").view()  # PyTorch's array does not own its memory either
 
 
-# Who refers to a storage and to its cell there: whose they are, the name, and the argument of the question.
+# Who refers to a storage, its cell, its Value and the array there: whose they are, the name, and the argument
+# of the question.
 _HELD = 3
 
 

@@ -246,8 +246,10 @@ def as_it_is(value: Any, cell: list, aval: Any, where: Any, sequence: int) -> An
     """
     if where.__class__ is Aliased:
         storage, where = where
-    else:
+    elif APART.moved(cell) < 0:
         storage = SHARED.at(cell) or APART.at(cell)
+    else:  # the memory before has the same cell; what lies there as a view is `Aliased`
+        storage = APART.at(cell)
     if storage is not None:
         held = storage.value
     else:
