@@ -338,3 +338,45 @@ def a_slope_below_zero_comes_after_what_was_changed(T):
     h = T.nn.functional.leaky_relu_(x * 1, -1.5)
     h.mul_(2)
     return raises(lambda: h.sum().backward()), x.grad
+
+
+@each(
+    rms_norm=lambda T, x: T.nn.functional.rms_norm(x, (3,)),
+    rms_norm_of_half=lambda T, x: T.nn.functional.rms_norm(x.bfloat16(), (3,)),
+    multi_dot=lambda T, x: T.linalg.multi_dot((x[None], T.ones(3, 2))),
+    corrcoef=lambda T, x: x.corrcoef(), cov=lambda T, x: x.cov(), layer_norm=lambda T, x: T.layer_norm(x, (3,)),
+)
+def a_second_pass_through_steps(T, op):
+    y = op(T, leaf(T, 3))
+    y.sum().backward()
+    return raises(lambda: y.sum().backward())
+
+
+def _refused(backward):
+    """Whether it finds what was saved changed; PyTorch names the view that it has cut off."""
+    try:
+        backward()
+    except RuntimeError as error:
+        return "modified by an inplace operation" in str(error)
+    return False
+
+
+@each(**{f"{name}_{n}": (name, n) for name in ("fft", "ifft", "rfft", "ihfft") for n in (None, 2, 5, 7)})
+def transforms_of_what_is_cut_off_or_filled_up(T, how):
+    name, n = how
+    x = leaf(T, 5)
+    h = x * 1
+    y = getattr(T.fft, name)(h, n)
+    h.add_(1)
+    return _refused(lambda: y.abs().sum().backward()), x.grad
+
+
+@each(**{f"{name}_{rows}_{columns}": (name, (rows, columns)) for name in ("rfft2", "ihfftn")
+         for rows in (2, 3, 5) for columns in (2, 3, 5)})
+def transforms_over_two_dimensions(T, how):
+    name, s = how
+    x = leaf(T, 3, 3)
+    h = x * 1
+    y = getattr(T.fft, name)(h, s)
+    h.add_(1)
+    return _refused(lambda: y.abs().sum().backward()), x.grad

@@ -43,7 +43,7 @@ def specified(program, kinds):
         return ()
     wrong = set()
     if any(pattern.search(i.code) for i in program for pattern in _GRADIENTS):
-        wrong = {"grad", "error", "phrase"}  # of a backward that raises
+        wrong = {"grad", "has_grad", "error", "phrase"}  # of a backward that raises
     if any(pattern.search(i.code) for i in program for pattern in _VALUES):
         wrong |= {"values", "grad", "access"}
     return tuple(kind for kind in kinds if kind not in wrong)

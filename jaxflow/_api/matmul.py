@@ -82,7 +82,7 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
             return _product(a, b.squeeze(0))
     if m >= 3:
         # Folded or not gives the same product; what is refused is refused in other words.
-        fits = n > 2 or a._aval.shape[-1] == b._aval.shape[0]
+        fits = n > 2 or (a._aval.shape[-1] == b._aval.shape[0] and a._aval.dtype is b._aval.dtype)
         op = _FOLDED if n <= 2 and (fits or _folds(b, a)) else _BATCHED
     elif n > 2:
         folds = _folds(a, b, first=True)

@@ -174,7 +174,7 @@ class Node:
         plan = self._plan
         if plan.saves == "none":
             return False
-        if self._guards or plan.saves == "own":
+        if self._guards or plan.saves == "own" or plan.stepwise:  # whose steps hold what they computed
             return True
         vjp = plan.vjps.get((self._needs, None))
         return vjp is not None and bool(vjp.held)

@@ -282,13 +282,22 @@ _NODES = {_complex_to_complex: "FftC2CBackward0", _real_to_complex: "FftR2CBackw
           _complex_to_real: "FftC2RBackward0"}
 
 
-def _saves(kind, one):
-    def saves(kinds, n=None, s=None, **static):
-        # PyTorch's transform of real numbers holds them; where it takes a filled up copy, that.
-        real = kind is _real_to_complex or (one and kind is _complex_to_complex)
+def _saves(name, kind):
+    one = name.endswith("t")
+
+    def saves(kinds, n=None, s=None, dim=None, **static):
+        # PyTorch's transform of real numbers holds them: what it has cut them off to is a view, what it has
+        # filled them up to a copy.
+        real = kind is _real_to_complex or (name in ("fft", "ifft") and kind is _complex_to_complex)
         if not real or kinds[0].dtype.category != FLOATING:
             return "none"
-        return ("input",) if n is None and s is None else "own"
+        shape = kinds[0].shape
+        if one:
+            filled = n is not None and n > shape[dim]
+        else:
+            axes, sizes = _places(name, len(shape), s, dim)
+            filled = any(size is not None and size > shape[axis] for axis, size in zip(axes, sizes))
+        return "own" if filled else ("input",)
 
     return saves
 
@@ -319,7 +328,7 @@ def _declare(name, prefix, form):
     fn = _body(name, kind, forward)
     fn.__name__ = fn.__qualname__ = name
     fn.__doc__ = f"{what} {_FORMS[form]}{_DETAILS}"
-    declared = dict(saves=_saves(kind, form == "fft"), layout=Always(_layout(name, kind, forward)),
+    declared = dict(saves=_saves(name, kind), layout=Always(_layout(name, kind, forward)),
                     out=_out(name, kind))
     one, half = form == "fft", prefix == "ih"
     # The inverse over one dimension of real numbers PyTorch shows conjugated: see `_api.fourier`.
