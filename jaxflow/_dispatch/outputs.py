@@ -201,9 +201,15 @@ def computed(op: Op, out: Any, run: Callable, dynamic: tuple, static: tuple) -> 
         if "\" not implemented for '" in str(error):  # said of a kernel
             refuse_dtype(op, out, dynamic, static)
         raise
-    except (IndexError, RuntimeError):
+    except (IndexError, RuntimeError) as error:
+        if str(error).startswith(_OF_SIZES):
+            refuse_dtype(op, out, dynamic, static)
         _refuse_before_values(op, out, dynamic, static)
         raise
+
+
+# What PyTorch says of tensors to join after it has compared dtypes.
+_OF_SIZES = ("Sizes of tensors must match", "Tensors must have same number of dimensions")
 
 
 def _refuse_before_values(op: Op, out: Any, dynamic: tuple, static: tuple) -> None:
