@@ -7,14 +7,16 @@ NOTE [Faults of PyTorch]
 
 import re
 
-#: Gradients: of variances over all dimensions, given as an empty list, the count of elements is taken as one
-#: (infinities come out); of a complex product that is scattered the factors are not conjugated; what
-#: ``narrow_copy`` takes from a start counted from the end gets 0, or an error (``narrow`` does it right);
-#: where logits are broadcast to their targets, which only ``torch``'s own function allows, there is an error.
+#: Gradients: of ``ldexp`` by integers below zero an integer power of two is taken, which is 0; of variances
+#: over all dimensions, given as an empty list, the count of elements is taken as one (infinities); of a
+#: complex product that is scattered the factors are not conjugated; what ``narrow_copy`` takes from a start
+#: counted from the end gets 0, or an error (``narrow`` does it right); where logits are broadcast to their
+#: targets, which only ``torch``'s own function allows, there is an error.
 _GRADIENTS = (
     re.compile(r"\b(?:std|var)(?:_mean)?\([^()]*(?:\(\)|\[\])"),
     re.compile(r"\bscatter_reduce_?\(.*'complex.*'prod'"),
     re.compile(r"\bT\.binary_cross_entropy_with_logits\("),
+    re.compile(r"\bldexp_?\("),
     re.compile(r"\bnarrow_copy\((?:t\d+, )?(?:dim=)?-?\d+, (?:start=)?-\d"),
 )
 
@@ -24,6 +26,10 @@ _VALUES = (
     re.compile(r"\bairy_ai\("),
     re.compile(r"'(?:linalg\.)?matrix_exp', 'b?float16'"),
 )
+
+#: Numbers: medians along a dimension of what is expanded, whose copy it leaves as it finds the memory.
+_EXPANDED = re.compile(r"\b(?:expand|broadcast)\w*")
+_MEDIANS = re.compile(r"\b(?:nan)?median\((?:t\d+, )?(?:dim=)?-?\d")
 
 #: Shapes: ``unique`` of rows sorts them by a comparison that takes nan to be like any number, so that equal
 #: rows may lie apart and all stay.
@@ -45,6 +51,8 @@ def specified(program, kinds):
     if any(pattern.search(i.code) for i in program for pattern in _GRADIENTS):
         wrong = {"grad", "has_grad", "error", "phrase"}  # of a backward that raises
     if any(pattern.search(i.code) for i in program for pattern in _VALUES):
+        wrong |= {"values", "grad", "access"}
+    if all(any(pattern.search(i.code) for i in program) for pattern in (_EXPANDED, _MEDIANS)):
         wrong |= {"values", "grad", "access"}
     return tuple(kind for kind in kinds if kind not in wrong)
 

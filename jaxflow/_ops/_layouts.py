@@ -48,6 +48,11 @@ def second_first(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints |
     return preserve_strides(*reversed(_converted(operands[:2])))
 
 
+def of_pooled(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
+    """Of a gradient that goes back to what was pooled, the second operand: its channels last, or not."""
+    return channels_last_strides(shape) if suggests_channels_last(*operands[1].layout) else None
+
+
 def scaled_by_powers(operands: Sequence[Operand], shape: Ints, *, exact) -> Ints | None:
     """Of a product with a power of two, mostly contiguous; if ``exact``, as of the first operand."""
     if exact:

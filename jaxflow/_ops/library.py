@@ -10,6 +10,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import op
 
+from ._layouts import of_pooled
 from ._support import as_dtype, refuse, scalar_name, wide, wrap_dim
 from .activation import softmax
 from .norm import group_norm
@@ -83,7 +84,7 @@ def _native_group_norm(input, weight=None, bias=None, /, *, num_groups, eps):
     return out, as_dtype(mean, input.dtype), as_dtype(1 / deviation, input.dtype)
 
 
-@op(variants="", saves=("indices",), grad_name="MaxPool2DWithIndicesBackwardBackward0")
+@op(variants="", saves=("indices",), grad_name="MaxPool2DWithIndicesBackwardBackward0", layout=of_pooled)
 def _max_pool2d_with_indices_backward(grad_output, self, indices, /):
     """``grad_output`` added to zeros like ``self`` at ``indices`` of the last two dimensions taken as one."""
     refuse("max_pool2d_backward", self, BOOL, INTEGER, COMPLEX)
