@@ -69,10 +69,12 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None,
         )
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
-    dims = tuple(wrap_dim(d, ndim, wrap_scalar=False) for d in dims)
+    given, dims = dims, tuple(wrap_dim(d, ndim) for d in dims)
     for d in dims:
         if dims.count(d) > 1:
             raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    for d, asked in zip(dims, given, strict=True):
+        wrap_dim(asked, ndim, wrap_scalar=False)
         if input._aval.shape[d] <= edge_order:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
     steps = spacing if several else [spacing] * len(dims)

@@ -46,7 +46,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8, *
         eps: smallest length to divide by.
 
     Raises:
-        RuntimeError: when the shapes do not broadcast, or both are integers.
+        RuntimeError: when the shapes do not broadcast, or both are integers, and for an ``eps`` below zero.
     """
     dim = dim if axis is None else axis
     common = result_type(x1, x2) if x1.dtype is not x2.dtype else x1.dtype
@@ -55,6 +55,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8, *
             "expected common dtype to be floating point, yet common dtype is "
             f"{common.scalar_name}"
         )
+    if not eps >= 0:  # nan neither
+        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
     if x1.shape != x2.shape:
         shape = broadcast_shapes(x1.shape, x2.shape)
         x1, x2 = x1.expand(shape), x2.expand(shape)

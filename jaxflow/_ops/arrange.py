@@ -62,6 +62,8 @@ def roll(input, /, shifts: Integers, dims: Integers = ()):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
+    if 0 in input.shape:
+        return input
     if input.ndim == 0:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     axes = [wrap_dim(d, input.ndim) for d in dims]

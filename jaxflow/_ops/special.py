@@ -333,7 +333,10 @@ def _zeta(exponent, offset):
     grad_name=numbered_of_two("SpecialZeta"), numbers="input other", check=needs_single("zeta_cpu"),
     underived=Underived(NotImplementedError, "the derivative for 'zeta' is not implemented.", operand=0,
                         forward="Trying to use forward AD with special_zeta that does not support it.",
-                        otherwise=bools_at(NEGATED, 0)))
+                        otherwise=Underived(
+                            RuntimeError, "torch boolean negative, the `-` operator, is not supported.",
+                            which=lambda inputs, inplace: inputs[0].__class__ is bool,
+                            otherwise=bools_at(NEGATED, 0))))
 def zeta(input, other, /):
     """The Hurwitz zeta function of exponent ``input`` and offset ``other``."""
     refuse("zeta_cpu", input, COMPLEX)
