@@ -191,7 +191,7 @@ def _crossed(input: Tensor, other: Tensor, dim: int, out: Tensor | None) -> Tens
         refuse_recorded(op, out, (input, other), {})
         cross_shape(input._aval, other._aval, dim)
         check_dtype(op.out, input._aval.dtype, dtype_into("linalg_cross", out), ())
-    return given_out(op.name, out, apply(op, (input, other), (dim,)))
+    return given_out(op.name, out, apply(op, (input, other), (dim,)), (input, other), op)
 
 
 @composite("function", name="cross", namespace="linalg")

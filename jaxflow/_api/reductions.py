@@ -50,7 +50,7 @@ def _extremum(name: str, binary: str):
         static = (freeze(dim), bool(keepdim))
         op = OPS[name + "_dim"]
         refuse_recorded_into(out, name, input)
-        return given_out(name, out, apply(op, (input,), static), (), op)
+        return given_out(name, out, apply(op, (input,), static), (input,), op)
 
     word = "largest" if name == "max" else "smallest"
     extremum.__name__ = extremum.__qualname__ = name

@@ -55,7 +55,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     refuse_recorded_into(out, "sort", input)
     dim = dim if axis is None else axis
     op = OPS["sort" if stable is None else "_sort_stable"]
-    return given_out("sort", out, apply(op, (input,), (freeze(dim), bool(descending))))
+    return given_out("sort", out, apply(op, (input,), (freeze(dim), bool(descending))), (input,), op)
 
 
 @composite()
@@ -72,7 +72,7 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements in order along the first dimension."""
     refuse_recorded_into(out, "sort", input)
     op = OPS["sort"]
-    return given_out("msort", out, apply(op, (input,), (0, False))[0], (), op)
+    return given_out("msort", out, apply(op, (input,), (0, False))[0], (input,), op)
 
 
 # ----------------------------------------------------------------------------------------- distinct

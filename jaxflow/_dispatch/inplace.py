@@ -148,7 +148,7 @@ def _checked(op: Op, args: tuple) -> tuple[tuple, bool]:
                 refreshed(a)
             if a._requires_grad:
                 requires_grad = True
-            if a._storage is storage and (a is not target or (op.apart and tensors > 1)):
+            if a._storage is storage and (a is not target or (op.apart is True and tensors > 1)):
                 sharing = [*(sharing or ()), a]
     uniform = tensors == 1 and op.name in _UNIFORM and not is_marked(target)
     if not check_writable(target, requires_grad and op.name not in _UNTRACKED, args, uniform=uniform):
@@ -191,7 +191,7 @@ def check_inplace(op: Op, args: tuple, static: tuple) -> None:
     uniform = len(tensors) == 1 and op.name in _UNIFORM and not is_marked(target)
     check_writable(target, any([a._requires_grad for a in tensors]), args, uniform=uniform)
     for k, a in enumerate(tensors):
-        if a._storage is target._storage and (a is not target or (op.apart and k)):
+        if a._storage is target._storage and (a is not target or (op.apart is True and k)):
             check_operand(op, target, a)
     plan_for(op, args, static, target._aval)
 
@@ -242,11 +242,11 @@ def check_apart(op: Op, out: Tensor, args: tuple) -> None:
     """Refuse an ``out=`` that shares memory with an operand where PyTorch refuses it. RuntimeError."""
     if not op.apart and op.promote is None or is_marked(out):
         return
-    test = overlaps if op.apart else overlaps_partially
-    for a in args:
+    test = overlaps if op.apart is True else overlaps_partially
+    for a in args[:1] if op.apart == "input" else args:
         for t in a if isinstance(a, (list, tuple)) else (a,):
             if isinstance(t, Tensor) and t._storage is out._storage and not is_marked(t) and (
-                (op.apart and t is out) or test(layout_of(t), layout_of(out))
+                (op.apart is True and t is out) or test(layout_of(t), layout_of(out))
             ):
                 raise RuntimeError(PARTIAL_OVERLAP)
 

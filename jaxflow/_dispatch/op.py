@@ -350,7 +350,7 @@ def op(
     guarded: Callable[..., bool] | None = None,
     numbers: str = "",
     out: Out | str | tuple[Out, ...] | None = None,
-    apart: bool = False,
+    apart: bool | str = False,
     moves: Callable[..., tuple[int, ...] | None] | None = None,
 ) -> Callable[[Callable], Op]:
     """Declare an op.
@@ -410,8 +410,8 @@ def op(
         out: what is asked of a tensor given as ``out=``: an :class:`Out` (of several results, one each where
             they differ), or the words that refuse every dtype but the result's. Without, dtypes are taken
             that the result may be cast to.
-        apart: ``out=`` may share no memory with an operand. Ops that promote are written element by
-            element, and need this only of memory that is shared in part.
+        apart: ``out=`` may share no memory with an operand; ``"input"`` where only the first counts, and it
+            may be that itself. Ops that promote are written element by element, and may be so with all.
 
     Raises:
         ValueError: when the name was declared before, or an option is unknown.

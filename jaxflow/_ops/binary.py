@@ -280,7 +280,7 @@ _FREXP_OUT = (Out("torch.frexp() expects mantissa to have dtype {result_c} but g
 
 
 @op(variants="function method out", returns=("mantissa", "exponent"), layout="like", out=_FREXP_OUT,
-    saves="own")
+    saves="own", apart="input")
 def frexp(input, /):
     """Mantissa in ``[0.5, 1)`` and int32 exponent of each floating element."""
     if not is_float(input):

@@ -93,7 +93,7 @@ _argmin_along = functools.partial(_arg, jnp.argmin)
 
 
 @op(name="max_dim", method_name="max", variants="", returns=("values", "indices"),
-    grad_name="MaxBackward0", saves="own", out=EXACT)
+    grad_name="MaxBackward0", saves="own", out=EXACT, apart="input")
 def max_dim(input, /, dim, keepdim=False):
     """The largest elements along ``dim`` and where they first are; nan counts as largest."""
     _need_elements("max", input, dim)
@@ -103,7 +103,7 @@ def max_dim(input, /, dim, keepdim=False):
 
 
 @op(name="min_dim", method_name="min", variants="", returns=("values", "indices"),
-    grad_name="MinBackward0", saves="own", out=EXACT)
+    grad_name="MinBackward0", saves="own", out=EXACT, apart="input")
 def min_dim(input, /, dim, keepdim=False):
     """The smallest elements along ``dim`` and where they first are; nan counts as smallest."""
     _need_elements("min", input, dim)
@@ -352,7 +352,7 @@ def _mode_index(x, axis):
     return jnp.take_along_axis(order, end, axis)
 
 
-@op(returns=("values", "indices"), saves="own",
+@op(returns=("values", "indices"), saves="own", apart="input",
     out=tuple(Out(f"expected scalar type '{{result}}' but got '{{out}}' for {which} output")
               for which in ("values", "indices")))
 def mode(input, /, dim: int = -1, keepdim: bool = False):

@@ -216,7 +216,7 @@ def unit_of(x):
     return jnp.where(x == 0, 0, safe / jnp.abs(safe).astype(x.dtype))
 
 
-@op(variants="function method out", layout=angles, saves=("input",))
+@op(variants="function method out", layout=angles, saves=("input",), apart="input")
 def angle(input, /):
     """The angle of each complex element in radians; 0 or pi for real ones.
 

@@ -52,7 +52,7 @@ def cross_shape(input, other, dim) -> tuple[int, ...]:
     return broadcast_shapes(input.shape, other.shape)
 
 
-@op(variants="", name="linalg_cross", grad_name="LinalgCrossBackward0", out=EXACT)
+@op(variants="", name="linalg_cross", grad_name="LinalgCrossBackward0", out=EXACT, apart=True)
 def cross(input, other, /, *, dim: int = -1):
     """The cross product of vectors of three along ``dim``; other dimensions are broadcast."""
     shape, axis = cross_shape(input, other, dim), wrap_dim(dim, input.ndim)
@@ -64,7 +64,7 @@ def cross(input, other, /, *, dim: int = -1):
     return first * second - jnp.roll(a, -2, axis) * jnp.roll(b, -1, axis)
 
 
-@op(variants="function method inplace out", out=EXACT)
+@op(variants="function method inplace out", out=EXACT, apart="input")
 def renorm(input, /, p: Number, dim: int, maxnorm: Number):
     """``input`` with every slice along ``dim`` scaled down to a norm of at most ``maxnorm``."""
     for name, number in (("p", p), ("maxnorm", maxnorm)):

@@ -88,13 +88,14 @@ def _cumulate(name, fn, input, dim, dtype):
     return fn(x, axis).astype(input.dtype).reshape(input.shape)
 
 
-@op(variants="function method inplace out", saves="none", out=Out(EXACT.text, follows=True))
+@op(variants="function method inplace out", saves="none", out=Out(EXACT.text, follows=True), apart="input")
 def cumsum(input, /, dim: int, *, dtype=None):
     """The sums of the elements up to each one along ``dim``; integers add up in int64."""
     return _cumulate("cumsum", _running(jnp.add, 0, jnp.cumsum), input, dim, dtype)
 
 
-@op(variants="function method inplace out", saves=("input", "result"), out=Out(EXACT.text, follows=True))
+@op(variants="function method inplace out", saves=("input", "result"), apart="input",
+    out=Out(EXACT.text, follows=True))
 def cumprod(input, /, dim: int, *, dtype=None):
     """The products of the elements up to each one along ``dim``; integers multiply in int64."""
     return _cumulate("cumprod", _running(jnp.multiply, 1, jnp.cumprod), input, dim, dtype)
@@ -147,7 +148,7 @@ def _turns(angle):
     return jnp.where(jnp.isfinite(angle), jnp.round(angle / (2 * math.pi)), 0)
 
 
-@op(saves=("input", "result"), out=EXPECTED)
+@op(saves=("input", "result"), out=EXPECTED, apart="input")
 def logcumsumexp(input, /, dim: int):
     """``log(cumsum(exp(input)))`` along ``dim`` without overflow."""
     axis = _line_dim("logcumsumexp", dim, input.ndim)

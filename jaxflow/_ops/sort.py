@@ -29,7 +29,8 @@ def _sorted_with(input, axis, pick):
     return (values, indices) if input.ndim else (values.reshape(()), indices.reshape(()))
 
 
-@op(name="sort", variants="", layout="like", returns=("values", "indices"), saves="own", out=EXACT)
+@op(name="sort", variants="", layout="like", returns=("values", "indices"), saves="own", out=EXACT,
+    apart="input")
 def sort(input, /, *, dim: int = -1, descending: bool = False):
     """The elements in order along ``dim``, and where they were; ties keep their order."""
     axis = wrap_dim(dim, input.ndim)
@@ -41,7 +42,8 @@ def sort(input, /, *, dim: int = -1, descending: bool = False):
 overload(sort, "_sort_stable", "SortBackward1")
 
 
-@op(variants="function method out", returns=("values", "indices"), saves="own", out=EXACT)
+@op(variants="function method out", returns=("values", "indices"), saves="own", out=EXACT,
+    apart="input")
 def topk(input, /, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
     """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they are."""
     axis = wrap_dim(dim, input.ndim)
