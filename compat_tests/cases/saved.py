@@ -344,6 +344,7 @@ def a_slope_below_zero_comes_after_what_was_changed(T):
     rms_norm=lambda T, x: T.nn.functional.rms_norm(x, (3,)),
     rms_norm_of_half=lambda T, x: T.nn.functional.rms_norm(x.bfloat16(), (3,)),
     multi_dot=lambda T, x: T.linalg.multi_dot((x[None], T.ones(3, 2))),
+    norm_zero=lambda T, x: x.norm(0), distance_zero=lambda T, x: T.dist(x, T.ones(3), 0),
     corrcoef=lambda T, x: x.corrcoef(), cov=lambda T, x: x.cov(),
     layer_norm=lambda T, x: T.layer_norm(x, (3,)),
 )

@@ -270,10 +270,15 @@ class _Walk:
                 run_post_accumulate_hooks(node.variable)
             return ()
         if node._is_python and (node._refused is None or self._leads_on(node._edges[node._refused])):
+            if node._formula and node._inputs is None:
+                raise RuntimeError(FREED)
             others = node._refused is not None and node._needs.count(True) > 1
             if node._guards and not node._at_once and (others or node._formula):
                 self._check_versions(node)  # what is saved for others than the one that is refused
-            return node._run(_as_tensors(cotangents), self.keep)
+            found = node._run(_as_tensors(cotangents), self.keep)
+            if node._formula:  # and does not refuse: it gives no gradient
+                self._without_gradient(node)
+            return found
         return self._pull_back(node, cotangents)
 
     def _without_gradient(self, node: Node) -> None:
