@@ -237,6 +237,20 @@ def parts_of_large_memory(seed: int) -> World:
 
 
 @scenario(
+    "w.a = (w.x * 2).numpy()",
+    "w.a[:9] = 3",
+    "w.b = (w.x * 2).detach().cpu().numpy()",
+    "w.n = (w.x * 2)[:9].sum().item()",
+    "w.a = None",
+    "w.x.add_(1)",
+    "w.a = (w.x * 2).numpy()",
+)
+def memory_of_large_results(seed: int) -> World:
+    """Results so large that NumPy is given their own memory: NOTE [Memory of a result]."""
+    return World(x=torch.full((1 << 18,), 1.0 + seed % 3), a=None, b=None)
+
+
+@scenario(
     "w.h = w.x * 2",
     "w.loss = (w.h * w.p).sum()",
     "w.d = w.h.data",
