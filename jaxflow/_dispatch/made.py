@@ -51,5 +51,5 @@ def memory(array: jax.Array) -> np.ndarray | None:
 def _lies_at(array: jax.Array, address: int) -> bool:
     try:
         return array.unsafe_buffer_pointer() == address
-    except ValueError:  # it lies on several devices
+    except (RuntimeError, ValueError):  # it lies on several devices, or is gone meanwhile
         return True
