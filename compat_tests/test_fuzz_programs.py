@@ -163,6 +163,8 @@ def test_what_neither_library_has_is_refused_alike():
     assert found(("NotImplementedError", "\"pow\" not implemented for 'Bool'"), ("RuntimeError", words))
     assert found(("NotImplementedError", "\"add_stub\" not implemented for 'UInt32'"), None) is None
     assert found(("NotImplementedError", "\"add_stub\" not implemented for 'Byte'"), None).kind == "error"
+    refusal = "vmap(f): it gives an argument another shape, which the tensor outside would have to follow"
+    assert found(None, ("NotImplementedError", refusal)) is None
 
 
 def test_nothing_is_compared_after_half_a_mean():
