@@ -13,7 +13,7 @@ import torch
 
 import jaxflow
 from compat_tests.fuzz import known, ledger, machine, operators, programs, samples, whole
-from compat_tests.fuzz.compare import Difference, first_difference, same_phrase
+from compat_tests.fuzz.compare import KINDS, Difference, first_difference, same_phrase
 from compat_tests.fuzz.interpret import run
 from compat_tests.fuzz.program import Instruction
 from compat_tests.fuzz.runner import found_by, mode_of
@@ -165,6 +165,31 @@ def test_what_neither_library_has_is_refused_alike():
     assert found(("NotImplementedError", "\"add_stub\" not implemented for 'Byte'"), None).kind == "error"
     refusal = "vmap(f): it gives an argument another shape, which the tensor outside would have to follow"
     assert found(None, ("NotImplementedError", refusal)) is None
+
+
+def _with_values(entry, name, values):
+    facts = dict(entry.facts)
+    facts[name] = dataclasses.replace(facts[name], values=values)
+    return dataclasses.replace(entry, facts=facts)
+
+
+def test_rounded_numbers_read_as_another_dtype_are_compared_once():
+    entry = run(_program("t0 = T.ones(4)", "t1 = t0.view(T.float64)"), torch)[-1]
+    ones = entry.facts["t0"].values
+    read = _with_values(entry, "t1", entry.facts["t1"].values * 2)
+    assert first_difference([entry], [read], kinds=KINDS) is None
+    assert first_difference([entry], [_with_values(entry, "t0", ones * 2)], kinds=KINDS).where == "t0"
+    whole = run(_program("t0 = T.arange(4)", "t1 = t0.view(T.float64)"), torch)[-1]
+    changed = _with_values(whole, "t1", whole.facts["t1"].values + 1)
+    assert first_difference([whole], [changed], kinds=KINDS).where == "t1"
+
+
+def test_how_many_rounded_numbers_differ_is_not_compared():
+    for made, same in (("T.ones(2)", True), ("T.arange(2)", False)):
+        one = run(_program(f"t0 = {made}.unique()"), torch)[0]
+        grown = dataclasses.replace(one, facts={"t0": dataclasses.replace(one.facts["t0"], shape=(9,))})
+        found = first_difference([one], [grown], kinds=("shape",))
+        assert (found is None) is same
 
 
 def test_nothing_is_compared_after_half_a_mean():
