@@ -19,7 +19,7 @@ from jaxflow._core.warning import warn_once
 from .door import Foreign, value_of
 from .generator import Generator, default_generator, drawing
 from .mapped import draw_inside
-from .op import OPS, SCALAR, STATIC, TENSOR, TENSORS, Op, Param
+from .op import OPS, SCALAR, STATIC, TENSOR, TENSORS, Op, Param, spelled
 from .state import state
 from .tracked import Tracked
 
@@ -71,7 +71,8 @@ class Binder:
     """
 
     def __init__(self, op: Op, ending: str = "", method: bool = False) -> None:
-        self.op, self.name, self.method = op, op.name + ending, method
+        self.op, self.method = op, method
+        self.name = (op.name if method else spelled(op.name, op)) + ending
         self.names = {p.name: i for i, p in enumerate(op.params)}
         has_list = any(p.kind == TENSORS for p in op.params)
         self.positional = [

@@ -320,6 +320,15 @@ class Op:
         return dict(zip(self.static_names, static, strict=True))
 
 
+# Namespaces that stand in a function's name in PyTorch's errors.
+_SPELLED = ("fft", "linalg", "special")
+
+
+def spelled(name: str, op: Op | None) -> str:
+    """How PyTorch's errors call the function ``name`` of an op."""
+    return f"{op.namespace}_{name}" if op is not None and op.namespace in _SPELLED else name
+
+
 OPS: dict[str, Op] = {}
 
 

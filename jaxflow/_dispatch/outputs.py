@@ -16,7 +16,7 @@ from .door import apply, plan_for
 from .forward import is_dual
 from .inplace import apply_inplace, check_apart, check_writable
 from .not_derived import without_derivative
-from .op import OPS, Op, Out
+from .op import OPS, Op, Out, spelled
 from .planning import promoted_dtype
 from .resizing import Taken, take_results
 from .state import state
@@ -84,15 +84,7 @@ def dtype_into(name: str, out: Any) -> Any:
 
 
 def _wrong_form(name: str, op: Op | None, wanted: str, out: Any) -> TypeError:
-    return TypeError(f"{_spelled(name, op)}(): argument 'out' must be {wanted}, not {type(out).__name__}")
-
-
-def _spelled(name: str, op: Op | None) -> str:
-    return f"{op.namespace}_{name}" if op is not None and op.namespace in _SPELLED else name
-
-
-# Namespaces that stand in a function's name in PyTorch's errors.
-_SPELLED = ("fft", "linalg", "special")
+    return TypeError(f"{spelled(name, op)}(): argument 'out' must be {wanted}, not {type(out).__name__}")
 
 
 def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None, rule: Out) -> Tensor:
@@ -104,7 +96,7 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
     if recorded and not rule.recorded and (not rule.lost or (rule.lost == "operands" and out._requires_grad)):
         if rule.composed:
             _refuse(rule, have, want, args)
-        raise _recorded(rule.composed or _spelled(name, op))
+        raise _recorded(rule.composed or spelled(name, op))
     if rule.lost is True and state.grad:
         # PyTorch's node is one of its ``out=`` form, whether or not the form without has a derivative.
         recorded = recorded or out._aval.dtype.category >= dtypes.FLOATING and any(
@@ -163,7 +155,7 @@ def refuse_recorded(op: Op, out: Any, args: tuple, kwargs: dict) -> None:
     late = op.namespace == "fft" or any(r.lost or r.recorded or r.composed for r in rules)
     if not _is_recorded(op) or late:
         return
-    refuse_operands(_spelled(op.name, op), *args, *kwargs.values(), out)
+    refuse_operands(spelled(op.name, op), *args, *kwargs.values(), out)
 
 
 def refuse_operands(name: str, *operands: Any) -> None:
