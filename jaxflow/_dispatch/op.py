@@ -354,7 +354,7 @@ def op(
     keeps: tuple[int, ...] = (),
     layout: str | Callable[..., tuple[int, ...] | None] | None = None,
     columns: tuple[int, ...] | Callable[..., tuple[int, ...]] = (),
-    check: Callable[..., None] | None = None,
+    check: Callable[..., Exception | None] | None = None,
     guard: Callable[..., None] | None = None,
     guarded: Callable[..., bool] | None = None,
     numbers: str = "",
@@ -407,7 +407,7 @@ def op(
         columns: numbers of the results whose matrices lie column by column, as LAPACK leaves them; or a
             function of the static arguments that returns them.
         check: called with each operand's ``(dtype, kind)`` before promotion, to refuse what promotion
-            would hide (``1 - mask``).
+            would hide (``1 - mask``); or to return what is raised of shapes that fit.
         guard: called as ``guard(watch, dynamic, static)`` by the public forms, to refuse values (an index
             out of range) that the body, which sees shapes alone, cannot. ``watch.within`` asks for a
             range, now or when the values are computed; ``watch.known(tensor)`` is its NumPy array, or

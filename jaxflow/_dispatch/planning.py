@@ -106,8 +106,7 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
     compute = result = None
     if op.promote is not None or op.check is not None:
         promote, operands = _promoted(op, kinds, static, layout)
-    if op.check is not None:
-        op.check(*operands)
+    later = None if op.check is None else op.check(*operands)
     shape = None
     if op.broadcast:
         shape = broadcast_shapes(*_shapes(kinds, layout, masks_first=into is None))
@@ -119,6 +118,8 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
         # Of a wrong shape and a wrong dtype PyTorch names the shape.
         if shape is not None and shape != into.shape:
             raise _wrong_shape(shape, into)
+    if later is not None:
+        raise later
     if op.promote is not None:  # of operands that do not broadcast PyTorch does not ask how they promote
         compute, result = promotion.elementwise(promote, operands)
     if into is not None:
@@ -149,7 +150,9 @@ def _promoted(op: Op, kinds: tuple, static: tuple, layout: list) -> tuple[str, l
 def check_operands(op: Op, kinds: tuple, static: tuple) -> None:
     """Refuse what the op's ``check`` refuses."""
     if op.check is not None:
-        op.check(*_promoted(op, kinds, static, _dynamic_layout(op, kinds))[1])
+        later = op.check(*_promoted(op, kinds, static, _dynamic_layout(op, kinds))[1])
+        if later is not None:
+            raise later
 
 
 def promoted_dtype(op: Op, kinds: tuple, static: tuple):

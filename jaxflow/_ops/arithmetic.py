@@ -537,7 +537,8 @@ def _lerp_dtypes(input, end, weight):
     number = weight[1] == "scalar"
     if found.category < FLOATING and (number or weight[0].category < FLOATING):
         kernel = "lerp_kernel_scalar" if number else "lerp_kernel_tensor"
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{found.scalar_name}'")
+        return NotImplementedError(f"\"{kernel}\" not implemented for '{found.scalar_name}'")
+    return None
 
 
 _CPP_NAMES = {
