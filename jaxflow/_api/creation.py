@@ -110,6 +110,7 @@ def filled(size: tuple, value: Any, dtype: dtypes.dtype, device: devices.device)
 
 def _maker(name: str, value: int, doc: str):
     """``zeros``, ``ones`` and ``empty`` differ in a number."""
+    sizes_first = name == "zeros"  # PyTorch looks at them before it looks for memory
 
     def make(*size: Any, out: Tensor | None = None, dtype: Any = None, layout: Any = strided,
              device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
@@ -120,10 +121,11 @@ def _maker(name: str, value: int, doc: str):
         if kwargs:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         shape = size_of(name, size, given=given)
-        if name == "zeros":  # which PyTorch looks at before it looks for memory
+        if sizes_first:
             check_size(name, shape)
         need_memory(name, layout, pin_memory, device, out)
-        check_size(name, shape)
+        if not sizes_first:
+            check_size(name, shape)
         if out is not None and dtype is None:
             dtype = dtype_into(name, out)
         t = filled(shape, value, dtype_of(dtype, name), device_of(device))

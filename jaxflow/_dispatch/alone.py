@@ -18,7 +18,7 @@ import jax
 from jaxflow._core import options
 from jaxflow._core.device import CPU, placed
 
-from . import budget, made, room
+from . import budget, result_buffers, room
 from .counted import check_inputs
 from .plan import Plan, struct_of
 
@@ -38,7 +38,7 @@ def run_alone(plan: Plan, arguments: Sequence) -> tuple:
         with placed(plan.device):
             return plan.jitted(*arguments)
     if large:
-        made.note(results, large)
+        result_buffers.register(results, large)
     return results
 
 
@@ -52,7 +52,7 @@ def _add(plan: Plan) -> tuple[Any, tuple[int, ...]]:
     room.made()
     with placed(plan.device):
         lowered = jax.jit(run).lower(*map(struct_of, plan.kinds))
-        large = made.large(lowered.out_info) if plan.device is CPU else ()
+        large = result_buffers.large(lowered.out_info) if plan.device is CPU else ()
         found = _compiled.add(plan, (options.compiled(lowered, plan.device), large))
     budget.settle()
     return found

@@ -15,7 +15,7 @@ from jaxflow._core import flags, options
 from jaxflow._core.aval import Aval
 from jaxflow._core.device import CPU, placed, resolve
 
-from . import budget, explain, made, room, spares
+from . import budget, explain, result_buffers, room, spares
 from .handover import Entrance
 from .host_calls import call_host
 from .overlaps import apart, overlapping
@@ -101,7 +101,7 @@ class Executable:
                 *[jax.ShapeDtypeStruct((n,), dtype) if n else None for n, dtype in zip(
                     (signature.floats, signature.integers, signature.complexes), _NUMBERS)],
             )
-            self.large = made.large(lowered.out_info) if signature.device is CPU else ()
+            self.large = result_buffers.large(lowered.out_info) if signature.device is CPU else ()
             self.entrance = Entrance(options.compiled(lowered, signature.device), signature.device)
         self.watched = self.calls_host or bool(self.entrance.need) and signature.device is not CPU
         budget.charge(budget.STEP * len(steps))

@@ -21,7 +21,7 @@ from jaxflow._core.shared import HostValue, Memory, convert
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import SMALL, Value
 
-from . import made
+from . import result_buffers
 from .door import plan_of, root_of
 from .storage_bytes import shown_nbytes
 
@@ -71,11 +71,12 @@ def copied_alone(t: Tensor) -> np.ndarray | None:
         return None
     if weakref.getweakrefcount(t) or weakref.getweakrefcount(storage):
         return None
-    if elements.nbytes >= made.LARGE and getrefcount(held) <= _HELD and getrefcount(elements) <= _HELD:
+    if elements.nbytes >= result_buffers.LARGE and not held.shared and (
+            getrefcount(held) <= _HELD and getrefcount(elements) <= _HELD):
         if elements.__class__ is np.ndarray:
             own = elements if elements.flags.owndata and elements.flags.c_contiguous else None
         else:
-            own = made.memory(elements)
+            own = result_buffers.exclusive(elements)
         if own is not None:
             own.flags.writeable = True
             return own.view()

@@ -40,7 +40,7 @@ from jaxflow._core.commit import Overtaken, all_equal, commit_results, stores
 from jaxflow._core.shared import HostValue
 from jaxflow._core.value import SMALL, Value
 
-from . import explain, late, library, made, policy, spares
+from . import explain, late, library, policy, result_buffers, spares
 from .batch import Batched
 from .counted import check_program
 from .doubt import Question, doubt_of
@@ -268,7 +268,7 @@ class Program:
             executable(layout, offered, (executable.outputs, doubt), self.answers)
             late.ran(trace, layout.lines, self.answers[1])
             if executable.large:
-                made.note(self.answers[1], executable.large)
+                result_buffers.register(self.answers[1], executable.large)
         seconds = time.perf_counter() - started
         if executable is not None:
             state.streak = min(state.streak, 0)

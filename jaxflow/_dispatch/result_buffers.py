@@ -26,18 +26,18 @@ _results: weakref.WeakValueDictionary[int, jax.Array] = weakref.WeakValueDiction
 
 
 def large(results: Sequence) -> tuple[int, ...]:
-    """Which of these (shapes and dtypes) an executable is to `note`."""
+    """Which of these (shapes and dtypes) an executable is to `register`."""
     return tuple(i for i, x in enumerate(results) if np.dtype(x.dtype).isbuiltin == 1
                  and math.prod(x.shape) * x.dtype.itemsize >= LARGE)
 
 
-def note(arrays: Sequence, numbers: Iterable[int]) -> None:
+def register(arrays: Sequence, numbers: Iterable[int]) -> None:
     """Note that an executable returned ``arrays``; ``numbers`` are those of the large ones."""
     for i in numbers:
         _results[id(arrays[i])] = arrays[i]
 
 
-def memory(array: jax.Array) -> np.ndarray | None:
+def exclusive(array: jax.Array) -> np.ndarray | None:
     """The memory of an array that only the caller refers to, to be written to from now on; else None."""
     if _results.get(id(array)) is not array or flags.ASYNC:  # a program may be reading it
         return None
