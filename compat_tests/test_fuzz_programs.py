@@ -6,13 +6,14 @@
 
 import dataclasses
 import pathlib
+import random
 import warnings
 
 import pytest
 import torch
 
 import jaxflow
-from compat_tests.fuzz import known, ledger, machine, operators, programs, samples, whole
+from compat_tests.fuzz import arguments, faults, known, ledger, machine, operators, programs, samples, whole
 from compat_tests.fuzz.compare import KINDS, Difference, first_difference, same_phrase
 from compat_tests.fuzz.interpret import run
 from compat_tests.fuzz.program import Instruction
@@ -158,7 +159,7 @@ def test_what_neither_library_has_is_refused_alike():
                                   for error in (expected, actual)))
 
     assert found(one, ("RuntimeError", words)) is None
-    assert found(None, ("RuntimeError", words)).kind == "error"
+    assert found(None, ("RuntimeError", words)) is None
     assert found(one, ("RuntimeError", "no")).kind == "error"
     assert found(("NotImplementedError", "\"pow\" not implemented for 'Bool'"), ("RuntimeError", words))
     assert found(("NotImplementedError", "\"add_stub\" not implemented for 'UInt32'"), None) is None
@@ -304,3 +305,22 @@ def test_the_ledger_goes_on(tmp_path):
     ledger.noted("abc", "mixed", 0, 30, 1, 1, path)  # the runs before counted no silent ones
     assert [(r.count, r.wrong, r.silent) for r in ledger.read(path)] == [(80, 3, None)]
     assert ledger.done("abc", "mixed", 0, path) == 80 and ledger.done("abc", "mixed", 5, path) == 0
+
+
+@pytest.mark.parametrize("lines, kind", [
+    (("t1 = t0.tile((-2,))",), "error"), (("t1 = t0.repeat(1, -1)",), "error"),
+    (("t1 = samples.called(T, 'nn.functional.linear_cross_entropy/chunked', 'float32', 0)",), "error"),
+    (("t1 = t0._neg_view()", "t1.unsqueeze_(0)"), "grad_fn"),
+])
+def test_what_is_not_specified_where_pytorch_is_at_fault(lines, kind):
+    assert kind not in faults.specified(_program("t0 = T.ones(0)", *lines), KINDS)
+    assert "values" in faults.specified(_program("t0 = T.ones(0)", *lines), KINDS)
+    others = "t1 = t0.repeat(2)", "t0.unsqueeze_(0)"
+    assert kind in faults.specified(_program("t0 = T.ones(0)", *others), KINDS)
+
+
+def test_what_never_is_drawn_as_true():
+    drawing = random.Random(0)
+    for name in ("sparse_grad", "assume_unique"):
+        assert {arguments.flag(drawing, name, None) for _ in range(30)} == {"False"}
+    assert {arguments.flag(drawing, "keepdim", None) for _ in range(30)} == {"True", "False"}

@@ -11,13 +11,17 @@ import re
 #: over all dimensions, given as an empty list, the count of elements is taken as one (infinities); of a
 #: complex product that is scattered the factors are not conjugated; what ``narrow_copy`` takes from a start
 #: counted from the end gets 0, or an error (``narrow`` does it right); where logits are broadcast to their
-#: targets, which only ``torch``'s own function allows, there is an error.
+#: targets, which only ``torch``'s own function allows, there is an error; nothing may be repeated less than 0
+#: times, but then has no gradient; what ``linear_cross_entropy`` computes in chunks has its gradients outside
+#: the graph, so that they outlive it and have no gradients themselves.
 _GRADIENTS = (
     re.compile(r"\b(?:std|var)(?:_mean)?\([^()]*(?:\(\)|\[\])"),
     re.compile(r"\bscatter_reduce_?\(.*'complex.*'prod'"),
     re.compile(r"\bT\.binary_cross_entropy_with_logits\("),
     re.compile(r"\bldexp_?\("),
     re.compile(r"\bnarrow_copy\((?:t\d+, )?(?:dim=)?-?\d+, (?:start=)?-\d"),
+    re.compile(r"\b(?:repeat|tile)\(.*-\d"),
+    re.compile(r"linear_cross_entropy/chunked"),
 )
 
 #: Numbers: of ``airy_ai`` only six digits are right below -2.09; steps of ``matrix_exp`` of halves overflow
@@ -30,6 +34,12 @@ _VALUES = (
 #: Numbers: medians along a dimension of what is expanded, whose copy it leaves as it finds the memory.
 _EXPANDED = re.compile(r"\b(?:expand|broadcast)\w*")
 _MEDIANS = re.compile(r"\b(?:nan)?median\((?:t\d+, )?(?:dim=)?-?\d")
+
+#: The graph: where the base of a conjugate or a negative is written to, what ``t_()`` and its like made of
+#: that view before is forgotten: its node has the shape from before them, and backward raises or the node has
+#: another name.
+_LAZY = re.compile(r"\b(?:_neg_view|conj|mH|adjoint|imag)\b")
+_RESHAPED = re.compile(r"\.(?:unsqueeze|squeeze|t|transpose|swapaxes|swapdims)_\(")
 
 #: Shapes: ``unique`` of rows sorts them by a comparison that takes nan to be like any number, so that equal
 #: rows may lie apart and all stay.
@@ -54,6 +64,8 @@ def specified(program, kinds):
         wrong |= {"values", "grad", "access"}
     if all(any(pattern.search(i.code) for i in program) for pattern in (_EXPANDED, _MEDIANS)):
         wrong |= {"values", "grad", "access"}
+    if all(any(pattern.search(i.code) for i in program) for pattern in (_LAZY, _RESHAPED)):
+        wrong |= {"grad_fn", "grad", "has_grad", "error", "phrase"}
     return tuple(kind for kind in kinds if kind not in wrong)
 
 
