@@ -169,6 +169,15 @@ def refusal(t: Tensor, modified: str) -> str:
     return _refusal(t._view.origin, node, t._output_nr, modified)
 
 
+#: The nodes whose outputs were detached in place, each with the numbers of those outputs.
+DETACHED: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def detached_in_place(edge) -> bool:
+    """Whether the tensor that was saved at ``edge`` of the graph was cut off it since, by ``detach_()``."""
+    return edge.__class__ is tuple and edge[1] in DETACHED.get(edge[0], ())
+
+
 #: In the place of how a saved view lies in its storage, where nobody can say that.
 ELSEWHERE = object()
 

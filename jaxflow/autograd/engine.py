@@ -27,7 +27,7 @@ from jaxflow._core.value import Value
 from jaxflow._dispatch import shown
 from jaxflow._dispatch.door import apply_plan, run_plan, value_of
 from jaxflow._dispatch.graph import FIRST, RESULT, AccumulateGrad, HeldResult, Node
-from jaxflow._dispatch.history import ELSEWHERE, Guarded
+from jaxflow._dispatch.history import DETACHED, ELSEWHERE, Guarded, detached_in_place
 from jaxflow._dispatch.live import as_they_are, to_look
 from jaxflow._dispatch.op import OPS, TENSOR
 from jaxflow._dispatch.saving import FREED, Packed, vjp_from_results
@@ -37,7 +37,7 @@ from . import anomaly_mode, node_hooks
 from .accumulate import Publication, add, check_takes, run_post_accumulate_hooks
 from .shapes import in_their_shapes, roots_in_their_shapes
 from .silent import read_silently
-from .wording import current_maker, overwritten
+from .wording import CUT_OFF, current_maker, overwritten
 
 Edge = tuple[Any, int]
 
@@ -289,6 +289,8 @@ class _Walk:
     def _check_versions(self, node: Node) -> None:
         """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
         changed = [edge for cell, version, _, edge, _ in node._guards if cell[0] != version]
+        if DETACHED:
+            changed += [edge for _, _, _, edge, _ in node._guards if detached_in_place(edge)]
         if changed and (not node._plan.name.endswith("_vjp") or any(map(self._leads_on, changed))):
             _refuse_overwritten(node)
 
@@ -487,7 +489,10 @@ def _deposit(arrived: dict, node, number: int, cotangent: Tensor | Value) -> Non
 
 def _refuse_overwritten(node: Node) -> None:
     for cell, version, aval, edge, view in _as_unpacked(node):
-        if cell[0] != version:
+        changed = cell[0] != version
+        if detached_in_place(edge) and not (changed and len(cell) > 1 and cell[1]):
+            raise RuntimeError(CUT_OFF)  # a write that was recorded gave it a node again
+        if changed:
             number = 0
             if edge.__class__ is HeldResult:
                 maker = None if edge.number is None else node.name()

@@ -23,7 +23,7 @@ from jaxflow._core.tensor import Tensor, ViewInfo, version_cell
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import plan_of, value_of
 from jaxflow._dispatch.graph import hook_into
-from jaxflow._dispatch.history import Invalid
+from jaxflow._dispatch.history import DETACHED, Invalid
 from jaxflow._dispatch.history import refreshed as _refreshed
 from jaxflow._dispatch.live import other_memory_rows
 from jaxflow._dispatch.resizing import shows_with_others
@@ -218,9 +218,10 @@ def detach_(self: Tensor) -> Tensor:
             "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
             "torch/optim/optimizer.py as the solution."
         )
-    before = self._tangents  # kept until the call is over
-    set_history(self, None, 0, False, (setattr, self, "_tangents", None))
-    del before
+    before, node = self._tangents, self._grad_fn  # kept until the call is over
+    marks = () if node is None else ((set.add, DETACHED.setdefault(node, set()), self._output_nr),)
+    set_history(self, None, 0, False, (setattr, self, "_tangents", None), *marks)
+    del before, node
     return self
 
 

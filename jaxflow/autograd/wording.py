@@ -11,6 +11,10 @@ from . import anomaly_mode
 # Types whose old names PyTorch writes as ``torch.FloatTensor``; it has no such names for later ones.
 _OLD_TYPES = frozenset(("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long"))
 
+#: Said of a saved tensor that `detach_` was called on: PyTorch, which keeps the tensor, has lost its node.
+CUT_OFF = ("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
+           "This is not supported, please use out-of-place `.detach()` instead")
+
 
 def type_name(aval) -> str:
     """An aval's type as errors say it: ``torch.FloatTensor``, ``CPUBFloat16Type``."""
