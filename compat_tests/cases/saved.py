@@ -72,6 +72,39 @@ def result_changed(T, op):
     return _backward(y), x.grad
 
 
+@each(**_UNARY)
+def input_detached(T, op):
+    x = leaf(T, 2, 3, low=0.1, high=0.9)
+    h = x * 1
+    y = op(h)
+    h.detach_()
+    return _backward(y), x.grad
+
+
+@each(**_BINARY)
+def first_detached(T, op):
+    x, w = leaf(T, 3, 3, low=0.1, high=0.9), leaf(T, 3, 3, low=0.1, high=0.9)
+    a, b = x * 1, w * 1
+    y = op(a, b)
+    a.detach_()
+    return _backward(y), x.grad, w.grad
+
+
+@each(
+    nothing=lambda t: None,
+    write=lambda t: t.add_(1),
+    recorded=lambda t: t.mul_(t.new_ones(3).requires_grad_()),
+    requires_grad=lambda t: t.requires_grad_(),
+)
+def detached_and_then(T, change):
+    x = leaf(T, 3)
+    h = x * 1
+    y = h * h
+    h.detach_()
+    change(h)
+    return _backward(y), x.grad, h.grad, h.requires_grad
+
+
 @each(**_BINARY)
 def first_changed(T, op):
     x, w = leaf(T, 3, 3, low=0.1, high=0.9), leaf(T, 3, 3, low=0.1, high=0.9)
@@ -88,6 +121,52 @@ def second_changed(T, op):
     y = op(a, b)
     b.add_(0.25)
     return _backward(y), x.grad, w.grad
+
+
+_PRODUCTS = dict(
+    vectors=((3,), (3,), 1), ones=((1,), (1,), 1), one_summed=((2, 1), (1, 2), 1),
+    first_one=((2, 1), (3, 2), 1),
+    second_one=((2, 3), (1, 2), 1), outer=((2,), (3,), 0), all=((2, 3), (2, 3), 2),
+    all_with_one=((1, 3), (1, 3), 2), turned=((2, 3, 4), (4, 3, 2), ([2, 1], [0, 1])),
+    all_turned=((2, 3), (2, 3), ([1, 0], [1, 0])), inner_second=((2, 3, 4), (4, 5, 3), ([1, 2], [2, 0])),
+    middle=((3, 2, 4), (2, 5), ([1], [0])), both_middle=((3, 2, 4), (5, 2, 3), ([1], [1])),
+    last=((2, 3), (4, 3), ([1], [1])), first=((3, 2), (3, 4), ([0], [0])),
+)
+
+
+@each(**_PRODUCTS)
+def factor_of_tensordot_changed(T, sizes):
+    return _which_changed(T, lambda a, b: T.tensordot(a, b, sizes[2]), *sizes[:2])
+
+
+@each(
+    vectors=((3,), (3,)), ones=((1,), (1,)), rows=((2, 1), (1,)), row=((1,), (2, 1)), wide=((2, 3), (4, 3)),
+    one_row=((1, 3), (4, 3)), nothing=((0, 1), (2, 1)),
+)
+def factor_of_inner_changed(T, sizes):
+    return _which_changed(T, T.inner, *sizes)
+
+
+@each(columns=((3, 2), (1, 0), (4, 3)), turned=((5, 2, 3), (2, 1, 0), (4, 5)))
+def transposed_factor_of_inner_changed(T, sizes):
+    size, order, other = sizes
+    return _which_changed(T, lambda a, b: T.inner(a.permute(order), b), size, other)
+
+
+def _which_changed(T, op, *sizes):
+    # PyTorch makes matrices of both first: what it copies for that may be changed
+    found = []
+    for place in range(2):
+        leaves = [leaf(T, *size) for size in sizes]
+        operands = [x * 1 for x in leaves]
+        y = op(*operands)
+        operands[place].add_(1)
+        try:
+            y.sum().backward()
+        except RuntimeError as error:  # of the matrix, which has another shape and another node
+            found.append("modified by an inplace operation" in str(error))
+        found.append([x.grad if x.grad is None else x.grad.tolist() for x in leaves])
+    return found
 
 
 @each(**{k: _BINARY[k] for k in ("mul", "div", "pow", "matmul", "maximum", "atan2", "lerp")})

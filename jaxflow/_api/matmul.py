@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.geometry import is_contiguous
+from jaxflow._core.geometry import compute_view_strides, is_contiguous
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.bind import numbers_first
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, strides_of
 from jaxflow._dispatch.history import refreshed, set_history
+from jaxflow._dispatch.holding import hold_only
 from jaxflow._dispatch.inplace import apply_inplace, check_recorded, check_writable
 from jaxflow._dispatch.op import OPS, Out
 from jaxflow._dispatch.outputs import (
@@ -215,11 +216,34 @@ _TENSORDOT_OUT = Out("tensordot: Expected the output tensor to have dtype {resul
 _MUL_OUT = Out(composed="mul")
 
 
-def _view_of_matrix(name: str, a: Tensor, b: Tensor, summed: tuple, static: tuple) -> Tensor:
-    """The product of ``a`` and ``b`` over the ``summed`` dimensions of each: a view of one of matrices."""
-    shape = [n for x, dims in zip((a._aval.shape, b._aval.shape), summed)
-             for d, n in enumerate(x) if d not in dims and d - len(x) not in dims]
-    return apply(OPS[name if shape else name + "_dot"], (a, b), static).view(shape)
+def _is_copied(x: Tensor, order: list[int], rows: int) -> bool:
+    """Whether ``x`` with its dimensions in this order, joined into ``rows`` and the others, is a copy."""
+    size, stride = [x._aval.shape[d] for d in order], strides_of(x)
+    joined = math.prod(size[:rows]), math.prod(size[rows:])
+    return compute_view_strides(size, [stride[d] for d in order], joined) is None
+
+
+def _sums_first(size: Sequence[int], dims: Sequence[int]) -> bool:
+    """Whether PyTorch adds up the first operand before it multiplies: where one of these dims has size 1."""
+    return any(size[d] == 1 for d in dims)
+
+
+def _view_of_matrix(name: str, a: Tensor, b: Tensor, summed: tuple, static: tuple,
+                    copies_a: bool) -> Tensor:
+    """The product of ``a`` and ``b`` over the ``summed`` dimensions of each: a view of one of matrices.
+
+    What PyTorch copies on the way to that product may be overwritten before backward: an operand that its
+    matrix is no view of, and ``a`` where ``copies_a`` says so (`_sums_first`).
+    """
+    (of_a, of_b), (size_a, size_b) = summed, (a._aval.shape, b._aval.shape)
+    free_a, free_b = ([d for d in range(len(x)) if d not in of] for x, of in ((size_a, of_a), (size_b, of_b)))
+    shape = [size_a[d] for d in free_a] + [size_b[d] for d in free_b]
+    product = apply(OPS[name if shape else name + "_dot"], (a, b), static)
+    copies_a = copies_a or (bool(shape) and _is_copied(a, [*free_a, *of_a], len(free_a)))
+    copies_b = bool(shape) and _is_copied(b, [*of_b, *free_b], len(of_b))
+    if copies_a or copies_b:
+        hold_only(product, None if copies_a else a, None if copies_b else b)
+    return product.view(shape)
 
 
 @composite(aliases=("linalg.inner",))
@@ -231,7 +255,8 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     if input.dim() == 0 or other.dim() == 0:
         return given_out("inner", out, input * other, (input, other), rule=_MUL_OUT)
-    result = _view_of_matrix("_inner", input, other, ((-1,), (-1,)), ())
+    summed = (input.dim() - 1,), (other.dim() - 1,)
+    result = _view_of_matrix("_inner", input, other, summed, (), _sums_first(other._aval.shape, summed[1]))
     return given_out("inner", out, result, (input, other), rule=_TENSORDOT_OUT)
 
 
@@ -267,6 +292,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         pairs = tuple([d] if isinstance(d, int) else list(d) for d in (first, second))
     if len(pairs[0]) != len(pairs[1]):
         raise RuntimeError("both dimension lists should have same length")
+    sums_first = _sums_first(b.shape, pairs[1])
     for i, j in zip(*pairs):
         if a.shape[i] != b.shape[j]:
             if a.shape[i] == 1:
@@ -279,7 +305,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
                     f"{a.shape[i]} in dim {i} and second has size {b.shape[j]} in dim {j}"
                 )
     static = tuple(d % a.dim() for d in pairs[0]), tuple(d % b.dim() for d in pairs[1])
-    result = _view_of_matrix("_tensordot", a, b, static, static)
+    result = _view_of_matrix("_tensordot", a, b, static, static, sums_first)
     return given_out("tensordot", out, result, (a, b), rule=_TENSORDOT_OUT)
 
 
