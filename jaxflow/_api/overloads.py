@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.batch import DYNAMIC, refuse_batched
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.inplace import apply_inplace, check_recorded
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import OPS, Out
 from jaxflow._dispatch.publish import function_of, inplace_of, left_to
 from jaxflow._ops.arithmetic import FIXED_EXPONENTS
 
@@ -23,6 +24,7 @@ from .forms import expect_tensor, given_out, invalid_combination, refuse_recorde
 
 _POW, _POW_FIXED = OPS["pow"], OPS["pow_fixed"]
 _NUMBERS = (bool, int, float, complex)
+_HALVES = (dtypes.float16, dtypes.bfloat16)
 _OPERANDS = (Tensor, *_NUMBERS, np.generic)
 
 # ------------------------------------------------------------------------------------------- powers
@@ -50,7 +52,14 @@ def _power(input: Any, exponent: Any, run) -> Tensor:
             return run(_POW_FIXED, (input,), (exponent, exponent.__class__))
         if exponent.__class__ is complex and exponent in FIXED_EXPONENTS and input._aval.dtype.is_complex:
             return run(_POW_FIXED, (input,), (exponent, complex))
+        if exponent.__class__ is int and input._aval.dtype.category <= dtypes.INTEGER or (
+                exponent.__class__ is not complex and input._aval.dtype in _HALVES):
+            check_fits(exponent, input._aval.dtype)
     return run(_POW, (input, exponent), ())
+
+
+#: The powers of 1 are ones of whatever dtype ``out=`` has.
+_ONES_OUT = Out("", casts=True)
 
 
 def _power_of_number(base: Any, exponent: Tensor) -> Tensor:
@@ -72,7 +81,8 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     if not isinstance(input, Tensor):
         if not isinstance(exponent, Tensor):
             raise invalid_combination("pow", (input, exponent), {})
-        return given_out("pow", out, _power_of_number(input, exponent), (exponent,))
+        return given_out("pow", out, _power_of_number(input, exponent), (exponent,),
+                         rule=_ONES_OUT if input == 1 else None)
     return given_out("pow", out, _power(input, exponent, apply), (input, exponent))
 
 

@@ -15,6 +15,8 @@ _C_NAMES = {
     "float32": "float",
     "float64": "double",
     "int32": "int",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
 }
 
 
@@ -25,25 +27,26 @@ def check_fits(value: Any, target: dtype) -> None:
     of range, or (for integers) an infinity or nan is refused. An unsigned type takes negative integers
     as far as its range goes.
     """
-    if target.name == "bool" or target.is_complex:
-        return
-    if isinstance(value, complex):
-        fits = value.imag == 0
-        value = value.real
-    else:
-        fits = True
-    # Only compared: a compiled call follows a number whose value it need not know.
-    if fits and target.is_floating_point:
-        if isinstance(value, float) and target.itemsize == 8:
-            return
-        fits = abs(value) <= largest_of(target) or not abs(value) < math.inf
-    elif fits:
-        limits = np.iinfo(target.np)
-        lowest = limits.min if target.is_signed or isinstance(value, float) else -limits.max
-        fits = lowest <= value <= limits.max
-    if not fits:
+    if target.name != "bool" and not _fits(value, target):
         name = _C_NAMES.get(target.name, f"{target.name}_t")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def _fits(value: Any, target: dtype) -> bool:
+    # Only compared: a compiled call follows a number whose value it need not know.
+    if isinstance(value, complex):
+        if not target.is_complex:
+            return value.imag == 0 and _fits(value.real, target)
+        return _fits(value.real, target) and _fits(value.imag, target)
+    if target.is_complex:
+        target = target.to_real()
+    if target.is_floating_point:
+        if isinstance(value, float) and target.itemsize == 8:
+            return True
+        return abs(value) <= largest_of(target) or not abs(value) < math.inf
+    limits = np.iinfo(target.np)
+    lowest = limits.min if target.is_signed or isinstance(value, float) else -limits.max
+    return lowest <= value <= limits.max
 
 
 @functools.cache

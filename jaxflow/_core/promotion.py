@@ -167,6 +167,14 @@ def common(kind, operands) -> dtype:
     return dtypes.get_default_dtype() if kind == "int_to_float" and found.category < FLOATING else found
 
 
+def rounded_to(kind, operands, compute: dtype) -> dtype | None:
+    """The half precision that operands of other dtypes are rounded to although the kernel computes wider."""
+    if compute is not dtypes.float32:
+        return None
+    found = common(kind, operands)
+    return found if found in _OPMATH else None
+
+
 @functools.lru_cache(maxsize=4096)
 def _elementwise(kind, operands, default):
     if kind == "always_bool":

@@ -271,6 +271,7 @@ class Op:
         "complex_grad",
         "differentiable",
         "doc",
+        "factors",
         "fn",
         "grad_name",
         "guard",
@@ -298,6 +299,8 @@ class Op:
         "underived",
         "variants",
         "view",
+        "wide",
+        "wide_number",
         "written",
     )
 
@@ -358,6 +361,9 @@ def op(
     guard: Callable[..., None] | None = None,
     guarded: Callable[..., bool] | None = None,
     numbers: str = "",
+    factors: str = "",
+    wide: str = "",
+    wide_number: str = "",
     out: Out | str | tuple[Out, ...] | None = None,
     apart: bool | str = False,
     moves: Callable[..., tuple[int, ...] | None] | None = None,
@@ -416,6 +422,12 @@ def op(
             them.
         numbers: which tensor parameters may be Python numbers instead (not all at once), or ``"all"``.
             Ops without public forms take numbers anywhere.
+        factors: what has to hold the numbers among the arguments, which are all factors: ``"rounded"``, the
+            dtype that the operands are promoted to, to which they are rounded; ``"wide"``, that of the
+            computation.
+        wide: the operand that, where it is a number or has one element, the kernel of half precisions takes
+            with all its digits, to compute in float32; others are rounded as promotion says.
+        wide_number: the operand of which that holds where it is a number only.
         out: what is asked of a tensor given as ``out=``: an :class:`Out` (of several results, one each where
             they differ), or the words that refuse every dtype but the result's. Without, dtypes are taken
             that the result may be cast to.
@@ -464,6 +476,9 @@ def op(
             guard=guard,
             guarded=guarded,
             numbers=frozenset(numbers.split()),
+            factors=factors,
+            wide=wide,
+            wide_number=wide_number,
             out=Out(out) if isinstance(out, str) else out,
             apart=apart,
             moves=moves,

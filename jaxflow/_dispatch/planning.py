@@ -103,9 +103,12 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
     if "device" in op.static_names:  # an op without tensors that makes one
         device = static[op.static_names.index("device")]
     layout = _dynamic_layout(op, kinds)
-    compute = result = None
+    compute = result = narrow = None
+    wide = _wide(op, kinds, layout)
     if op.promote is not None or op.check is not None:
         promote, operands = _promoted(op, kinds, static, layout)
+        if wide is not None and promote == "no_opmath":
+            promote = "default"
     later = None if op.check is None else op.check(*operands)
     shape = None
     if op.broadcast:
@@ -122,10 +125,11 @@ def _assembled(op: Op, kinds: tuple, static: tuple, into: Aval | None) -> tuple:
         raise later
     if op.promote is not None:  # of operands that do not broadcast PyTorch does not ask how they promote
         compute, result = promotion.elementwise(promote, operands)
+        narrow = promotion.rounded_to(promote, operands, compute)
     if into is not None:
         result = _check_castable(op, result, into)
     present = [i for i, k in enumerate(kinds) if k is not NoneKind]
-    fn = _body(op, kinds, static, layout, present, compute, result, shape)
+    fn = _body(op, kinds, static, layout, present, (narrow, compute, result), wide, shape)
     single: list[bool] = []
 
     def flat(*inputs):
@@ -299,24 +303,42 @@ def _check_castable(op: Op, result, into: Aval):
     return into.dtype
 
 
-def _body(op, kinds, static, layout, present, compute, result, shape) -> Callable:
-    """The op's function of its present dynamic inputs: promotion and broadcasting, body, result cast."""
+def _wide(op: Op, kinds: tuple, layout: list) -> int | None:
+    """The number of the dynamic argument that kernels of half precisions take with all its digits."""
+    for p, at, _ in layout:
+        kind = kinds[at]
+        if p.name in (op.wide, op.wide_number) and kind is not NoneKind and (
+                all(n == 1 for n in kind.shape) and p.name == op.wide if isinstance(kind, Aval) else True):
+            return at
+    return None
+
+
+def _body(op, kinds, static, layout, present, promoted, wide, shape) -> Callable:
+    """The op's function of its present dynamic inputs: promotion and broadcasting, body, result cast.
+
+    ``promoted``: the half precision that operands are rounded to, or None, and the dtypes of the computation
+    and of the result. ``wide``: the number of the input that is not rounded, or None.
+    """
     kwargs = op.named(static)
-    compute_np = None if compute is None else compute.np
-    result_np = None if result is None else result.np
+    narrow_np, compute_np, result_np = (None if dtype is None else dtype.np for dtype in promoted)
     out_count = len(kinds)
     random = op.random
 
-    def prepare(x, kind, p):
+    def prepare(x, kind, p, at):
         if not isinstance(kind, Aval):
             x = jnp.asarray(x, NUMBER_DTYPES[kind])
             if compute_np is None:
                 return x  # a fill or a copy, which casts from all of the number's digits
         if compute_np is not None and p.promotes:
+            if narrow_np is not None and at != wide:
+                x = cast(x, narrow_np)
             x = cast(x, compute_np)
         if shape is not None and x.shape != shape:
             x = jnp.broadcast_to(x, shape)
         return x
+
+    def is_real(kind):
+        return kind is not NoneKind and operand(kind)[0].category < COMPLEX
 
     def run(*inputs):
         slots: list[Any] = [None] * out_count
@@ -326,14 +348,14 @@ def _body(op, kinds, static, layout, present, compute, result, shape) -> Callabl
         for p, at, count in layout:
             if p.kind == SCALAR:
                 kind = kinds[at]
-                named[p.name] = (
-                    p.default if kind is NoneKind else
-                    _as_scalar(slots[at], kind)
-                )
+                value = p.default if kind is NoneKind else _as_scalar(slots[at], kind)
+                if narrow_np is not None and op.factors == "rounded" and is_real(kind):
+                    value = cast(value, narrow_np)
+                named[p.name] = value
             elif p.kind == TENSORS:
-                positional.extend(prepare(slots[i], kinds[i], p) for i in range(at, at + count))
+                positional.extend(prepare(slots[i], kinds[i], p, i) for i in range(at, at + count))
             else:
-                tensor = None if kinds[at] is NoneKind else prepare(slots[at], kinds[at], p)
+                tensor = None if kinds[at] is NoneKind else prepare(slots[at], kinds[at], p, at)
                 if p.by_name:
                     named[p.name] = tensor
                 else:

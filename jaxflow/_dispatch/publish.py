@@ -32,9 +32,11 @@ _OPERANDS = (Tensor, bool, int, float, complex, np.generic)
 
 
 def _runner(op: Op, run: Callable, static: tuple | None = None) -> Callable:
-    """``run``, under the op's guard if it has one; ``static`` where it always gets these arguments."""
-    idle = static is not None and op.guarded is not None and not op.guarded(*static)
-    return run if op.guard is None or idle else functools.partial(guarded, run)
+    """``run``, under the op's guard if it has one; ``static`` where it always gets these, and no factors."""
+    idle = op.guard is None or (static is not None and op.guarded is not None and not op.guarded(*static))
+    if op.factors and (static is None or op.wide_number):
+        idle = False
+    return run if idle else functools.partial(guarded, run)
 
 
 def other_form(op: Op) -> Callable[[tuple, dict], Op]:

@@ -22,6 +22,7 @@ from . import explain, policy
 from .batch import plain
 from .door import known, plan_for, value_of
 from .doubt import Question
+from .factors import check_factors
 from .inplace import apply_inplace, check_inplace, check_recorded
 from .op import OPS, Op
 from .parts import settle
@@ -112,15 +113,19 @@ class Watch:
 
 
 def guarded(run: Callable, op: Op, dynamic: tuple, static: tuple) -> Any:
-    """``run(op, dynamic, static)`` under the op's guard."""
-    if op.guarded is not None and not op.guarded(*static):
+    """``run(op, dynamic, static)`` under the op's guard, if it has one and factors that fit."""
+    asks = op.guard is not None and (op.guarded is None or op.guarded(*static))
+    if not asks and not op.factors:
         return run(op, dynamic, static)
     if run is apply_inplace:
         check_recorded(dynamic)
         settle(dynamic)
     watch = Watch(run is apply_inplace)
     try:
-        op.guard(watch, dynamic, static)
+        if op.factors:
+            check_factors(op, dynamic, watch.known)
+        if asks:
+            op.guard(watch, dynamic, static)
     except Exception:
         # PyTorch mostly looks at values last: what else is wrong with the call is said first.
         if not watch.early:

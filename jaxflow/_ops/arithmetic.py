@@ -50,7 +50,7 @@ def _scaled(x, alpha):
         return x
     if is_bool(alpha) and not is_bool(x):
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if is_float(alpha) and is_integral(x):
+    if (is_float(alpha) or is_complex(alpha)) and category(x) < FLOATING:
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
         )
@@ -61,14 +61,15 @@ def _scaled(x, alpha):
     return x * alpha.astype(x.dtype)
 
 
-@op(promote="default", operators="__add__ __radd__ __iadd__", saves="none", numbers="all")
+@op(promote="default", operators="__add__ __radd__ __iadd__", saves="none", numbers="all", factors="rounded")
 def add(input, other, /, *, alpha: Scalar = 1):
     """``input + alpha * other``, broadcast; bools add as a logical or."""
     other = _scaled(other, alpha)
     return input | other if is_bool(input) else input + other
 
 
-@op(promote="default", operators="__sub__ __isub__", saves="none", check=no_bool_operand, numbers="all")
+@op(promote="default", operators="__sub__ __isub__", saves="none", check=no_bool_operand, numbers="all",
+    factors="rounded")
 def sub(input, other, /, *, alpha: Scalar = 1):
     """``input - alpha * other``, broadcast; refuses bools."""
     return input - _scaled(other, alpha)
@@ -79,13 +80,14 @@ overload(sub, "_sub_number", "SubBackward1")
 
 @op(promote="default", operators="__rsub__", variants="function", saves="none",
     check=no_bool_operand, grad_name=numbered("Rsub", 1, 0, which=1), numbers="other",
-    layout=second_first)
+    factors="rounded", layout=second_first)
 def rsub(input, other, /, *, alpha: Scalar = 1):
     """``other - alpha * input``, broadcast; refuses bools."""
     return other - _scaled(input, alpha)
 
 
-@op(promote="default", operators="__mul__ __rmul__ __imul__", aliases=("multiply",), numbers="all")
+@op(promote="default", operators="__mul__ __rmul__ __imul__", aliases=("multiply",), numbers="all",
+    wide="other")
 def mul(input, other, /):
     """The product, broadcast; bools multiply as a logical and."""
     return input & other if is_bool(input) else input * other
@@ -128,7 +130,7 @@ def _div_saves(kinds, rounding_mode):
 
 
 @op(promote=_div_kind, operators="__truediv__ __itruediv__", aliases=("divide",),
-    grad_name=_div_name, numbers="all", saves=_div_saves, guard=_by_zero,
+    grad_name=_div_name, numbers="all", wide="other", saves=_div_saves, guard=_by_zero,
     guarded=lambda rounding_mode: rounding_mode is not None)
 def div(input, other, /, *, rounding_mode=None):
     """The quotient, broadcast; ``rounding_mode`` may be ``"trunc"`` or ``"floor"``.
@@ -158,7 +160,7 @@ overload(div, "_div_number", lambda numbers, rounding_mode: f"DivBackward{1 if n
          saves=_saves_no_number)
 
 
-@op(promote="int_to_float", grad_name="DivBackward0", numbers="all")
+@op(promote="int_to_float", grad_name="DivBackward0", numbers="all", wide="other")
 def true_divide(input, other, /):
     """The quotient, broadcast; integers give floating results."""
     return divide(input, other)
@@ -191,7 +193,7 @@ def _floor_quotient(a, b):
     saves="none", underived=Underived(
         RuntimeError, "derivative for aten::floor_divide{_} is not implemented",
         forward="Trying to use forward AD with aten::floor_divide{_} that does not support it."),
-    numbers="all", guard=_by_zero, out=Out(lost=True))
+    numbers="all", wide="other", guard=_by_zero, out=Out(lost=True))
 def floor_divide(input, other, /):
     """The quotient rounded down, broadcast."""
     return _floor_quotient(input, other)
@@ -556,7 +558,7 @@ def _lerp_saves(kinds):
 
 
 @op(promote="default", check=_lerp_dtypes, grad_name=numbered("Lerp", 0, 1), numbers="weight",
-    layout=of_tensors, saves=_lerp_saves)
+    wide_number="weight", factors="wide", layout=of_tensors, saves=_lerp_saves)
 def lerp(input, end, weight, /):
     """``input + weight * (end - input)``, exact at both ends."""
     step = end - input
@@ -572,7 +574,7 @@ def _times_value(x, value):
     return x * cast(jnp.asarray(value), x.dtype)
 
 
-@op(promote="default")
+@op(promote="default", factors="wide")
 def addcmul(input, tensor1, tensor2, /, *, value: Scalar = 1):
     """``input + value * tensor1 * tensor2``."""
     refuse("addcmul_cpu_out", input, BOOL)
@@ -600,7 +602,7 @@ def _quotient_of_integers(found, result):
             f"{divisor.scalar_name}")
 
 
-@op(promote="default", check=_no_integer_quotient, saves=("tensor1 for tensor2", "tensor2"),
+@op(promote="default", check=_no_integer_quotient, saves=("tensor1 for tensor2", "tensor2"), factors="wide",
     underived=Underived(RuntimeError, "", operand=1, formula=_quotient_of_integers))
 def addcdiv(input, tensor1, tensor2, /, *, value: Scalar = 1):
     """``input + value * tensor1 / tensor2``; ``tensor1`` and ``tensor2`` must not both be integer."""

@@ -148,12 +148,12 @@ def _check_slices(name, input, dim, index, source):
     return axis
 
 
-@op(**FORMS, guard=_add_guard, saves=("index for source", "source for source"))
+@op(**FORMS, guard=_add_guard, saves=("index for source", "source for source"), factors="rounded")
 def index_add(input, /, dim: int, index: Tensor, source: Tensor, *, alpha: Scalar = 1):
     """``input`` with ``alpha`` times the slices of ``source`` added where ``index`` names them."""
     axis = _check_slices("index_add_()", input, dim, index, source)
     if not (type(alpha) is int and alpha == 1):
-        source = source * alpha.astype(source.dtype)
+        source = source * cast(alpha, source.dtype)
     x, s = at_least_1d(input), at_least_1d(source)
     return add(x, _slices(x, axis, index), s).reshape(input.shape)
 

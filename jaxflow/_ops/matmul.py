@@ -398,7 +398,7 @@ def _wide_product(a, b, contracted, batch=((), ())):
                                preferred_element_type=wide(a[:0]).dtype)
 
 
-@op(variants=_ADD, out=_EXACT, guard=_beta_fits("addmm"), apart="input")
+@op(variants=_ADD, out=_EXACT, guard=_beta_fits("addmm"), apart="input", factors="wide")
 def addmm(input, mat1, mat2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * mat1 @ mat2``; with ``beta`` 0 the input's values do not matter."""
     _check_addmm_dtypes(input, mat1, mat2)
@@ -426,7 +426,7 @@ def _addmm(input, mat1, mat2, beta, alpha):
     return _sum(start, beta, _wide_product(mat1, mat2, ((1,), (0,))), alpha)
 
 
-@op(variants=_ADD, out=_EXACT, apart="input")
+@op(variants=_ADD, out=_EXACT, apart="input", factors="rounded")
 def addmv(input, mat, vec, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * mat @ vec``."""
     _check_mv(input, mat, vec, addend=True)
@@ -434,7 +434,7 @@ def addmv(input, mat, vec, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     return _sum(jnp.broadcast_to(input, product.shape), beta, product, alpha)
 
 
-@op(variants="function method out", guard=_beta_fits("addbmm"), apart="input",
+@op(variants="function method out", guard=_beta_fits("addbmm"), apart="input", factors="wide",
     out=Out("self and mat2 must have the same dtype, but got {out} and {result}", resizes=True,
             dtype=_of_first))
 def addbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
@@ -468,7 +468,7 @@ def _check_add_dtypes(input, batch1, batch2) -> None:
         )
 
 
-@op(variants=_ADD, out=_EXACT, guard=_beta_fits("baddbmm"), apart="input")
+@op(variants=_ADD, out=_EXACT, guard=_beta_fits("baddbmm"), apart="input", factors="wide")
 def baddbmm(input, batch1, batch2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     """``beta * input + alpha * batch1 @ batch2`` for each matrix of the batch."""
     start = expand_to(input, (size_at(batch1, 0), size_at(batch1, 1), size_at(batch2, 2)))
@@ -520,7 +520,8 @@ def _by_vector(other: int):
     return formula
 
 
-@op(promote="no_opmath", broadcast=False, variants="function method out", layout=Always(added_products),
+@op(promote="no_opmath", broadcast=False, variants="function method out", factors="rounded",
+    layout=Always(added_products),
     underived=Underived(RuntimeError, "", operand=1, formula=_by_vector(2), otherwise=Underived(
         RuntimeError, "", operand=2, formula=_by_vector(1))))
 def addr(input, vec1, vec2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
