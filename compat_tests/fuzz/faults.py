@@ -25,8 +25,9 @@ _GRADIENTS = (
 )
 
 #: Numbers: of ``airy_ai`` only six digits are right below -2.09; steps of ``matrix_exp`` of halves overflow
-#: where its result does not.
+#: where its result does not; bytes other than 0 and 1 are no bools, and loops differ in them.
 _VALUES = (
+    re.compile(r"\.view\(T\.bool\)"),
     re.compile(r"\bairy_ai\("),
     re.compile(r"'(?:linalg\.)?matrix_exp', 'b?float16'"),
 )
@@ -42,8 +43,8 @@ _LAZY = re.compile(r"\b(?:_neg_view|conj|mH|adjoint|imag)\b")
 _RESHAPED = re.compile(r"\.(?:unsqueeze|squeeze|t|transpose|swapaxes|swapdims)_\(")
 
 #: Shapes: ``unique`` of rows sorts them by a comparison that takes nan to be like any number, so that equal
-#: rows may lie apart and all stay.
-_SHAPES = (re.compile(r"\bunique\((?:t\d+, )?.*\bdim="),)
+#: rows may lie apart and all stay; ``ihfftn`` over one dimension gives its ``out=`` no other shape.
+_SHAPES = (re.compile(r"\bunique\((?:t\d+, )?.*\bdim="), re.compile(r"\bihfft[2n]\(.*\bout="))
 
 #: Shapes under ``vmap``: extremes of all elements keep one dimension there, whatever they had; windows of no
 #: elements over no dimension get one more.
