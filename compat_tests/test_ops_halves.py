@@ -19,6 +19,7 @@ OPS = {
     "floor": lambda T, a, b: T.div(a, b, rounding_mode="floor"),
     "trunc": lambda T, a, b: T.div(a, b, rounding_mode="trunc"),
     "alpha": lambda T, a, b: T.add(a, a, alpha=b),
+    "outer": lambda T, a, b: T.outer(a, b.reshape(-1)) if isinstance(b, T.Tensor) else a,
     "value": lambda T, a, b: T.addcmul(a, a, a, value=b),
     "addcmul": lambda T, a, b: T.addcmul(a, b, b),
     "lerp": lambda T, a, b: T.lerp(a, a + 1, b),
@@ -69,6 +70,17 @@ def test_with(executor, dtype, name):
             close = 2 * torch.finfo(getattr(torch, dtype)).eps if want[0] in DTYPES else 1e-5
             torch.testing.assert_close(got[2], want[2], rtol=close, atol=1e-7, equal_nan=True,
                                        msg=lambda text, rows=rows: f"{rows[0]}: {text}")
+
+
+@pytest.mark.parametrize("power", (*DTYPES, "float32", "float64", "int64"))
+@pytest.mark.parametrize("dtype", (*DTYPES, "float32", "float64", "int64"))
+def test_powers_of_two_have_the_dtype_of_the_exponent(executor, dtype, power):
+    want, got = (_outcome(functools.partial(
+        T.ldexp, T.tensor([1.5, -3, 7, 1000, 0.1]).to(getattr(T, dtype)),
+        T.tensor([3.3333, 1.25, -2, 8, 4.5]).to(getattr(T, power)))) for T in (torch, jaxflow))
+    assert got[:2] == want[:2]
+    close = 1e-3 if dtype == "float16" else 1e-2 if dtype == "bfloat16" else 1e-6
+    torch.testing.assert_close(got[2], want[2], rtol=close, atol=0)
 
 
 SHAPES = ((), (1,), (1, 1), (3,), (2, 1))

@@ -11,6 +11,7 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
+from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level
 from jaxflow._dispatch.composite import composite
@@ -21,6 +22,7 @@ from jaxflow._dispatch.watch import Watch
 from jaxflow._ops._bools import NEGATED, SUBTRACTED_TWO
 
 from .forms import invalid_combination
+from .views import broadcast_tensors
 
 
 def _functional(fn: Callable) -> Callable:
@@ -112,6 +114,8 @@ def l1_loss(
     """The mean absolute difference; arguments as in `mse_loss`."""
     reduction = reduction_of(size_average, reduce, reduction)
     _warn_of_broadcast(input, target)
+    if input.dtype is not target.dtype:  # without dimensions it would promote otherwise
+        input, target = broadcast_tensors(input, target)
     loss = (input - target).abs()
     if weight is None:
         return mean_or_sum(loss, reduction)
@@ -310,7 +314,11 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: Any = None, re
             f"result type {computed.scalar_name} can't be cast to the desired output type "
             f"{input._aval.dtype.scalar_name}"
         )
-    if computed.is_complex:
+    shape = broadcast_shapes(input.shape, target.shape)
+    if shape != input.shape:
+        raise RuntimeError(
+            f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
+    if computed.is_complex and state.grad and input.requires_grad:
         raise RuntimeError(
             "soft_margin_loss does not support automatic differentiation for outputs with complex dtype.")
     return apply(OPS["_soft_margin_loss"], (input, target), (reduction,))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core import promotion
 from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.batch import DYNAMIC, refuse_batched
@@ -198,7 +199,7 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     if isinstance(out, Tensor):
         _need_floating("ldexp", out)
     op = OPS["_ldexp"]
-    return given_out("ldexp", out, apply(op, (input, other), (_is_exact(input, other),)), (input,), op)
+    return given_out("ldexp", out, apply(op, (input, other), (_dtype_of_power(input, other),)), (input,), op)
 
 
 def _need_floating(name: str, out: Tensor) -> None:
@@ -207,13 +208,16 @@ def _need_floating(name: str, out: Tensor) -> None:
             f"{name} can't be cast to the desired output type {out._aval.dtype.scalar_name}")
 
 
-def _is_exact(input: Tensor, exponent: Tensor) -> bool:
-    """Whether integers are added to the exponents of floating numbers; NotImplementedError for bools."""
-    if input._aval.dtype.category != dtypes.FLOATING:
-        return False
-    if exponent._aval.dtype is dtypes.bool:
-        raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'")
-    return exponent._aval.dtype.category < dtypes.FLOATING
+def _dtype_of_power(input: Tensor, exponent: Tensor) -> dtypes.dtype | None:
+    """The dtype of the power that is multiplied by; None where integers are added to floating exponents."""
+    own = exponent._aval.dtype
+    if own.category < dtypes.FLOATING:
+        if input._aval.dtype.category == dtypes.FLOATING:
+            if own is dtypes.bool:
+                raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'")
+            return None
+        return dtypes.get_default_dtype()
+    return promotion.promote_types(input._aval.dtype, own) if input._aval.dtype.is_complex else own
 
 
 @composite("function method")
@@ -221,7 +225,7 @@ def ldexp_(input: Tensor, other: Tensor) -> Tensor:
     """``input * 2 ** other`` written into ``input``; RuntimeError for integers."""
     _need_tensor("ldexp_", other)
     _need_floating("ldexp", input)
-    return apply_inplace(OPS["_ldexp"], (input, other), (_is_exact(input, other),))
+    return apply_inplace(OPS["_ldexp"], (input, other), (_dtype_of_power(input, other),))
 
 
 # ------------------------------------------------------------------------- polygamma takes n first

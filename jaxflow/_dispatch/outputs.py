@@ -290,6 +290,8 @@ def following(op: Op, out: Tensor, args: tuple, kwargs: dict) -> dict:
     rule, want = op.out, out._aval.dtype
     if isinstance(operand, Tensor):
         have = operand._aval.dtype
+        if rule.composed:
+            refuse_operands(rule.composed, operand, out)
         if rule.before is not None:
             _refuse(rule.before, have, want, (*args, *kwargs))
         if have.is_complex and not want.is_complex and want is not dtypes.bool:

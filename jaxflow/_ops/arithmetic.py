@@ -318,11 +318,15 @@ overload(pow, "_power_of_one", _pow_name, layout="contiguous", fn=_power_of_one)
 
 
 @op(promote="int_to_float", name="_ldexp", variants="", grad_name="LdexpBackward0",
-    saves=("other for input", "result"), layout=scaled_by_powers)
-def ldexp(input, other, /, *, exact):
-    """``input * 2 ** other``; ``exact``, of exponents that are integers, overflows only with the result."""
-    if not exact or is_complex(input):
-        return input * pow.fn(jnp.full_like(other, 2), other)
+    saves=("other for input", "result"), layout=scaled_by_powers, wide="other")
+def ldexp(input, other, /, *, power):
+    """``input * 2 ** other``, whose power is rounded to the dtype ``power``.
+
+    None is said of exponents that are integers: then it is not computed, and only the result overflows.
+    """
+    if power is not None:
+        exponent = wide(cast(other, power.np))
+        return input * cast(cast(pow.fn(jnp.full_like(exponent, 2), exponent), power.np), input.dtype)
     x, e = wide(input), wide(other)
     limits = jnp.finfo(x.dtype)
     most = 2 * (limits.maxexp + limits.nmant)  # beyond which every number overflows or vanishes
@@ -546,6 +550,7 @@ def _lerp_dtypes(input, end, weight):
 _CPP_NAMES = {
     dtypes.bool: "bool", dtypes.uint8: "unsigned char", dtypes.int8: "signed char",
     dtypes.int16: "short", dtypes.int32: "int", dtypes.int64: "long int",
+    dtypes.uint16: "short unsigned int", dtypes.uint32: "unsigned int", dtypes.uint64: "long unsigned int",
     dtypes.float16: "c10::Half", dtypes.bfloat16: "c10::BFloat16", dtypes.float32: "float",
     dtypes.float64: "double", dtypes.complex64: "c10::complex<float>",
     dtypes.complex128: "c10::complex<double>",

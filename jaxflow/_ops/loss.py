@@ -18,7 +18,7 @@ from jaxflow._dispatch.op import op
 
 from ._bools import SUBTRACTED_TWO
 from ._layouts import divergence, negated_first, of_first, one_less_target
-from ._support import as_dtype, category, is_bool, refuse, scalar_name, wide, with_partials
+from ._support import as_dtype, category, is_bool, is_complex, refuse, scalar_name, wide, with_partials
 from .binary import x_log_y
 
 
@@ -66,8 +66,8 @@ def _huber(difference, delta):
 
 
 def _of_difference(name: str, grad_name: str, kernel: str, fn: Callable, doc: str,
-                   layout: Callable | None = None) -> None:
-    """Declare a loss that depends on ``input - target`` alone."""
+                   promote: str = "reshaped", layout: Callable | None = None) -> None:
+    """Declare a loss that depends on ``input - target`` alone; PyTorch mostly expands both first."""
 
     def body(input, target, /, *, reduction, parameter=None):
         refuse(kernel, input, BOOL, INTEGER, COMPLEX)
@@ -78,8 +78,7 @@ def _of_difference(name: str, grad_name: str, kernel: str, fn: Callable, doc: st
 
     body.__name__ = body.__qualname__ = name
     body.__doc__ = doc
-    op(promote="no_opmath", broadcast=True, name=name, variants="", grad_name=grad_name,
-       layout=layout)(body)
+    op(promote=promote, broadcast=True, name=name, variants="", grad_name=grad_name, layout=layout)(body)
 
 
 _of_difference("_mse_loss", "MseLossBackward0", "mse_cpu", lambda d, _: d * d,
@@ -87,7 +86,8 @@ _of_difference("_mse_loss", "MseLossBackward0", "mse_cpu", lambda d, _: d * d,
 _of_difference("_smooth_l1_loss", "SmoothL1LossBackward0", "smooth_l1_cpu", _smooth_l1,
                "Squared below ``beta`` (over ``2 beta``), absolute above.")
 _of_difference("_huber_loss", "HuberLossBackward0", "huber_cpu", _huber,
-               "Half the square up to ``delta``, then ``delta`` times the absolute difference.", of_first)
+               "Half the square up to ``delta``, then ``delta`` times the absolute difference.",
+               "no_opmath", of_first)
 
 
 @op(broadcast=True, name="_soft_margin_loss", variants="", grad_name="SoftMarginLossBackward0",
@@ -96,7 +96,7 @@ def soft_margin_loss(input, target, /, *, reduction):
     """``log(1 + exp(-target * input))``, of the input's dtype whatever it is computed in."""
     dtype = _promoted(input, target).np
     x, t = (wide(as_dtype(v, dtype)) for v in (input, target))
-    loss = jax.nn.softplus(-t * x)
+    loss = jnp.log(1 + jnp.exp(-t * x)) if is_complex(x) else jax.nn.softplus(-t * x)
     return reduced(loss, reduction, input.dtype)
 
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL
-from jaxflow._dispatch.op import Integers, Scalar, op
+from jaxflow._dispatch.op import Always, Integers, Scalar, op
 
 from ._layouts import padded
 from ._support import number_fits, refuse
@@ -27,7 +27,7 @@ def _fill_fits(watch, dynamic, static) -> None:
         number_fits(watch, dynamic, static)
 
 
-@op(variants="function", saves="none", layout=padded, guard=_fill_fits)
+@op(variants="function", saves="none", layout=Always(padded), guard=_fill_fits)
 def constant_pad_nd(input, /, pad: Integers, value: Scalar = 0):
     """Positions holding ``value`` added before and after; negative pads cut positions off.
 

@@ -17,7 +17,7 @@ from .matmul import size_at
 from .reduce import refuse_empty_norm, refuse_norm_of, vector_norm
 
 
-@op(promote="default", broadcast=False, grad_name="MulBackward0",
+@op(promote="default", broadcast=False, grad_name="MulBackward0", wide="vec2",
     variants="function method out", out=Out(composed="mul"), layout=products_of_elements)
 def outer(input, vec2, /):
     """The product of each element of one vector with each of another."""
