@@ -289,7 +289,7 @@ class _Walk:
     def _check_versions(self, node: Node) -> None:
         """Refuse to use what was overwritten since it was saved, in PyTorch's words."""
         changed = [edge for cell, version, _, edge, _ in node._guards if cell[0] != version]
-        if DETACHED:
+        if DETACHED.data:  # asked of each node: the mapping itself would answer in Python
             changed += [edge for _, _, _, edge, _ in node._guards if detached_in_place(edge)]
         if changed and (not node._plan.name.endswith("_vjp") or any(map(self._leads_on, changed))):
             _refuse_overwritten(node)
