@@ -73,6 +73,16 @@ def result_changed(T, op):
 
 
 @each(**_UNARY)
+def input_and_result_changed(T, op):
+    x = leaf(T, 2, 3, low=0.1, high=0.9)
+    h = x * 1
+    y = op(h)
+    h.detach().add_(0.25)
+    y.detach().add_(0.25)
+    return _backward(y), x.grad
+
+
+@each(**_UNARY)
 def input_detached(T, op):
     x = leaf(T, 2, 3, low=0.1, high=0.9)
     h = x * 1

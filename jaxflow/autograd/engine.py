@@ -510,12 +510,12 @@ shown.refusals["overwritten"] = _refuse_overwritten
 
 
 def _as_unpacked(node: Node) -> list[tuple]:
-    """The guards in the order PyTorch looks at what it saved: that of its names, ``self`` for ``input``."""
+    """The guards in the order PyTorch looks at what it saved: operands by its names, then results."""
     op = OPS.get(node._plan.name)
     names = [] if op is None else [p.name for p in op.params if p.kind == TENSOR]
     inputs = [g for g in node._guards if g[3] is not RESULT and g[3].__class__ is not HeldResult]
     if len(names) != len(inputs):
         return node._guards
     named = [("self" if name == "input" else name, g) for name, g in zip(names, inputs)]
-    named += [("result", g) for g in node._guards if g not in inputs]
-    return [g for _, g in sorted(named, key=lambda pair: pair[0])]
+    results = [g for g in node._guards if g not in inputs]
+    return [g for _, g in sorted(named, key=lambda pair: pair[0])] + results
