@@ -53,17 +53,17 @@ def of_pooled(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | No
     return channels_last_strides(shape) if suggests_channels_last(*operands[1].layout) else None
 
 
-def scaled_by_powers(operands: Sequence[Operand], shape: Ints, *, exact) -> Ints | None:
-    """Of a product with a power of two, mostly contiguous; if ``exact``, as of the first operand."""
-    if exact:
+def scaled_by_powers(operands: Sequence[Operand], shape: Ints, *, power) -> Ints | None:
+    """Of a product with a power of two, mostly contiguous; without a power, as of the first operand."""
+    if power is None:
         return of_first(operands, shape)
     x, exponent = operands
     if COMPLEX in (x.dtype.category, exponent.dtype.category):
-        power = _beside_number(*exponent.layout)
+        strides = _beside_number(*exponent.layout)
     else:
-        power = contiguous_strides(exponent.size)
+        strides = contiguous_strides(exponent.size)
     x = x.layout if x.dtype.category >= FLOATING else (x.size, empty_like_strides(*x.layout))
-    return preserve_strides(x, (exponent.size, power))
+    return preserve_strides(x, (exponent.size, strides))
 
 
 def real_of_complex(operands: Sequence[Operand], shape: Ints, **_) -> Ints | None:
