@@ -27,6 +27,8 @@ from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.not_derived import without_derivative
 from jaxflow._dispatch.op import OPS, Out
 from jaxflow._dispatch.outputs import dtype_into, write_out
+from jaxflow._dispatch.watch import Watch, run_under
+from jaxflow._ops._support import element_fits
 
 from .construct import copied, finished, put, tensor
 from .forms import channels_last_of, invalid_combination
@@ -105,6 +107,10 @@ def filled(size: tuple, value: Any, dtype: dtypes.dtype, device: devices.device)
     """A contiguous tensor of one number, which the dtype must be able to hold."""
     if value.__class__ in _NUMBERS and value:
         check_fits(value, dtype)
+    elif isinstance(value, Tensor):
+        watch = Watch()
+        element_fits(watch, value, dtype)
+        return run_under(watch, apply, OPS["_full"], (value,), (size, dtype, device))
     return apply(OPS["_full"], (value,), (size, dtype, device))
 
 

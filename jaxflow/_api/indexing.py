@@ -46,7 +46,7 @@ from jaxflow._dispatch.publish import inplace_of
 from jaxflow._dispatch.result_layout import unless_contiguous
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import apply_view
-from jaxflow._dispatch.watch import Watch, run_under
+from jaxflow._dispatch.watch import Watch, guarded, run_under
 from jaxflow._ops.scatter import other_dtype
 
 from .construct import from_array, put, tensor
@@ -217,7 +217,7 @@ def _fill_masked(view: Tensor, mask: Any, value: Tensor, run: Callable) -> Tenso
     index = index.view(shape + (1,) * ones) if ones else index
     if value._aval.ndim:
         value = value.reshape(())
-    return run(OPS["_masked_write"], (view, index, value))
+    return guarded(run, OPS["_masked_write"], (view, index, value), ())
 
 
 def _delitem(self: Tensor, index: Any) -> None:

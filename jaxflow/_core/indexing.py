@@ -385,6 +385,8 @@ def gathered_strides(g: Gathering, source: Layout, indices: list[Layout]) -> Int
 
 #: The bounds of what must not be zero. No range of indices is that empty.
 NONZERO = (1, -1)
+#: Behind two bounds: infinities and nan may lie outside of them.
+FINITE = "finite"
 
 
 def refuse_outside(arrays: Sequence[np.ndarray], bounds: Sequence[tuple],
@@ -392,17 +394,20 @@ def refuse_outside(arrays: Sequence[np.ndarray], bounds: Sequence[tuple],
     """Raise ``error(value, k)`` for the first element of the ``k``-th array outside its two bounds.
 
     What is first counts in the shape all broadcast to; ``spared`` is never outside. Outside of `NONZERO` is
-    zero alone. Of a complex array the larger part of each number counts, without its sign.
+    zero alone; bounds that say `FINITE` behind them are not asked of infinities and nan. Of a complex array
+    the larger part of each number counts, without its sign.
     """
     if len(arrays) == 1 and arrays[0].size:  # the usual case, and nothing wrong
         if arrays[0].dtype.kind == "c":
             arrays = [np.maximum(np.abs(arrays[0].real), np.abs(arrays[0].imag))]
-        low, high = bounds[0]
+        low, high = bounds[0][:2]
         if np.minimum.reduce(arrays[0], None) >= low and np.maximum.reduce(arrays[0], None) <= high:
             return
     wrong = []
-    for a, (low, high) in zip(arrays, bounds, strict=True):
+    for a, (low, high, *which) in zip(arrays, bounds, strict=True):
         outside = a == 0 if (low, high) == NONZERO else ~((a >= low) & (a <= high))
+        if which:
+            outside &= np.isfinite(a)
         wrong.append(outside if spared is None else outside & (a != spared))
     if any(np.any(outside) for outside in wrong):
         spread = np.stack(np.broadcast_arrays(*wrong), -1).reshape(-1)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .dtype import dtype
+from .dtype import FLOATING, dtype
+from .indexing import FINITE
 
 # The names PyTorch's message has for them are those of C++ types.
 _C_NAMES = {
@@ -28,8 +29,26 @@ def check_fits(value: Any, target: dtype) -> None:
     as far as its range goes.
     """
     if target.name != "bool" and not _fits(value, target):
-        name = _C_NAMES.get(target.name, f"{target.name}_t")
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+        raise overflow(target)
+
+
+def overflow(target: dtype) -> RuntimeError:
+    """PyTorch's error for a number that ``target`` cannot hold."""
+    name = _C_NAMES.get(target.name, f"{target.name}_t")
+    return RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def bounds_of(target: dtype, source: dtype) -> tuple:
+    """Between which numbers of the dtype ``source`` ``target`` holds all; see `FINITE`."""
+    if target.category >= FLOATING:
+        largest = largest_of(target.to_real())
+        return -largest, largest, FINITE
+    return _integer_bounds(target, source.category >= FLOATING)
+
+
+def _integer_bounds(target: dtype, of_fractions: bool) -> tuple[int, int]:
+    limits = np.iinfo(target.np)
+    return int(limits.min if target.is_signed or of_fractions else -limits.max), int(limits.max)
 
 
 def _fits(value: Any, target: dtype) -> bool:
@@ -44,9 +63,8 @@ def _fits(value: Any, target: dtype) -> bool:
         if isinstance(value, float) and target.itemsize == 8:
             return True
         return abs(value) <= largest_of(target) or not abs(value) < math.inf
-    limits = np.iinfo(target.np)
-    lowest = limits.min if target.is_signed or isinstance(value, float) else -limits.max
-    return lowest <= value <= limits.max
+    lowest, highest = _integer_bounds(target, isinstance(value, float))
+    return lowest <= value <= highest
 
 
 @functools.cache

@@ -12,8 +12,8 @@ from jax.custom_derivatives import SymbolicZero
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
-from jaxflow._core.numbers import check_fits
-from jaxflow._core.promotion import elementwise
+from jaxflow._core.numbers import bounds_of, check_fits, overflow
+from jaxflow._core.promotion import elementwise, promote_types
 
 from ._products import product_or_zero
 from ._quotients import complex_quotient
@@ -77,10 +77,24 @@ _REALS = (int, float)
 
 
 def number_fits(watch, dynamic, static) -> None:
-    """A guard: the dtype of the first operand can hold the last operand, if that is a Python number."""
-    value = dynamic[-1]
-    if (value.__class__ in _REALS or value.__class__ is complex) and value:
-        check_fits(value, dynamic[0]._aval.dtype)
+    """A guard: the dtype of the first operand can hold the last one, a number or a tensor taken as one."""
+    value, target = dynamic[-1], dynamic[0]._aval.dtype
+    if hasattr(value, "_aval"):
+        element_fits(watch, value, target)
+    elif (value.__class__ in _REALS or value.__class__ is complex) and value:
+        check_fits(value, target)
+
+
+def element_fits(watch, t, target) -> None:
+    """Ask whether ``target`` can hold the one element of the tensor ``t``, now or where it is computed."""
+    own = t._aval.dtype
+    if t._aval.numel != 1 or target is dtypes.bool or promote_types(own, target) is target:
+        return
+    if own.is_complex and not target.is_complex:
+        found = watch.known(t, wait=True)  # seldom: the imaginary part decides
+        check_fits(1j if found is None else found.item(), target)
+        return
+    watch.within((t,), (bounds_of(target, own),), lambda value, _: overflow(target))
 
 
 def bounds_fit(watch, dynamic, static) -> None:

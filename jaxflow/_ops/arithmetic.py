@@ -646,9 +646,4 @@ def masked_fill(input, mask: Mask, /, value: Element):
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor "
             f"with {value.ndim} dimension(s)."
         )
-    if category(value) == COMPLEX and not is_complex(input):
-        raise RuntimeError(
-            "value cannot be converted to type "
-            f"{_CPP_NAMES[dtypes.from_numpy_dtype(input.dtype)]} without overflow"
-        )
     return jnp.where(mask, cast(value, input.dtype), input)

@@ -16,7 +16,7 @@ from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.indexing import NONZERO, gathering
 from jaxflow._dispatch.op import Scalar, op
 
-from ._support import is_complex, is_integral
+from ._support import is_complex, is_integral, number_fits
 from .scatter import add, replace
 
 
@@ -113,7 +113,7 @@ def _word(x) -> str:
     return from_numpy_dtype(x.dtype).scalar_name
 
 
-@op(name="_masked_write", variants="", grad_name="IndexPutBackward0", saves="input")
+@op(name="_masked_write", variants="", grad_name="IndexPutBackward0", saves="input", guard=number_fits)
 def masked_write(input, mask, value, /):
     """``input`` with the 0-d ``value`` wherever ``mask`` is true."""
     return jnp.where(jnp.broadcast_to(mask, input.shape), cast(value, input.dtype), input)
@@ -124,14 +124,15 @@ def first_outside(*tensors, bounds, spared=None):
     """Whether an element lies outside its bounds; if so, of which tensor, and its value: three int64.
 
     The first position counts, in the shape that all broadcast to; ``spared`` is never wrong. Outside of
-    ``NONZERO`` is zero alone. Of complex numbers the larger part counts, without its sign. The value that is
-    given is 0 where it is no integer.
+    ``NONZERO`` is zero alone; what lies outside of bounds with ``FINITE`` behind them is finite. Of complex
+    numbers the larger part counts, without its sign. The value that is given is 0 where it is no integer.
     """
     wrong, values = [], []
-    for x, (low, high) in zip(tensors, bounds, strict=True):
+    for x, (low, high, *which) in zip(tensors, bounds, strict=True):
         x = x.astype(np.int64) if is_integral(x) else x
         x = jnp.maximum(jnp.abs(x.real), jnp.abs(x.imag)) if is_complex(x) else x
         bad = x == 0 if (low, high) == NONZERO else ~((x >= low) & (x <= high))
+        bad = bad & jnp.isfinite(x) if which else bad
         wrong.append(bad if spared is None else bad & (x != spared))
         values.append(x if x.dtype == np.int64 else jnp.zeros(x.shape, np.int64))
     if len(wrong) > 1:

@@ -127,7 +127,10 @@ def nansum(input, /, dim: Integers = None, keepdim: bool = False, *, dtype=None)
     if is_float(input):
         if dtype is not None and dtype.is_complex and input.size:
             raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.scalar_name}'")
-        # Before the conversion: as an integer, nan is a number like others.
+        # Before the conversion: as an integer, nan is a number like others. PyTorch leaves no infinity either
+        # where the result is an integer.
+        if dtype is not None and dtype.category < FLOATING:
+            input = jnp.nan_to_num(input)
         input = selected(input, ~jnp.isnan(input), jnp.zeros_like(input))
     x, result = _accumulate(input, dtype)
     return jnp.sum(x, dims, keepdims=keepdim).astype(result)
