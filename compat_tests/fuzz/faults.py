@@ -43,8 +43,10 @@ _LAZY = re.compile(r"\b(?:_neg_view|conj|mH|adjoint|imag)\b")
 _RESHAPED = re.compile(r"\.(?:unsqueeze|squeeze|t|transpose|swapaxes|swapdims)_\(")
 
 #: Shapes: ``unique`` of rows sorts them by a comparison that takes nan to be like any number, so that equal
-#: rows may lie apart and all stay; ``ihfftn`` over one dimension gives its ``out=`` no other shape.
-_SHAPES = (re.compile(r"\bunique\((?:t\d+, )?.*\bdim="), re.compile(r"\bihfft[2n]\(.*\bout="))
+#: rows may lie apart and all stay; ``ihfftn`` over one dimension gives its ``out=`` no other shape;
+#: ``cov`` of one observation writes into its weights.
+_SHAPES = (re.compile(r"\bunique\((?:t\d+, )?.*\bdim="), re.compile(r"\bihfft[2n]\(.*\bout="),
+           re.compile(r"\bcov\(.*weights="))
 
 #: Shapes under ``vmap``: extremes of all elements keep one dimension there, whatever they had; windows of no
 #: elements over no dimension get one more.
