@@ -467,7 +467,7 @@ def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = No
     """The differences of neighbours along ``dim``, taken ``n`` times; exclusive or for bools."""
 def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithmic derivative of the gamma function."""
-def dist(input: Tensor, other: Tensor, p: _float = 2) -> Tensor:
+def dist(input: Tensor, other: Tensor, p: _Number = 2) -> Tensor:
     """The norm of order ``p`` of ``input - other``, broadcast."""
 def div(input: Tensor | _Number, other: Tensor | _Number, *, rounding_mode: _Any = None, out: Tensor | None = None) -> Tensor:
     """The quotient, broadcast; ``rounding_mode`` may be ``"trunc"`` or ``"floor"``."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.numbers import check_fits
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -33,6 +35,8 @@ def cond(A: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
     """
     if A._aval.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if isinstance(p, complex):
+        check_fits(p, dtypes.float64)
     if p is None or (not isinstance(p, str) and abs(p) == 2):
         result = _by_singular_values(A, p)
     else:

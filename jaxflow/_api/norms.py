@@ -17,7 +17,7 @@ from jaxflow._dispatch.watch import guarded
 
 from .forms import given_out, invalid_combination, refuse_recorded_into
 
-_NUMBERS = (int, float)
+_NUMBERS = (int, float, complex)
 
 
 def _check_dtypes(name: str, have: dtypes.dtype, wanted: dtypes.dtype | None) -> None:
@@ -81,6 +81,8 @@ def _two_dims(dim: Any, ndim: int) -> tuple[int, int]:
 
 
 def _check_order(ord: Any) -> None:
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.matrix_norm: Expected a non-complex scalar as the order of norm.")
     known = ("fro", "nuc") if isinstance(ord, str) else (1, 2, math.inf)
     if (ord if isinstance(ord, str) else abs(ord)) not in known:
         shown = ord if isinstance(ord, str) else f"{ord:g}"

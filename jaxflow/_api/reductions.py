@@ -15,7 +15,7 @@ from jaxflow._dispatch.batch import refuse_batched
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS, Out
+from jaxflow._dispatch.op import OPS, Number, Out
 from jaxflow._dispatch.outputs import check_dtype, refuse_operands
 from jaxflow._dispatch.publish import function_of
 from jaxflow._ops._support import wrap_dims
@@ -241,7 +241,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
 
 
 @composite()
-def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
+def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
     """The norm of order ``p`` of ``input - other``, broadcast."""
     expect_tensor("dist", "other", other, 2)
     return apply(OPS["dist" if p else "_dist_count"], (input, other), (freeze(p),))

@@ -483,7 +483,7 @@ class Tensor:
         """The number of dimensions."""
     def dim_order(self, ambiguity_check: _bool | _list = False) -> _tuple[_int, ...]:
         """The dimensions from the outermost to the innermost in memory."""
-    def dist(self, other: Tensor, p: _float = 2) -> Tensor:
+    def dist(self, other: Tensor, p: _Number = 2) -> Tensor:
         """The norm of order ``p`` of ``input - other``, broadcast."""
     def div(self, other: Tensor | _Number, *, rounding_mode: _Any = None) -> Tensor:
         """The quotient, broadcast; ``rounding_mode`` may be ``"trunc"`` or ``"floor"``."""

@@ -194,7 +194,7 @@ def computed(op: Op, out: Any, run: Callable, dynamic: tuple, static: tuple) -> 
             refuse_dtype(op, out, dynamic, static)
         raise
     except (IndexError, RuntimeError) as error:
-        if str(error).startswith(_OF_SIZES):
+        if str(error).startswith(_OF_SIZES if op.promote else (*_OF_SIZES, _OF_SHAPES)):
             refuse_dtype(op, out, dynamic, static)
         _refuse_before_values(op, out, dynamic, static)
         raise
@@ -202,6 +202,8 @@ def computed(op: Op, out: Any, run: Callable, dynamic: tuple, static: tuple) -> 
 
 # What PyTorch says of tensors to join after it has compared dtypes.
 _OF_SIZES = ("Sizes of tensors must match", "Tensors must have same number of dimensions")
+# And of those that broadcast, after it has compared the dtypes of what is not promoted.
+_OF_SHAPES = "The size of tensor a ("
 
 
 def _refuse_before_values(op: Op, out: Any, dynamic: tuple, static: tuple) -> None:
@@ -293,7 +295,7 @@ def following(op: Op, out: Tensor, args: tuple, kwargs: dict) -> dict:
         if rule.composed:
             refuse_operands(rule.composed, operand, out)
         if rule.before is not None:
-            _refuse(rule.before, have, want, (*args, *kwargs))
+            _refuse(rule.before, have, want, (operand,))
         if have.is_complex and not want.is_complex and want is not dtypes.bool:
             warn_once("Casting complex values to real discards the imaginary part")
     return dict(kwargs, dtype=want)

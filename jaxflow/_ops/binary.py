@@ -244,7 +244,12 @@ def _parts_of_complex(first, second):
     first[0].to_complex()  # refuses half precision
 
 
-_OUT = "Expected object of scalar type {result} but got scalar type {out} for argument 'out'"
+def _complex_of(dtype):
+    return dtype.to_complex()
+
+
+_OUT = Out("Expected object of scalar type {result} but got scalar type {out} for argument 'out'",
+           dtype=_complex_of)
 
 
 @op(broadcast=True, variants="function out", out=_OUT, saves=("real for real", "imag for imag"),

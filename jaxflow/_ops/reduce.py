@@ -111,9 +111,11 @@ overload_written(sum, "dim", "_sum_along_all", "SumBackward1")
 
 
 _NO_COMPLEX = "nansum on CPU does not support complex inputs"
-# The kernel runs in out's dtype, and there is none but for real floating numbers; integers are summed.
+# The kernel runs in out's dtype, and there is none but for real floating numbers; integers are summed, and
+# over no elements no kernel runs.
 _NAN_KERNEL = Out("\"nansum_cpu\" not implemented for '{out}'", error=NotImplementedError,
-                  refuses=lambda have, want, _: have.category == FLOATING != want.category)
+                  refuses=lambda have, want, operands: (
+                      have.category == FLOATING != want.category and operands[0].numel()))
 _NAN_OUT = Out("nansum: provided dtype must match dtype of result. Got {out} and {result}.", follows=True,
                before=_NAN_KERNEL)
 
@@ -183,8 +185,10 @@ _NANMEAN_OUT = Out(
     _NAN_OUT.text, follows=True, composed="nansum",
     first=Out("nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors.",
               refuses=lambda have, want, _: have.category < FLOATING),
-    before=Out(_NAN_KERNEL.text, error=_NAN_KERNEL.error, refuses=_NAN_KERNEL.refuses, before=Out(
-        _NO_COMPLEX, refuses=lambda have, want, _: have.category > FLOATING)))
+    before=Out("result type Float can't be cast to the desired output type {out}",
+               refuses=lambda have, want, _: have.category == FLOATING > want.category,
+               before=Out(_NAN_KERNEL.text, error=_NAN_KERNEL.error, refuses=_NAN_KERNEL.refuses, before=Out(
+                   _NO_COMPLEX, refuses=lambda have, want, _: have.category > FLOATING))))
 
 
 @op(grad_name="DivBackward0", out=_NANMEAN_OUT)
@@ -477,6 +481,8 @@ def vector_norm(x, ord, dims, keepdim):
 
     At the zero vector the derivative is 0, where the formulas have nan.
     """
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
     size = magnitude(wide(x))
     if ord == 0:
         return jnp.sum((size != 0).astype(size.dtype), dims, keepdims=keepdim)
@@ -522,7 +528,7 @@ def vector_norm_op(input, /, ord=2, dim=None, keepdim=False, *, dtype=None):
     """
     refuse_norm_of(input)
     dims = wrap_dims(dim, input.ndim)
-    if input.size == 0 and (ord < 0 or ord == math.inf):
+    if input.size == 0 and not isinstance(ord, complex) and (ord < 0 or ord == math.inf):
         refuse_empty_norm(input, ord, dim, dims)
     x = as_dtype(input, dtype)
     return vector_norm(x, ord, dims, keepdim).astype(_real_dtype(x))
@@ -565,7 +571,7 @@ def dist(input, other, /, *, p: Number = 2):
             f"Got {scalar_name(input)} instead."
         )
     difference = input - other
-    if difference.size == 0 and (p < 0 or p == math.inf):
+    if difference.size == 0 and not isinstance(p, complex) and (p < 0 or p == math.inf):
         refuse_empty_norm(difference, p, None, ())
     return vector_norm(difference, p, tuple(range(input.ndim)), False)
 
