@@ -295,7 +295,7 @@ def following(op: Op, out: Tensor, args: tuple, kwargs: dict) -> dict:
         if rule.composed:
             refuse_operands(rule.composed, operand, out)
         if rule.before is not None:
-            _refuse(rule.before, have, want, (operand,))
+            _refuse(rule.before, have, want, (operand, *args[1:], *(kwargs.keys() - {"input"})))
         if have.is_complex and not want.is_complex and want is not dtypes.bool:
             warn_once("Casting complex values to real discards the imaginary part")
     return dict(kwargs, dtype=want)
