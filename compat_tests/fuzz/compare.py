@@ -13,7 +13,7 @@ from .interpret import UNNAMED, Facts
 
 # Faults of PyTorch itself: with some empty complex views; for the real 0-d tensor that was written into a
 # complex one by index (whose gradient it gets right where ``copy_`` is called by name); where ``.grad`` is a
-# tensor of zeros without memory, which the next backward cannot add to; and for negative views that are copied
+# tensor of zeros without memory, which the next backward cannot add to; for negative views that are copied
 # into bools, which it negates afterwards. Nothing is specified.
 FAULTS = ("INTERNAL ASSERT FAILED", "MKL FFT error", "Expected isFloatingType(grad.scalar_type())",
           "ZeroTensors are immutable", "\"neg_cpu\" not implemented for 'Bool'")
@@ -32,9 +32,10 @@ SPOILED = ("Inplace update to inference tensor", "Number of elements of source <
 # It adds up the rows of a mean in place, and only then divides, for which it has no kernel.
 HALF_DONE = ("index_reduce_", "div_floor_cpu")
 # XLA has no complex numbers of half precision: that is said wherever PyTorch has no kernel for them either.
-REFUSED_BY_BOTH = ("ComplexHalf", "with complex dtype"), "torch.complex32 is not a type that XLA has"
+REFUSED_BY_BOTH = (("ComplexHalf", "with complex dtype"),
+                   ("torch.complex32 is not a type that XLA has", "not implemented for 'Half'"))
 # What jaxflow says by name that it cannot do, where PyTorch can: under ``vmap``, and with complex halves.
-REFUSED = ("which the tensor outside would have to follow", REFUSED_BY_BOTH[1])
+REFUSED = ("which the tensor outside would have to follow", REFUSED_BY_BOTH[1][0])
 # Sums in which infinities meet: whether that gives nan depends on the order in which they are added.
 SUMS = ("fft.", "@", "mm(", "mv(", "matmul", "bmm", "addr", "tensordot", "einsum", "conv", "kron", "cov(",
         "corrcoef", "dot(", "inner(", "linear(", "outer(", "ger(", "cross(", "matrix_power")
@@ -203,8 +204,9 @@ def _is_half_done(entry):
 
 
 def _refused_by_both(expected, actual):
-    words, refused = REFUSED_BY_BOTH
-    return None not in (expected, actual) and refused in actual[1] and any(w in expected[1] for w in words)
+    return None not in (expected, actual) and all(
+        any(text in error[1] for text in texts)
+        for texts, error in zip(REFUSED_BY_BOTH, (expected, actual), strict=True))
 
 
 def _error_kind(expected, actual):
