@@ -55,6 +55,31 @@ def views_of_views(seed: int) -> World:
     return World(base=numbers(seed, 3, 3), p=numbers(seed + 1, 2, 3).requires_grad_())
 
 
+def _refuses(loss: torch.Tensor, leaf: torch.Tensor) -> int:
+    """Whether the gradient of ``loss`` is refused, as it is where what it saved was detached in place."""
+    try:
+        torch.autograd.grad(loss, leaf, retain_graph=True)
+    except RuntimeError as error:
+        return int("detached in-place" in str(error))
+    return 0
+
+
+@scenario(
+    "w.h = w.p * 2",
+    "w.out = w.h * w.h",
+    "w.loss = w.out.sum()",
+    "w.h.detach_()",
+    "w.n = w._refuses(w.loss, w.p)",
+    "w.h.add_(1)",
+    "w.h.requires_grad_()",
+    "w.other = (w.h * w.p).sum()",
+    "w.other.backward()",
+    "w.p.detach_()",
+)
+def detached_in_place(seed: int) -> World:
+    return World(p=numbers(seed, 2, 3).requires_grad_(), _refuses=_refuses)
+
+
 # PyTorch counts the batch and normalizes it in two operations; the second moves both running statistics.
 TRAIN_NORM = operation(
     "w.out = w.norm(w.x)",
