@@ -52,6 +52,8 @@ def apply_inplace(op: Op, args: tuple, static: tuple = (), *,
         except RuntimeError as error:
             by_places = BY_PLACES.get(op.name)
             if error.args != (SHARED,):
+                if error.args == (PARTIAL_OVERLAP,) and op.promote is not None:
+                    _said_first(op, args, static)
                 raise
             if by_places is None:
                 _said_first(op, args, static)
@@ -218,9 +220,10 @@ PARTIAL_OVERLAP = (
     "single memory location. Please clone() the tensor before performing the operation."
 )
 
-# PyTorch lets these read what they write: a number or a mask, wherever it lies.
+# PyTorch lets these read what they write: a number or a mask, wherever it lies, and exponents, of which it
+# makes powers first.
 _READS_FREELY = frozenset(
-    ("_fill", "_assign", "masked_fill", "_masked_write", "index_fill", "masked_scatter")
+    ("_fill", "_assign", "masked_fill", "_masked_write", "index_fill", "masked_scatter", "_ldexp")
 )
 
 
