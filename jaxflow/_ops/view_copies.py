@@ -11,7 +11,7 @@ from jaxflow._dispatch.op import EXACT, Integers, Out, op
 
 from . import pieces
 from ._support import wrap_dim
-from .views import VIEWS, contiguous
+from .views import VIEWS, Geometry, contiguous
 
 _UNEXPLAINED = (
     "Expected {} to be true, but got false.  (Could this error message be improved?  If so, please report an "
@@ -125,7 +125,14 @@ def view_as_real_copy(input, /):
     return _shown(input, "view_as_real")
 
 
-@op(**_copy("ViewAsComplex"), complex_grad=False)
+def _pairs_lie_together(watch, dynamic, static):
+    """A guard: the operand could be viewed as complex numbers where it lies, which PyTorch does first."""
+    t = dynamic[0]
+    whole = t.shape, t.stride(), t._aval.dtype
+    VIEWS["view_as_complex"](Geometry(*whole[:2], t.storage_offset(), whole[2], False, False, *whole))
+
+
+@op(**_copy("ViewAsComplex"), complex_grad=False, guard=_pairs_lie_together)
 def view_as_complex_copy(input, /):
     """A copy of pairs of reals along the last dimension as complex numbers."""
     return _shown(input, "view_as_complex")
