@@ -306,7 +306,7 @@ def _check_castable(op: Op, result, into: Aval):
 def _wide(op: Op, kinds: tuple, layout: list) -> int | None:
     """The number of the dynamic argument that kernels of half precisions take with all its digits."""
     for p, at, _ in layout:
-        if p.name == op.wide or p.name == op.wide_number:
+        if p.name in (op.wide, op.wide_number):
             kind = kinds[at]
             if not isinstance(kind, Aval) or (p.name == op.wide and all(n == 1 for n in kind.shape)):
                 return at
