@@ -239,6 +239,8 @@ def _view_of_matrix(name: str, a: Tensor, b: Tensor, summed: tuple, static: tupl
     free_a, free_b = ([d for d in range(len(x)) if d not in of] for x, of in ((size_a, of_a), (size_b, of_b)))
     shape = [size_a[d] for d in free_a] + [size_b[d] for d in free_b]
     product = apply(OPS[name if shape else name + "_dot"], (a, b), static)
+    if product._grad_fn is None:
+        return product.view(shape)
     copies_a = copies_a or (bool(shape) and _is_copied(a, [*free_a, *of_a], len(free_a)))
     copies_b = bool(shape) and _is_copied(b, [*of_b, *free_b], len(of_b))
     if copies_a or copies_b:

@@ -9,17 +9,6 @@ import numpy as np
 from .dtype import FLOATING, dtype
 from .indexing import FINITE
 
-# The names PyTorch's message has for them are those of C++ types.
-_C_NAMES = {
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-    "float32": "float",
-    "float64": "double",
-    "int32": "int",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
-
 
 def check_fits(value: Any, target: dtype) -> None:
     """Refuse a number that ``target`` cannot hold. Raises RuntimeError.
@@ -34,7 +23,9 @@ def check_fits(value: Any, target: dtype) -> None:
 
 def overflow(target: dtype) -> RuntimeError:
     """PyTorch's error for a number that ``target`` cannot hold."""
-    name = _C_NAMES.get(target.name, f"{target.name}_t")
+    # Integers are called by the types of a fixed width, but for one.
+    plain = target.category >= FLOATING or target.name == "int32"
+    name = target.c_name if plain else f"{target.name}_t"
     return RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 

@@ -538,23 +538,13 @@ def _lerp_dtypes(input, end, weight):
         # A weight of 0-d takes part in promotion.
         if other is not found and kind != "scalar" and (name == "end" or kind != "zerodim"):
             raise RuntimeError(
-                f"expected dtype {_CPP_NAMES[found]} for `{name}` but got dtype {_CPP_NAMES[other]}"
+                f"expected dtype {found.c_name} for `{name}` but got dtype {other.c_name}"
             )
     number = weight[1] == "scalar"
     if found.category < FLOATING and (number or weight[0].category < FLOATING):
         kernel = "lerp_kernel_scalar" if number else "lerp_kernel_tensor"
         return NotImplementedError(f"\"{kernel}\" not implemented for '{found.scalar_name}'")
     return None
-
-
-_CPP_NAMES = {
-    dtypes.bool: "bool", dtypes.uint8: "unsigned char", dtypes.int8: "signed char",
-    dtypes.int16: "short", dtypes.int32: "int", dtypes.int64: "long int",
-    dtypes.uint16: "short unsigned int", dtypes.uint32: "unsigned int", dtypes.uint64: "long unsigned int",
-    dtypes.float16: "c10::Half", dtypes.bfloat16: "c10::BFloat16", dtypes.float32: "float",
-    dtypes.float64: "double", dtypes.complex64: "c10::complex<float>",
-    dtypes.complex128: "c10::complex<double>",
-}
 
 
 def _lerp_saves(kinds):
@@ -639,7 +629,7 @@ def masked_fill(input, mask: Mask, /, value: Element):
     if not is_bool(mask):
         raise RuntimeError(
             "masked_fill_ only supports boolean masks, but got mask with dtype "
-            f"{_CPP_NAMES[dtypes.from_numpy_dtype(mask.dtype)]}"
+            f"{dtypes.from_numpy_dtype(mask.dtype).c_name}"
         )
     if value.ndim:
         raise RuntimeError(
