@@ -17,7 +17,11 @@ from .draw import overlaps_itself
 UNNAMED = "a tensor no longer named"
 
 #: A method that writes, an operator that does, or a write at places.
-_WRITE = re.compile(r"(?:with [^:]+: )?(?P<name>t\d+)(?:\.\w+_\(| [^ ]+= |\[.*\] [^ ]*= )")
+_WRITE = re.compile(r"""
+    (?:with\ [^:]+:\ )?
+    (?: (?P<name>t\d+) (?: \.\w+_\( | \ [^ ]+=\  | \[.*\]\ [^ ]*=\  )  # t0.add_(, t0 += , t0[1] =
+      | T\.[\w.]+_\( (?P<given>t\d+) [,)] )  # T.rsqrt_(t0)
+""", re.VERBOSE)
 
 compiled = functools.lru_cache(maxsize=100_000)(lambda code: compile(code, "<program>", "exec"))
 
@@ -104,7 +108,7 @@ def steps(program, space, values=values):
 def _writes_over_itself(code, space):
     """Whether a statement is a write into a tensor of torch's whose elements overlap."""
     found = _WRITE.match(code)
-    target = space.get(found["name"]) if found else None
+    target = space.get(found["name"] or found["given"]) if found else None
     return isinstance(target, torch.Tensor) and overlaps_itself(target)
 
 

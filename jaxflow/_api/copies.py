@@ -23,7 +23,7 @@ from jaxflow._core.layout import (
     preserve_format,
 )
 from jaxflow._core.modes import Changed
-from jaxflow._core.numbers import check_fits
+from jaxflow._core.numbers import check_fits, check_fits_filled
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Storage, Value
 from jaxflow._core.warning import warn_once
@@ -108,7 +108,7 @@ def warn_of_real_part(src: Any, target: Tensor) -> None:
 def fill_(input: Tensor, value: Any) -> Tensor:
     """Write one number (or 0-d tensor) into every element."""
     if not isinstance(value, Tensor):
-        check_fits(value, input._aval.dtype)
+        check_fits_filled(value, input._aval.dtype, input._aval.numel)
     warn_of_real_part(value, input)
     return apply_inplace(OPS["_fill"], (input, value))
 

@@ -18,7 +18,7 @@ from jaxflow._core.layout import (
     preserve_format,
     strided,
 )
-from jaxflow._core.numbers import check_fits
+from jaxflow._core.numbers import check_fits, check_fits_filled
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -106,7 +106,7 @@ _NUMBERS = (int, float, complex)
 def filled(size: tuple, value: Any, dtype: dtypes.dtype, device: devices.device) -> Tensor:
     """A contiguous tensor of one number, which the dtype must be able to hold."""
     if value.__class__ in _NUMBERS and value:
-        check_fits(value, dtype)
+        check_fits_filled(value, dtype, math.prod(size))
     elif isinstance(value, Tensor):
         watch = Watch()
         element_fits(watch, value, dtype)
@@ -188,13 +188,18 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: Any = 
     need_memory("full", layout, pin_memory, device, out)
     shape = size_of("full", (size,))
     check_size("full", shape)
-    kind = dtype_of(dtype, "full", dtype_of_number(fill_value))
+    if dtype is None and out is not None:
+        kind = dtype_into("full", out)
+    else:
+        kind = dtype_of(dtype, "full", dtype_of_number(fill_value))
     return _finish(filled(shape, fill_value, kind, device_of(device)), out, requires_grad, "full", SIZED)
 
 
 @composite("function")
 def fill(input: Tensor, value: Any) -> Tensor:
     """A copy of ``input`` with every element replaced by a number (or 0-d tensor)."""
+    if not isinstance(value, Tensor):
+        check_fits_filled(value, input._aval.dtype, input._aval.numel)
     return apply(OPS["_filled"], (input, value))
 
 
@@ -356,16 +361,6 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, out: Tensor | None 
     return _range("range", start, end, step, True, out, dtype, device, requires_grad)
 
 
-def _line_dtype(name, dtype, out, *ends):
-    if dtype is None and out is not None:
-        return dtype_into(name, out)
-    wants_complex = any(
-        e._aval.dtype.is_complex if isinstance(e, Tensor) else isinstance(e, complex) for e in ends
-    )
-    default = dtypes.default_complex_dtype() if wants_complex else dtypes.get_default_dtype()
-    return dtype_of(dtype, name, default)
-
-
 def _check_steps(name: str, start: Any, end: Any, steps: int) -> int:
     if isinstance(steps, float):
         raise invalid_combination(name, (start, end, steps), {})
@@ -380,16 +375,47 @@ def _check_steps(name: str, start: Any, end: Any, steps: int) -> int:
     return steps
 
 
+def _line_dtype(name: str, dtype: Any, out: Tensor | None, *ends: Any) -> dtypes.dtype:
+    if dtype is None and out is not None:
+        return dtype_into(name, out)
+    wants_complex = any(
+        e._aval.dtype.is_complex if isinstance(e, Tensor) else isinstance(e, complex) for e in ends
+    )
+    if not wants_complex:
+        return dtype_of(dtype, name, dtypes.get_default_dtype())
+    default = dtypes.default_complex_dtype()
+    kind = dtype_of(dtype, name, default)
+    if not kind.is_complex:
+        raise RuntimeError(f"torch.{name}(): inferred dtype {default.c_name} can't be safely cast to passed "
+                           f"dtype {kind.scalar_name}")
+    return kind
+
+
+def _ends_fit(watch: Watch, kind: dtypes.dtype, *ends: Any) -> None:
+    """``kind`` can hold the ends of a line of several numbers, or the only number of one."""
+    for end in ends:
+        if isinstance(end, Tensor):
+            element_fits(watch, end, kind)
+        else:
+            check_fits_filled(end, kind, len(ends))
+
+
 @composite("function")
 def linspace(start: Any, end: Any, steps: Any, *, out: Tensor | None = None, dtype: Any = None,
              layout: Any = strided, device: Any = None, requires_grad: bool = False,
              pin_memory: bool = False) -> Tensor:
-    """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
+    """``steps`` numbers evenly spaced from ``start`` to ``end``, both included.
+
+    Raises:
+        RuntimeError: if the dtype cannot hold one of the ends.
+    """
     steps = _check_steps("linspace", start, end, steps)
     need_memory("linspace", layout, pin_memory, device, out)
     kind = _line_dtype("linspace", dtype, out, start, end)
     static = (steps, kind, device_of(device))
-    t = apply(OPS["_linspace"], (start, end), static)
+    watch = Watch()
+    _ends_fit(watch, kind, *(start, end)[:steps])
+    t = run_under(watch, apply, OPS["_linspace"], (start, end), static)
     return _in_line(t, (start, end), out, requires_grad, "linspace")
 
 
@@ -397,13 +423,31 @@ def linspace(start: Any, end: Any, steps: Any, *, out: Tensor | None = None, dty
 def logspace(start: Any, end: Any, steps: Any, base: float = 10.0, *, out: Tensor | None = None,
              dtype: Any = None, layout: Any = strided, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
-    """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``."""
+    """``base`` to the power of ``steps`` evenly spaced numbers from ``start`` to ``end``.
+
+    Raises:
+        RuntimeError: if the dtype cannot hold one of the ends (of a single step: its power).
+    """
     steps = _check_steps("logspace", start, end, steps)
     need_memory("logspace", layout, pin_memory, device, out)
     kind = _line_dtype("logspace", dtype, out, start, end)
     static = (steps, base, kind, device_of(device))
-    t = apply(OPS["_logspace"], (start, end), static)
+    watch = Watch()
+    if steps > 1:
+        _ends_fit(watch, kind, start, end)
+    elif steps and not isinstance(start, Tensor):
+        check_fits_filled(_power(base, start, kind.is_complex), kind, 1)
+    t = run_under(watch, apply, OPS["_logspace"], (start, end), static)
     return _in_line(t, (start, end), out, requires_grad, "logspace")
+
+
+def _power(base: float, exponent: Any, may_be_complex: bool) -> Any:
+    """A power as PyTorch computes a single one: in doubles, or in complex doubles."""
+    if not may_be_complex:
+        check_fits(exponent, dtypes.float64)
+        exponent = float(exponent.real)
+    with np.errstate(all="ignore"):  # an overflow is an infinity, as in C
+        return np.power(np.asarray(base, type(exponent)), exponent).item()
 
 
 #: Where an argument that is left out is another form than one that is None.

@@ -27,7 +27,7 @@ from jaxflow._core.indexing import (
     parse_arrays,
     strip_leading_ones,
 )
-from jaxflow._core.numbers import check_fits
+from jaxflow._core.numbers import check_fits_element
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.batch import refuse_batched
 from jaxflow._dispatch.composite import composite
@@ -156,7 +156,9 @@ def _check_assignable(value: Any, target: Tensor) -> None:
         raise TypeError(
             f"can't assign a {type_name(value)} to a torch.{target._aval.dtype.scalar_name}Tensor"
         )
-    check_fits(value, target._aval.dtype)
+    if isinstance(value, (int, np.integer)) and not -(2**63) <= value < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    check_fits_element(value, target._aval.dtype)
 
 
 def _assign(view: Tensor, value: Any) -> None:

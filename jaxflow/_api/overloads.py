@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
-from jaxflow._core.numbers import check_fits
+from jaxflow._core.numbers import check_fits, check_fits_element
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.batch import DYNAMIC, refuse_batched
 from jaxflow._dispatch.composite import composite
@@ -21,6 +21,7 @@ from jaxflow._dispatch.op import OPS, Out
 from jaxflow._dispatch.publish import function_of, inplace_of, left_to
 from jaxflow._ops.arithmetic import FIXED_EXPONENTS
 
+from .defaults import result_type
 from .forms import expect_tensor, given_out, invalid_combination, refuse_recorded_into
 
 _POW, _POW_FIXED = OPS["pow"], OPS["pow_fixed"]
@@ -266,6 +267,11 @@ def mvlgamma_(self: Tensor, p: int) -> Tensor:
 # --------------------------------------------------------------------------------- where, magnitudes
 
 
+_NUMBERS = (int, float, complex)
+#: Numbers up to this one are held by every dtype that they promote to.
+_SMALL = 127
+
+
 @composite("function")
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None):
     """``input`` where ``condition`` holds and ``other`` elsewhere; alone, where ``condition`` is nonzero.
@@ -285,6 +291,9 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
             "where(): argument 'condition' (position 1) must be Tensor, not "
             f"{type(condition).__name__}"
         )
+    for number, beside in ((input, other), (other, input)):
+        if number.__class__ in _NUMBERS and not abs(number) <= _SMALL:
+            check_fits_element(number, result_type(number, beside))
     if condition._aval.dtype not in (dtypes.bool, dtypes.uint8):
         raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                            f"{condition._aval.dtype.scalar_name}")

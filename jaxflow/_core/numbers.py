@@ -6,19 +6,32 @@ from typing import Any
 
 import numpy as np
 
-from .dtype import FLOATING, dtype
+from .dtype import FLOATING, dtype, float64
 from .indexing import FINITE
 
 
 def check_fits(value: Any, target: dtype) -> None:
-    """Refuse a number that ``target`` cannot hold. Raises RuntimeError.
+    """Refuse a number that ``target`` cannot hold. Raises RuntimeError, OverflowError beyond all integers.
 
     Fractions are dropped without complaint and bool takes anything; an imaginary part, a number out
     of range, or (for integers) an infinity or nan is refused. An unsigned type takes negative integers
     as far as its range goes.
     """
     if target.name != "bool" and not _fits(value, target):
+        if isinstance(value, int) and not -(2**63) <= value < 2**64:
+            raise OverflowError("can't convert negative int to unsigned" if value < 0 else
+                                "int too big to convert")
         raise overflow(target)
+
+
+def check_fits_element(value: Any, target: dtype) -> None:
+    """`check_fits` for a number that goes into one element: halves take it by way of double, as infinity."""
+    check_fits(value, float64 if target.is_floating_point and target.itemsize < 4 else target)
+
+
+def check_fits_filled(value: Any, target: dtype, count: int) -> None:
+    """Refuse a number that is to fill ``count`` elements of ``target``."""
+    (check_fits_element if count == 1 else check_fits)(value, target)
 
 
 def overflow(target: dtype) -> RuntimeError:

@@ -210,7 +210,8 @@ _named_in_range = _in_slices(IndexError, OUT_OF_BOUNDS, first=_refuse_no_slices,
 
 
 def _may_fill(watch, dynamic, static):
-    if dynamic[-1].__class__ is not complex:  # which the op refuses in words of its own
+    # An imaginary part for real numbers the op refuses in words of its own.
+    if dynamic[-1].__class__ is not complex or dynamic[0]._aval.dtype.is_complex:
         number_fits(watch, dynamic, static)
     _named_in_range(watch, dynamic, static)
 

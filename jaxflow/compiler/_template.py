@@ -14,6 +14,7 @@ from jaxflow._core.fields import init_grad, init_history, init_requires_grad
 from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
 from jaxflow._core.value import Storage, Untracked, Value
 from jaxflow._dispatch.graph import AccumulateGrad
+from jaxflow._dispatch.history import Invalid
 from jaxflow._dispatch.tracked import Tracked
 
 from ._apart import apart, is_public
@@ -183,6 +184,8 @@ class Recipes:
     def _history(self, t: Tensor) -> Callable:
         """A function of a `Call` and a tensor that gives it the history that ``t`` had."""
         node, number, requires_grad = t._grad_fn, t._output_nr, t._requires_grad
+        if node.__class__ is Invalid:
+            raise Unnamed("a view whose history was lost by a change in place")
         if node is None or not self.graph.varies(node):
             if node is not None:
                 self.nodes.append(node)
