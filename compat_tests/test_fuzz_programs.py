@@ -334,3 +334,13 @@ def test_what_never_is_drawn_as_true():
     for name in ("sparse_grad", "assume_unique"):
         assert {arguments.flag(drawing, name, None) for _ in range(30)} == {"False"}
     assert {arguments.flag(drawing, "keepdim", None) for _ in range(30)} == {"True", "False"}
+
+
+@pytest.mark.parametrize("write, undefined", [
+    ("t1.rsqrt_()", True), ("T.rsqrt_(t1)", True), ("T.add(t0, 1)", False), ("t1 *= 2", True),
+    ("t1[0] = 3", True), ("t0.rsqrt_()", False), ("T.clamp_(t1, 0, 1)", True),
+])
+def test_writes_into_elements_that_share_memory_are_not_defined(write, undefined):
+    lines = ["t0 = T.arange(1., 5)", "t1 = t0.unfold(0, 2, 1)", write]
+    entry = run([Instruction(line) for line in lines], torch)[-1]
+    assert (entry.error, entry.undefined) == (None, undefined)
