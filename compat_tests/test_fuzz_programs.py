@@ -342,5 +342,5 @@ def test_what_never_is_drawn_as_true():
 ])
 def test_writes_into_elements_that_share_memory_are_not_defined(write, undefined):
     lines = ["t0 = T.arange(1., 5)", "t1 = t0.unfold(0, 2, 1)", write]
-    entry = run([Instruction(line) for line in lines], torch)[-1]
+    entry = run([*map(known.instruction, lines)], torch)[-1]
     assert (entry.error, entry.undefined) == (None, undefined)
