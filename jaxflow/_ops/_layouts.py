@@ -149,10 +149,11 @@ def rotated(operands: Sequence[Operand], shape: Ints, *, k, dims) -> Ints | None
 def rolled(operands: Sequence[Operand], shape: Ints, *, shifts, dims) -> Ints | None:
     """Of a roll along dimensions, which keeps channels last; a flat one is contiguous."""
     x = operands[0]
-    if dims is None or dims == ():
-        return None
-    if 0 in shape:
+    flat = dims is None or dims == ()
+    if 0 in shape and (not flat or len(shape) == 1):
         return empty_like_strides(*x.layout)
+    if flat:
+        return None
     return channels_last_strides(shape) if suggests_channels_last(*x.layout) else None
 
 

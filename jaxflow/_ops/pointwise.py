@@ -213,7 +213,9 @@ def sgn(input, /):
 def unit_of(x):
     """The unit number in the direction of each complex element, 0 at 0."""
     safe = jnp.where(x == 0, 1, x)
-    return jnp.where(x == 0, 0, safe / jnp.abs(safe).astype(x.dtype))
+    length = jnp.abs(safe)
+    # Part by part, as PyTorch: a quotient of complex numbers is nan in both parts where one of them is.
+    return jnp.where(x == 0, 0, jax.lax.complex(safe.real / length, safe.imag / length))
 
 
 @op(variants="function method out", layout=angles, saves=("input",), apart="input")

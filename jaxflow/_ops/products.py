@@ -67,11 +67,12 @@ def cross(input, other, /, *, dim: int = -1):
 @op(variants="function method inplace out", out=EXACT, apart="input")
 def renorm(input, /, p: Number, dim: int, maxnorm: Number):
     """``input`` with every slice along ``dim`` scaled down to a norm of at most ``maxnorm``."""
-    for name, number in (("p", p), ("maxnorm", maxnorm)):
-        if isinstance(number, complex):
-            raise RuntimeError(f"renorm: {name} must be real-valued")
+    if isinstance(p, complex):
+        raise RuntimeError("renorm: p must be real-valued")
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
+    if isinstance(maxnorm, complex):
+        raise RuntimeError("renorm: maxnorm must be real-valued")
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     if input.ndim < 2:
