@@ -17,14 +17,42 @@ _OPEN = (*unspecified._UNSPECIFIED, *unspecified._ANY_OF_EQUALS, "item", "svd_lo
 #: Parts of names: factors of no one sign, numbers that are drawn, kernels of other backends.
 _APART = {"svd", "eig", "eigh", "eigvals", "qr", "geqrf", "lstsq", "lu", "ldl", "sparse", "jiterator",
           "empty", "dropout", "attention", "scaled"}
+def _turned(t):
+    return t.permute(tuple(range(t.dim()))[::-1])
+
+
+def _odd_strides(t):
+    """Strides of dimensions of one element (or of none at all) are any numbers."""
+    nothing = t.numel() == 0
+    return [7 if size == 1 or nothing else step for size, step in zip(t.shape, t.contiguous().stride())]
+
+
+def _channels_last(t):
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    return t.contiguous(memory_format=formats[t.dim()]) if t.dim() in formats else t
+
+
 LAYOUTS = {
     "plain": lambda t: t,
     "strided": lambda t: torch.stack([t, torch.zeros_like(t)], -1)[..., 0],
     "turned": lambda t: _turned(_turned(t).contiguous()),
     "offset": lambda t: torch.cat([t.new_zeros(3), t.reshape(-1)])[3:].view(t.shape),
+    "stretched": lambda t: t[:1].expand(t.shape) if t.dim() and len(t) else t,
+    "odd": lambda t: t.contiguous().as_strided(t.shape, _odd_strides(t)),
+    "channels_last": _channels_last,
+    "lazy": lambda t: t,  # made in the library itself
 }
-def _turned(t):
-    return t.permute(tuple(range(t.dim()))[::-1])
+
+
+def _lazy(T, t):
+    """A view that is the conjugate, or the negative, of what lies in memory; in the library ``T``."""
+    kind = t.dtype
+    with T.no_grad():
+        if kind.is_complex:
+            made = t.detach().conj().resolve_conj().conj()
+        else:
+            made = T._neg_view(-t.detach()) if kind.is_floating_point else t
+    return made.detach().requires_grad_(t.requires_grad)
 
 
 _ITSELF = (lambda x: x).__code__.co_code
@@ -72,7 +100,9 @@ def given(T, key, dtype, number, layout):
         return leaf.detach().requires_grad_(t.requires_grad)
 
     call = mapped(call, laid)
-    return call if T is torch else subject(call)
+    if T is not torch:
+        call = subject(call)
+    return mapped(call, lambda t: _lazy(T, t)) if layout == "lazy" else call
 
 
 def called(T, key, *sample):

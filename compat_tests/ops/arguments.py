@@ -101,8 +101,8 @@ def flat(x):
 
 
 def mapped(x, change):
-    """A nested argument with ``change`` applied to each of its torch tensors."""
-    if isinstance(x, torch.Tensor):
+    """A nested argument with ``change`` applied to each of its tensors."""
+    if isinstance(x, (torch.Tensor, jaxflow.Tensor)):
         return change(x)
     if type(x) in (list, tuple):
         return type(x)(mapped(i, change) for i in x)

@@ -227,7 +227,7 @@ def _moved(t: Tensor, device: devices.device) -> Tensor:
     return new
 
 
-def _suggested(t: Tensor) -> Any:
+def suggested_format(t: Tensor) -> Any:
     """The memory format that results made of a tensor have."""
     if t._stride is None or not geometry.suggests_channels_last(t._aval.shape, t._stride):
         return contiguous_format
@@ -245,7 +245,8 @@ def convert(t: Tensor, dtype: Any, device: Any, copy: bool, wanted_format: Any) 
         if out._aval.dtype.is_complex and not dtype.is_complex and dtype is not dtypes.bool:
             warn_once("Casting complex values to real discards the imaginary part")
         return _cast(out, dtype, wanted_format)
-    if (copy and out is t) or (wanted_format is not preserve_format and _suggested(out) is not wanted_format):
+    if (copy and out is t) or (
+            wanted_format is not preserve_format and suggested_format(out) is not wanted_format):
         new = share(OPS["_to_copy"], out)
         new._stride = strides_of_copy(out, wanted_format)
         return new

@@ -18,6 +18,7 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.watch import guarded
 from jaxflow._ops.segment import REDUCTIONS
 
+from .copies import suggested_format
 from .creation import empty
 from .forms import given_out, invalid_combination
 from .nn_functional_norm import normalized_batch, normalized_groups
@@ -61,6 +62,10 @@ def native_group_norm(
         raise RuntimeError(
             "Expected X.numel() == N * C * HxW to be true, but got false.  (Could this error message be "
             "improved?  If so, please report an enhancement request to PyTorch.)")
+    if not input.is_contiguous(memory_format=suggested_format(input)):
+        raise RuntimeError(
+            "Expected X.is_contiguous(memory_format) to be true, but got false.  (Could this error message "
+            "be improved?  If so, please report an enhancement request to PyTorch.)")
     return apply(OPS["_native_group_norm"], (input, weight, bias), (int(group), float(eps)))
 
 

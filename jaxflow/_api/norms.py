@@ -63,8 +63,9 @@ def vector_norm(x: Tensor, ord: Number = 2, dim: Any = None, keepdim: bool = Fal
 
 
 #: PyTorch computes these anew and then copies them into ``out=``.
-_MATRIX_OUT, _NORM_OUT = (Out(name + " expected out tensor dtype {result} but got: {out}", recorded=True)
-                          for name in ("linalg.matrix_norm", "linalg.norm"))
+_MATRIX_OUT, _NORM_OUT = (
+    Out(name + " expected out tensor dtype {result} but got: {out}", recorded=True, copied=True)
+    for name in ("linalg.matrix_norm", "linalg.norm"))
 
 
 def _two_dims(dim: Any, ndim: int) -> tuple[int, int]:

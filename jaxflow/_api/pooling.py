@@ -8,12 +8,12 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
+from jaxflow._core.geometry import suggests_channels_last
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.op import EXACT, OPS
-from jaxflow._dispatch.result_layout import result_strides
 from jaxflow._dispatch.watch import guarded, not_deterministic
 from jaxflow._ops.pool import check_not_empty
 
@@ -62,6 +62,10 @@ def _max_pool(
     stride = kernel if stride in (None, ()) else _tuple(name, "stride", stride, n)
     static = (kernel, stride, _tuple(name, "padding", padding, n),
               _tuple(name, "dilation", dilation, n), bool(ceil_mode))
+    if input._stride is not None and input.dim() == 7 - n and suggests_channels_last(
+            input._aval.shape, input._stride):  # the format of the other number of dimensions
+        raise RuntimeError(
+            f"Unsupported memory format. Supports only ChannelsLast{'3d' * (n == 3)}, Contiguous")
     return apply(OPS[f"_max_pool{n}d"], (input,), static)
 
 
@@ -415,9 +419,11 @@ def _adaptive_avg(n: int, input: Tensor, output_size: Any) -> Tensor:
         )
     if all(m == 1 for m in size):  # the mean of everything, as PyTorch too has it
         mean = input.mean(tuple(range(-n, 0)), keepdim=True)
-        if input._stride is not None:
-            mean._stride = result_strides("channels", [(input._aval.shape, input._stride)], mean._aval.shape)
-        return mean
+        if input._stride is None or input.dim() != n + 2 or not suggests_channels_last(
+                input._aval.shape, input._stride):
+            return mean
+        channels = mean.shape[1]
+        return mean.as_strided_(mean.shape, (channels, 1, *[channels] * n))
     _check_room(name, input, size)
     return apply(OPS[f"_{name}"], (input,), (size,))
 

@@ -405,11 +405,11 @@ def op(
             With them ``saves`` names the operands that PyTorch keeps.
         layout: ``"preserve"`` when the result keeps the operands' memory order, as pointwise ops do;
             ``"like"`` when it keeps that of the first; ``"channels"`` when it lies channels last where the
-            first does, ``"kernels"`` the first or the second, ``"joined"`` all; ``"contiguous"`` (the default
-            of what is not pointwise) when it does not depend on them. Where it is another, a function of the
-            operands (as `Operand`, None for one that is no tensor), a result's shape and the
-            static arguments, that returns the strides or None; an `Always` of it where the
-            result may lie otherwise though all operands are contiguous.
+            first does, ``"joined"`` where all do; ``"contiguous"`` (the default of what is not pointwise)
+            when it does not depend on them. Where it is another, a function of the operands (as `Operand`,
+            None for one that is no tensor), a result's shape and the static arguments, that returns the
+            strides or None; an `Always` of it where the result may lie otherwise though all operands are
+            contiguous.
         columns: numbers of the results whose matrices lie column by column, as LAPACK leaves them; or a
             function of the static arguments that returns them.
         check: called with each operand's ``(dtype, kind)`` before promotion, to refuse what promotion

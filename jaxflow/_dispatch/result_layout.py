@@ -26,16 +26,11 @@ def _like(layouts: Sequence[Layout], shape: Ints) -> Ints | None:
     return strides_like(shape, layouts[0]) if len(layouts[0][0]) == len(shape) else None
 
 
-def _channels(layouts: Sequence[Layout], shape: Ints, most: int = 1) -> Ints | None:
-    """Channels last where the first operand is, or one of the first ``most``."""
-    if len(layouts[0][0]) != len(shape) or not any(suggests_channels_last(*one) for one in layouts[:most]):
+def _channels(layouts: Sequence[Layout], shape: Ints) -> Ints | None:
+    """Channels last where the first operand is."""
+    if len(layouts[0][0]) != len(shape) or not suggests_channels_last(*layouts[0]):
         return None
     return channels_last_strides(shape)
-
-
-def _kernels(layouts: Sequence[Layout], shape: Ints) -> Ints | None:
-    """Channels last where the input or the kernel is."""
-    return _channels(layouts, shape, 2)
 
 
 def _joined(layouts: Sequence[Layout], shape: Ints) -> Ints | None:
@@ -45,7 +40,7 @@ def _joined(layouts: Sequence[Layout], shape: Ints) -> Ints | None:
 
 #: What an op may declare; each function gives None for a result that is contiguous.
 LAYOUTS: dict[str, Callable[[Sequence[Layout], Ints], Ints | None]] = {
-    "preserve": _preserved, "like": _like, "channels": _channels, "kernels": _kernels, "joined": _joined,
+    "preserve": _preserved, "like": _like, "channels": _channels, "joined": _joined,
 }
 
 

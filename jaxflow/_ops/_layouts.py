@@ -6,6 +6,7 @@ that is contiguous.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from jaxflow._core.dtype import COMPLEX, FLOATING
@@ -144,6 +145,27 @@ def rotated(operands: Sequence[Operand], shape: Ints, *, k, dims) -> Ints | None
         first, second = dims
         strides[first], strides[second] = strides[second], strides[first]
     return tuple(strides)
+
+
+def convolved(operands: Sequence[Operand], shape: Ints, *, groups, **_) -> Ints | None:
+    """Channels last where the input or the kernel is, if PyTorch's kernel for such an input knows of it.
+
+    In three dimensions only its library's does, which it takes in single precision where that is faster
+    (and in half precision, where the machine computes in it).
+    """
+    inputs, kernel = operands[0], operands[1]
+    if len(inputs.size) != len(shape) or not (
+            suggests_channels_last(*inputs.layout) or suggests_channels_last(*kernel.layout)):
+        return None
+    if len(shape) == 5 and inputs.dtype.itemsize > 2:
+        much = groups > 1 or inputs.size[0] > 1 or math.prod(inputs.size[:4]) > _MUCH
+        if inputs.dtype.name != "float32" or not inputs.size[0] or not (much or min(kernel.size[-2:]) > 3):
+            return None
+    return channels_last_strides(shape)
+
+
+#: Elements of the first four dimensions beyond which PyTorch gives a convolution to its library.
+_MUCH = 20480
 
 
 def rolled(operands: Sequence[Operand], shape: Ints, *, shifts, dims) -> Ints | None:

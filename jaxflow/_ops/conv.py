@@ -46,6 +46,7 @@ from jaxflow._core.dtype import BOOL
 from jaxflow._core.promotion import result_type
 from jaxflow._dispatch.op import op, overload
 
+from ._layouts import convolved
 from ._support import is_bool, is_complex, is_float, refuse, scalar_name, wide
 from ._window import channels_first, channels_last, pad_at, pad_last, shifted, taps
 from ._xla import materialized, on_cpu
@@ -404,11 +405,12 @@ def _convolution_saves(kinds, padding, **static):
 
 CONVOLUTION = op(
     name="_convolution", variants="", grad_name="ConvolutionBackward0", recomputes=("weight",),
-    layout="kernels", saves=_convolution_saves,
+    layout=convolved, saves=_convolution_saves,
 )(_convolution)
 # PyTorch composes a complex convolution of real ones.
 COMPLEX_CONVOLUTION = op(
-    name="_convolution_complex", variants="", grad_name="AddBackward0", saves=_convolution_saves,
+    name="_convolution_complex", variants="", grad_name="AddBackward0", layout=convolved,
+    saves=_convolution_saves,
 )(_convolution)
 
 
@@ -432,7 +434,7 @@ _AXES = {1: ("width",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 
 
 @op(name="_convolution_transposed", variants="", grad_name="ConvolutionBackward0", recomputes=("weight",),
-    layout="kernels", saves=("input", "weight"))
+    layout=convolved, saves=("input", "weight"))
 def convolution_transposed(
     input, weight, bias=None, /, stride=(), padding=(), output_padding=(), groups=1, dilation=()
 ):
@@ -471,7 +473,7 @@ def convolution_transposed(
 
 
 COMPLEX_TRANSPOSED = overload(
-    convolution_transposed, "_convolution_transposed_complex", "AddBackward0", layout="contiguous")
+    convolution_transposed, "_convolution_transposed_complex", "AddBackward0")
 
 
 # ------------------------------------------------------------------------------- unfold and fold

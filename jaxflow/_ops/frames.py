@@ -7,10 +7,13 @@ element longer than they are moves each by one against the last. So neither dire
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import op
+from jaxflow._core.geometry import Ints, strides_like
+from jaxflow._dispatch.op import Operand, op
 
 from ._support import is_complex
 
@@ -23,7 +26,13 @@ def _resized(x, axis: int, length: int):
     return jnp.pad(x, pads)
 
 
-@op(variants="", saves="none", grad_name="UnfoldBackward0")
+def _framed(operands: Sequence[Operand], shape: Ints, *, size, step) -> Ints:
+    """In the order of the strides of PyTorch's frames, which are a view."""
+    batch, along = operands[0].stride
+    return strides_like(shape, (shape, (batch, step * along, along)))
+
+
+@op(variants="", saves="none", grad_name="UnfoldBackward0", layout=_framed)
 def _frames(input, /, size, step):
     """``(batch, length)`` as ``(batch, frames, size)``: each frame ``step`` after the one before."""
     batch, length = input.shape

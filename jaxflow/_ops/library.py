@@ -72,7 +72,7 @@ def _layer_norm_moments(input, /, *, dims, eps):
     return as_dtype(mean, input.dtype), as_dtype(1 / deviation, input.dtype)
 
 
-@op(variants="", grad_name="NativeGroupNormBackward0", saves=("input", "weight"))
+@op(variants="", grad_name="NativeGroupNormBackward0", layout="channels", saves=("input", "weight"))
 def _native_group_norm(input, weight=None, bias=None, /, *, num_groups, eps):
     """`group_norm`, and of each sample and group the mean and the reciprocal deviation."""
     out = group_norm.fn(input, weight, bias, num_groups=num_groups, eps=eps)

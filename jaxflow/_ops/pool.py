@@ -328,8 +328,11 @@ def _adaptive_max(input, sizes):
 
 
 def check_not_empty(name, input, dims, whole=True) -> None:
-    """Refuse an array (or aval) that has ``dims`` spatial dimensions of which one is empty, or channels."""
-    for d in range(input.ndim - dims - whole, input.ndim):
+    """Refuse an array (or aval) of which one of the ``dims`` spatial dimensions is empty.
+
+    ``whole``: any dimension but the first, which are the channels where there is no batch.
+    """
+    for d in range(1 if whole else input.ndim - dims, input.ndim):
         if input.shape[d] == 0:
             raise RuntimeError(
                 f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
