@@ -32,7 +32,7 @@ SPOILED = ("Inplace update to inference tensor", "Number of elements of source <
 # It adds up the rows of a mean in place, and only then divides, for which it has no kernel.
 HALF_DONE = ("index_reduce_", "div_floor_cpu")
 # XLA has no complex numbers of half precision: that is said wherever PyTorch has no kernel for them either.
-REFUSED_BY_BOTH = (("ComplexHalf", "with complex dtype"),
+REFUSED_BY_BOTH = (("ComplexHalf", "complex<c10::Half>", "with complex dtype"),
                    ("torch.complex32 is not a type that XLA has", "not implemented for 'Half'"))
 # What jaxflow says by name that it cannot do, where PyTorch can: under ``vmap``, and with complex halves.
 REFUSED = ("which the tensor outside would have to follow", REFUSED_BY_BOTH[1][0])

@@ -44,7 +44,7 @@ def _frames(input, /, size, step):
     return jnp.swapaxes(x, 1, 2).reshape(batch, count, parts * step)[:, :, :size]
 
 
-@op(promote="default", broadcast=False, variants="", grad_name="MulBackward0")
+@op(promote="default", broadcast=False, variants="", grad_name="MulBackward0", layout="like")
 def _windowed(frames, window, /):
     """Frames times a window; the window's gradient, a sum over all of them, is added up in double precision.
 
