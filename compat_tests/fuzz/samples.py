@@ -55,6 +55,19 @@ def _lazy(T, t):
     return made.detach().requires_grad_(t.requires_grad)
 
 
+#: Parts of names of what is not defined of a stretched sample, whose rows are all one: factors of a singular
+#: matrix, medians (see `faults`), statistics that are written to; and the last also of a lazy one.
+_NOT_STRETCHED = {"linalg", "cholesky", "pinverse", "inverse", "logdet", "median", "nanmedian", "norm"}
+_WRITES = {"batch", "native"}
+
+
+def _fits(key, layout):
+    parts = set(re.split(r"[._]", records.record(key).name))
+    if layout == "stretched":
+        return not parts & (_NOT_STRETCHED | _WRITES)
+    return layout != "lazy" or not parts & _WRITES
+
+
 _ITSELF = (lambda x: x).__code__.co_code
 MOST = 3  # of a record and dtype
 
@@ -120,7 +133,9 @@ def sampled(d):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = _sample(key, dtype, number := d.between(0, MOST - 1))
-    if found is None or not _present(key) or found.output_process_fn_grad.__code__.co_code != _ITSELF:
+    if found is None or not _present(key) or not _fits(key, layout):
+        return None
+    if found.output_process_fn_grad.__code__.co_code != _ITSELF:
         return None
     text = f"samples.called(T, {key!r}, {dtype!r}, {number}, {layout!r})"
     fine, result = d.tried(text)

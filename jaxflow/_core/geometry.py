@@ -194,6 +194,17 @@ def infer_size(new_size: Ints, numel: int) -> Ints:
     raise RuntimeError(f"shape '{list(new_size)}' is invalid for input of size {numel}")
 
 
+def view_strides(size: Ints, stride: Ints, new_size: Ints) -> Ints:
+    """`compute_view_strides`; RuntimeError where a copy is needed."""
+    found = compute_view_strides(size, stride, new_size)
+    if found is None:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension "
+            "spans across two contiguous subspaces). Use .reshape(...) instead."
+        )
+    return found
+
+
 def compute_view_strides(size: Ints, stride: Ints, new_size: Ints) -> Ints | None:
     """Strides that show the same elements as ``new_size``, or None where a copy is needed.
 

@@ -150,14 +150,14 @@ def rotated(operands: Sequence[Operand], shape: Ints, *, k, dims) -> Ints | None
 def convolved(operands: Sequence[Operand], shape: Ints, *, groups, **_) -> Ints | None:
     """Channels last where the input or the kernel is, if PyTorch's kernel for such an input knows of it.
 
-    In three dimensions only its library's does, which it takes in single precision where that is faster
-    (and in half precision, where the machine computes in it).
+    In three dimensions only its library's does, which it takes in single precision where that is faster.
+    (In half precision it takes it where the machine computes in that; here such a result is contiguous.)
     """
     inputs, kernel = operands[0], operands[1]
     if len(inputs.size) != len(shape) or not (
             suggests_channels_last(*inputs.layout) or suggests_channels_last(*kernel.layout)):
         return None
-    if len(shape) == 5 and inputs.dtype.itemsize > 2:
+    if len(shape) == 5:
         much = groups > 1 or inputs.size[0] > 1 or math.prod(inputs.size[:4]) > _MUCH
         if inputs.dtype.name != "float32" or not inputs.size[0] or not (much or min(kernel.size[-2:]) > 3):
             return None

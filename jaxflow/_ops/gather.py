@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.geometry import broadcast_shapes
+from jaxflow._core.geometry import broadcast_shapes, view_strides
 from jaxflow._dispatch.op import EXACT, Tensor, op
 
 from ._support import at_least_1d, scalar_name, wrap_dim
@@ -171,7 +171,12 @@ def _along_saves(kinds, dim):
 def _along_range(watch, dynamic, static):
     # Along a dimension an index is taken modulo the size; only in a flat tensor can it be out of range.
     index = getattr(dynamic[1], "_aval", None)
-    if static[0] is not None or index is None or index.dtype.np not in _INDEX_DTYPES:
+    if static[0] is not None or index is None:
+        return
+    for t in dynamic[:2]:  # PyTorch views them as flat ones
+        if t._stride is not None:
+            view_strides(t._aval.shape, t._stride, (t._aval.numel,))
+    if index.dtype.np not in _INDEX_DTYPES:
         return
     size = dynamic[0]._aval.numel
     watch.within(dynamic[1:2], ((0, size - 1),), lambda value, _: RuntimeError(

@@ -216,13 +216,7 @@ def _strided_set(x, new, dim: int, start: int, stop: int, step: int):
 def view_(g: Geometry, size: tuple[int, ...]) -> Step:
     """The same elements in another shape; refused where strides cannot express it."""
     size = geometry.infer_size(size, math.prod(g.size))
-    stride = geometry.compute_view_strides(g.size, g.stride, size)
-    if stride is None:
-        raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one dimension "
-            "spans across two contiguous subspaces). Use .reshape(...) instead."
-        )
-    return _reshaped(g, size, stride)
+    return _reshaped(g, size, geometry.view_strides(g.size, g.stride, size))
 
 
 @view
