@@ -190,9 +190,10 @@ def _put(view: Tensor, advanced: tuple, value: Tensor, accumulate: bool,
         return _fill_masked(view, advanced[0], value, run)
     watch = Watch()
     dims, indices = _indices(advanced, view, watch, value)
-    shared = run is apply_inplace and value._storage is view._storage
-    if shared and overlaps(layout_of(view), layout_of(value)):
-        raise RuntimeError(PARTIAL_OVERLAP)
+    if run is apply_inplace:
+        for t in (value, *(a.index for a in advanced if not a.mask and isinstance(a.index, Tensor))):
+            if t._storage is view._storage and (t is view or overlaps(layout_of(view), layout_of(t))):
+                raise RuntimeError(PARTIAL_OVERLAP)
     out = run_under(watch, run, OPS["_index_put"], (view, value, *indices), (dims, accumulate))
     if state.grad and out._requires_grad and out._view is None:  # of masks the positions are held
         hold_also(out, *(a.index for a in advanced if a.mask and isinstance(a.index, Tensor)))

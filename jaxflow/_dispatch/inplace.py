@@ -150,7 +150,7 @@ def _checked(op: Op, args: tuple) -> tuple[tuple, bool]:
                 refreshed(a)
             if a._requires_grad:
                 requires_grad = True
-            if a._storage is storage and (a is not target or (op.apart is True and tensors > 1)):
+            if a._storage is storage and (a is not target or (tensors > 1 and op.apart in _STRICT)):
                 sharing = [*(sharing or ()), a]
     uniform = tensors == 1 and op.name in _UNIFORM and not is_marked(target)
     if not check_writable(target, requires_grad and op.name not in _UNTRACKED, args, uniform=uniform):
@@ -193,7 +193,7 @@ def check_inplace(op: Op, args: tuple, static: tuple) -> None:
     uniform = len(tensors) == 1 and op.name in _UNIFORM and not is_marked(target)
     check_writable(target, any([a._requires_grad for a in tensors]), args, uniform=uniform)
     for k, a in enumerate(tensors):
-        if a._storage is target._storage and (a is not target or (op.apart is True and k)):
+        if a._storage is target._storage and (a is not target or (k and op.apart in _STRICT)):
             check_operand(op, target, a)
     plan_for(op, args, static, target._aval)
 
@@ -220,6 +220,9 @@ PARTIAL_OVERLAP = (
     "single memory location. Please clone() the tensor before performing the operation."
 )
 
+#: What an op declares as ``apart`` that takes no operand which is the written tensor itself.
+_STRICT = (True, "others")
+
 # PyTorch lets these read what they write: a number or a mask, wherever it lies, and exponents, of which it
 # makes powers first.
 _READS_FREELY = frozenset(
@@ -237,7 +240,8 @@ def check_operand(op: Op, target: Tensor, other: Tensor) -> None:
         return
     stepwise = op.promote is not None or op.name == "_copy"
     test = overlaps_partially if stepwise else overlaps
-    if test(layout_of(target), layout_of(other)):
+    itself = other is target and op.apart in _STRICT  # refused even where it is empty
+    if itself or test(layout_of(target), layout_of(other)):
         raise RuntimeError(PARTIAL_OVERLAP)
 
 
@@ -245,11 +249,12 @@ def check_apart(op: Op, out: Tensor, args: tuple) -> None:
     """Refuse an ``out=`` that shares memory with an operand where PyTorch refuses it. RuntimeError."""
     if not op.apart and op.promote is None or is_marked(out):
         return
-    test = overlaps if op.apart is True else overlaps_partially
-    for a in args[:1] if op.apart == "input" else args:
+    strict = op.apart in _STRICT
+    test = overlaps if strict else overlaps_partially
+    for a in args[:1] if op.apart == "input" else args[1:] if op.apart == "others" else args:
         for t in a if isinstance(a, (list, tuple)) else (a,):
             if isinstance(t, Tensor) and t._storage is out._storage and not is_marked(t) and (
-                (op.apart is True and t is out) or test(layout_of(t), layout_of(out))
+                (strict and t is out) or test(layout_of(t), layout_of(out))
             ):
                 raise RuntimeError(PARTIAL_OVERLAP)
 

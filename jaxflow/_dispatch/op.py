@@ -432,7 +432,8 @@ def op(
             they differ), or the words that refuse every dtype but the result's. Without, dtypes are taken
             that the result may be cast to.
         apart: ``out=`` may share no memory with an operand; ``"input"`` where only the first counts, and it
-            may be that itself. Ops that promote are written element by element, and may be so with all.
+            may be that itself; ``"others"`` where the first does not count. Ops that promote are written
+            element by element, and may be so with all.
 
     Raises:
         ValueError: when the name was declared before, or an option is unknown.

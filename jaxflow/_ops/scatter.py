@@ -42,8 +42,8 @@ def _scatter_guard(watch, dynamic, static):
 
 _LINES = in_range(RuntimeError, OUT_OF_BOUNDS, lines_misfit)
 _OWN = Out(EXACT.text, dtype=lambda own, **static: own)
-_SCATTER = dict(variants="function method inplace out", guard=_scatter_guard, out=_OWN, apart=True)
-FORMS = dict(variants="function method inplace out", out=_OWN, apart=True)
+_SCATTER = dict(variants="function method inplace out", guard=_scatter_guard, out=_OWN, apart="others")
+FORMS = dict(variants="function method inplace out", out=_OWN, apart="others")
 
 
 def place(index, axis):
@@ -95,6 +95,8 @@ def replace(x, subscript, source):
 
 def add(x, subscript, source):
     """``x`` with ``source`` added at ``subscript``."""
+    if not x.size:
+        return x  # no index is in range, and XLA has no derivative there
     if is_bool(x):
         return x.at[subscript].max(source, mode="drop")
     return x.at[subscript].add(source, mode="drop")
@@ -276,14 +278,14 @@ def _prepare(name, input, dim, index, src):
     return axis, x, place(at, axis), source[tuple(slice(n) for n in at.shape)]
 
 
-@op(variants="", grad_name="ScatterBackward0", out=EXACT, apart=True)
+@op(variants="", grad_name="ScatterBackward0", out=EXACT, apart="others")
 def scatter_src(input, /, dim, index: Tensor, src: Tensor):
     """``input`` with the elements of ``src`` written where ``index`` points along ``dim``."""
     axis, x, at, source = _prepare("scatter", input, dim, index, src)
     return input if axis is None else replace(x, at, source).reshape(input.shape)
 
 
-@op(variants="", grad_name="ScatterBackward1")
+@op(variants="", grad_name="ScatterBackward1", apart="others")
 def scatter_value(input, /, dim, index: Tensor, value: Scalar):
     """``input`` with one number written where ``index`` points along ``dim``."""
     axis, x, at, _ = _prepare("scatter", input, dim, index, None)
@@ -294,9 +296,10 @@ def scatter_value(input, /, dim, index: Tensor, value: Scalar):
 
 _OLD_REDUCTIONS = {"add": "sum", "multiply": "prod"}
 #: Of these PyTorch has no derivative.
-_OLD = dict(variants="", grad_name="NotImplemented", saves="none", out=Out(EXACT.text, lost=True), underived=(
-    Underived(RuntimeError, "derivative for aten::scatter{_} is not implemented",
-              forward="Trying to use forward AD with aten::scatter{_} that does not support it.")))
+_OLD = dict(
+    variants="", grad_name="NotImplemented", saves="none", apart="others", out=Out(EXACT.text, lost=True),
+    underived=Underived(RuntimeError, "derivative for aten::scatter{_} is not implemented",
+                        forward="Trying to use forward AD with aten::scatter{_} that does not support it."))
 
 
 @op(**_OLD)
@@ -372,7 +375,8 @@ def _put_guard(watch, dynamic, static):
         flat_range(watch, dynamic, static)
 
 
-@op(variants="function method inplace", guard=_put_guard, saves=("index", "source for source"), layout="like")
+@op(variants="function method inplace", guard=_put_guard, saves=("index", "source for source"), layout="like",
+    apart="others")
 def put(input, index, source, /, accumulate: bool = False):
     """``input`` with ``source`` written (or added) at positions in the flattened tensor."""
     if index.dtype != np.int64:
