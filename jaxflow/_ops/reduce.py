@@ -358,12 +358,28 @@ def _dims_or_all(dim, ndim):
 def _truth_out(name):
     return Out(f"{name} only supports bool tensor for result, got: {{out}}",
                refuses=lambda have, want, _: want not in (dtypes.bool, dtypes.uint8), first=True,
-               casts=True)
+               follows=f"_{name}_into")
 
 
 def _truth(fn, input, dim, keepdim):
     found = fn(truth(input), _dims_or_all(dim, input.ndim), keepdims=keepdim)
     return found.astype(np.uint8) if input.dtype == np.uint8 else found
+
+
+def _truth_into(name, fn):
+    """Declare the op that writes into a tensor of ``dtype``: into bytes PyTorch takes elements as bytes."""
+
+    def into(input, /, dim: Integers = None, keepdim: bool = False, *, dtype):
+        if dtype is dtypes.uint8 and input.ndim:
+            input = as_dtype(input, dtype)
+        return _truth(fn, input, dim, keepdim)
+
+    into.__name__, into.__doc__ = f"_{name}_into", f"`{name}` as it is written into ``dtype``."
+    op(variants="", differentiable=False)(into)
+
+
+_truth_into("all", jnp.all)
+_truth_into("any", jnp.any)
 
 
 @op(differentiable=False, out=_truth_out("all"))
