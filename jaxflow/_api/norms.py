@@ -20,7 +20,7 @@ from .forms import given_out, invalid_combination, refuse_recorded_into
 _NUMBERS = (int, float, complex)
 
 
-def _check_dtypes(name: str, have: dtypes.dtype, wanted: dtypes.dtype | None) -> None:
+def check_dtypes(name: str, have: dtypes.dtype, wanted: dtypes.dtype | None) -> None:
     """Refuse an input that is not floating, and a ``dtype`` argument that loses something of it."""
     if have.category < dtypes.FLOATING:
         raise RuntimeError(
@@ -54,7 +54,7 @@ def vector_norm(x: Tensor, ord: Number = 2, dim: Any = None, keepdim: bool = Fal
             f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}"
         )
     dtype = dtypes.given_dtype(dtype)
-    _check_dtypes("linalg.vector_norm", x._aval.dtype, dtype)
+    check_dtypes("linalg.vector_norm", x._aval.dtype, dtype)
     if dim is None and keepdim:
         dim = tuple(range(x._aval.ndim))
     op = OPS["_vector_norm" if ord else "_vector_norm_count"]
@@ -110,12 +110,12 @@ def matrix_norm(input: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: b
     _check_order(ord)
     if input._aval.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-    _check_dtypes(name, have, None)
+    check_dtypes(name, have, None)
     by_values = ord == "nuc" or not isinstance(ord, str) and abs(ord) == 2
     if by_values and have.itemsize == 2:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {have.scalar_name}")
     rows, columns = _two_dims(dim, input._aval.ndim)
-    _check_dtypes(name, have, dtype)
+    check_dtypes(name, have, dtype)
     if ord == "fro":
         result = vector_norm(input, 2, (rows, columns), keepdim, dtype=dtype)
     else:

@@ -24,7 +24,7 @@ from jaxflow._ops.reduce import degrees_of_freedom
 
 from .creation import filled
 from .forms import expect_tensor, given_out, invalid_combination, refuse_recorded_into
-from .norms import matrix_norm
+from .norms import check_dtypes, matrix_norm
 from .per_example import of_all_examples
 
 # ------------------------------------------------------------------------------------ max and min
@@ -235,6 +235,9 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
     dims = freeze(dim)
     if dim is None and keepdim:
         dims = tuple(range(input._aval.ndim))
+    dtype = dtypes.given_dtype(dtype)
+    if dtype is not None:
+        check_dtypes("linalg.vector_norm", input._aval.dtype, dtype)
     static = (freeze(p), dims, bool(keepdim), dtype)
     op = OPS["_vector_norm" if p else "_vector_norm_count"]
     return given_out("norm", out, apply(op, (input,), static), (), op)
