@@ -103,6 +103,8 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     expect_tensor("linalg_solve_triangular", "A", A)
     expect_tensor("linalg_solve_triangular", "B", B, 2)
     X = apply(OPS["_linalg_solve_triangular"], (A, B), (bool(upper), bool(left), bool(unitriangular)))
+    if B._aval.dtype.is_complex and not A._aval.dtype.is_complex:
+        warn_once("Casting complex values to real discards the imaginary part")
     return given_out("linalg_solve_triangular", out, X, rule=_FOUND)
 
 

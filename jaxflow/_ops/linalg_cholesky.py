@@ -23,7 +23,7 @@ from ._matrices import (
     spread,
     triangular,
 )
-from ._support import scalar_name
+from ._support import as_dtype, scalar_name
 
 # ---------------------------------------------------------------------------------------- factorizing
 
@@ -200,6 +200,7 @@ def solve_triangular(A, B, /, *, upper, left=True, unitriangular=False):
     check_matrix(name, B, "B")
     check_equation(name, A, B, left)
     check_kernel("triangular_solve_cpu", A)
+    B = as_dtype(B, A.dtype)  # which PyTorch copies it into
     return triangular(*spread(A, B), upper=upper, left=left, unit=unitriangular)
 
 
