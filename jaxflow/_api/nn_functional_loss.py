@@ -71,11 +71,18 @@ def not_differentiable(function: str, **arguments: Any) -> None:
             )
 
 
-def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str) -> Tensor:
-    if weight.shape != input.shape:
+def _weighted(function: Callable, input: Tensor, target: Tensor, weight: Tensor, size_average: Any,
+              reduce: Any, reduction: str, by_weights: bool = True) -> Tensor:
+    """The loss ``function`` of the two, expanded, times ``weight``: each step in a dtype of its own."""
+    if size_average is not None or reduce is not None:
+        reduction = reduction_of(size_average, reduce, reduction)
+    input, target, shape = *broadcast_tensors(input, target), input.shape
+    if weight.shape != shape:
         raise ValueError("Weights and input must have the same size.")
-    loss = loss * weight
-    if reduction == "mean":
+    loss = function(input, target) * weight
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+    if reduction == "mean" and by_weights:
         return loss.sum() / weight.sum()
     return mean_or_sum(loss, reduction)
 
@@ -88,7 +95,7 @@ def mse_loss(
     """The mean squared difference.
 
     Args:
-        input: floating point, of any shape.
+        input: floating point, of any shape; with weights of any dtype but bool.
         target: of the same shape.
         size_average: deprecated, as is ``reduce``.
         reduce: deprecated.
@@ -98,12 +105,11 @@ def mse_loss(
     Raises:
         ValueError: for another reduction.
     """
-    reduction = reduction_of(size_average, reduce, reduction)
     _warn_of_broadcast(input, target)
-    if weight is None:
-        return apply(OPS["_mse_loss"], (input, target), (reduction, None))
-    return _weighted(apply(OPS["_mse_loss"], (input, target), ("none", None)), input, weight,
-                     reduction)
+    if weight is not None:
+        return _weighted(lambda x, t: (x - t).pow(2), input, target, weight, size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
+    return apply(OPS["_mse_loss"], (input, target), (reduction, None))
 
 
 @_functional
@@ -112,14 +118,13 @@ def l1_loss(
     reduction: str = "mean", weight: Tensor | None = None,
 ) -> Tensor:
     """The mean absolute difference; arguments as in `mse_loss`."""
-    reduction = reduction_of(size_average, reduce, reduction)
     _warn_of_broadcast(input, target)
+    if weight is not None:
+        return _weighted(lambda x, t: (x - t).abs(), input, target, weight, size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     if input.dtype is not target.dtype:  # without dimensions it would promote otherwise
         input, target = broadcast_tensors(input, target)
-    loss = (input - target).abs()
-    if weight is None:
-        return mean_or_sum(loss, reduction)
-    return _weighted(loss, input, weight, reduction)
+    return mean_or_sum((input - target).abs(), reduction)
 
 
 @_functional
@@ -143,8 +148,16 @@ def huber_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """``0.5 d ** 2`` up to ``delta``, ``delta (|d| - 0.5 delta)`` above; see `mse_loss`."""
-    reduction = reduction_of(None, None, reduction)
     _warn_of_broadcast(input, target)
+    if weight is None:
+        return _huber(input, target, reduction_of(None, None, reduction), delta)
+    return _weighted(lambda x, t: _huber(x, t, "none", delta), input, target, weight, None, None, reduction,
+                     by_weights=False)
+
+
+def _huber(input: Tensor, target: Tensor, reduction: str, delta: float) -> Tensor:
+    if target._aval.shape != input._aval.shape:
+        broadcast_shapes(input._aval.shape, target._aval.shape)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if target._aval.dtype is not input._aval.dtype:
@@ -155,14 +168,7 @@ def huber_loss(
                 f"result type {wanted.scalar_name} can't be cast to the desired output type "
                 f"{input._aval.dtype.scalar_name}"
             )
-        target = target.to(input._aval.dtype)
-    static = ("none" if weight is not None else reduction, float(delta))
-    loss = apply(OPS["_huber_loss"], (input, target), static)
-    if weight is None:
-        return loss
-    if weight.shape != input.shape:
-        raise ValueError("Weights and input must have the same size.")
-    return mean_or_sum(loss * weight, reduction)
+    return apply(OPS["_huber_loss"], (input, target), (reduction, float(delta)))
 
 
 @_functional

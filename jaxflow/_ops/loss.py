@@ -14,7 +14,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.promotion import can_cast, promote_types
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import Underived, op
 
 from ._bools import SUBTRACTED_TWO
 from ._layouts import divergence, negated_first, of_first, one_less_target
@@ -66,19 +66,34 @@ def _huber(difference, delta):
 
 
 def _of_difference(name: str, grad_name: str, kernel: str, fn: Callable, doc: str,
-                   promote: str = "reshaped", layout: Callable | None = None) -> None:
+                   promote: str | None = "reshaped", layout: Callable | None = None,
+                   underived: Underived | None = None) -> None:
     """Declare a loss that depends on ``input - target`` alone; PyTorch mostly expands both first."""
 
     def body(input, target, /, *, reduction, parameter=None):
-        refuse(kernel, input, BOOL, INTEGER, COMPLEX)
-        difference = wide(input) - wide(target)
+        dtype = _promoted(input, target).np
+        x, t = as_dtype(input, dtype), as_dtype(target, dtype)
+        refuse(kernel, x, BOOL, INTEGER, COMPLEX)
+        difference = wide(x) - wide(t)
         if parameter is not None:
             parameter = np.asarray(parameter, difference.dtype)
         return reduced(fn(difference, parameter), reduction, input.dtype)
 
     body.__name__ = body.__qualname__ = name
     body.__doc__ = doc
-    op(promote=promote, broadcast=True, name=name, variants="", grad_name=grad_name, layout=layout)(body)
+    op(promote=promote, broadcast=True, name=name, variants="", grad_name=grad_name, layout=layout,
+       underived=underived)(body)
+
+
+def _of_one_dtype(of: int, other: int, otherwise: Underived | None = None) -> Underived:
+    """The gradient of one operand, whose kernel in PyTorch wants the ``other`` in the same dtype."""
+
+    def formula(found, result):
+        if found[of] is found[other]:
+            return ""
+        return f"Found dtype {found[other].scalar_name} but expected {found[of].scalar_name}"
+
+    return Underived(RuntimeError, "", operand=of, formula=formula, otherwise=otherwise)
 
 
 _of_difference("_mse_loss", "MseLossBackward0", "mse_cpu", lambda d, _: d * d,
@@ -87,7 +102,7 @@ _of_difference("_smooth_l1_loss", "SmoothL1LossBackward0", "smooth_l1_cpu", _smo
                "Squared below ``beta`` (over ``2 beta``), absolute above.")
 _of_difference("_huber_loss", "HuberLossBackward0", "huber_cpu", _huber,
                "Half the square up to ``delta``, then ``delta`` times the absolute difference.",
-               "no_opmath", of_first)
+               None, of_first, _of_one_dtype(0, 1, _of_one_dtype(1, 0)))
 
 
 @op(broadcast=True, name="_soft_margin_loss", variants="", grad_name="SoftMarginLossBackward0",
