@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
@@ -67,8 +68,7 @@ def _check_complex(input: Tensor, **parameters: Tensor | None) -> None:
 
 
 def _type_name(t: Tensor) -> str:
-    name = t._aval.dtype.scalar_name
-    return f"CPU{name}Type" if t._aval.dtype.is_complex else f"torch.{name}Tensor"
+    return dtypes.type_name(t._aval.dtype)
 
 
 def _least_kernel(weight: Tensor) -> int:

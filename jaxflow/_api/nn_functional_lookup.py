@@ -233,8 +233,7 @@ def _check_types(input: Tensor, weight: Tensor, factors: Tensor | None) -> None:
 
 
 def _type_name(t: Tensor) -> str:
-    name = t._aval.dtype.scalar_name
-    return f"CPU{name}Type" if name == "Bool" or name.startswith("Complex") else f"torch.{name}Tensor"
+    return dtypes.type_name(t._aval.dtype)
 
 
 def _check_offsets(watch: Watch, input: Tensor, offsets: Tensor, include_last: bool) -> None:

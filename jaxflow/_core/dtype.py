@@ -156,6 +156,17 @@ def given_dtype(x: Any) -> Any:
     return PYTHON_DTYPES.get(x, x) if x.__class__ is type else x
 
 
+# Types whose old names PyTorch writes as ``torch.FloatTensor``; it has no such names for later ones.
+_OLD_TYPES = frozenset(("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long"))
+
+
+def type_name(x: dtype, place: str = "cpu") -> str:
+    """The type of a tensor as errors say it: ``torch.FloatTensor``, ``CPUBFloat16Type``."""
+    if x.scalar_name in _OLD_TYPES:
+        return f"torch.{'' if place == 'cpu' else place + '.'}{x.scalar_name}Tensor"
+    return f"{place.upper()}{x.scalar_name}Type"
+
+
 _default = float32
 
 # Functions of the old and the new default dtype, called before it changes.

@@ -42,15 +42,15 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.dtype import BOOL
-from jaxflow._core.promotion import result_type
+from jaxflow._core.dtype import FLOATING, type_name
+from jaxflow._core.promotion import can_cast, promote_types, result_type
 from jaxflow._dispatch.op import op, overload
 
 from ._layouts import convolved
-from ._support import is_bool, is_complex, is_float, refuse, scalar_name, wide
+from ._support import category, is_bool, is_complex, is_float, refuse, scalar_name, wide
 from ._window import channels_first, channels_last, pad_at, pad_last, shifted, taps
 from ._xla import materialized, on_cpu
-from .matmul import c_name, contract
+from .matmul import contract
 
 _LAST = {1: ("NHC", "HIO", "NHC"), 2: ("NHWC", "HWIO", "NHWC")}
 _LAYOUTS = {1: ("NCH", "OIH", "NCH"), 2: ("NCHW", "OIHW", "NCHW"), 3: ("NCDHW", "OIDHW", "NCDHW")}
@@ -285,26 +285,34 @@ def _by_onednn(input, weight, groups) -> bool:
         groups > 1 or min(kernel[-2:]) > 3 or input.shape[0] > 1 or large)
 
 
-def _check_by_onednn(input, name, parameter) -> None:
-    if parameter.dtype != input.dtype:
-        raise RuntimeError(
-            f"Input type (torch.{scalar_name(input)}Tensor) and {name} type "
-            f"(torch.{scalar_name(parameter)}Tensor) should be the same or input should be a MKLDNN "
-            f"tensor and {name} is a dense tensor"
-        )
+def _check_by_onednn(input, **parameters) -> None:
+    for name, x in parameters.items():
+        if x is not None and x.dtype != input.dtype:
+            raise RuntimeError(
+                f"Input type ({_type_name(input)}) and {name} type ({_type_name(x)}) should be the same or "
+                f"input should be a MKLDNN tensor and {name} is a dense tensor"
+            )
 
 
-def _check_same_dtype(input, weight, groups, bias=None) -> None:
+def _type_name(x) -> str:
+    return type_name(dtypes.from_numpy_dtype(x.dtype))
+
+
+def _check_same_dtype(input, weight) -> None:
     if input.dtype != weight.dtype:
-        if _by_onednn(input, weight, groups):
-            _check_by_onednn(input, "weight", weight)
         raise RuntimeError(
             f"expected scalar type {scalar_name(input)} but found {scalar_name(weight)}"
         )
-    if bias is not None and bias.dtype != input.dtype:
-        raise RuntimeError(
-            f"Input type ({c_name(input)}) and bias type ({c_name(bias)}) should be the same"
-        )
+
+
+def _check_integers(kernel, input, *taken) -> None:
+    """Refuse bools and the integers that PyTorch's kernel does not take."""
+    if category(input) < FLOATING and input.dtype not in taken:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(input)}'")
+
+
+_LONG = np.dtype(np.int64)
+_TAKEN = tuple(np.dtype(kind) for kind in (np.uint8, np.int8, np.int16, np.int32, np.int64))
 
 
 def _as_image(sizes):
@@ -390,10 +398,13 @@ def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=()
     nothing = _of_nothing(input, weight, weight.shape[0], sizes)
     if nothing is not None:
         return nothing
-    _check_same_dtype(input, weight, groups)
-    if bias is not None and _by_onednn(input, weight, groups):
-        _check_by_onednn(input, "bias", bias)
-    refuse("slow_conv2d_cpu", input, BOOL)
+    if _by_onednn(input, weight, groups):
+        _check_by_onednn(input, weight=weight, bias=bias)
+    if any(d > 1 for d in dilation):
+        _check_integers("slow_conv_dilated<>", input, _LONG)
+    else:
+        _check_integers("compute_columns3d" if input.ndim == 5 else "slow_conv2d_cpu", input, *_TAKEN)
+    _check_same_dtype(input, weight)
     x, w, dtype = _to_accumulate(input, weight)
     return _biased(conv(x, w, stride, padding, dilation, groups), bias, dtype)
 
@@ -430,7 +441,13 @@ def _biased(out, bias, dtype):
     return out.astype(dtype)
 
 
-_AXES = {1: ("width",), 2: ("height", "width"), 3: ("depth", "height", "width")}
+def _check_added(input, bias) -> None:
+    """Refuse a bias that PyTorch cannot add in place to a result of the input's dtype."""
+    have, dtype = (dtypes.from_numpy_dtype(x.dtype) for x in (input, bias))
+    wanted = promote_types(have, dtype)
+    if not can_cast(wanted, have):
+        raise RuntimeError(f"result type {wanted.scalar_name} can't be cast to the desired output type "
+                           f"{have.scalar_name}")
 
 
 @op(name="_convolution_transposed", variants="", grad_name="ConvolutionBackward0", recomputes=("weight",),
@@ -451,22 +468,30 @@ def convolution_transposed(
     nothing = _of_nothing(input, weight, weight.shape[1] * groups, out)
     if nothing is not None:
         return nothing
-    _check_same_dtype(input, weight, groups, bias)
     if any(e >= max(s, d) for e, s, d in zip(output_padding, stride, dilation)):
-        axes = _AXES[len(stride)]
+        # A signal is one row of an image.
+        axes, row = ("depth", "height", "width")[-max(len(stride), 2) :], len(stride) == 1
         named = [f"{what}_{axis}: {value}"
-                 for what, values in (("output_padding", output_padding), ("stride", stride),
-                                      ("dilation", dilation))
+                 for what, values in (("output_padding", (*(0,) * row, *output_padding)),
+                                      ("stride", (*(1,) * row, *stride)),
+                                      ("dilation", (*(1,) * row, *dilation)))
                  for axis, value in zip(axes, values)]
         raise RuntimeError(
             "output padding must be smaller than either stride or dilation, but got "
             + " ".join(named)
         )
+    if _by_onednn(input, weight, groups):
+        _check_by_onednn(input, weight=weight, bias=bias)
     if any(n <= 0 for n in out):
         have, want = (" x ".join(map(str, _as_image(sizes))) for sizes in (input.shape[2:], out))
         raise RuntimeError(f"Given input size per channel: ({have}). Calculated output size per channel: "
                            f"({want}). Output size is too small")
-    refuse("slow_conv_transpose2d_cpu", input, BOOL)
+    _check_integers(f"slow_conv_transpose{max(input.ndim - 2, 2)}d_out_cpu", input, _LONG)
+    _check_same_dtype(input, weight)
+    if bias is not None:
+        if input.ndim == 5:
+            _check_same_dtype(input, bias)
+        _check_added(input, bias)
     x, w, dtype = _to_accumulate(input, weight)
     y = conv_transpose(x, w, stride, padding, output_padding, dilation, groups)
     return _biased(y, bias, dtype)

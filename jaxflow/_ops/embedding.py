@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.dtype import from_numpy_dtype
+from jaxflow._core.dtype import from_numpy_dtype, type_name
 from jaxflow._dispatch.op import op
 
 from .gather import need_slices
@@ -40,5 +40,4 @@ def embedding(weight, indices, /, *, padding_idx, scale_grad_by_freq):
 
 
 def _word(x) -> str:
-    name = from_numpy_dtype(x.dtype).scalar_name
-    return "CPUBoolType" if name == "Bool" else f"torch.{name}Tensor"
+    return type_name(from_numpy_dtype(x.dtype))

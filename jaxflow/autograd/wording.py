@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._dispatch.graph import short_name
 from jaxflow._dispatch.saving import FREED as FREED
 from jaxflow._ops.views import VIEWS
 
 from . import anomaly_mode
-
-# Types whose old names PyTorch writes as ``torch.FloatTensor``; it has no such names for later ones.
-_OLD_TYPES = frozenset(("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long"))
 
 #: Said of a saved tensor that `detach_` was called on: PyTorch, which keeps the tensor, has lost its node.
 CUT_OFF = ("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
@@ -18,10 +16,7 @@ CUT_OFF = ("Trying to use a saved tensor that has been detached in-place, i.e. w
 
 def type_name(aval) -> str:
     """An aval's type as errors say it: ``torch.FloatTensor``, ``CPUBFloat16Type``."""
-    kind, place = aval.dtype.scalar_name, aval.device.type
-    if kind in _OLD_TYPES:
-        return f"torch.{kind}Tensor" if place == "cpu" else f"torch.{place}.{kind}Tensor"
-    return f"{place.upper()}{kind}Type"
+    return dtypes.type_name(aval.dtype, aval.device.type)
 
 
 def written(cls: type) -> str:
