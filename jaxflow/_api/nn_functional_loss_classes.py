@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -109,19 +110,34 @@ def cross_entropy(
             )
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
-        if not (input._aval.dtype.is_floating_point or input._aval.dtype.is_complex):
-            last = "lastdim_" if input._aval.ndim < 3 else ""
-            raise NotImplementedError(f"\"log_softmax_{last}kernel_impl\" not implemented for "
-                                      f"'{input._aval.dtype.scalar_name}'")
+        if not input._aval.shape:
+            raise IndexError("Dimension specified as 1 but tensor has no dimensions")
+        classes = _classes(input)
+        if weight is not None and weight._aval.shape != (classes,):
+            raise RuntimeError(
+                f"cross_entropy: weight tensor should be defined either for all {classes} classes or no "
+                f"classes but got weight tensor of shape: {list(weight._aval.shape)}"
+            )
+        _refuse_scores(input)
         static = (reduction, float(label_smoothing))
         return apply(OPS["_cross_entropy_of_probabilities"], operands, static)
-    not_differentiable("nll_loss_forward", weight=weight)
+    if weight is not None:
+        _refuse_scores(input)
+        not_differentiable("nll_loss_forward", weight=weight)
     static = (int(ignore_index), reduction)
     if label_smoothing > 0:
         result = apply(OPS["_cross_entropy_smoothed"], operands, (*static, float(label_smoothing)))
     else:
         result = apply(CROSS_ENTROPY[_layout(input)], operands, static)
     return _over_classes(result, target, _classes(input), ignore_index)
+
+
+def _refuse_scores(input: Tensor) -> None:
+    """Refuse the dtypes that have no log-softmax: PyTorch takes it before it looks at anything else."""
+    if not input._aval.dtype.is_floating_point:
+        last = "lastdim_" if input._aval.ndim < 3 else ""
+        raise NotImplementedError(f"\"log_softmax_{last}kernel_impl\" not implemented for "
+                                  f"'{input._aval.dtype.scalar_name}'")
 
 
 # ------------------------------------------------------------------------------------------ margins
@@ -156,9 +172,14 @@ def multilabel_margin_loss(
 ) -> Tensor:
     """Hinge of the classes not in each target list (ended by -1) against those in it."""
     reduction = reduction_of(size_average, reduce, reduction)
+    words, classes = "argument #2 'target' is out of range", input.shape[-1] if input.dim() else 1
+    taken = target._aval.dtype is dtypes.int64 and input._aval.dtype in (dtypes.float32, dtypes.float64)
+    if not taken and target._aval.shape == input._aval.shape and target._aval.numel:
+        # PyTorch looks at the numbers before it refuses these dtypes.
+        if int(target.min()) < -1 or int(target.max()) >= classes:
+            raise RuntimeError(words)
     result = apply(OPS["_multilabel_margin_loss"], (input, target), (reduction,))
-    words = "argument #2 'target' is out of range"
-    return _within(result, target, -1, input.shape[-1] if input.dim() else 1, words)
+    return _within(result, target, -1, classes, words)
 
 
 def _within(result: Tensor, target: Tensor, low: int, high: int, words: str) -> Tensor:

@@ -84,7 +84,10 @@ def _check_class_weight(input, weight) -> None:
             f"weight tensor should be defined either for all {classes} classes or no classes but "
             f"got weight tensor of shape: {list(weight.shape)}"
         )
-    if weight.dtype != input.dtype:
+
+
+def _check_weight_dtype(input, weight) -> None:
+    if weight is not None and weight.dtype != input.dtype:
         raise RuntimeError(
             f"expected scalar type {scalar_name(input)} but found {scalar_name(weight)}"
         )
@@ -136,7 +139,9 @@ def _nll_loss(input, target, weight, ignore_index, reduction):
     """The negated score of each target class, weighted; the mean is over the weights."""
     _check_targets(input, target)
     _check_class_weight(input, weight)
-    refuse("nll_loss_out_frame", input, BOOL, INTEGER, COMPLEX)
+    kernel = "nll_loss_out_frame" if input.ndim < 3 else "nll_loss2d_forward_out_frame"
+    refuse(kernel, input, BOOL, INTEGER, COMPLEX)
+    _check_weight_dtype(input, weight)
     picked, w, counts = _pick(wide(input), target, weight, ignore_index)
     loss = jnp.where(counts, -picked * w, 0)
     return _averaged(loss, w, reduction, input.dtype)
@@ -176,6 +181,7 @@ def _cross_entropy(input, target, weight, ignore_index, reduction):
     below, log_sum = _log_sum(input, axis) if input.ndim else (input, None)
     _check_targets(input, target)
     _check_class_weight(input, weight)
+    _check_weight_dtype(input, weight)
     picked, w, counts = _pick(below, target, weight, ignore_index)
     loss = jnp.where(counts, (log_sum.reshape(picked.shape) - picked) * w, 0)
     return _averaged(loss, w, reduction, input.dtype)
@@ -214,6 +220,7 @@ def cross_entropy_smoothed(
     below, log_sum = _log_sum(input, axis)
     _check_targets(input, target)
     _check_class_weight(input, weight)
+    _check_weight_dtype(input, weight)
     classes = input.shape[axis]
     picked, w, counts = _pick(below, target, weight, ignore_index)
     log_sum = log_sum.reshape(picked.shape)
@@ -245,22 +252,15 @@ def cross_entropy_of_probabilities(
 ):
     """``-sum(target * log_softmax(input))`` over the classes; the mean is over the samples."""
     axis = _class_axis(input)
-    classes = input.shape[axis] if input.ndim else 1
-    if weight is not None and weight.shape != (classes,):
-        raise RuntimeError(
-            f"cross_entropy: weight tensor should be defined either for all {classes} classes or "
-            "no "
-            f"classes but got weight tensor of shape: {list(weight.shape)}"
-        )
-    x = input if input.ndim else input.reshape(1)
-    t = wide(target).reshape(x.shape)
+    classes = input.shape[axis]
+    t = wide(target)
     if label_smoothing:
         t = t * (1 - label_smoothing) + label_smoothing / classes
-    below, log_sum = _log_sum(x, axis if input.ndim else 0)
-    terms = (jnp.expand_dims(log_sum, axis if input.ndim else 0) - below) * t
+    below, log_sum = _log_sum(input, axis)
+    terms = (jnp.expand_dims(log_sum, axis) - below) * t
     if weight is not None:
         terms = terms * _along(weight, below, axis)
-    loss = jnp.sum(terms, axis if input.ndim else 0)
+    loss = jnp.sum(terms, axis)
     if reduction == "mean":
         samples = input.size // classes if input.ndim > 1 else 1
         return as_dtype(jnp.sum(loss) / max(samples, 1), input.dtype)
@@ -278,11 +278,13 @@ def _check_margin(input, target) -> None:
         )
 
 
-def _check_long(input, target, kernel) -> None:
+def _check_kernel(kernel, input, target, weight=None) -> None:
+    """Refuse what PyTorch's kernel refuses: first the input, then what it reads as another dtype."""
+    if not is_float(input) or input.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(input)}'")
     if target.dtype != np.int64:
         raise RuntimeError(f"expected scalar type Long but found {scalar_name(target)}")
-    if not is_float(input):
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(input)}'")
+    _check_weight_dtype(input, weight)
 
 
 def _hinge(x):
@@ -291,7 +293,7 @@ def _hinge(x):
 
 
 def _matrix(input):
-    return wide(input).reshape(-1, input.shape[-1] if input.ndim else 1)
+    return input.reshape(-1, input.shape[-1] if input.ndim else 1)
 
 
 @op(name="_multi_margin_loss", variants="", grad_name="MultiMarginLossBackward0")
@@ -305,17 +307,17 @@ def multi_margin_loss(input, target, weight=None, /, *, p, margin, reduction):
             f"samples (batch size). Expected target size [{rows}], but got {list(target.shape)}. "
             f"Input has shape {list(input.shape)}."
         )
-    x = _matrix(input) if input.size else wide(input)
+    x = _matrix(input) if input.size else input
     if weight is not None and weight.shape != (x.shape[1],):
         raise RuntimeError(
             f"inconsistent weight size, expected {x.shape[1]} but got {list(weight.shape)}"
         )
-    _check_long(input, target, "multi_margin_loss_cpu_kernel")
+    _check_kernel("multi_margin_loss_cpu_kernel", input, target, weight)
     t = target.reshape(-1)
     right = jnp.take_along_axis(x, t[:, None], 1, mode="clip")
     hinge = _hinge(margin - right + x) ** p
     if weight is not None:
-        hinge = hinge * as_dtype(weight, x.dtype)[t][:, None]
+        hinge = hinge * weight[t][:, None]
     wrong = jnp.arange(x.shape[1]) != t[:, None]
     loss = jnp.sum(jnp.where(wrong, hinge, 0), 1) / x.shape[1]
     return reduced(loss if target.ndim else loss[0], reduction, input.dtype)
@@ -330,9 +332,8 @@ def multilabel_margin_loss(input, target, /, *, reduction):
             f"inconsistent target size: {list(target.shape)} for input of size: "
             f"{list(input.shape)}"
         )
-    refuse("multilabel_margin_loss_forward_out_frame", input, BOOL, INTEGER, COMPLEX)
-    _check_long(input, target, "multilabel_margin_loss_forward_out_frame")
-    x = _matrix(input) if input.size else wide(input)
+    _check_kernel("multilabel_margin_loss_forward_out_frame", input, target)
+    x = _matrix(input) if input.size else input
     t = target.reshape(x.shape)
     listed = jnp.cumsum(t < 0, 1) == 0
     index = jnp.where(listed, t, 0)
