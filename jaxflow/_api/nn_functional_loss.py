@@ -266,7 +266,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
         # In the order of PyTorch's graph, which decides how gradients in half precision add up.
         last = 0.5 * (2 * math.pi * target).log()
         stirling = target * target.log() - target + last
-        loss = loss + stirling.masked_fill(target <= 1, 0)
+        loss = loss.add_(stirling.masked_fill(target <= 1, 0))  # in the dtype that the loss has without
     return mean_or_sum(loss, reduction)
 
 
@@ -335,14 +335,23 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
                         size_average: Any = None, reduce: Any = None,
                         reduction: str = "mean") -> Tensor:
     """``max(0, -target * (input1 - input2) + margin)``."""
+    reduction = reduction_of(size_average, reduce, reduction)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             "input1: "
             f"{input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    loss = (-target * (input1 - input2) + margin).clamp_min(0)
-    return mean_or_sum(loss, reduction_of(size_average, reduce, reduction))
+    loss = (-target * (input1 - input2) + _as_float(margin, "margin_ranking_loss", 4)).clamp_min(0)
+    return mean_or_sum(loss, reduction)
+
+
+def _as_float(margin: Any, name: str, position: int) -> float:
+    """A margin as the float that PyTorch takes it for, so that no integer is added to integers."""
+    if not hasattr(margin, "__float__"):
+        raise TypeError(f"{name}(): argument 'margin' (position {position}) must be float, not "
+                        f"{type(margin).__name__}")
+    return float(margin)
 
 
 @_functional

@@ -16,7 +16,7 @@ from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.promotion import can_cast, promote_types
 from jaxflow._dispatch.op import Underived, op
 
-from ._bools import SUBTRACTED_TWO
+from ._bools import NEGATED, SUBTRACTED, SUBTRACTED_TWO, bools_at
 from ._layouts import divergence, negated_first, of_first, one_less_target
 from ._support import as_dtype, category, is_bool, is_complex, refuse, scalar_name, wide, with_partials
 from .binary import x_log_y
@@ -106,7 +106,7 @@ _of_difference("_huber_loss", "HuberLossBackward0", "huber_cpu", _huber,
 
 
 @op(broadcast=True, name="_soft_margin_loss", variants="", grad_name="SoftMarginLossBackward0",
-    layout=negated_first)
+    layout=negated_first, underived=bools_at(NEGATED, 1))
 def soft_margin_loss(input, target, /, *, reduction):
     """``log(1 + exp(-target * input))``, of the input's dtype whatever it is computed in."""
     dtype = _promoted(input, target).np
@@ -173,7 +173,7 @@ def _weighted_logits_loss(x, t, p):
 
 @op(name="_binary_cross_entropy_with_logits", variants="",
     grad_name="BinaryCrossEntropyWithLogitsBackward0", layout=one_less_target,
-    saves=("input", "target", "weight", "pos_weight"))
+    saves=("input", "target", "weight", "pos_weight"), complex_grad=False)
 def binary_cross_entropy_with_logits(
     input, target, weight=None, pos_weight=None, /, *, reduction
 ):
@@ -183,6 +183,8 @@ def binary_cross_entropy_with_logits(
     """
     refuse("log_sigmoid_cpu", input, BOOL, INTEGER, COMPLEX)
     if pos_weight is not None:
+        if is_bool(pos_weight):
+            raise RuntimeError(SUBTRACTED)  # one, of integers
         broadcast_shapes(pos_weight.shape, target.shape)
         _check_written(input, input.shape, _promoted(pos_weight, target), pos_weight.shape, target.shape)
     if is_bool(target):
@@ -208,6 +210,7 @@ def _promoted(*arrays):
 
 def _check_written(into, size, dtype, *shapes) -> None:
     """Refuse what cannot be written into the memory of ``into``, by PyTorch's rule of a product in place."""
+    dtype = promote_types(dtype, from_numpy_dtype(into.dtype))
     if not can_cast(dtype, from_numpy_dtype(into.dtype)):
         raise RuntimeError(f"result type {dtype.scalar_name} can't be cast to the desired output type "
                            f"{scalar_name(into)}")
