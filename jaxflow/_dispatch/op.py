@@ -147,6 +147,30 @@ class Underived:
         return kind(text.replace("{_}", "_" * inplace))
 
 
+#: Said of a complex gradient of what is real.
+COMPLEX_GRADIENT = (
+    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but "
+    "got false.  (Could this error message be improved?  If so, please report an enhancement request to "
+    "PyTorch.)"
+)
+
+
+def complex_gradients(*places: int) -> Underived:
+    """No derivative of what is real in these places, beside a complex tensor: PyTorch's would be complex."""
+
+    def formula(place: int) -> Callable[[list, dtypes.dtype], str]:
+        def said(found: list, result: dtypes.dtype) -> str:
+            own = found[place]
+            refused = own is not None and not own.is_complex and any(f and f.is_complex for f in found)
+            return COMPLEX_GRADIENT if refused else ""
+
+        return said
+
+    first, *others = places
+    return Underived(RuntimeError, "", operand=first, formula=formula(first),
+                     otherwise=complex_gradients(*others) if others else None)
+
+
 #: What is there for no gradient at all: a leaf's ``.grad`` stays None.
 UNDEFINED = Underived(None, "")
 

@@ -19,6 +19,7 @@ from jaxflow._dispatch.op import (
     Out,
     Scalar,
     Underived,
+    complex_gradients,
     op,
     overload,
     overload_written,
@@ -318,7 +319,8 @@ overload(pow, "_power_of_one", _pow_name, layout="contiguous", fn=_power_of_one)
 
 
 @op(promote="int_to_float", name="_ldexp", variants="", grad_name="LdexpBackward0",
-    saves=("other for input", "result"), layout=scaled_by_powers, wide="other")
+    saves=("other for input", "result"), layout=scaled_by_powers, wide="other",
+    underived=complex_gradients(0, 1))
 def ldexp(input, other, /, *, power):
     """``input * 2 ** other``, whose power is rounded to the dtype ``power``.
 
@@ -605,7 +607,8 @@ def addcdiv(input, tensor1, tensor2, /, *, value: Scalar = 1):
     return input + quotient(_times_value(tensor1, value), tensor2)
 
 
-@op(promote="default", variants="", out="Expected out type to be {result} but got {out}")
+@op(promote="default", variants="", out="Expected out type to be {result} but got {out}",
+    underived=complex_gradients(1, 2))
 def where(condition: Mask, input, other, /):
     """``input`` where ``condition`` holds, ``other`` elsewhere; all broadcast."""
     if not is_bool(condition):

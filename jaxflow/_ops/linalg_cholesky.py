@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import complex_gradients, op
 
 from ._matrices import (
     adjoint,
@@ -188,7 +188,7 @@ def cholesky_inverse(input, /, upper=False):
 
 
 @op(name="_linalg_solve_triangular", variants="", saves=("A", "result"),
-    grad_name="LinalgSolveTriangularBackward0", columns=(0,))
+    grad_name="LinalgSolveTriangularBackward0", columns=(0,), underived=complex_gradients(1))
 def solve_triangular(A, B, /, *, upper, left=True, unitriangular=False):
     """``X`` with ``A X = B`` (``X A = B`` for ``left=False``) for a triangular ``A``; batches broadcast.
 

@@ -22,6 +22,7 @@ from jaxflow._dispatch.op import (
     Number,
     Out,
     Underived,
+    complex_gradients,
     op,
     overload,
     overload_written,
@@ -578,7 +579,7 @@ def refuse_empty_norm(input, ord, dim, dims):
 
 
 @op(promote="complex_to_float", variants="", grad_name="DistBackward0", saves="both",
-    check=no_bool_operand)
+    check=no_bool_operand, underived=complex_gradients(0, 1))
 def dist(input, other, /, *, p: Number = 2):
     """The norm of order ``p`` of ``input - other``."""
     if is_integral(input):

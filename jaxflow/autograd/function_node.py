@@ -14,7 +14,7 @@ from jaxflow._dispatch.door import SAVED_INFERENCE, apply, edge_of, live_value_o
 from jaxflow._dispatch.graph import Node
 from jaxflow._dispatch.history import Guarded, guard_of
 from jaxflow._dispatch.live import as_it_is, to_look
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import COMPLEX_GRADIENT, OPS
 from jaxflow._dispatch.saving import Pack, packed_late
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import is_inference
@@ -261,11 +261,7 @@ class BackwardCFunction(FunctionCtx, Node):
             grad = sum_to(grad, want.shape)
         if grad._aval.dtype is not want.dtype and not decided_by_the_leaf(self._edges[i]):
             if grad._aval.dtype.is_complex and not want.dtype.is_complex:
-                raise RuntimeError(
-                    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == "
-                    "grad_is_complex) to be true, but got false.  (Could this error message be "
-                    "improved?  If so, please report an enhancement request to PyTorch.)"
-                )
+                raise RuntimeError(COMPLEX_GRADIENT)
             grad = apply(OPS["_to_dtype"], (grad,), (want.dtype,))
         if grad._aval.device is not want.device:
             raise RuntimeError(
