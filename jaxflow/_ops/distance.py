@@ -11,9 +11,9 @@ import numpy as np
 
 from jaxflow._dispatch.op import op
 
-from ._support import is_float, refuse, scalar_name
+from ._support import as_dtype, is_float, refuse, scalar_name, wide
 from ._xla import largest
-from .matmul import HIGHEST
+from .matmul import HIGHEST, c_name
 
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 #: More vectors than this in either set: Euclidean distances are made of products of matrices.
@@ -102,20 +102,21 @@ def cdist(x1, x2, /, p: float = 2.0, compute_mode=_MODES[0]):
     Raises:
         RuntimeError: for integers, fewer than two dimensions, and vectors of different lengths.
     """
-    _check_cdist(x1, x2, p)
-    if compute_mode is None:
-        compute_mode = _MODES[0]
-    if compute_mode not in _MODES:
+    if compute_mode is not None and compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    many = compute_mode in (None, _MODES[0]) and any(n > _MANY for x in (x1, x2) for n in x.shape[-2:-1])
+    by_product = p == 2 and (many or compute_mode == _MODES[1])
+    _check_cdist(x1, x2, p, by_product)
     batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
     a, b = (jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (x1, x2))
-    many = compute_mode == _MODES[0] and max(a.shape[-2], b.shape[-2]) > _MANY
-    if p == 2 and (many or compute_mode == _MODES[1]):
-        return _euclidean(a, b)
+    if a.dtype != b.dtype:  # of nothing, the distances have the dtype of the first
+        return jnp.zeros((*batch, a.shape[-2], b.shape[-2]), a.dtype)
+    if by_product:
+        return as_dtype(_euclidean(wide(a), wide(b)), a.dtype)
     return _length(a[..., :, None, :] - b[..., None, :, :], float(p))
 
 
-def _check_cdist(x1, x2, p):
+def _check_cdist(x1, x2, p, by_product):
     if not isinstance(p, (int, float)):
         raise TypeError(f"cdist(): argument 'p' (position 3) must be float, not {type(p).__name__}")
     for name, x in (("X1", x1), ("X2", x2)):
@@ -130,10 +131,16 @@ def _check_cdist(x1, x2, p):
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {scalar_name(x)}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    if x1.dtype != x2.dtype:
-        raise RuntimeError(f"expected scalar type {scalar_name(x1)} but found {scalar_name(x2)}")
-    if x1.dtype.itemsize == 2:
+    if not x1.size or not x2.size:
+        return
+    if not by_product and x1.dtype.itemsize == 2:
         refuse("cdist", x1, 2)
+    if x1.dtype != x2.dtype:
+        if by_product and x1.ndim == x2.ndim == 2:
+            raise RuntimeError(
+                f"expected m1 and m2 to have the same dtype, but got: {c_name(x1)} != {c_name(x2)}")
+        first, second = (x2, x1) if by_product else (x1, x2)
+        raise RuntimeError(f"expected scalar type {scalar_name(first)} but found {scalar_name(second)}")
 
 
 @op(variants="function", aliases=("nn.functional.pdist",), saves=("input", "result"))
