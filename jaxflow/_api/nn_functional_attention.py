@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from jaxflow._core.dtype import FLOATING
 from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.bind import draw
@@ -59,14 +60,20 @@ def scaled_dot_product_attention(
     _check_operands(query, key, value)
     if attn_mask is not None:
         _check_mask(attn_mask, query)
+    dtype = query._aval.dtype
+    if attn_mask is not None and is_causal:
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     scores = _scores_shape(query, key, value, enable_gqa)
+    if dtype.category < FLOATING:
+        raise RuntimeError(f"expected scalar type Float but found {dtype.scalar_name}")
     if attn_mask is not None:
-        if is_causal:
-            raise RuntimeError(
-                "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
         if query._aval.ndim == 4:
             wrap_dim(-2, attn_mask._aval.ndim)
         _broadcast(scores, attn_mask._aval.shape)
+    if dtype.is_complex:
+        raise NotImplementedError(
+            f"\"softmax_lastdim_kernel_impl\" not implemented for '{dtype.scalar_name}'")
     noise = None
     static = (bool(is_causal), None if scale is None else float(scale), bool(enable_gqa))
     if dropout_p:
@@ -114,11 +121,6 @@ def _check_operands(query: Tensor, key: Tensor, value: Tensor) -> None:
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{_name(query)} key.dtype: {_name(key)} and value.dtype: {_name(value)} instead."
         )
-    if query._aval.dtype.is_complex:
-        raise NotImplementedError("\"softmax_lastdim_kernel_impl\" not implemented for '"
-                                  f"{query._aval.dtype.scalar_name}'")
-    if not query._aval.dtype.is_floating_point:
-        raise RuntimeError(f"expected scalar type Float but found {query._aval.dtype.scalar_name}")
     if min(query.dim(), key.dim(), value.dim()) < 2:
         raise RuntimeError(
             "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "

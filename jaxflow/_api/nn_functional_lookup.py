@@ -67,11 +67,13 @@ def embedding(
         _row(padding_idx, weight.size(0))
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
+    kind, text = select_error(0, weight._aval.shape)
+    found = _rows(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, kind, text, Watch())
     if weight._aval.dtype.is_complex and weight._requires_grad and state.grad:
+        found._value_array()  # what is no row is said first
         raise RuntimeError(
             "embedding does not support automatic differentiation for outputs with complex dtype.")
-    kind, text = select_error(0, weight._aval.shape)
-    return _rows(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, kind, text, Watch())
+    return found
 
 
 def _rows(input: Tensor, weight: Tensor, padding_idx: int | None, max_norm: float | None, norm_type: float,

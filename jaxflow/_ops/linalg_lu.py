@@ -169,11 +169,11 @@ def linalg_solve_ex(A, B, /, left: bool = True):
     check_inexact(name, A)
     check_square(name, A)
     check_same_dtype(name, A, B)
-    check_inexact(name, A, half=False)
     vector = _is_vector(A, B)
     B = B[..., None] if vector else B
     check_matrix(name, B, "B")
     check_equation(name, A, B, left)
+    check_kernel("lu_cpu", A)
     LU, _, order = factors(A)
     info = first_zero(LU)
     B = B if left else jnp.swapaxes(B, -1, -2)
