@@ -342,7 +342,8 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
             "input1: "
             f"{input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    loss = (-target * (input1 - input2) + _as_float(margin, "margin_ranking_loss", 4)).clamp_min(0)
+    difference = input1 - input2  # PyTorch computes it first
+    loss = (-target * difference + _as_float(margin, "margin_ranking_loss", 4)).clamp_min(0)
     return mean_or_sum(loss, reduction)
 
 

@@ -6,6 +6,7 @@ import math
 import warnings
 from typing import Any
 
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -23,7 +24,7 @@ def _told(**given: Any) -> str:
     """Arguments as PyTorch's messages list them."""
     def word(value):
         if isinstance(value, Tensor):
-            return f"torch.{value.dtype.scalar_name}Tensor{{{list(value.shape)}}}"
+            return f"{dtypes.type_name(value.dtype)}{{{list(value.shape)}}}"
         return str(int(value)) if isinstance(value, bool) else str(value)
 
     return ", ".join(f"{name}={word(value)}" for name, value in given.items())
@@ -83,7 +84,7 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
         half = n_fft // 2
         padded = pad(input.view(shape), (half, half), pad_mode)
         input = padded.view(padded.shape[3 - input.dim():] if input.dim() < 3 else padded.shape)
-    told = (f"stft(torch.{input.dtype.scalar_name}Tensor{list(input.shape)}, "
+    told = (f"stft({dtypes.type_name(input.dtype)}{list(input.shape)}, "
             + _told(n_fft=n_fft, hop_length=hop, win_length=win, window=window, normalized=normalized,
                     onesided=onesided, return_complex=return_complex, align_to_window=align_to_window) + ") ")
     complex_window = window is not None and window.is_complex()

@@ -94,6 +94,8 @@ def _check(input, size, dims):
 def _kernel(mode, dims):
     if mode == "bicubic":
         return "compute_indices_weights_cubic"
+    if dims != 2:
+        return f"compute_indices_weights_{'nearest' if mode.startswith('nearest') else 'linear'}"
     return f"upsample_{mode.replace('-exact', '')}{dims}d_channels_last"
 
 
