@@ -20,6 +20,7 @@ from jaxflow._core.layout import (
 )
 from jaxflow._core.numbers import check_fits, check_fits_filled
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.warning import user_level
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.mapped import alike
@@ -89,15 +90,25 @@ def check_size(name: str, size: tuple[int, ...]) -> None:
 
 
 _MISMATCH = "dtype {result} does not match dtype of out parameter ({out})"
-_FITTED, _FITTED_LOST = Out(_MISMATCH), Out(_MISMATCH, lost=True)
-#: What fills a tensor of a given size gives ``out`` that size, as a matter of course.
-SIZED = Out(_MISMATCH, resizes=True)
+#: Factories give ``out`` their size, as a matter of course.
+SIZED = Out(_MISMATCH, resizes=True, lost=True, first=True)
+#: Where PyTorch does so by `Tensor.resize_`.
+RESIZED = Out(_MISMATCH, resizes="refused", first=True)
 
 
-def _finish(t: Tensor, out: Tensor | None, requires_grad: bool, name: str, rule: Out = _FITTED) -> Tensor:
-    if out is not None:
-        return write_out(name, out, t, (), rule=rule)
-    return finished(t, requires_grad, name)
+def finish(t: Tensor, out: Tensor | None, requires_grad: bool, name: str, rule: Out = SIZED,
+           operands: tuple = ()) -> Tensor:
+    """What the factory ``name`` returns: its new ``t``, or ``out`` with the same in it.
+
+    As in PyTorch, ``out`` too requires grad afterwards if that was asked for, and else no longer does, unless
+    it has a history.
+    """
+    if out is None:
+        return finished(t, requires_grad, name)
+    write_out(name, out, t, operands, rule=rule)
+    if out._grad_fn is not None:
+        return out
+    return finished(out.requires_grad_(False) if out._requires_grad else out, requires_grad, name)
 
 
 _NUMBERS = (int, float, complex)
@@ -138,7 +149,7 @@ def _maker(name: str, value: int, doc: str):
         stride = channels_last_of(shape, memory_format)
         if stride is not None:
             t._stride = stride
-        return _finish(t, out, requires_grad, name, SIZED)
+        return finish(t, out, requires_grad, name, RESIZED if name == "empty" else SIZED)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = doc
@@ -192,7 +203,7 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: Any = 
         kind = dtype_into("full", out)
     else:
         kind = dtype_of(dtype, "full", dtype_of_number(fill_value))
-    return _finish(filled(shape, fill_value, kind, device_of(device)), out, requires_grad, "full", SIZED)
+    return finish(filled(shape, fill_value, kind, device_of(device)), out, requires_grad, "full")
 
 
 @composite("function")
@@ -209,7 +220,7 @@ def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = strided, device: A
     """A 0-d tensor of a number, of the default dtype."""
     need_memory("scalar_tensor", None, pin_memory, device)  # PyTorch takes any layout
     t = filled((), s, dtype_of(dtype, "scalar_tensor"), device_of(device))
-    return _finish(t, None, requires_grad, "scalar_tensor")
+    return finish(t, None, requires_grad, "scalar_tensor")
 
 
 @composite("function")
@@ -219,7 +230,7 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = st
     """An unspecified tensor (zeros here) of the given size and strides."""
     need_memory("empty_strided", layout, pin_memory, device)
     kind, where = dtype_of(dtype, "empty_strided"), device_of(device)
-    return _finish(_strided("empty_strided", size, stride, kind, where), None, requires_grad, "empty_strided")
+    return finish(_strided("empty_strided", size, stride, kind, where), None, requires_grad, "empty_strided")
 
 
 def _strided(name: str, size: Any, stride: Any, kind: dtypes.dtype, where: devices.device) -> Tensor:
@@ -266,7 +277,7 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
     for d, step in zip(order, geometry.contiguous_strides(tuple(shape[d] for d in order))):
         stride[d] = step
     t = _strided("empty_permuted", shape, tuple(stride), dtype_of(dtype, "empty_permuted"), device_of(device))
-    return _finish(t, None, requires_grad, "empty_permuted")
+    return finish(t, None, requires_grad, "empty_permuted")
 
 
 # ------------------------------------------------------------------------------------------- ranges
@@ -299,14 +310,21 @@ def _range_size(start: Any, end: Any, step: Any, inclusive: bool) -> int:
 
 
 def _in_line(t: Tensor, ends: tuple, out: Tensor | None, requires_grad: bool, name: str) -> Tensor:
-    """As `_finish`; an ``out`` of as many elements is filled row by row in the shape that it has."""
+    """As `finish`; an ``out`` of as many elements is filled row by row in the shape that it has."""
     if out is None:
         return finished(t, requires_grad, name)
     if out._aval.numel == t._aval.numel:
         t = t.reshape(out._aval.shape)
+    elif name == "arange" and out._aval.numel:
+        warnings.warn(
+            f"The number of elements in the out tensor of shape {list(out._aval.shape)} is {out._aval.numel} "
+            f"which does not match the computed number of elements {t._aval.numel}. Note that this may occur "
+            "as a result of rounding error. The out tensor will be resized to a tensor of shape "
+            f"({t._aval.numel},).", stacklevel=user_level(),
+        )
     operands = tuple([end for end in ends if isinstance(end, Tensor)])
     t = without_derivative(t, f"aten::{name}", *operands)
-    return write_out(name, out, t, operands, rule=_FITTED_LOST if operands else _FITTED)
+    return finish(t, out, requires_grad, name, operands=operands)
 
 
 def _range(name, start, end, step, inclusive, out, dtype, device, requires_grad):
@@ -468,7 +486,7 @@ def eye(n: int, m: Any = _LEFT_OUT, *, out: Tensor | None = None, dtype: Any = N
         if size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
     t = apply(OPS["_eye"], (), (n, m, dtype_of(dtype, "eye"), device_of(device)))
-    return _finish(t, out, requires_grad, "eye")
+    return finish(t, out, requires_grad, "eye")
 
 
 def _triangle_indices(name, fn, row, col, offset, dtype, device):
@@ -502,7 +520,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, devi
     _check_rectangle(row, col)
     need_memory("tril_indices", layout, pin_memory, device)
     t = _triangle_indices("tril_indices", np.tril_indices, row, col, offset, dtype, device)
-    return _finish(t, None, requires_grad, "tril_indices")
+    return finish(t, None, requires_grad, "tril_indices")
 
 
 @composite("function")
@@ -512,7 +530,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, devi
     _check_rectangle(row, col)
     need_memory("triu_indices", layout, pin_memory, device)
     t = _triangle_indices("triu_indices", np.triu_indices, row, col, offset, dtype, device)
-    return _finish(t, None, requires_grad, "triu_indices")
+    return finish(t, None, requires_grad, "triu_indices")
 
 
 # ------------------------------------------------------------------------------ like another tensor
@@ -584,7 +602,7 @@ def _new_maker(name: str, value: int, doc: str):
         where = self._aval.device if device is None else devices.resolve(device)[0]
         need_memory(name, layout, pin_memory, where)
         check_size(name, shape)
-        return _finish(alike(filled(shape, value, kind, where), self), None, requires_grad, name)
+        return finish(alike(filled(shape, value, kind, where), self), None, requires_grad, name)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = doc
@@ -606,7 +624,7 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, lay
     where = self._aval.device if device is None else devices.resolve(device)[0]
     need_memory("new_full", layout, pin_memory, where)
     check_size("new_full", shape)
-    return _finish(alike(filled(shape, fill_value, kind, where), self), None, requires_grad, "new_full")
+    return finish(alike(filled(shape, fill_value, kind, where), self), None, requires_grad, "new_full")
 
 
 @composite("method")
@@ -617,7 +635,7 @@ def new_empty_strided(self: Tensor, size: Any, stride: Any, dtype: Any = None, l
     where = self._aval.device if device is None else devices.resolve(device)[0]
     need_memory("new_empty_strided", layout, pin_memory, where)
     t = alike(_strided("new_empty_strided", size, stride, kind, where), self)
-    return _finish(t, None, requires_grad, "new_empty_strided")
+    return finish(t, None, requires_grad, "new_empty_strided")
 
 
 @composite("method")

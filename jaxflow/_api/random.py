@@ -8,14 +8,13 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.layout import preserve_format, strided
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.op import Out
-from jaxflow._dispatch.outputs import write_out
 
-from .construct import finished
 from .creation import (
+    RESIZED,
     SIZED,
     check_size,
     dtype_of,
+    finish,
     laid_out_like,
     need_tensor,
     size_of,
@@ -23,12 +22,6 @@ from .creation import (
 from .drawing import check_range, drawn, integer, integers, need_float, upper_end
 from .forms import invalid_combination
 from .placing import device_of, need_memory
-
-
-def _done(t: Tensor, name: str, out: Tensor | None, requires_grad: bool, rule: Out = SIZED) -> Tensor:
-    if out is not None:
-        return write_out(name, out, t, (), rule=rule)
-    return finished(t, requires_grad, name)
 
 
 def _kind(name: str, dtype: Any, out: Tensor | None, default: dtypes.dtype | None = None) -> dtypes.dtype:
@@ -59,7 +52,7 @@ def _sized(name: str, op_name: str, kernel: str, doc: str) -> None:
         kind = _kind(name, dtype, out)
         need_float(kernel, kind)
         t = drawn(op_name, (None, None), (shape, kind, device_of(device)), generator)
-        return _done(t, name, out, requires_grad)
+        return finish(t, out, requires_grad, name, RESIZED if name == "randn" else SIZED)
 
     def like(input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None,
              device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
@@ -132,7 +125,7 @@ def randint(*args: Any, generator: Any = None, out: Tensor | None = None, dtype:
     kind = _kind("randint", dtype, out, dtypes.int64)
     check_range(kind, low, high)
     t = integers(shape, kind, device_of(device), low, high, generator)
-    return _done(t, "randint", out, requires_grad)
+    return finish(t, out, requires_grad, "randint")
 
 
 @composite("function")
@@ -179,4 +172,4 @@ def randperm(n: int, *, generator: Any = None, out: Tensor | None = None, dtype:
     kind = _kind("randperm", dtype, out, dtypes.int64)
     _check_permuted(n, kind)
     t = drawn("_randperm", (), (n, kind, device_of(device)), generator)
-    return _done(t, "randperm", out, requires_grad)
+    return finish(t, out, requires_grad, "randperm")

@@ -16,11 +16,9 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.not_derived import without_derivative
 from jaxflow._dispatch.op import OPS
-from jaxflow._dispatch.outputs import write_out
 from jaxflow._dispatch.watch import Watch
 
-from .construct import finished
-from .creation import SIZED, dtype_of, need_tensor, size_of
+from .creation import SIZED, dtype_of, finish, need_tensor, size_of
 from .drawing import drawn, integer, need_float, shown, traced_back
 from .forms import given_out, invalid_combination, refuse_recorded_into
 from .placing import device_of, need_memory
@@ -70,8 +68,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
         need_memory("normal", layout, pin_memory, device, out)
         shape = size_of("normal", (size,))
         t = drawn("_normal", (float(mean), float(std)), (shape, kind, device_of(device)), generator)
-        return finished(t, requires_grad, "normal") if out is None else write_out(
-            "normal", out, t, (), rule=SIZED)
+        return finish(t, out, requires_grad, "normal")
     for number in (*tensors, *(() if out is None else (out,))):
         need_float("normal_kernel_cpu", number._aval.dtype)
     numbers = [a.detach() if isinstance(a, Tensor) else a for a in (mean, std)]

@@ -311,6 +311,12 @@ def check_recorded(args: Sequence) -> None:
                 return
 
 
+def is_leaf_or_view_of_one(t: Tensor) -> bool:
+    """Whether no operation gave a tensor, or what it is a view of for autograd, its history."""
+    base = None if t._view is None else t._view.base
+    return (t if base is None else base)._grad_fn is None
+
+
 def _check_history(t: Tensor, args: Sequence) -> None:
     if not state.grad or (version_cell(t).__class__ is not list and only_inference(args)):
         return

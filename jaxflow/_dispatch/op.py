@@ -25,6 +25,7 @@ from jaxflow._core.arguments import Integers as Integers
 from jaxflow._core.arguments import Number as Number
 from jaxflow._core.arguments import kind_of
 from jaxflow._core.geometry import Ints, Layout
+from jaxflow._core.promotion import can_cast
 
 PROMOTE_KINDS = (
     None,
@@ -56,8 +57,10 @@ class Out:
         casts: every dtype is taken, also one that loses the fraction.
         follows: the op computes in ``out``'s dtype, as if it were given as ``dtype=``; or the op of this name
             does, which has a ``dtype`` where the public one has none.
-        resizes: a tensor of another shape is resized without a warning.
-        rows: one of another shape that has elements lies row by row afterwards, whatever ``columns`` says.
+        resizes: a tensor of another shape is resized without a warning; ``"refused"``: one that requires grad
+            is refused, of whatever shape it is.
+        rows: one of another shape that has elements, or another dtype, lies row by row afterwards, whatever
+            ``columns`` says.
         copied: so does every one of another shape; or a function of the operands: whether it does.
         before: another rule, whose words about dtypes come first; with ``follows`` it is asked about the
             operand's dtype before anything is computed, and for operands gets the call's positional arguments
@@ -72,28 +75,32 @@ class Out:
         tensors: the first operand may be no plain number.
         dtype: the result's dtype as a function of the first operand's and the static arguments, of an op that
             does not promote but whose ``out=`` is refused before its kernel is looked for.
-        first: ``text`` is said of the first operand's dtype before anything else is looked at; or a rule that
-            is asked then.
+        first: ``text`` is said of the first operand's dtype, or of the result's where there is none, before
+            anything else is looked at; or a rule that is asked then.
         composed: the operation of which PyTorch composes the function. It is what refuses operands that
-            require grad, and ``out`` that does, once the operands were found to fit.
+            require grad, and ``out`` that does, once the operands were found to fit; with ``lost`` it refuses
+            ``out`` alone.
+        reshaped: another rule, for a tensor of another shape than the result's.
     """
 
     __slots__ = ("before", "casts", "composed", "copied", "dtype", "error", "first", "follows", "kind",
-                 "lost", "needs", "recorded", "refuses", "resizes", "rows", "tensors", "text")
+                 "lost", "needs", "recorded", "refuses", "reshaped", "resizes", "rows", "tensors",
+                 "text")
 
     def __init__(self, text: str = "", *, error: type[Exception] = RuntimeError,
                  refuses: Callable[..., bool] = _differ, casts: bool = False,
-                 follows: bool | str = False, resizes: bool = False, rows: bool = False,
+                 follows: bool | str = False, resizes: bool | str = False, rows: bool = False,
                  copied: bool | Callable[..., bool] = False, before: Out | None = None,
                  lost: bool | str = False, recorded: bool = False,
                  kind: Any = None, needs: str = "", tensors: bool = False,
-                 dtype: Callable[..., Any] | None = None, first: Any = False, composed: str = "") -> None:
+                 dtype: Callable[..., Any] | None = None, first: Any = False, composed: str = "",
+                 reshaped: Out | None = None) -> None:
         self.text, self.error, self.refuses = text, error, refuses
         self.casts, self.follows, self.resizes = casts or bool(follows), follows, resizes
         self.rows, self.copied = rows, copied
         self.before, self.lost, self.recorded = before, lost, recorded
         self.kind, self.needs, self.tensors, self.dtype = kind, needs, tensors, dtype
-        self.first, self.composed = first, composed
+        self.first, self.composed, self.reshaped = first, composed, reshaped
 
 
 #: The words in which most kernels refuse an ``out=`` of another dtype than their result's.
@@ -102,6 +109,22 @@ EXACT = Out("Expected out tensor to have dtype {result_c}, but got {out_c} inste
 FOUND = Out("Found dtype {out} but expected {result}")
 #: Those of an accessor of elements.
 EXPECTED = Out("expected scalar_type {result} but found {out}")
+
+
+def uncastable(have: Any, want: Any, operands: tuple) -> bool:
+    """Whether results of dtype ``have`` cannot be cast to ``want``: what `Out` may refuse."""
+    return not can_cast(have, want)
+
+
+def castable(name: str, what: str = "result", **how: Any) -> Out:
+    """The rule of functions of matrices whose results go into every dtype that they can be cast to."""
+    return Out(
+        f"{name}: Expected {what} to be safely castable from {{result}} dtype, but got {what} with dtype "
+        "{out}",
+        refuses=uncastable,
+        **how,
+    )
+
 
 class Underived:
     """Which calls of an op have no derivative, and what their backward raises.

@@ -14,7 +14,7 @@ from jaxflow._core.warning import user_level, warn_once
 
 from .door import apply, plan_for
 from .forward import is_dual
-from .inplace import apply_inplace, check_apart, check_writable
+from .inplace import apply_inplace, check_apart, check_writable, is_leaf_or_view_of_one
 from .not_derived import without_derivative
 from .op import OPS, Op, Out, spelled
 from .planning import promoted_dtype
@@ -91,8 +91,14 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
     """The result in the dtype of ``out``, which takes it: what follows cannot fail."""
     if op is not None and op.promote is not None and any(a is out for a in args):
         _refuse_growing(op, out, result)
+    if rule.reshaped is not None and out._aval.shape != result._aval.shape:
+        rule = rule.reshaped
     recorded = (out._requires_grad or result._requires_grad) and _is_recorded(op)
     have, want = result._aval.dtype, out._aval.dtype
+    if rule.first is True:
+        check_dtype(rule, have, want, args)
+    if rule.resizes == "refused" and out._requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
     if recorded and not rule.recorded and (not rule.lost or (rule.lost == "operands" and out._requires_grad)):
         if rule.composed:
             _refuse(rule, have, want, args)
@@ -101,8 +107,8 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
         # PyTorch's node is one of its ``out=`` form, whether or not the form without has a derivative.
         recorded = recorded or out._aval.dtype.category >= dtypes.FLOATING and any(
             isinstance(t, Tensor) and t._requires_grad for t in args)
-        if out._requires_grad and out._grad_fn is None and out._view is None:
-            raise _recorded(f"aten::{name}")
+        if out._requires_grad and is_leaf_or_view_of_one(out):
+            raise _recorded(f"aten::{rule.composed or name}")
     if LEVELS and (is_dual(out) or is_dual(result)):
         raise NotImplementedError(
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= "
@@ -116,7 +122,9 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
         result = apply(OPS["_to_dtype"], (result,), (want,))
         # PyTorch's kernel writes numbers of the other dtype; a copy of nothing would have no order, and one
         # with dimensions of size one another.
-        if fresh or not result._aval.numel:
+        if rule.rows:
+            result._stride = None
+        elif fresh or not result._aval.numel:
             result._stride = stride
     check_writable(out, recorded)
     if recorded and not rule.recorded:
