@@ -18,7 +18,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply, share
 from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.memory_errors import check_sizes
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import EXPECTED, OPS, Out
 from jaxflow._dispatch.outputs import check_dtype, dtype_into, refuse_recorded
 from jaxflow._dispatch.publish import function_of
 from jaxflow._ops.products import cross_shape
@@ -204,6 +204,10 @@ def _linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1,
 # ---------------------------------------------------------------------------- differences, integrals
 
 
+#: Differences taken no times are a copy.
+_COPIED = Out(EXPECTED.text, copied=True, recorded=True)
+
+
 @composite()
 def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None,
          append: Tensor | None = None, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
@@ -238,7 +242,7 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     if n == 0:
         same = share(OPS["_copied"], input)
         same._stride = strides_of_copy(input, preserve_format)
-        return given_out("diff", out, same, (), OPS["_diff"])
+        return given_out("diff", out, same, rule=_COPIED)
     parts = tuple(x for x in (prepend, input, append) if x is not None)
     x = apply(OPS["cat"], parts, (axis,)) if len(parts) > 1 else input
     size = x._aval.shape[axis]

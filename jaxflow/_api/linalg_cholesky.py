@@ -8,12 +8,12 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import EXACT, OPS, Out
+from jaxflow._dispatch.op import EXACT, OPS, Out, castable
 from jaxflow._dispatch.publish import return_type
 
 from .forms import expect_tensor, given_out, refuse_recorded_into
 from .linalg_faults import INDEFINITE, SINGULAR, checked
-from .linalg_forms import castable, with_info
+from .linalg_forms import with_info
 
 _CHOLESKY_EX = return_type("linalg_cholesky_ex", ("L", "info"))
 _FOUND = Out("expected scalar type {result} but found {out}")
@@ -63,6 +63,8 @@ def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -
     )
     L, info = apply(OPS["_cholesky"], (input,), (bool(upper),))
     checked("cholesky", INDEFINITE, info, L)
+    if not L._aval.numel:
+        L._stride = None  # PyTorch does not come to LAPACK, which would leave columns
     return given_out("cholesky", out, L, rule=castable("cholesky", copied=True))
 
 

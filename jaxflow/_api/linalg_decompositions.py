@@ -10,7 +10,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import OPS, castable
 from jaxflow._dispatch.publish import function_of, return_type
 from jaxflow._dispatch.watch import guarded
 
@@ -113,7 +113,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
     _one_form("pinv", A, (atol, rtol), {"rtol": rtol, "atol": atol})
     bounds = _tolerances("linalg.pinv", A, atol, rtol)
     result = guarded(apply, OPS["_pinv"], (A, *bounds), (bool(hermitian),))
-    return given_out("linalg_pinv", out, result)
+    return given_out("linalg_pinv", out, result, rule=castable("linalg.pinv"))
 
 
 @composite()
@@ -144,4 +144,4 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
         _one_form("matrix_rank", A, (atol, rtol), {"rtol": rtol, "atol": atol})
     bounds = _tolerances("linalg.matrix_rank", A, atol, rtol)
     result = guarded(apply, OPS["_matrix_rank"], (A, *bounds), (bool(hermitian),))
-    return given_out("linalg_matrix_rank", out, result)
+    return given_out("linalg_matrix_rank", out, result, rule=castable("torch.linalg.matrix_rank"))

@@ -6,21 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxflow._core.linalg_error import _LinAlgError
-from jaxflow._core.promotion import can_cast
-from jaxflow._dispatch.op import EXACT, Out
+from jaxflow._dispatch.op import EXACT
 
 from .forms import given_out
 from .linalg_faults import checked
-
-
-def castable(name: str, what: str = "result", **how: bool) -> Out:
-    """The rule of functions whose results go into every dtype that they can be cast to; see `Out`."""
-    return Out(
-        f"{name}: Expected {what} to be safely castable from {{result}} dtype, but got {what} with dtype "
-        "{out}",
-        refuses=lambda have, want, _: not can_cast(have, want),
-        **how,
-    )
 
 
 def with_info(name: str, words: str, kind: Callable, results: tuple, check_errors: bool, out: Any,

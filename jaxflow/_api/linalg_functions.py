@@ -11,13 +11,12 @@ from jaxflow._core.typeinfo import finfo
 from jaxflow._dispatch.columns import lay_in_columns
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import EXACT, OPS, Out
+from jaxflow._dispatch.op import EXACT, OPS, Out, castable
 from jaxflow._dispatch.outputs import check_dtype
 from jaxflow._dispatch.publish import function_of, return_type, write_out
 
 from .creation import eye
 from .forms import expect_tensor, given_out
-from .linalg_forms import castable
 from .linalg_solve import inv
 from .matmul import matmul
 

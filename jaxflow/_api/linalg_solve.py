@@ -9,12 +9,12 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import EXACT, OPS, Out
+from jaxflow._dispatch.op import EXACT, OPS, Out, castable
 from jaxflow._dispatch.publish import return_type
 
 from .forms import expect_tensor, given_out, refuse_recorded_into
 from .linalg_faults import SINGULAR, UNSOLVED, ZERO_PIVOT, checked
-from .linalg_forms import castable, with_info
+from .linalg_forms import with_info
 
 _SLOGDET = return_type("slogdet", ("sign", "logabsdet"))
 _LINALG_SLOGDET = return_type("linalg_slogdet", ("sign", "logabsdet"))
@@ -168,7 +168,7 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     inverse, info = apply(OPS["_linalg_inv_ex"], (A.reshape(rows, columns),))
     checked("inv", SINGULAR, info, inverse)
     result = inverse.reshape(*shape[ind:], *shape[:ind])
-    return given_out("linalg_tensorinv", out, result, rule=castable("tensorinv", copied=True))
+    return given_out("linalg_tensorinv", out, result, rule=castable("tensorinv", copied=True, recorded=True))
 
 
 @composite("function", namespace="linalg")

@@ -37,8 +37,8 @@ def _extremum(name: str, binary: str):
         if not args and not kwargs:
             if out is not None and not input._aval.numel:
                 refuse_operands(name, input)
-                return given_out(name, out, _of_nothing(name, input))
-            return given_out(name, out, apply(OPS[name + "_all"], (input,)))
+                return given_out(name, out, _of_nothing(name, input), (), OPS[name + "_all"])
+            return given_out(name, out, apply(OPS[name + "_all"], (input,)), (), OPS[name + "_all"])
         dim = kwargs.get("dim", kwargs.get("axis", args[0] if args else None))
         other = kwargs.get("other", dim)
         if isinstance(other, Tensor):

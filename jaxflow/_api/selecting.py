@@ -24,7 +24,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_inplace, check_recorded
 from jaxflow._dispatch.memory_errors import check_sizes
-from jaxflow._dispatch.op import EXACT, OPS, Op, Out
+from jaxflow._dispatch.op import EXACT, OPS, Op, Out, uncastable
 from jaxflow._dispatch.parts import settle
 from jaxflow._dispatch.viewing import apply_joint_view
 from jaxflow._dispatch.watch import Watch, check_call, run_under
@@ -322,15 +322,19 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     return watch.over(apply(OPS["one_hot"], (tensor,), (num_classes,)))
 
 
+_DIAG_OUT = Out("diag: result type {result} can't be cast to the desired out= type {out}",
+                refuses=uncastable)
+
+
 @composite()
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """A vector as the diagonal of a new matrix; of a matrix, its diagonal, copied."""
     ndim = input._aval.ndim
     if ndim == 1:
-        name, result = "diag_embed", apply(OPS["diag_embed"], (input,), (diagonal, -2, -1))
+        name, before, result = "diag_embed", _DIAG_OUT, apply(OPS["diag_embed"], (input,), (diagonal, -2, -1))
     elif ndim == 2:
-        name, result = "diagonal_copy", apply(OPS["diag_of"], (input,), (diagonal,))
+        name, before, result = "diagonal_copy", None, apply(OPS["diag_of"], (input,), (diagonal,))
     else:
         of = "" if out is not None else "diag(): "
         raise RuntimeError(f"{of}Supports 1D or 2D tensors. Got {ndim}D")
-    return given_out(name, out, result, (input,), OPS["diag_of"], Out(EXACT.text, lost=True))
+    return given_out(name, out, result, (input,), OPS["diag_of"], Out(EXACT.text, lost=True, before=before))

@@ -12,6 +12,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.publish import write_out
+from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import apply_joint_view, apply_unsafe_views, apply_view
 from jaxflow._ops import pieces
 
@@ -111,20 +112,28 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 # ------------------------------------------------------------------------------------------- copies
 
 
-def _copied(name: str, form: str, out: Sequence[Tensor] | None, input: Tensor, *static: Any) -> Any:
-    """The pieces, or None where they are written into ``out``."""
+def _copied(name: str, form: str, out: Sequence[Tensor] | None, input: Tensor, *static: Any,
+            unseen: bool = False) -> Any:
+    """The pieces, or None where they are written into ``out``; ``unseen`` by autograd."""
     if out is not None and not isinstance(out, (tuple, list)):
         raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
     for k, o in enumerate(out or ()):
         if not isinstance(o, Tensor):
             raise TypeError(f"expected Tensor as element {k} in argument {1 + len(static)}, but got "
                             f"{type(o).__name__}")
+    if out is not None and unseen:
+        input = input.detach()
     result = apply(OPS[name], (input,), static)
     if out is None:
         return result
     if len(out) != len(result):
         raise RuntimeError(f"{form} expected an out= argument of size {len(result)}, got size {len(out)}")
-    write_out(name, tuple(out), result, (input,))
+    before = state.grad
+    try:
+        state.grad = before and not unseen
+        write_out(name, tuple(out), result, (input,))
+    finally:
+        state.grad = before
     return None
 
 
@@ -137,7 +146,7 @@ def unbind_copy(input: Tensor, dim: int = 0, *, out: Sequence[Tensor] | None = N
 @composite("function")
 def split_copy(input: Tensor, split_size: int, dim: int = 0, *, out: Sequence[Tensor] | None = None) -> Any:
     """Copies of pieces of ``split_size`` along ``dim``; with ``out`` written there, and None."""
-    return _copied("split_copy", "split_copy_Tensor_out()", out, input, split_size, dim)
+    return _copied("split_copy", "split_copy_Tensor_out()", out, input, split_size, dim, unseen=True)
 
 
 @composite("function")
@@ -145,7 +154,8 @@ def split_with_sizes_copy(input: Tensor, split_sizes: Sequence[int], dim: int = 
                           out: Sequence[Tensor] | None = None) -> Any:
     """Copies of pieces of the given sizes along ``dim``; with ``out`` written there, and None."""
     sizes = ints((tuple(split_sizes),))
-    return _copied("split_with_sizes_copy", "split_with_sizes_copy_out", out, input, sizes, dim)
+    return _copied("split_with_sizes_copy", "split_with_sizes_copy_out", out, input, sizes, dim,
+                   unseen=True)
 
 
 # -------------------------------------------------------------------- pieces of almost equal sizes

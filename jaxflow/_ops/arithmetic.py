@@ -554,8 +554,14 @@ def _lerp_saves(kinds):
     return "input" if isinstance(kinds[2], Aval) else "none"
 
 
+def _lerp_refuses(have, want, operands):
+    """Whether the kernel writes another dtype: where it promotes nothing, nor does it cast the result."""
+    return have is not want and getattr(operands[2], "ndim", 0) > 0
+
+
 @op(promote="default", check=_lerp_dtypes, grad_name=numbered("Lerp", 0, 1), numbers="weight",
-    wide_number="weight", factors="wide", layout=of_tensors, saves=_lerp_saves)
+    wide_number="weight", factors="wide", layout=of_tensors, saves=_lerp_saves,
+    out=Out(FOUND.text, refuses=_lerp_refuses))
 def lerp(input, end, weight, /):
     """``input + weight * (end - input)``, exact at both ends."""
     step = end - input

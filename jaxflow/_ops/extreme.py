@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX
-from jaxflow._dispatch.op import EXACT, Always, Integers, Out, op
+from jaxflow._dispatch.op import EXACT, Always, Integers, Out, op, uncastable
 
 from ._layouts import ranks_in_front
 from ._support import (
@@ -154,7 +154,13 @@ def _shared_along(of_whole, select, x, dims, keepdim):
     return selected(x)
 
 
-@op(name="max_all", variants="", saves="both", grad_name="MaxBackward1")
+_CAST_OUT = Out(
+    "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, "
+    "but got false.  (Could this error message be improved?  If so, please report an enhancement request to "
+    "PyTorch.)", refuses=uncastable)
+
+
+@op(name="max_all", variants="", saves="both", grad_name="MaxBackward1", out=_CAST_OUT)
 def max_all(input, /):
     """The largest element, nan if there is one."""
     _need_elements("max", input, None)
@@ -162,7 +168,7 @@ def max_all(input, /):
     return _shared_by_all(jnp.max, largest, input)
 
 
-@op(name="min_all", variants="", saves="both", grad_name="MinBackward1")
+@op(name="min_all", variants="", saves="both", grad_name="MinBackward1", out=_CAST_OUT)
 def min_all(input, /):
     """The smallest element, nan if there is one."""
     _need_elements("min", input, None)
@@ -435,7 +441,8 @@ def _quantile(x, q, dim, keepdim, interpolation, skip_nan):
     return out.reshape(q.shape + tuple(shape))
 
 
-_QUANTILE_OUT = Out("quantile() out tensor must be same dtype as the input tensor", recorded=True)
+_QUANTILE_OUT = Out("quantile() out tensor must be same dtype as the input tensor", recorded=True,
+                    copied=True)
 
 
 @op(variants="", grad_name="SqueezeBackward4", saves="own", layout=Always(ranks_in_front), out=_QUANTILE_OUT)

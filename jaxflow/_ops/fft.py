@@ -237,7 +237,7 @@ def _out(name, kind, shown=False):
                kind=result, composed=_COMPOSED[_complex_to_complex if name in ("ihfft2", "ihfftn") else kind])
     if name[-1] != "t" or not shown:
         return rule
-    return Out(FOUND.text, before=rule, kind=result, lost=True,
+    return Out(FOUND.text, before=rule, kind=result, lost=True, composed="conj_physical",
                copied=lambda operands: not _conjugated(operands),
                refuses=lambda have, want, operands: _conjugated(operands) and have is not want)
 

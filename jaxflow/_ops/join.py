@@ -7,14 +7,13 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.promotion import can_cast
-from jaxflow._dispatch.op import Out, op
+from jaxflow._dispatch.op import Out, Underived, op, uncastable
 
 from ._layouts import stacked
 from ._support import wrap_dim
 
 _JOIN_OUT = Out("torch.cat(): input types can't be cast to the desired output type {out}", error=TypeError,
-                refuses=lambda have, want, _: not can_cast(have, want))
+                refuses=uncastable)
 _JOIN = dict(promote="no_opmath", broadcast=False, variants="function out", saves="none", apart=True,
              out=_JOIN_OUT)
 _STACKED = dict(_JOIN, promote="reshaped", layout="joined", grad_name="CatBackward0")
@@ -148,7 +147,9 @@ def block_diag(*tensors):
     return jnp.concatenate(rows, 0)
 
 
-@op(name="_chunk_cat", variants="function out", differentiable=False, out=_JOIN_OUT)
+@op(name="_chunk_cat", variants="function out", grad_name="NotImplemented", saves="none",
+    out=Out(_JOIN_OUT.text, error=TypeError, refuses=uncastable, lost=True),
+    underived=Underived(RuntimeError, "derivative for aten::_chunk_cat is not implemented"))
 def chunk_cat(*tensors, dim: int, num_chunks: int):
     """Tensors cut into ``num_chunks`` along ``dim``, filled up with zeros, and joined chunk by chunk.
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxflow._core.dtype import FLOATING
-from jaxflow._dispatch.op import EXACT, Out, op
+from jaxflow._dispatch.op import EXACT, Out, castable, op
 
 from ._matrices import adjoint, check_matrix, imaginary, product
 from ._support import category, is_complex, refuse, scalar_name
@@ -131,7 +131,8 @@ def _compact(a, tau):
 
 
 @op(aliases=("linalg.householder_product",), grad_name="LinalgHouseholderProductBackward0", saves="both",
-    columns=(0,), out=Out(rows=True))
+    columns=(0,), out=castable("torch.linalg.householder_product", rows=True,
+                               composed="linalg_householder_product"))
 def orgqr(input, tau, /):
     """The first ``n`` columns of the product of the reflections that `geqrf` packed.
 

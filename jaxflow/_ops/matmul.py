@@ -230,7 +230,7 @@ def _check_mv(input, mat, vec, addend=None) -> None:
 
 
 @op(out=Out("addmv input tensors must have the same dtype, but got {out}, {result}, and {result}",
-        dtype=_of_first))
+        dtype=_of_first, reshaped=EXACT))
 def mv(input, vec, /):
     """Product of a matrix and a vector, ``(n, k) @ (k,) -> (n,)``."""
     start = jax.ShapeDtypeStruct((size_at(input, 0),), vec.dtype)
