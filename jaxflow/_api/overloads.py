@@ -218,6 +218,8 @@ def _dtype_of_power(input: Tensor, exponent: Tensor) -> dtypes.dtype | None:
                 raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'")
             return None
         return dtypes.get_default_dtype()
+    if not exponent._aval.ndim:  # one number has the precision of the result
+        return result_type(input, exponent)
     return promotion.promote_types(input._aval.dtype, own) if input._aval.dtype.is_complex else own
 
 
