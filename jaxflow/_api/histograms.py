@@ -51,7 +51,7 @@ def histogram(input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tens
     edges = bins.detach().clone() if by_edges else edges[0]
     operands = [t for t in (input, bins if by_edges else None, weight) if t is not None]
     results = [without_derivative(t, "aten::histogram", *operands) for t in (counts, edges)]
-    return given_out("histogram", out, _ONE(results), tuple(operands), rule=Out(lost="operands"))
+    return given_out("histogram", out, _ONE(results), tuple(operands), rule=Out(lost=True))
 
 
 @composite("function")

@@ -16,7 +16,7 @@ from jaxflow._dispatch.state import state
 from jaxflow._dispatch.viewing import apply_joint_view, apply_unsafe_views, apply_view
 from jaxflow._ops import pieces
 
-from .forms import invalid_combination
+from .forms import invalid_combination, refuse_recorded_into
 from .views import int_of, ints
 
 
@@ -113,15 +113,18 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 
 
 def _copied(name: str, form: str, out: Sequence[Tensor] | None, input: Tensor, *static: Any,
-            unseen: bool = False) -> Any:
-    """The pieces, or None where they are written into ``out``; ``unseen`` by autograd."""
+            resizes: bool = True) -> Any:
+    """The pieces, or None where they are written into ``out``, which autograd does not see.
+
+    Without ``resizes`` the pieces are broadcast and cast instead to what is there.
+    """
     if out is not None and not isinstance(out, (tuple, list)):
         raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
     for k, o in enumerate(out or ()):
         if not isinstance(o, Tensor):
             raise TypeError(f"expected Tensor as element {k} in argument {1 + len(static)}, but got "
                             f"{type(o).__name__}")
-    if out is not None and unseen:
+    if out is not None:
         input = input.detach()
     result = apply(OPS[name], (input,), static)
     if out is None:
@@ -130,8 +133,12 @@ def _copied(name: str, form: str, out: Sequence[Tensor] | None, input: Tensor, *
         raise RuntimeError(f"{form} expected an out= argument of size {len(result)}, got size {len(out)}")
     before = state.grad
     try:
-        state.grad = before and not unseen
-        write_out(name, tuple(out), result, (input,))
+        state.grad = False
+        if resizes:
+            write_out(name, tuple(out), result, (input,))
+        else:
+            for o, piece in zip(out, result, strict=True):
+                o.copy_(piece)
     finally:
         state.grad = before
     return None
@@ -140,13 +147,14 @@ def _copied(name: str, form: str, out: Sequence[Tensor] | None, input: Tensor, *
 @composite("function")
 def unbind_copy(input: Tensor, dim: int = 0, *, out: Sequence[Tensor] | None = None) -> Any:
     """Copies of all slices along ``dim``; with ``out`` written there, and None."""
+    refuse_recorded_into(out, "unbind_copy")
     return _copied("unbind_copy", "unbind_copy_int_out", out, input, dim)
 
 
 @composite("function")
 def split_copy(input: Tensor, split_size: int, dim: int = 0, *, out: Sequence[Tensor] | None = None) -> Any:
     """Copies of pieces of ``split_size`` along ``dim``; with ``out`` written there, and None."""
-    return _copied("split_copy", "split_copy_Tensor_out()", out, input, split_size, dim, unseen=True)
+    return _copied("split_copy", "split_copy_Tensor_out()", out, input, split_size, dim, resizes=False)
 
 
 @composite("function")
@@ -154,8 +162,7 @@ def split_with_sizes_copy(input: Tensor, split_sizes: Sequence[int], dim: int = 
                           out: Sequence[Tensor] | None = None) -> Any:
     """Copies of pieces of the given sizes along ``dim``; with ``out`` written there, and None."""
     sizes = ints((tuple(split_sizes),))
-    return _copied("split_with_sizes_copy", "split_with_sizes_copy_out", out, input, sizes, dim,
-                   unseen=True)
+    return _copied("split_with_sizes_copy", "split_with_sizes_copy_out", out, input, sizes, dim)
 
 
 # -------------------------------------------------------------------- pieces of almost equal sizes

@@ -65,8 +65,7 @@ class Out:
         before: another rule, whose words about dtypes come first; with ``follows`` it is asked about the
             operand's dtype before anything is computed, and for operands gets the call's positional arguments
             and the names of the others.
-        lost: operands may require grad. So does ``out`` then, but backward through it raises. ``"operands"``:
-            these alone may, and not a tensor given as ``out=``.
+        lost: operands may require grad. So does ``out`` then, but backward through it raises.
         recorded: operands and ``out`` may require grad, and backward goes through: PyTorch copies the result.
         kind: a dtype of the result's kind, where a tensor of another kind is refused before the call is
             looked at, in the words of ``before`` or ``text``; or a function of the first operand's dtype,
@@ -91,7 +90,7 @@ class Out:
                  refuses: Callable[..., bool] = _differ, casts: bool = False,
                  follows: bool | str = False, resizes: bool | str = False, rows: bool = False,
                  copied: bool | Callable[..., bool] = False, before: Out | None = None,
-                 lost: bool | str = False, recorded: bool = False,
+                 lost: bool = False, recorded: bool = False,
                  kind: Any = None, needs: str = "", tensors: bool = False,
                  dtype: Callable[..., Any] | None = None, first: Any = False, composed: str = "",
                  reshaped: Out | None = None) -> None:

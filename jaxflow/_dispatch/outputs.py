@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
@@ -43,7 +43,7 @@ def write_out(name: str, out: Any, result: Any, args: tuple, op: Op | None = Non
     check_form(name, op, out, len(result) if isinstance(result, tuple) else None)
     if isinstance(result, tuple):
         rules = rule if isinstance(rule, tuple) else (rule,) * len(result)
-        take_results([_taken(o, _checked(name, o, r, args, op, each), args, each)
+        take_results([_taken(o, _checked(name, o, r, args, op, each, out), args, each)
                       for o, r, each in zip(out, result, rules, strict=True)])
         return tuple(out) if type(result) is tuple else type(result)._into(*out)
     _put(out, _checked(name, out, result, args, op, rule), args, rule)
@@ -87,8 +87,9 @@ def _wrong_form(name: str, op: Op | None, wanted: str, out: Any) -> TypeError:
     return TypeError(f"{spelled(name, op)}(): argument 'out' must be {wanted}, not {type(out).__name__}")
 
 
-def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None, rule: Out) -> Tensor:
-    """The result in the dtype of ``out``, which takes it: what follows cannot fail."""
+def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None, rule: Out,
+             outs: Sequence[Tensor] = ()) -> Tensor:
+    """The result in the dtype of ``out``, one of ``outs``, which takes it: what follows cannot fail."""
     if op is not None and op.promote is not None and any(a is out for a in args):
         _refuse_growing(op, out, result)
     if rule.reshaped is not None and out._aval.shape != result._aval.shape:
@@ -99,14 +100,14 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
         check_dtype(rule, have, want, args)
     if rule.resizes == "refused" and out._requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    if recorded and not rule.recorded and (not rule.lost or (rule.lost == "operands" and out._requires_grad)):
+    if recorded and not rule.recorded and not rule.lost:
         if rule.composed:
             _refuse(rule, have, want, args)
         raise _recorded(rule.composed or spelled(name, op))
-    if rule.lost is True and state.grad:
+    if rule.lost and state.grad:
         # PyTorch's node is one of its ``out=`` form, whether or not the form without has a derivative.
         recorded = recorded or out._aval.dtype.category >= dtypes.FLOATING and any(
-            isinstance(t, Tensor) and t._requires_grad for t in args)
+            isinstance(t, Tensor) and t._requires_grad for t in (*outs, *args))
         if out._requires_grad and is_leaf_or_view_of_one(out):
             raise _recorded(f"aten::{rule.composed or name}")
     if LEVELS and (is_dual(out) or is_dual(result)):
@@ -129,7 +130,7 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
     check_writable(out, recorded)
     if recorded and not rule.recorded:
         result = without_derivative(
-            alias(result), f"aten::{name}", *(t for t in (out, *args) if isinstance(t, Tensor)))
+            alias(result), f"aten::{name}", *(t for t in (out, *outs, *args) if isinstance(t, Tensor)))
     if out._aval.shape != result._aval.shape and out._aval.numel and not rule.resizes:
         warnings.warn(
             "An output with one or more elements was resized since it had shape "

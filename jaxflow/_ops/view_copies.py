@@ -26,7 +26,7 @@ def _shown(input, name, *static):
 
 def _copy(view: str, variants: str = "function out"):
     return dict(variants=variants, saves="none", grad_name=f"{view}Backward0_copy",
-                out=Out(EXACT.text, lost=True if "out" in variants else "operands"))
+                out=Out(EXACT.text, lost="out" in variants))
 
 
 @op(**_copy("Alias"))
