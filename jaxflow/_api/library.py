@@ -81,10 +81,6 @@ def _with_statistics(
     return _with_saved(out, mean.detach().to(dtype), (var.detach() + eps).rsqrt().to(dtype))
 
 
-def _into(name: str, out: Any, result: tuple) -> tuple:
-    return given_out(name, out, result, (), OPS["_batch_norm_train"])
-
-
 @composite("function")
 def native_batch_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
@@ -92,7 +88,7 @@ def native_batch_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`nn.functional.batch_norm`, and in training the batch's means and reciprocal deviations, else empty."""
     result = _with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps)
-    return _into("native_batch_norm", out, result)
+    return given_out("native_batch_norm", out, result, (), OPS["_batch_norm_train"])
 
 
 @composite("function")
@@ -108,7 +104,8 @@ def _native_batch_norm_legit(
         raise invalid_combination("_native_batch_norm_legit", (input, weight, bias, *rest), named)
     entry = "_alone" if given["running_mean"] is None and given["training"] else "_legit"
     result = _with_statistics(input, weight, bias, **given, entry=entry)
-    return _into("_native_batch_norm_legit", out, result)
+    return given_out("_native_batch_norm_legit", out, result, (input, weight, bias),
+                     OPS["_batch_norm_train" + entry])
 
 
 @_aten

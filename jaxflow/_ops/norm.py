@@ -15,7 +15,7 @@ from jax.custom_derivatives import SymbolicZero
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
-from jaxflow._dispatch.op import Scalar, op, overload
+from jaxflow._dispatch.op import Out, Scalar, op, overload
 
 from ._support import as_dtype, refuse, wide
 from ._window import channels_first, channels_last
@@ -298,7 +298,8 @@ overload(group_norm, "_instance_norm", "NativeBatchNormBackward0")
 # PyTorch's other entries to these, whose nodes show which it was.
 for _name, _node in (("legit", "NativeBatchNormLegitBackward0"), ("alone", "NativeBatchNormLegitBackward1"),
                      ("with_update", "BatchNormWithUpdateBackward0")):
-    overload(batch_norm_train, f"_batch_norm_train_{_name}", _node)
+    overload(batch_norm_train, f"_batch_norm_train_{_name}", _node,
+             out=Out(batch_norm_train.out.text, lost=_name == "legit"))
 overload(batch_norm_eval, "_batch_norm_eval_legit", "NativeBatchNormLegitBackward0")
 
 
