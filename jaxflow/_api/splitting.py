@@ -7,6 +7,7 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.geometry import wrap_dim
+from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -131,16 +132,15 @@ def _copied(name: str, form: str, out: Sequence[Tensor] | None, input: Tensor, *
         return result
     if len(out) != len(result):
         raise RuntimeError(f"{form} expected an out= argument of size {len(result)}, got size {len(out)}")
-    before = state.grad
-    try:
-        state.grad = False
+
+    def write() -> None:
         if resizes:
             write_out(name, tuple(out), result, (input,))
         else:
             for o, piece in zip(out, result, strict=True):
                 o.copy_(piece)
-    finally:
-        state.grad = before
+
+    Changed(state, grad=False).run(write)
     return None
 
 
