@@ -13,8 +13,20 @@ import pytest
 import torch
 
 import jaxflow
-from compat_tests.fuzz import arguments, faults, known, ledger, machine, operators, programs, samples, whole
+from compat_tests.fuzz import (
+    arguments,
+    faults,
+    known,
+    ledger,
+    machine,
+    operators,
+    programs,
+    samples,
+    views,
+    whole,
+)
 from compat_tests.fuzz.compare import KINDS, Difference, first_difference, same_phrase
+from compat_tests.fuzz.draw import Draw
 from compat_tests.fuzz.interpret import run
 from compat_tests.fuzz.program import Instruction
 from compat_tests.fuzz.runner import found_by, mode_of
@@ -344,3 +356,22 @@ def test_writes_into_elements_that_share_memory_are_not_defined(write, undefined
     lines = ["t0 = T.arange(1., 5)", "t1 = t0.unfold(0, 2, 1)", write]
     entry = run([*map(known.instruction, lines)], torch)[-1]
     assert (entry.error, entry.undefined) == (None, undefined)
+
+
+@pytest.mark.parametrize("layout", samples.LAYOUTS)
+def test_samples_lie_alike_in_both_libraries(layout):
+    for key, dtype in (("mul", "complex64"), ("nn.functional.conv2d", "float32")):
+        theirs, ours = (samples.given(T, key, dtype, 0, layout)[0] for T in (torch, jaxflow))
+        facts = [(tuple(t.shape), t.stride(), t.is_conj(), t.is_neg()) for t in (ours, theirs)]
+        assert facts[0] == facts[1]
+    assert theirs.is_neg() == (layout == "lazy")
+    assert theirs.is_contiguous() == (layout not in ("strided", "turned", "channels_last"))
+
+
+def test_no_view_reaches_behind_a_result():
+    loss = torch.nn.functional.soft_margin_loss(torch.ones(50), torch.ones(50))
+    assert loss.untyped_storage().nbytes() > loss.nbytes  # what PyTorch had in between
+    drawn = {views.as_strided(Draw(seed), "t0", loss) for seed in range(60)} - {None}
+    assert drawn
+    for text in drawn:
+        eval(text, {"t0": jaxflow.tensor(1.0)})
