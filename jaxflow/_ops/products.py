@@ -28,7 +28,8 @@ def outer(input, vec2, /):
 
 
 @op(promote="reshaped", broadcast=False, grad_name="UnsafeViewBackward0",
-    variants="function method out", saves="own", layout=products_of_pairs, out=Out(composed="mul"))
+    variants="function method out", saves="own", layout=products_of_pairs,
+    out=Out(composed="mul", copied=True))
 def kron(input, other, /):
     """The Kronecker product: each element of ``input`` times the whole of ``other``."""
     ndim = max(input.ndim, other.ndim)
