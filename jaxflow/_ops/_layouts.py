@@ -101,6 +101,15 @@ def of_parts(operands: Sequence[Operand], shape: Ints, **_) -> Ints | None:
     return preserve_strides((shape, operands[0].stride))
 
 
+def of_differences(operands: Sequence[Operand], shape: Ints, *, n, axis) -> Ints:
+    """Of differences of neighbours: each time of slices of what the time before has left."""
+    size, stride = list(operands[0].size), operands[0].stride
+    for _ in range(n):
+        size[axis] -= 1
+        stride = preserve_strides((tuple(size), stride)) or contiguous_strides(size)
+    return stride
+
+
 def of_first(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
     """Of an elementwise kernel that writes into a tensor made like its first operand."""
     x = operands[0]

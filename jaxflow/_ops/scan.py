@@ -12,7 +12,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import EXACT, EXPECTED, Out, op
 
-from ._layouts import of_parts
+from ._layouts import of_differences
 from ._support import (
     added_to_zero,
     as_dtype,
@@ -207,7 +207,7 @@ def cummin(input, /, dim: int):
     return _cumulative_extreme("cummin", jnp.less_equal, input, dim)
 
 
-@op(name="_diff", variants="", grad_name="SubBackward0", saves="none", out=EXPECTED, layout=of_parts)
+@op(name="_diff", variants="", grad_name="SubBackward0", saves="none", out=EXPECTED, layout=of_differences)
 def diff(input, /, n, axis):
     """The differences of neighbours along ``axis``, taken ``n`` times; exclusive or for bools."""
     x = input
