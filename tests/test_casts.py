@@ -106,10 +106,21 @@ def test_what_is_converted_lets_gradients_pass_beside_it():
 
 
 @pytest.mark.usefixtures("executor")
+def test_a_number_that_does_not_fit_one_element_is_refused_but_by_halves():
+    for value, dtype in ((300, torch.uint8), (NAN, torch.int32), (1e300, torch.float32)):
+        with pytest.raises(RuntimeError, match="value cannot be converted to type .* without overflow"):
+            torch.scalar_tensor(value, dtype=dtype)
+    with pytest.raises(RuntimeError, match="value cannot be converted to type double without overflow"):
+        torch.scalar_tensor(1 + 1j, dtype=torch.float16)
+    x = torch.zeros(2, dtype=torch.float16)
+    x[1] = -1e9
+    assert torch.scalar_tensor(1e9, dtype=torch.float16).item() == INF and x.tolist() == [0, -INF]
+
+
+@pytest.mark.usefixtures("executor")
 @pytest.mark.parametrize("write", [
     lambda v, d: torch.full((2,), v, dtype=d), lambda v, d: torch.full_like(torch.ones(2), v, dtype=d),
     lambda v, d: torch.ones(2).new_full((2,), v, dtype=d), lambda v, d: torch.zeros(2, dtype=d).fill_(v),
-    lambda v, d: torch.scalar_tensor(v, dtype=d).repeat(2),
 ])
 def test_a_number_that_does_not_fit_is_refused(write):
     for value, dtype in ((300, torch.uint8), (300.0, torch.uint8), (-2.0, torch.uint8), (-300, torch.uint8),

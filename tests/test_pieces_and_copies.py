@@ -58,7 +58,12 @@ def test_unsafe_pieces_share_memory_and_no_history(executor):
     assert (first._version, second._version, whole._version) == (1, 0, 0)
     np.testing.assert_allclose(whole.detach()[:, :2].numpy(), np.exp(ARRAY[:, :2]), rtol=1e-6)
     out = [torch.empty(0), torch.empty(0)]
-    assert torch.split_copy(fresh(), 2, 1, out=out) is None and out[1].tolist() == ARRAY[:, 2:].tolist()
+    with pytest.raises(RuntimeError, match="must match the size of tensor b"):
+        torch.split_copy(fresh(), 2, 1, out=out)
+    assert torch.split_with_sizes_copy(fresh(), (2, 2), 1, out=out) is None
+    assert out[1].tolist() == ARRAY[:, 2:].tolist()
+    assert torch.split_copy(fresh() + 1, 2, 1, out=out) is None
+    assert out[1].tolist() == (ARRAY[:, 2:] + 1).tolist()
     with pytest.raises(RuntimeError, match="expected an out= argument of size 2, got size 1"):
         torch.split_copy(fresh(), 2, 1, out=out[:1])
 
