@@ -10,7 +10,7 @@ from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.bind import freeze
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.op import EXACT, OPS
 
 from .forms import given_out
 from .norms import matrix_norm
@@ -27,7 +27,7 @@ def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tenso
     dims = (dim,) if isinstance(dim, int) else tuple(freeze(dim))
     if len(dims) > 2:
         raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead.")
-    return given_out("frobenius_norm", out, norm_over(input, 2, dims, keepdim))
+    return given_out("norm", out, norm_over(input, 2, dims, keepdim), (input,), rule=EXACT)
 
 
 def _deprecated(name: str, instead: str) -> None:
