@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo mlp cnn optax test shuffle hazards hazards-sample compat sweep shapes fuzz lint format bench clean
+.PHONY: help demo mlp cnn optax test shuffle hazards hazards-sample compat sweep shapes fuzz walk lint format bench clean
 
 help:
 	@echo "make demo     train a small GPT on the source of Python's standard library (about 2 minutes)"
@@ -26,6 +26,7 @@ help:
 	@echo "make sweep    hold every operator of PyTorch's table against PyTorch: all dtypes (ARGS=--help says more)"
 	@echo "make shapes   the same table over shapes A, B, C, A and D in each executor"
 	@echo "make fuzz     random programs over all operators on both libraries (10,000 of them; ARGS=--seed=1)"
+	@echo "make walk     every operator's samples, each changed in one way (ARGS=sizes; numbers, dtypes, outs, ...)"
 	@echo "make bench    time jaxflow beside PyTorch and hand-written JAX (installs PyTorch)"
 
 demo: $(STAMP)-demo
@@ -78,6 +79,9 @@ sweep: $(STAMP)-test $(STAMP)-compat
 
 shapes: $(STAMP)-test $(STAMP)-compat
 	$(BIN)/python -m compat_tests.ops.shapes $(ARGS)
+
+walk: $(STAMP)-test $(STAMP)-compat
+	$(BIN)/python -m compat_tests.fuzz.walks $(ARGS)
 
 # Most are interpreted, one in ten goes through XLA. A run that was broken off goes on where it was.
 fuzz: $(STAMP)-test $(STAMP)-compat

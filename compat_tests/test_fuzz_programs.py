@@ -5,6 +5,7 @@
 """
 
 import dataclasses
+import os
 import pathlib
 import random
 import warnings
@@ -30,6 +31,8 @@ from compat_tests.fuzz.draw import Draw
 from compat_tests.fuzz.interpret import run
 from compat_tests.fuzz.program import Instruction
 from compat_tests.fuzz.runner import found_by, mode_of
+from compat_tests.fuzz.walks import programs as walks
+from compat_tests.fuzz.walks import worker
 
 SEEDS = [int(word) for word in (pathlib.Path(known.FOLDER) / "sample.txt").read_text("utf-8").split()]
 
@@ -375,3 +378,49 @@ def test_no_view_reaches_behind_a_result():
     assert drawn
     for text in drawn:
         eval(text, {"t0": jaxflow.tensor(1.0)})
+
+
+def test_walks_go_through_the_whole_table():
+    """Every walk has programs for most of what it goes through, and each of them can be built."""
+    for name, (subjects, walk) in walks.WALKS.items():
+        chosen = subjects()
+        steps = list(walk(chosen[::40], ["float32"], 0))
+        assert len(chosen) > 300 and len(steps) > 40, name
+        built = [found for _, build in steps[:40] if (found := build()) is not None]
+        logs = [run(program, torch, sizes=rounds[0]) for program, rounds in built]
+        assert sum(entry.error is None for log in logs for entry in log) > 10, name
+
+
+@pytest.mark.parametrize("walk", [*walks.WALKS])
+def test_walks_find_what_an_operator_does_otherwise(walk, monkeypatch):
+    subjects, steps = walks.WALKS[walk]
+    chosen = [subject for subject in subjects() if subject == "mul"]
+    built = [found for _, build in steps(chosen, ["float32"], 0) if (found := build()) is not None]
+
+    def wrong():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [machine.first_wrong(*found, "interpreter") for found in built]
+
+    assert not any(wrong())
+    right = jaxflow.mul
+    for place in (jaxflow, jaxflow.Tensor):
+        monkeypatch.setattr(place, "mul", lambda *args, **kw: right(*args, **kw) + 1)
+    monkeypatch.setattr(jaxflow.Tensor, "mul_", lambda t, *args: t)
+    assert any(wrong())
+
+
+def _ends(pipe, options, begun):
+    """Does a walk's work; the second of its three programs ends the process."""
+    for count in range(begun + 1, 4):
+        pipe.send((count, f"program {count}"))
+        if count == 2:
+            os._exit(3)
+        pipe.send(worker.Step(f"line {count}", "values"))
+    pipe.send(None)
+
+
+def test_a_walk_goes_on_behind_what_ends_the_process():
+    told = list(worker.steps({}, _ends))
+    assert [step.line for step in told] == ["line 1", "ends-the-process program 2 | exit code 3", "line 3"]
+    assert [step.crashed for step in told] == [False, True, False]

@@ -23,9 +23,9 @@ def names():
     return found
 
 
-def operator(d):
-    """A call of an operator that PyTorch takes; now and then one that it refuses."""
-    path = d.choice(d.choice(names().values()))
+def operator(d, paths=None):
+    """A call that PyTorch takes, of any operator or one of ``paths``; now and then one that it refuses."""
+    path = d.choice(paths or d.choice(names().values()))
     forms = table()[path]
     refused = None
     if not present(path):

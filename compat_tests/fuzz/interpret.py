@@ -10,7 +10,7 @@ import torch
 
 from compat_tests.ops.arguments import to_torch
 
-from . import functions, make, samples
+from . import functions, make, samples, walks
 from .draw import overlaps_itself
 
 #: The base of a view, where no name of the program holds it.
@@ -70,7 +70,7 @@ class Entry:
 
 def fresh_space(T):
     """What names a program starts with."""
-    return {"T": T, "functions": functions, "make": make, "samples": samples}
+    return {"T": T, "functions": functions, "make": make, "samples": samples, "walks": walks}
 
 
 def values(t):

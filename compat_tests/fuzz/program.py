@@ -28,7 +28,7 @@ class Instruction:
 def text(program, library="torch", sizes=()):
     """The program as Python that runs by itself and prints every tensor it still holds."""
     lines = [f"import {library} as T", ""]
-    helpers = [name for name in ("functions", "make", "samples")
+    helpers = [name for name in ("functions", "make", "samples", "walks")
                if any(f"{name}." in i.code for i in program)]
     if helpers:
         lines[1:1] = [f"from compat_tests.fuzz import {', '.join(helpers)}"]

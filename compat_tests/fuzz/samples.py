@@ -86,7 +86,8 @@ def _usable(key):
 
 
 @functools.cache
-def _present(key):
+def present(key):
+    """Whether jaxflow has the record's function."""
     if key in REFUSED:
         return False
     try:
@@ -97,14 +98,23 @@ def _present(key):
 
 
 @functools.lru_cache(maxsize=4000)
-def _sample(key, dtype, number):
+def sample(key, dtype, number):
+    """One of a record's samples; None if it has not so many."""
     found = records.take_samples(key, dtype, records.differentiable(key, dtype), MOST)
     return found[number] if number < len(found) else None
 
 
+def usable(key, dtype, number):
+    """Whether there is such a sample, and what its call gives is compared as it is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = sample(key, dtype, number)
+    return found is not None and found.output_process_fn_grad.__code__.co_code == _ITSELF
+
+
 def given(T, key, dtype, number, layout):
     """The arguments of a sample as tensors of the library ``T``: the first, the others, those by name."""
-    call = call_of(_sample(key, dtype, number))
+    call = call_of(sample(key, dtype, number))
 
     def laid(t):
         leaf = t.detach().clone()  # the sample is there for other programs, which may write to it
@@ -130,12 +140,8 @@ def sampled(d):
     key = d.choice(keys())
     dtype = d.choice(records.dtypes(key))
     layout = d.choice(LAYOUTS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = _sample(key, dtype, number := d.between(0, MOST - 1))
-    if found is None or not _present(key) or not _fits(key, layout):
-        return None
-    if found.output_process_fn_grad.__code__.co_code != _ITSELF:
+    number = d.between(0, MOST - 1)
+    if not present(key) or not _fits(key, layout) or not usable(key, dtype, number):
         return None
     text = f"samples.called(T, {key!r}, {dtype!r}, {number}, {layout!r})"
     fine, result = d.tried(text)
