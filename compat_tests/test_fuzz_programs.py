@@ -303,10 +303,24 @@ def test_bits_of_rounded_numbers_are_left_out_between_two_right_runs():
     assert not left_out("the end", "path")
 
 
+def test_integers_written_as_nan_are_left_out_of_whole_functions(monkeypatch):
+    tanh = jaxflow.Tensor.tanh_
+    monkeypatch.setattr(jaxflow.Tensor, "tanh_", lambda t: tanh(t).neg_())
+    for way in whole.MODES:
+        for dtype, left_out in (("float32", True), ("int32", False)):
+            program = _program("t0 = make.new(T, (n, n), 'int64', 1, 'normal')", f"t1 = t0.view(T.{dtype})",
+                               "t2 = t1.to(T.float32) + 1", "t2.tanh_()")
+            wrong = whole.first_wrong(program, [{"n": 2, "m": 1, "k": 1}], way)
+            assert (wrong is None) == left_out, (way, dtype)
+
+
 def test_key_phrases():
     one = "The size of tensor a (3) must match the size of tensor b (2) at dimension 1"
     assert same_phrase(one, "size of tensor a must match the size of tensor b")
     assert not same_phrase(one, "shapes do not broadcast")
+    one = "bucketize(): argument 'input' (position 1) must be Tensor, not int"
+    other = "bucketize() received an invalid combination of arguments - got (int, Tensor), but expected"
+    assert same_phrase(one, other) and not same_phrase(one.replace("Tensor", "bool"), other)
 
 
 def test_the_ledger_goes_on(tmp_path):
@@ -320,6 +334,18 @@ def test_the_ledger_goes_on(tmp_path):
     ledger.noted("abc", "mixed", 0, 30, 1, 1, path)  # the runs before counted no silent ones
     assert [(r.count, r.wrong, r.silent) for r in ledger.read(path)] == [(80, 3, None)]
     assert ledger.done("abc", "mixed", 0, path) == 80 and ledger.done("abc", "mixed", 5, path) == 0
+
+
+@pytest.mark.parametrize("lines, others", [
+    (("t0 = T.tensor(1.).expand(0, -1)",), ("t0 = T.tensor(1.).expand(0, 1)",)),
+    (("t0 = T.ones(3, requires_grad=True)", "t1 = T.ones((), requires_grad=True)",
+      "T.clamp(T.tensor(3.), t1, t0).sum().backward()"), ("t0 = T.ones(3, requires_grad=True)",)),
+])
+def test_shapes_that_pytorch_gets_wrong_inside_are_left_out(lines, others):
+    for program, found in ((_program(*lines), False), (_program(*others), True)):
+        logs = [run(program, torch), run(program, jaxflow)]
+        logs[1][-1] = dataclasses.replace(logs[1][-1], facts={})
+        assert (first_difference(*logs, kinds=KINDS) is not None) == found
 
 
 @pytest.mark.parametrize("lines, kind", [

@@ -18,6 +18,9 @@ from .machine import Wrong, line_by_line, running
 from .program import NAME, Instruction
 
 MODES = ("compile", "vmap")
+# Integers looked at as floating numbers are nan among others, whose bits no operation promises to keep: what
+# is written through such a view makes other integers of them.
+_FLOATS_OF_BITS = re.compile(r"\.view\((?:dtype=)?T\.b?float")
 #: What is compared of what ``vmap`` gives.
 OF_BATCHES = ("values", "dtype", "shape", "error")
 #: Examples that ``vmap`` maps over.
@@ -119,6 +122,8 @@ def _first_wrong(program, rounds, way, kinds):
         exact = functools.cache(functools.partial(_exact, [*inputs, *body], sizes))
         difference = first_difference([theirs], [ours], exact if way == "compile" else None, kinds)
         if difference is None or _unstable(difference, program, k, rounds, way):
+            continue
+        if difference.kind == "values" and any(_FLOATS_OF_BITS.search(line.code) for line in body):
             continue
         if way == "compile" and _as_its_lines(difference, [*inputs, *body], ours, k, rounds, kinds):
             continue
