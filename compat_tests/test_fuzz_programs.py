@@ -321,6 +321,8 @@ def test_key_phrases():
     one = "bucketize(): argument 'input' (position 1) must be Tensor, not int"
     other = "bucketize() received an invalid combination of arguments - got (int, Tensor), but expected"
     assert same_phrase(one, other) and not same_phrase(one.replace("Tensor", "bool"), other)
+    one, other = "torch.searchsorted(): sorter index out of range", "torch.searchsorted(): boundaries tensor"
+    assert same_phrase(one, other) and not same_phrase(other, one)
 
 
 def test_the_ledger_goes_on(tmp_path):
