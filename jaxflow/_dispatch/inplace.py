@@ -141,7 +141,7 @@ def _result(op: Op, args: tuple, static: tuple) -> Tensor | Value:
 def _checked(op: Op, args: tuple) -> tuple[tuple, bool]:
     """The operands of an in-place operation, of which all is checked, and whether a tensor has to be made."""
     target = args[0]
-    requires_grad, sharing, tensors = False, None, 0
+    requires_grad, sharing, tensors = False, False, 0
     storage = target._storage
     for a in args:
         if isinstance(a, Tensor):
@@ -151,12 +151,12 @@ def _checked(op: Op, args: tuple) -> tuple[tuple, bool]:
             if a._requires_grad:
                 requires_grad = True
             if a._storage is storage and (a is not target or (tensors > 1 and op.apart in _STRICT)):
-                sharing = [*(sharing or ()), a]
+                sharing = True
     uniform = tensors == 1 and op.name in _UNIFORM and not is_marked(target)
     if not check_writable(target, requires_grad and op.name not in _UNTRACKED, args, uniform=uniform):
         args = (_normal(target), *args[1:])
-    for a in sharing or ():
-        check_operand(op, target, a)
+    if sharing:
+        _check_sharing(op, args)
     return args, bool(requires_grad and state.grad or LEVELS or state.captors)
 
 
@@ -192,9 +192,7 @@ def check_inplace(op: Op, args: tuple, static: tuple) -> None:
     tensors = [a for a in args if isinstance(a, Tensor)]
     uniform = len(tensors) == 1 and op.name in _UNIFORM and not is_marked(target)
     check_writable(target, any([a._requires_grad for a in tensors]), args, uniform=uniform)
-    for k, a in enumerate(tensors):
-        if a._storage is target._storage and (a is not target or (k and op.apart in _STRICT)):
-            check_operand(op, target, a)
+    _check_sharing(op, args)
     plan_for(op, args, static, target._aval)
 
 
@@ -223,14 +221,25 @@ PARTIAL_OVERLAP = (
 #: What an op declares as ``apart`` that takes no operand which is the written tensor itself.
 _STRICT = (True, "others")
 
-# PyTorch lets these read what they write: a number or a mask, wherever it lies, and exponents, of which it
-# makes powers first.
-_READS_FREELY = frozenset(
-    ("_fill", "_assign", "masked_fill", "_masked_write", "index_fill", "masked_scatter", "_ldexp")
-)
+# PyTorch lets these read what they write: a number, a mask of places it looks for first, and exponents, of
+# which it makes powers first.
+_READS_FREELY = frozenset(("_fill", "_assign", "masked_scatter", "_ldexp"))
+# Of these it reads the number first: by name the place of that operand.
+_READS_NUMBER = {"masked_fill": 2, "_masked_write": 2, "index_fill": 2}
+# Written element by element: an operand that is the whole target is read in time.
+_STEPWISE = frozenset(("_copy", "_masked_write"))
 
 
-def check_operand(op: Op, target: Tensor, other: Tensor) -> None:
+def _check_sharing(op: Op, args: tuple) -> None:
+    """Check each operand on the target's storage; the target itself where it is one operand more."""
+    target, number = args[0], _READS_NUMBER.get(op.name)
+    for k, a in enumerate(args):
+        if isinstance(a, Tensor) and a._storage is target._storage and k != number and (
+                a is not target or (k and op.apart in _STRICT)):
+            _check_operand(op, target, a)
+
+
+def _check_operand(op: Op, target: Tensor, other: Tensor) -> None:
     """Refuse an operand on the target's storage that a write in steps would change while reading.
 
     Nothing here is written in steps; PyTorch refuses it, and programs may count on that. It copies first what
@@ -238,7 +247,7 @@ def check_operand(op: Op, target: Tensor, other: Tensor) -> None:
     """
     if op.name in _READS_FREELY or is_marked(target) or is_marked(other):
         return
-    stepwise = op.promote is not None or op.name == "_copy"
+    stepwise = op.promote is not None or op.name in _STEPWISE
     test = overlaps_partially if stepwise else overlaps
     itself = other is target and op.apart in _STRICT  # refused even where it is empty
     if itself or test(layout_of(target), layout_of(other)):

@@ -216,7 +216,7 @@ def _may_fill(watch, dynamic, static):
     _named_in_range(watch, dynamic, static)
 
 
-@op(variants="function method inplace", grad_name=_fill_name, guard=_may_fill, layout="like")
+@op(variants="function method inplace", grad_name=_fill_name, guard=_may_fill, layout="like", apart="others")
 def index_fill(input, /, dim: int, index: Tensor, value: Element):
     """``input`` with one number written to the slices that ``index`` names."""
     axis = wrap_dim(dim, input.ndim)
