@@ -394,7 +394,7 @@ def op(
     grad_name: str | Callable[..., str] | None = None,
     inplace_grad_name: str | None = None,
     underived: Underived | None = None,
-    complex_grad: bool = True,
+    complex_grad: bool | str = True,
     differentiable: bool | tuple[bool, ...] = True,
     saves: str | tuple[str, ...] | Callable[..., str | tuple[str, ...]] = "input",
     returns: Sequence[str] = (),
@@ -432,7 +432,7 @@ def op(
         inplace_grad_name: the name of the node of the in-place form, where PyTorch has another for it.
         underived: an :class:`Underived`, where PyTorch's node raises instead of giving a derivative.
         complex_grad: ``False`` where PyTorch refuses calls out of place whose result is complex and would
-            require grad.
+            require grad; or the name it has there, where that is another.
         differentiable: ``False`` for ops whose results never require grad; of several results, one bool each.
         saves: what PyTorch keeps for backward: ``"input"`` (default) the inputs that our formula reads,
             ``"steps"`` (those of them that a composition of PyTorch's operations holds), ``"result"``,

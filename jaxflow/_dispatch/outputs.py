@@ -193,7 +193,7 @@ def refuse_dtype(op: Op, out: Any, dynamic: tuple, static: tuple) -> None:
 
 def computed(op: Op, out: Any, run: Callable, dynamic: tuple, static: tuple) -> Any:
     """What ``run(op, dynamic, static)`` gives for a call with ``out=``, with `refuse_dtype`."""
-    if not op.complex_grad and getattr(op.out, "lost", False):
+    if op.complex_grad is not True and getattr(op.out, "lost", False):
         # A history, which would be refused, reaches no ``out``.
         dynamic = tuple([x.detach() if isinstance(x, Tensor) else x for x in dynamic])
     try:

@@ -77,8 +77,8 @@ def build(op: Op, kinds: tuple, static: tuple, into: Aval | None = None,
         plan.keeps, plan.stepwise = op.keeps, stepwise
         if op.underived is not None:
             plan.node = maker(plan.node, op.underived, into is not None)
-        if not op.complex_grad and into is None and out_avals[0].dtype.category == COMPLEX:
-            plan.node = not_of_complex(op.name)
+        if op.complex_grad is not True and into is None and out_avals[0].dtype.category == COMPLEX:
+            plan.node = not_of_complex(op.complex_grad or op.name.lstrip("_"))
         if not one:
             held = (result_number(plan, n) for n, tensor in SAVED_NAMES.get(grad_name, {}).items() if tensor)
             plan.held_results = tuple(sorted(k for k in held if k is not None))

@@ -89,7 +89,6 @@ def not_of_complex(name: str) -> Callable[..., Node]:
 
     def make(plan, inputs, edges, needs, guards) -> Node:
         raise RuntimeError(
-            f"{name.lstrip('_')} does not support automatic differentiation for outputs with complex dtype."
-        )
+            f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
     return make

@@ -406,13 +406,13 @@ def _log_softmax(x, axis):
 _LOST = Out(EXACT.text, lost=True, dtype=lambda own, dim, dtype: dtype or own)
 
 
-@op(saves="result", variants="", grad_name="SoftmaxBackward0", out=_LOST)
+@op(saves="result", variants="", grad_name="SoftmaxBackward0", out=_LOST, complex_grad="_softmax")
 def softmax(input, /, dim: int, dtype=None):
     """Exponentials along ``dim``, scaled to add up to 1; ``dtype`` is converted to first."""
     return _normalised("softmax_kernel_impl", _softmax, input, dim, dtype)
 
 
-@op(saves="result", variants="", grad_name="LogSoftmaxBackward0", out=_LOST)
+@op(saves="result", variants="", grad_name="LogSoftmaxBackward0", out=_LOST, complex_grad="_log_softmax")
 def log_softmax(input, /, dim: int, dtype=None):
     """The logarithm of `softmax`, without its loss of precision."""
     return _normalised("log_softmax_kernel_impl", _log_softmax, input, dim, dtype)
