@@ -219,6 +219,14 @@ def test_nothing_is_compared_after_half_a_mean():
     assert found("t0.floor_divide_(t1)").kind == "values"
 
 
+def test_zeta_of_exponents_beyond_its_correction_is_left_out(monkeypatch):
+    program = _program("t0 = T.tensor([1e20, 2.0], dtype=T.float64)", "t1 = T.special.zeta(t0, 3)")
+    assert machine.first_wrong(program, [{}], "interpreter") is None
+    zeta = jaxflow.special.zeta
+    monkeypatch.setattr(jaxflow.special, "zeta", lambda t, q: zeta(t, q) + 1e-3)
+    assert machine.first_wrong(program, [{}], "interpreter").kind == "values"
+
+
 def test_the_order_of_nan_is_left_out():
     """Of ``mode`` and ``unique`` alone, and where there is nan alone."""
     nan, number, other = (

@@ -49,8 +49,9 @@ REFUSED = ("which the tensor outside would have to follow", REFUSED_BY_BOTH[1][0
 SUMS = ("fft.", "@", "mm(", "mv(", "matmul", "bmm", "addr", "tensordot", "einsum", "conv", "kron", "cov(",
         "corrcoef", "dot(", "inner(", "linear(", "outer(", "ger(", "cross(", "matrix_power")
 # PyTorch hands float32 whose memory has no gaps to another library, which gives nan for the gelu of infinity;
-# of the same numbers in another layout, in one element or in float64 it is infinity.
-KERNELS = ("gelu",)
+# of the same numbers in another layout, in one element or in float64 it is infinity. Its zeta of exponents
+# above 1e13 is nan, where it is as good as 0: a correction multiplies 0 by infinity.
+KERNELS = ("gelu", "zeta")
 # Complex sums: PyTorch multiplies what it adds by alpha, also where that is 1, and infinities meet: that
 # makes nan of what is a number by the rules of C, in NumPy and here. Nobody counts on that: what is not
 # finite in PyTorch is not compared there.
