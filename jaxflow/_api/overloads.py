@@ -18,6 +18,7 @@ from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.inplace import apply_inplace, check_recorded
 from jaxflow._dispatch.op import OPS, Out
+from jaxflow._dispatch.outputs import refuse_dtype
 from jaxflow._dispatch.publish import function_of, inplace_of, left_to
 from jaxflow._ops.arithmetic import FIXED_EXPONENTS
 
@@ -296,6 +297,8 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
     for number, beside in ((input, other), (other, input)):
         if number.__class__ in _NUMBERS and not abs(number) <= _SMALL:
             check_fits_element(number, result_type(number, beside))
+    if out is not None:
+        refuse_dtype(OPS["where"], out, (condition, input, other), ())
     if condition._aval.dtype not in (dtypes.bool, dtypes.uint8):
         raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                            f"{condition._aval.dtype.scalar_name}")

@@ -290,7 +290,7 @@ def _pow_saves(kinds):
     return "both" if isinstance(kinds[1], Aval) else "input"
 
 
-@op(promote="default", variants="", grad_name=_pow_name, saves=_pow_saves, layout=of_tensors,
+@op(promote="default", variants="", grad_name=_pow_name, saves=_pow_saves, layout=of_bounded,
     underived=bools_at(SUBTRACTED, 1))
 def pow(input, exponent, /):
     """Each element of ``input`` to the power of the matching element of ``exponent``."""
