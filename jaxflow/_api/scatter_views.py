@@ -31,6 +31,8 @@ from .views import ints
 
 def _replaced(name: str, input: Tensor, src: Tensor, static: tuple, result: Tensor) -> Tensor:
     """The ``result`` of a copy of ``input`` with the view ``name`` of it replaced, where ``input`` lies."""
+    if src._requires_grad and state.grad and not result._requires_grad:  # integers, or bools
+        raise RuntimeError(f"Autograd not support dtype: {result._aval.dtype.scalar_name}")
     warn_of_real_part(src, input)
     shape, stride = input._aval.shape, strides_of(input)
     if input._view is None or state.axes or LEVELS or has_internal_overlap(shape, stride):

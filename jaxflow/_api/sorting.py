@@ -247,10 +247,12 @@ _NUMBERS = (bool, int, float, complex, np.generic)
 
 
 def _number(x: Any, like: Tensor) -> Tensor:
-    """A Python number as a 0-d tensor; tensors as they are."""
+    """A Python number as a 0-d tensor of double precision, as it is; tensors as they are."""
     if isinstance(x, Tensor):
         return x
-    return filled((), x, dtype_of_number(x), like._aval.device)
+    dtype = dtype_of_number(x)
+    wide = dtypes.complex128 if dtype.is_complex else dtypes.float64
+    return filled((), x, wide if dtype.category >= dtypes.FLOATING else dtype, like._aval.device)
 
 
 @composite("function")

@@ -520,7 +520,7 @@ def _by_vector(other: int):
     return formula
 
 
-@op(promote="no_opmath", broadcast=False, variants="function method out", factors="rounded",
+@op(promote="reshaped", broadcast=False, variants="function method out", factors="rounded",
     layout=Always(added_products),
     underived=Underived(RuntimeError, "", operand=1, formula=_by_vector(2), otherwise=Underived(
         RuntimeError, "", operand=2, formula=_by_vector(1))))

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import op
 
-from ._support import refuse, wide, wrap_dim
+from ._support import refuse, scalar_name, wide, wrap_dim
 
 REDUCTIONS = ("sum", "mean", "max", "min", "prod")
 
@@ -90,12 +90,13 @@ def _segment_reduce(data, lengths=None, offsets=None, /, *, reduce, axis, unsafe
     """``reduce`` of each segment along ``axis``; see `segment_reduce`."""
     refuse("_segment_reduce_cpu", data, BOOL, INTEGER, COMPLEX)
     axis = wrap_dim(axis, data.ndim)
-    given = offsets if lengths is None else lengths
+    which, given = ("offsets", offsets) if lengths is None else ("lengths", lengths)
     if given.ndim - 1 != axis:
-        what = "offsets" if lengths is None else "lengths"
         raise RuntimeError(
-            f"segment_reduce(): Expected axis to be the last dimension of {what} but got {axis}.")
-    refuse("_segment_reduce_lengths_cpu_kernel1", given, BOOL, FLOATING, COMPLEX)
+            f"segment_reduce(): Expected axis to be the last dimension of {which} but got {axis}.")
+    if given.dtype not in (np.int32, np.int64):
+        raise NotImplementedError(
+            f"\"_segment_reduce_{which}_cpu_kernel1\" not implemented for '{scalar_name(given)}'")
     rows = math.prod(data.shape[:axis])
     given = given.reshape(rows, given.shape[-1]).astype(np.int32)
     if lengths is None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._core.promotion import promote_types
+from jaxflow._core.promotion import TENSOR, ZERODIM, result_type
 from jaxflow._dispatch.op import EXACT, Out, Scalar, Tensor, op, overload
 
 from ._support import at_least_1d, is_bool, is_complex, refuse, scalar_name, wrap_dim
@@ -97,9 +97,9 @@ def _check_search(boundaries, values, right, side, sorter):
         )
 
 
-def _common(one, other):
-    """The dtype that two promote to, which jax's strict promotion refuses to say."""
-    return promote_types(*map(dtypes.from_numpy_dtype, (one, other))).np
+def _common(*arrays):
+    """The dtype that arrays promote to; of one without dimensions no more than the category counts."""
+    return result_type([(dtypes.from_numpy_dtype(x.dtype), TENSOR if x.ndim else ZERODIM) for x in arrays])
 
 
 def _halved(boundaries, values, right):
@@ -131,11 +131,12 @@ def _halved(boundaries, values, right):
 
 
 def _search(boundaries, values, right, dtype):
-    if boundaries.dtype != values.dtype:
-        common = _common(boundaries.dtype, values.dtype)
-        boundaries, values = boundaries.astype(common), values.astype(common)
-    if values.size:  # both are of one dtype now, and PyTorch has no kernel for these
-        refuse("searchsorted_out_cpu", values, BOOL, COMPLEX)
+    if values.size:  # PyTorch has no kernel for these
+        refuse("searchsorted_out_cpu", boundaries if is_complex(boundaries) else values, COMPLEX)
+    common = _common(boundaries, values).np
+    boundaries, values = boundaries.astype(common), values.astype(common)
+    if values.size:
+        refuse("searchsorted_out_cpu", values, BOOL)
     find = functools.partial(_halved, right=right)
     if boundaries.ndim == 1:
         return find(boundaries, values).astype(dtype)
@@ -243,7 +244,7 @@ def isin(elements, test_elements, /, *, assume_unique: bool = False, invert: boo
     for x in (elements, test_elements):
         if is_bool(x) or is_complex(x):
             raise RuntimeError(f"Unsupported input type encountered for isin(): {scalar_name(x)}")
-    common = _common(elements.dtype, test_elements.dtype)
+    common = _common(elements, test_elements).np
     a, b = elements.astype(common), jnp.sort(test_elements.reshape(-1).astype(common))
     if b.size == 0:
         found = jnp.zeros(a.shape, np.bool_)
