@@ -119,7 +119,8 @@ def _uneven(at: Any, n: int, d: int, ndim: int, positions: Tensor, edge_order: i
 
     def parabola(weigh: Any, a: Tensor, b: Tensor, start: int, count: int = 1) -> Tensor:
         """Three samples from ``start``, as ``weigh`` makes weights of the widths ``a`` and ``b`` after it."""
-        a, b, c = (w.reshape(shape) for w in weigh(a, b))
+        # One weight stays without dimensions: it does not widen what it multiplies.
+        a, b, c = (w.reshape(shape) if w._aval.ndim else w for w in weigh(a, b))
         return a * at(start, count) + b * at(start + 1, count) + c * at(start + 2, count)
 
     # As many weights as there are places inside, or one of either: they broadcast.

@@ -163,7 +163,7 @@ def elementwise(kind, operands) -> tuple[dtype, dtype]:
 
 def common(kind, operands) -> dtype:
     """The dtype that the operands are converted to before an elementwise operation of this promotion kind."""
-    found = _result_type(tuple(operands), dtypes.get_default_dtype())
+    found = _result_type(_counted(kind, tuple(operands)), dtypes.get_default_dtype())
     return dtypes.get_default_dtype() if kind == "int_to_float" and found.category < FLOATING else found
 
 
@@ -179,9 +179,14 @@ def rounded_to(kind, operands, compute: dtype) -> dtype | None:
 def _elementwise(kind, operands, default):
     if kind == "always_bool":
         operands, default = _with_complex_counterparts(operands, default)
-    if kind == "reshaped":
-        operands = tuple((found, TENSOR if rank == ZERODIM else rank) for found, rank in operands)
-    return _KINDS[kind](_result_type(operands, default), default)
+    return _KINDS[kind](_result_type(_counted(kind, operands), default), default)
+
+
+def _counted(kind, operands):
+    """The operands with the ranks by which they count in this promotion kind."""
+    if kind != "reshaped":
+        return operands
+    return tuple((found, TENSOR if rank == ZERODIM else rank) for found, rank in operands)
 
 
 def _with_complex_counterparts(operands, default):

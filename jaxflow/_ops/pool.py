@@ -405,13 +405,14 @@ def _check_unpool(input, indices, dims) -> None:
             "Expected shape of indices to be same as that of the input tensor "
             f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}"
         )
-    for d in range(input.ndim - dims - 1, input.ndim):
+    for d in range(1, input.ndim):  # the channels of one example count as a batch
         if input.shape[d] == 0:
             raise RuntimeError(
                 f"max_unpooling{dims}d_forward_out_cpu(): Expected input to have non-zero size for non-batch "
                 f"dimensions, but got {list(input.shape)} with dimension {d} being empty."
             )
-    refuse(f"max_unpool{dims}d", input, BOOL, COMPLEX)
+    if input.size:
+        refuse(f"max_unpool{dims}d", input, BOOL, INTEGER, COMPLEX)
 
 
 def _places_exist(watch, dynamic, static) -> None:
