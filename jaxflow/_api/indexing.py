@@ -283,7 +283,7 @@ def _index_tensors(name: str, input: Tensor, indices: Any, values: Any) -> tuple
 @composite("function", name="_unsafe_masked_index")
 def unsafe_masked_index(input: Tensor, mask: Tensor, indices: Any, fill: Any) -> Tensor:
     """``input`` at index tensors, with ``fill`` where ``mask`` is false; indices are not checked."""
-    return apply(OPS["_unsafe_masked_index"], (input, mask, *indices, fill))
+    return guarded(apply, OPS["_unsafe_masked_index"], (input, mask, *indices, fill), ())
 
 
 @composite("function", name="_unsafe_masked_index_put_accumulate")

@@ -63,7 +63,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8, *
     if x1.dtype is not x2.dtype:
         # Of the tensors as broadcast: one that had no dimensions counts like the other now.
         common = result_type(x1, x2)
-        x1, x2 = x1.to(common), x2.to(common)
+        x1, x2 = (x if x.dtype.is_floating_point else x.to(common) for x in (x1, x2))
 
     def unit(x: Tensor) -> Tensor:
         length = x.norm(2, dim, keepdim=True).clone()

@@ -16,7 +16,7 @@ from jaxflow._core.geometry import broadcast_shapes
 from jaxflow._core.indexing import NONZERO, gathering
 from jaxflow._dispatch.op import Scalar, op
 
-from ._support import is_complex, is_integral, number_fits
+from ._support import is_complex, is_integral, number_fits, truth
 from .scatter import add, replace
 
 
@@ -69,17 +69,15 @@ def _replaced(input, arrays, values, g):
     return jnp.transpose(new, [order.index(d) for d in range(input.ndim)])
 
 
-def _clamped(input, mask, indices):
+def _clamped(input, indices):
     """Indices moved inside, and the arrays of all dimensions that they index."""
-    for i in (mask, *indices):
-        if i.dtype != np.bool_ and i is mask:
-            raise RuntimeError(f"found unexpected mask type {_word(mask)}")
-        if i is not mask and i.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+    for i in indices:
+        if i.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
             raise RuntimeError(f"_unsafe_masked_index found unexpected index type {_word(i)}")
     return tuple(jnp.clip(i.astype(np.int64), 0, n - 1) for i, n in zip(indices, input.shape))
 
 
-@op(name="_unsafe_masked_index", variants="", grad_name="UnsafeMaskedIndexBackward0")
+@op(name="_unsafe_masked_index", variants="", grad_name="UnsafeMaskedIndexBackward0", guard=number_fits)
 def unsafe_masked_index(*tensors, fill: Scalar):
     """The first tensor at the indices after the second, a mask; ``fill`` where the mask is false.
 
@@ -89,13 +87,13 @@ def unsafe_masked_index(*tensors, fill: Scalar):
     if input.size == 0:
         shape = jnp.broadcast_shapes(mask.shape, *(i.shape for i in indices), input.shape[len(indices):])
         return jnp.broadcast_to(cast(jnp.asarray(fill), input.dtype), shape)
-    found = input[_clamped(input, mask, indices)]
+    found = input[_clamped(input, indices)]
     return jnp.where(_fitted(mask, found), found, cast(jnp.asarray(fill), input.dtype))
 
 
 def _fitted(mask, values):
     shape = broadcast_shapes(mask.shape, values.shape)
-    return jnp.broadcast_to(mask, shape)
+    return jnp.broadcast_to(truth(mask), shape)
 
 
 @op(name="_unsafe_masked_index_put_accumulate", variants="",
@@ -104,7 +102,7 @@ def unsafe_masked_index_put_accumulate(input, mask, values, /, *indices):
     """``input`` with ``values`` added at the indices, where ``mask`` is true."""
     if input.size == 0:
         return input
-    at = _clamped(input, mask, indices)
+    at = _clamped(input, indices)
     spread = _fitted(mask, values)
     return add(input, at, jnp.where(spread, values, jnp.zeros_like(values)).astype(input.dtype))
 
