@@ -374,6 +374,7 @@ def test_what_is_not_specified_where_pytorch_is_at_fault(lines, kind):
     ("t1 = t0.cov(aweights=t0)", "version"), ("t1 = T.fft.ihfftn(t0, out=t0)", "shape"),
     ("t1 = t0.view(T.bool)", "values"),
     ("t1 = walks.changed(T, 'nn.functional.soft_margin_loss', 'float32', 0, 'dtypes', 1, 'uint8')", "grad"),
+    ("t1 = walks.changed(T, 'atan2', 'float32', 0, 'dtypes', 0, 'uint8')", "grad"),
     ("t1 = walks.changed(T, 'ldexp', 'float32', 0, 'dtypes', 1, 'int32')", "grad"),
     ("t1 = T.as_strided_scatter(t0, t0[1:], (2,), (1,))", "grad"),
 ])

@@ -24,8 +24,8 @@ _GRADIENTS = (
     re.compile(r"linear_cross_entropy/chunked"),
 )
 
-#: Gradients: of ``soft_margin_loss`` by unsigned targets, which are negated in their dtype.
-_NEGATED = re.compile(r"'nn.functional.soft_margin_loss', .*'uint8'")
+#: Gradients: unsigned targets of ``soft_margin_loss`` and operands of ``atan2`` are negated in their dtype.
+_NEGATED = re.compile(r"'(?:nn\.functional\.soft_margin_loss|atan2)', .*'uint8'")
 
 #: Gradients: what ``as_strided_scatter`` hands on to the tensor it copies is what the replaced elements get.
 _OF_THE_REPLACED = re.compile(r"\bas_strided_scatter\b")

@@ -103,8 +103,10 @@ def unsafe_masked_index_put_accumulate(input, mask, values, /, *indices):
     if input.size == 0:
         return input
     at = _clamped(input, indices)
-    spread = _fitted(mask, values)
-    return add(input, at, jnp.where(spread, values, jnp.zeros_like(values)).astype(input.dtype))
+    if values.dtype != input.dtype:
+        raise RuntimeError("Index put requires the source and destination dtypes match, got "
+                           f"{_word(input)} for the destination and {_word(values)} for the source.")
+    return add(input, at, jnp.where(_fitted(mask, values), values, jnp.zeros_like(values)))
 
 
 def _word(x) -> str:

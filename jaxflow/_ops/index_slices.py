@@ -177,7 +177,7 @@ def index_copy(input, /, dim: int, index: Tensor, source: Tensor):
             f"Source dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
         )
     if index.dtype != np.int64:
-        raise IndexError(f"{name}: Expected LongTensor for index")
+        raise RuntimeError(f"{name}: Expected a long tensor for index, but got {scalar_name(index)}")
     if source.dtype != input.dtype:
         raise RuntimeError(
             f"{name}: self and source expected to have the same dtype, but got (self) "

@@ -7,7 +7,7 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
+from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER, float16
 from jaxflow._dispatch.op import op
 
 from ._layouts import of_pooled
@@ -16,13 +16,18 @@ from .activation import softmax
 from .norm import group_norm
 
 
-def _same(name, grad_output, output) -> None:
+def _check_backward(name, grad_output, output, dim, input_dtype) -> None:
+    """Raise PyTorch's error unless both are alike and of a dtype that there is a kernel for."""
+    if grad_output.dtype == np.float32 and input_dtype is float16:  # which only accelerators convert to
+        raise RuntimeError("expected scalar type Float but found Half")
     if grad_output.shape != output.shape:
         raise RuntimeError(
             "Expected tensor for argument #1 'grad' to have same size as tensor for argument #2 'output'; "
             f"but {list(grad_output.shape)} does not equal {list(output.shape)} (while checking arguments "
             f"for {name})"
         )
+    last = wrap_dim(dim, output.ndim) >= output.ndim - 1
+    refuse(f"{name}{'_lastdim' * last}_kernel_impl", grad_output, BOOL, INTEGER, COMPLEX)
     if grad_output.dtype != output.dtype:
         raise RuntimeError(f"expected scalar type {scalar_name(grad_output)} but found {scalar_name(output)}")
 
@@ -36,7 +41,9 @@ def _along(output, dim):
 @op(variants="function", saves=("grad_output", "output"))
 def _softmax_backward_data(grad_output, output, /, dim: int, input_dtype):
     """The gradient of a softmax's input along ``dim``: ``output * (grad - sum(grad * output))``."""
-    _same("softmax_backward", grad_output, output)
+    if not output.size:
+        return grad_output
+    _check_backward("softmax_backward", grad_output, output, dim, input_dtype)
     g, y = wide(grad_output), wide(output)
     total = jnp.sum(g * y, _along(output, dim), keepdims=True)
     return ((g - total) * y).astype(grad_output.dtype)
@@ -45,7 +52,9 @@ def _softmax_backward_data(grad_output, output, /, dim: int, input_dtype):
 @op(variants="function", saves=("grad_output", "output"))
 def _log_softmax_backward_data(grad_output, output, /, dim: int, input_dtype):
     """The gradient of a log-softmax's input along ``dim``: ``grad - exp(output) * sum(grad)``."""
-    _same("log_softmax_backward", grad_output, output)
+    if not output.size:
+        return grad_output
+    _check_backward("log_softmax_backward", grad_output, output, dim, input_dtype)
     g, y = wide(grad_output), wide(output)
     total = jnp.sum(g, _along(output, dim), keepdims=True)
     return (g - jnp.exp(y) * total).astype(grad_output.dtype)
