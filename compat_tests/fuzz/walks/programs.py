@@ -38,7 +38,8 @@ def _call(text, function, *arguments):
     try:
         result = function(torch, *arguments)
     except Exception:
-        return [Instruction(f"t0 = {text}", ("t0",), looks=True)], [{}]
+        # What is refused here only where it is read (NOTE [Faults found late]) has to have a name to be read.
+        return [Instruction(f"t0, *_ = {text}", ("t0",), looks=True)], [{}]
     if not all(isinstance(x, torch.Tensor) and x.layout is torch.strided for x in result):
         return None
     makes = tuple(f"t{k}" for k in range(len(result)))
