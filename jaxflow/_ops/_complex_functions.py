@@ -227,7 +227,8 @@ cos = _of_kind(jnp.cos, lambda z: _hyperbolic(_times_i(z))[1], lambda out, x: -s
 tan = _of_kind(jnp.tan, _turned(_tanh), lambda out, x: out * out + 1)
 sinh = _of_kind(jnp.sinh, lambda z: _hyperbolic(z)[0], lambda out, x: cosh(x))
 cosh = _of_kind(jnp.cosh, lambda z: _hyperbolic(z)[1], lambda out, x: sinh(x))
-tanh = _of_kind(jnp.tanh, _tanh, lambda out, x: 1 - out * out)
+# The derivative of jnp.tanh multiplies what arrives by 1 + tanh first, which may be too large a number.
+tanh = _of_kind(with_partials(lambda out, x: 1 - out * out)(jnp.tanh), _tanh, lambda out, x: 1 - out * out)
 asin = _of_kind(jnp.arcsin, _asin, lambda out, x: inverse_root(1 - x * x))
 acos = _of_kind(jnp.arccos, _acos, lambda out, x: -inverse_root(1 - x * x))
 atan = _of_kind(jnp.arctan, _turned(_atanh), lambda out, x: _one_over(x * x + 1))

@@ -241,6 +241,50 @@ def celu(input, /, alpha: Scalar = 1.0):
     return _elu(input, alpha, 1, 1 / alpha)
 
 
+# The derivatives of the next functions are written as one factor of what arrives. The rule of products
+# multiplies what arrives by more than 1 on the way, and then a large gradient makes nan.
+
+
+def _d_gelu(out, x):
+    return 0.5 * (1 + jax.lax.erf(x * math.sqrt(0.5))) + x * (jnp.exp(-0.5 * x * x) * (2 * math.pi) ** -0.5)
+
+
+@with_partials(_d_gelu)
+def _gelu(x):
+    return x * (0.5 * (1 + jax.lax.erf(x * math.sqrt(0.5))))
+
+
+def _d_tanh_gelu(out, x):
+    scale = math.sqrt(2 / math.pi)
+    found = jnp.tanh(scale * (x + 0.044715 * x * x * x))
+    return 0.5 * (1 + found) + 0.5 * x * (1 - found * found) * (scale * (1 + 3 * 0.044715 * x * x))
+
+
+@with_partials(_d_tanh_gelu)
+def _tanh_gelu(x):
+    return jax.nn.gelu(x, approximate=True)
+
+
+def _d_silu(out, x):
+    part = jax.nn.sigmoid(x)
+    return part * (1 + x * (1 - part))
+
+
+@with_partials(_d_silu)
+def _silu(x):
+    return x * jax.nn.sigmoid(x)
+
+
+def _d_mish(out, x):
+    found = jnp.tanh(jax.nn.softplus(x))
+    return found + x * jax.nn.sigmoid(x) * (1 - found * found)
+
+
+@with_partials(_d_mish)
+def _mish(x):
+    return x * jnp.tanh(jax.nn.softplus(x))
+
+
 @op(**_F, recomputes=True, out=FOUND)
 def gelu(input, /, *, approximate="none"):
     """``input`` times the standard normal distribution of ``input``; ``"tanh"`` approximates it.
@@ -252,8 +296,8 @@ def gelu(input, /, *, approximate="none"):
         raise RuntimeError("approximate argument must be either none or tanh.")
     refuse("GeluKernelImpl", input, BOOL, INTEGER, COMPLEX)
     if approximate == "tanh":
-        return jax.nn.gelu(input, approximate=True)
-    return input * (0.5 * (1 + jax.lax.erf(input * math.sqrt(0.5))))
+        return _tanh_gelu(input)
+    return _gelu(input)
 
 
 @op(**_PLAIN, recomputes=True, complex_grad=False)
@@ -262,14 +306,14 @@ def silu(input, /):
     refuse("silu_cpu", input, BOOL, INTEGER)
     if is_complex(input):
         return divide(input, 1 + exp(-input))
-    return input * jax.nn.sigmoid(input)
+    return _silu(input)
 
 
 @op(**_PLAIN, recomputes=True)
 def mish(input, /):
     """``input * tanh(softplus(input))``."""
     refuse("mish_cpu", input, BOOL, INTEGER, COMPLEX)
-    return input * jnp.tanh(jax.nn.softplus(input))
+    return _mish(input)
 
 
 # The derivative needs no division by ``beta``, which may be 0 or infinite.
