@@ -532,7 +532,8 @@ def addr(input, vec1, vec2, /, *, beta: Scalar = 1, alpha: Scalar = 1):
     if is_bool(input):
         product = vec1[:, None] & vec2[None, :]
         return _scaled(start, beta) | (product & truth(jnp.asarray(alpha)))
-    return _sum(start, beta, wide(vec1)[:, None] * wide(vec2)[None, :], alpha)
+    # The first vector is multiplied by alpha first, so that nothing overflows that need not.
+    return _sum(start, beta, _times(alpha, wide(vec1))[:, None] * wide(vec2)[None, :], 1)
 
 
 # ------------------------------------------------------------------------------------------- linear
