@@ -35,27 +35,31 @@ def _segments(where, start, length):
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def _prod(x, number, count):
-    """Products of segments. The derivative takes the product of all other elements, zeros or not."""
+    """Products of segments. The derivative takes the product of all other elements, zeros and nan too."""
     return jax.ops.segment_prod(x, number, count)
 
 
 @_prod.defjvp
 def _prod_jvp(count, primals, tangents):
     (x, number), (dx, _) = primals, tangents
-    zero = x == 0
-    one = zero.astype(np.int32)
-    zeros = jax.ops.segment_sum(one, number, count)
-    apart = _prod(jnp.where(zero, 1, x), number, count)
+    nan = jnp.isnan(x)
+    apart = (x == 0) | nan
+    rest = _prod(jnp.where(apart, 1, x), number, count)
     at = jnp.minimum(number, count - 1)
-    # Without a zero among the others, the product of those that are none, less the element itself.
-    alone = zeros[at] - one == 0
-    others = jnp.where(alone, apart[at] / jnp.where(zero, 1, x), 0)
+
+    def among_others(found):
+        one = found.astype(np.int32)
+        return jax.ops.segment_sum(one, number, count)[at] != one
+
+    # With neither zero nor nan among the others, the product of all that are none, less the element itself.
+    others = jnp.where(among_others(apart), 0, rest[at] / jnp.where(apart, 1, x))
+    others = jnp.where(among_others(nan), np.nan, others)
     return _prod(x, number, count), jax.ops.segment_sum(dx * others, number, count)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2, 3, 4))
 def _extreme(x, number, count, largest, initial):
-    """Largest or smallest elements; those that are equal share the derivative, ``initial`` has none."""
+    """Largest or smallest elements; equal ones (or nan) share the derivative, ``initial`` has none."""
     found = (jax.ops.segment_max if largest else jax.ops.segment_min)(x, number, count)
     if initial is None:
         return found
@@ -66,7 +70,7 @@ def _extreme(x, number, count, largest, initial):
 def _extreme_jvp(count, largest, initial, primals, tangents):
     (x, number), (dx, _) = primals, tangents
     best = _extreme(x, number, count, largest, initial)
-    hit = (x == best[jnp.minimum(number, count - 1)]).astype(x.dtype)
+    hit = ((x == best[jnp.minimum(number, count - 1)]) | jnp.isnan(x)).astype(x.dtype)
     hits = jax.ops.segment_sum(hit, number, count)
     return best, jax.ops.segment_sum(dx * hit, number, count) / jnp.maximum(hits, 1)
 
