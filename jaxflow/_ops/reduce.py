@@ -449,16 +449,18 @@ def logsumexp(input, /, dim: Integers, keepdim: bool = False):
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2, 3))
 def _extreme_size(size, dims, keepdim, most):
-    """The largest (``most``) or the smallest; equal ones share the slope, a nan has none."""
+    """The largest (``most``) or the smallest; equal ones (or nan) share the slope."""
     return (largest if most else smallest)(size, dims, keepdim)
 
 
 @_extreme_size.defjvp
 def _extreme_size_jvp(dims, keepdim, most, primals, tangents):
     found = _extreme_size(*primals, dims, True, most)
-    hit = primals[0] == found
+    hit = (primals[0] == found) | jnp.isnan(primals[0])
     count = jnp.maximum(jnp.sum(hit, dims, keepdims=True, dtype=found.dtype), 1)
-    slope = jnp.sum(jnp.where(hit, tangents[0] / count, 0), dims, keepdims=keepdim)
+    share = tangents[0] / count
+    # Where nan arrives all elements are to have it. XLA makes a selection of a product with a mask.
+    slope = jnp.sum(jnp.where(hit, share, 0 * share), dims, keepdims=keepdim)
     return found.reshape(slope.shape), slope
 
 
