@@ -119,9 +119,8 @@ def _sample(input, grid, mode, padding, align_corners):
         where, weight = image, 1
         for (at, w), n in zip(corner, spatial):
             where = where * n + jnp.where(inside, at, 0).astype(np.int32)
-            weight = w * weight
-        if volume:
-            weight = jnp.where(inside, weight, 0)
+            # Each by itself: a product with nan in it would have nan for the derivatives of the others.
+            weight = (jnp.where(inside, w, 0) if volume else w) * weight
         seen = rows.at[where].get(mode="promise_in_bounds")
         total = total + jnp.where(inside[..., None], seen, 0) * weight[..., None]
     return channels_first(total).astype(input.dtype)
