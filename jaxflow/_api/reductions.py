@@ -231,6 +231,8 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
     if p is None or (p == "fro" and not (isinstance(dim, (tuple, list)) and len(dim) > 2)):
         p = 2
     if isinstance(p, str):
+        if dim is None and input._aval.ndim > 2:  # all of them, which are too many
+            dim = tuple(range(input._aval.ndim))
         return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
     dims = freeze(dim)
     if dim is None and keepdim:
@@ -269,8 +271,8 @@ def _quantile(name: str, skipping: str):
         else:
             check_interpolation(interpolation)
             check_quantile(input._aval.struct, q._aval.struct, dim)
-            if input._aval.device.type == "cpu" and (
-                bool(((of_all_examples(q) < 0) | (of_all_examples(q) > 1)).any())
+            if input._aval.device.type == "cpu" and not bool(
+                ((of_all_examples(q) >= 0) & (of_all_examples(q) <= 1)).all()
             ):
                 raise RuntimeError("quantile() q values must be in the range [0, 1]")
         if interpolation != "linear":

@@ -419,7 +419,9 @@ def _quantile(x, q, dim, keepdim, interpolation, skip_nan):
         # A line with a nan has only nans: all ranks point at its end.
         last = jnp.asarray(line.shape[-1] - 1, x.dtype)
     rank = q.reshape(-1) * last
-    if not skip_nan:
+    if skip_nan:  # of nothing but nan it does not depend on q
+        rank = jnp.where(jnp.all(bad, -1, keepdims=True), 0, rank)
+    else:
         rank = jnp.where(jnp.any(bad, -1, keepdims=True), last, rank)
     rank = jnp.broadcast_to(rank, (*line.shape[:-1], q.size))
     if interpolation == "nearest":
