@@ -406,6 +406,16 @@ def threshold(input, /, threshold: Scalar, value: Scalar):
     return jnp.where(input <= _like(threshold, input), _like(value, input), input)
 
 
+def _d_gate(out, x, gate):
+    part = jax.nn.sigmoid(gate)
+    return (1 - part) * part * x
+
+
+@with_partials(lambda out, x, gate: jax.nn.sigmoid(gate), _d_gate)
+def _gated(x, gate):
+    return x * jax.nn.sigmoid(gate)
+
+
 @op(variants="function", namespace="nn.functional", layout=of_parts)
 def glu(input, /, dim: int = -1):
     """The first half of a dimension times the sigmoid of the second half."""
@@ -418,7 +428,7 @@ def glu(input, /, dim: int = -1):
         )
     refuse("glu_cpu", input, BOOL, INTEGER, COMPLEX)
     first, second = jnp.split(input, 2, axis=dim)
-    return in_wide(lambda a: a * jax.nn.sigmoid(second.astype(a.dtype)))(first)
+    return in_wide(lambda a: _gated(a, second.astype(a.dtype)))(first)
 
 
 # ----------------------------------------------------------------------------------------- softmax
