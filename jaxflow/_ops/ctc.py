@@ -129,5 +129,6 @@ def _ctc_loss(log_probs, targets, input_lengths, target_lengths, /, *, blank: in
     loss = -jnp.where(input_lengths > 0, _log_sum(*jnp.moveaxis(ends, 1, 0)), empty)
     slope = jnp.where(running[..., None], _normalizer(log_probs), 0)
     loss = loss + jnp.sum(slope, (0, 2))
-    reached = (loss < -_NEVER / 2) & (2 * target_lengths < labels.shape[1])
+    # A loss of nan comes from a log-probability of nan or infinity, and is to be seen.
+    reached = ~(loss >= -_NEVER / 2) & (2 * target_lengths < labels.shape[1])
     return _or_infinite(loss, jnp.where(reached, 1, 0 if zero_infinity else np.nan).astype(dtype))
