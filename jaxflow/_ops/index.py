@@ -37,21 +37,25 @@ def index(*tensors, dims: tuple[int, ...]):
     return input.at[at].get(mode="fill", fill_value=fill)
 
 
-@op(name="_index_put", variants="", grad_name="IndexPutBackward0", saves=("indices",))
-def index_put(input, values, /, *indices, dims: tuple[int, ...], accumulate: bool):
-    """``input`` with ``values`` written (or added) where the others index along ``dims``."""
-    at = _full_index(input, indices, dims)
-    g = gathering(input.shape, dims, tuple(i.shape for i in indices))
-    shape = g.size
+def _spread(values, shape):
+    """``values`` in the shape of what is indexed. RuntimeError if they do not go into it."""
     if values.ndim > len(shape) and all(n == 1 for n in values.shape[: values.ndim - len(shape)]):
         values = values.reshape(values.shape[values.ndim - len(shape):])
     try:
-        values = jnp.broadcast_to(values, shape)
+        return jnp.broadcast_to(values, shape)
     except ValueError:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
             f"indexing result of shape {list(shape)}"
         ) from None
+
+
+@op(name="_index_put", variants="", grad_name="IndexPutBackward0", saves=("indices",))
+def index_put(input, values, /, *indices, dims: tuple[int, ...], accumulate: bool):
+    """``input`` with ``values`` written (or added) where the others index along ``dims``."""
+    at = _full_index(input, indices, dims)
+    g = gathering(input.shape, dims, tuple(i.shape for i in indices))
+    values = _spread(values, g.size)
     if accumulate:
         return add(input, at, values)
     return _replaced(input, [at[d] for d in dims], values, g)
@@ -106,7 +110,9 @@ def unsafe_masked_index_put_accumulate(input, mask, values, /, *indices):
     if values.dtype != input.dtype:
         raise RuntimeError("Index put requires the source and destination dtypes match, got "
                            f"{_word(input)} for the destination and {_word(values)} for the source.")
-    return add(input, at, jnp.where(_fitted(mask, values), values, jnp.zeros_like(values)))
+    shown = jnp.where(_fitted(mask, values), values, jnp.zeros_like(values))
+    indexed = gathering(input.shape, tuple(range(len(indices))), tuple(i.shape for i in indices))
+    return add(input, at, _spread(shown, indexed.size))
 
 
 def _word(x) -> str:
