@@ -238,15 +238,15 @@ def degrees_of_freedom(shape: tuple[int, ...], dim, correction) -> float:
     return (0 if 0 in shape else count) - correction
 
 
-def _moments(name, input, dim, correction, keepdim):
-    """Variance and mean in the accumulating dtype."""
+def _moments(name, input, dim, correction, keepdim, spread=None):
+    """Variance (or another ``spread``) and mean in the accumulating dtype."""
     if is_integral(input):
         raise RuntimeError(f"{name} only support floating point and complex dtypes")
     dims = wrap_dims(dim, input.ndim)
     x = wide(input)
     count = math.prod(input.shape[d] for d in dims)
     free = max(0, count - (1 if correction is None else correction)) if count else 0
-    variance = _variance(x, dims, count, free)
+    variance = (spread or _variance)(x, dims, count, free)
     shape = [1 if d in dims else n for d, n in enumerate(x.shape) if keepdim or d not in dims]
     return variance.reshape(shape), _centre(x, dims, count).reshape(shape)
 
@@ -280,10 +280,32 @@ def _variance_moved(dims, count, free, primals, tangents):
     return _variance(x, dims, count, free), jnp.sum(scale * products, dims, keepdims=True)
 
 
-def _root(x):
-    """The square root whose derivative at 0 is 0: the deviation of a constant has no slope."""
-    # jnp.where of empty arrays is its second argument: that one must have the history of ``x``.
-    return jnp.where(x != 0, jnp.sqrt(jnp.where(x != 0, x, 1)), 0)
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2, 3))
+def _deviation(x, dims, count, free):
+    """The square root of `_variance`. Its derivative at 0 is 0: the deviation of a constant has no slope.
+
+    Where single precision has no room for the squares they are taken in double precision, as PyTorch does
+    for real numbers.
+    """
+    variance = _variance(x, dims, count, free)
+    if x.dtype != np.float32 or not x.size:
+        return jnp.sqrt(variance)
+    limits = jnp.finfo(variance.dtype)
+    lost = ~jnp.isfinite(variance) | (variance < limits.tiny / limits.eps)
+    return jax.lax.cond(
+        jnp.any(lost),
+        lambda x: jnp.sqrt(_variance(x.astype(np.float64), dims, count, free)).astype(np.float32),
+        lambda x: jnp.sqrt(variance), x)
+
+
+@_deviation.defjvp
+def _deviation_moved(dims, count, free, primals, tangents):
+    (x,), (moved,) = primals, tangents
+    found = _deviation(x, dims, count, free)
+    away = x - _centre(x, dims, count)
+    share = jnp.where(found == 0, 0, away / jnp.where(found == 0, 1, found).astype(x.dtype))
+    products = share.real * moved.real + share.imag * moved.imag if is_complex(x) else share * moved
+    return found, jnp.sum(_over(jnp.ones((), products.dtype), free) * products, dims, keepdims=True)
 
 
 def _followed(x, dims):
@@ -307,8 +329,8 @@ def _running(mean, part, variance, dims):
     return jnp.where(found.reshape(mean.shape), mean + jnp.nan, mean)  # which has its derivative in any case
 
 
-def _with_mean(name, input, dim, correction, keepdim):
-    variance, mean = _moments(name, input, dim, correction, keepdim)
+def _with_mean(name, input, dim, correction, keepdim, spread=None):
+    variance, mean = _moments(name, input, dim, correction, keepdim, spread)
     dims = wrap_dims(dim, input.ndim)
     if input.size and is_complex(input):
         return variance, jax.lax.complex(_running(mean.real, input.real, variance, dims),
@@ -330,8 +352,8 @@ def var(input, /, dim: Integers = None, *, correction: Number = None, keepdim: b
 @op(variants="", grad_name="StdBackward0", saves="both")
 def std(input, /, dim: Integers = None, *, correction: Number = None, keepdim: bool = False):
     """The standard deviation over ``dim``; its derivative for a constant is 0."""
-    variance, _ = _moments("std and var", input, dim, correction, keepdim)
-    return _root(variance).astype(_real_dtype(input))
+    deviation, _ = _moments("std and var", input, dim, correction, keepdim, _deviation)
+    return deviation.astype(_real_dtype(input))
 
 
 @op(variants="", grad_name="VarMeanBackward0")
@@ -344,8 +366,8 @@ def var_mean(input, /, dim: Integers = None, *, correction: Number = None, keepd
 @op(variants="", grad_name="StdMeanBackward0")
 def std_mean(input, /, dim: Integers = None, *, correction: Number = None, keepdim: bool = False):
     """Standard deviation and mean over ``dim``."""
-    variance, centre = _with_mean("std_mean", input, dim, correction, keepdim)
-    return _root(variance).astype(_real_dtype(input)), centre.astype(input.dtype)
+    deviation, centre = _with_mean("std_mean", input, dim, correction, keepdim, _deviation)
+    return deviation.astype(_real_dtype(input)), centre.astype(input.dtype)
 
 
 # ------------------------------------------------------------------------------- logical, counting
