@@ -362,6 +362,8 @@ def test_shapes_that_pytorch_gets_wrong_inside_are_left_out(lines, others):
     (("t1 = t0.tile((-2,))",), "error"), (("t1 = t0.repeat(1, -1)",), "error"),
     (("t1 = samples.called(T, 'nn.functional.linear_cross_entropy/chunked', 'float32', 0)",), "error"),
     (("t1 = t0._neg_view()", "t1.unsqueeze_(0)"), "grad_fn"),
+    (("t1 = t0.as_strided_scatter(t0, (1,), (1,))",), "grad"),
+    (("t1 = walks.changed(T, '_segment_reduce/lengths', 'float32', 0, 'numbers', 0, 'equal')",), "grad"),
 ])
 def test_what_is_not_specified_where_pytorch_is_at_fault(lines, kind):
     assert kind not in faults.specified(_program("t0 = T.ones(0)", *lines), KINDS)
@@ -384,6 +386,14 @@ def test_what_a_fault_of_pytorch_reaches_is_not_compared(line, kind):
         other = other.replace(fault, right)
     assert kind not in faults.specified(_program("t0 = T.ones(3)", line), KINDS)
     assert kind in faults.specified(_program("t0 = T.ones(3)", other), KINDS)
+
+
+def test_an_iteration_that_does_not_end_is_no_specification():
+    log = run(_program("t0 = T.ones(2)"), torch)
+    for text, wrong in (("the input matrix is ill-conditioned", False), ("of another cause", True)):
+        error = ("_LinAlgError", f"linalg.svd: The algorithm failed to converge because {text} or so")
+        found = first_difference([dataclasses.replace(log[0], error=error)], log[:1])
+        assert (found is not None) is wrong, text
 
 
 def test_what_never_is_drawn_as_true():

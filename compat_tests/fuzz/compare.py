@@ -14,9 +14,11 @@ from .interpret import UNNAMED, Facts
 # Faults of PyTorch itself: with some empty complex views; for the real 0-d tensor that was written into a
 # complex one by index (whose gradient it gets right where ``copy_`` is called by name); where ``.grad`` is a
 # tensor of zeros without memory, which the next backward cannot add to; for negative views that are copied
-# into bools, which it negates afterwards. Nothing is specified.
+# into bools, which it negates afterwards; whether LAPACK's iteration ends for a matrix with infinities hangs
+# on its size. Nothing is specified.
 FAULTS = ("INTERNAL ASSERT FAILED", "MKL FFT error", "Expected isFloatingType(grad.scalar_type())",
-          "ZeroTensors are immutable", "\"neg_cpu\" not implemented for 'Bool'")
+          "ZeroTensors are immutable", "\"neg_cpu\" not implemented for 'Bool'",
+          "failed to converge because the input matrix is ill-conditioned")
 
 
 # Wide integers without a sign, for which PyTorch has hardly any kernel on the CPU, and XLA has all.

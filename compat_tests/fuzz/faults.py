@@ -13,7 +13,9 @@ import re
 #: counted from the end gets 0, or an error (``narrow`` does it right); where logits are broadcast to their
 #: targets, which only ``torch``'s own function allows, there is an error; nothing may be repeated less than 0
 #: times, but then has no gradient; what ``linear_cross_entropy`` computes in chunks has its gradients outside
-#: the graph, so that they outlive it and have no gradients themselves.
+#: the graph, so that they outlive it and have no gradients themselves; the input of ``as_strided_scatter``
+#: gets those of the elements that were replaced; of extremes of segments, elements that are equal share a
+#: gradient that is more than 0, and each has all of one that is less.
 _GRADIENTS = (
     re.compile(r"\b(?:std|var)(?:_mean)?\([^()]*(?:\(\)|\[\])"),
     re.compile(r"\bscatter_reduce_?\(.*'complex.*'prod'"),
@@ -22,6 +24,8 @@ _GRADIENTS = (
     re.compile(r"\bnarrow_copy\((?:t\d+, )?(?:dim=)?-?\d+, (?:start=)?-\d"),
     re.compile(r"\b(?:repeat|tile)\(.*-\d"),
     re.compile(r"linear_cross_entropy/chunked"),
+    re.compile(r"\bas_strided_scatter\b"),
+    re.compile(r"\b_segment_reduce/.*'equal'"),
 )
 
 #: Gradients: unsigned targets of ``soft_margin_loss`` and operands of ``atan2`` are negated in their dtype.

@@ -40,7 +40,7 @@ def _call(text, function, *arguments):
     except Exception:
         # What is refused here only where it is read (NOTE [Faults found late]) has to have a name to be read.
         return [Instruction(f"t0, *_ = {text}", ("t0",), looks=True)], [{}]
-    if not all(isinstance(x, torch.Tensor) and x.layout is torch.strided for x in result):
+    if not result or not all(isinstance(x, torch.Tensor) and x.layout is torch.strided for x in result):
         return None
     makes = tuple(f"t{k}" for k in range(len(result)))
     program = [Instruction(f"{', '.join(makes)}, = {text}", makes, looks=True)]
