@@ -653,3 +653,13 @@ def refused_inputs(T):
         raises(lambda: T.autograd.backward(y.sum(), inputs=[y.detach()])),
         attempt(lambda: T.autograd.backward(y.sum(), inputs=[leaf(T, 2)])),
     )
+
+
+@case
+def reflections_of_nothing_give_no_gradients(T):
+    found = []
+    for shape, factors in (((3, 0), 0), ((3, 2), 0), ((3, 2), 2)):
+        x, tau = leaf(T, *shape), leaf(T, factors)
+        T.linalg.householder_product(x, tau).sum().backward()
+        found.append((x.grad is None, tau.grad is None))
+    return found

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxflow._core.dtype import FLOATING
-from jaxflow._dispatch.op import EXACT, Out, castable, op
+from jaxflow._dispatch.op import EXACT, Out, Underived, castable, op
 
 from ._matrices import adjoint, check_matrix, imaginary, product
 from ._support import category, is_complex, refuse, scalar_name
@@ -132,7 +132,9 @@ def _compact(a, tau):
 
 @op(aliases=("linalg.householder_product",), grad_name="LinalgHouseholderProductBackward0", saves="both",
     columns=(0,), out=castable("torch.linalg.householder_product", rows=True,
-                               composed="linalg_householder_product"))
+                               composed="linalg_householder_product"),
+    # PyTorch's formula leaves gradients of nothing undefined.
+    underived=Underived(None, "", which=lambda inputs, inplace: not all(x.aval.numel for x in inputs[:2])))
 def orgqr(input, tau, /):
     """The first ``n`` columns of the product of the reflections that `geqrf` packed.
 
