@@ -70,9 +70,10 @@ def _extreme(x, number, count, largest, initial):
 def _extreme_jvp(count, largest, initial, primals, tangents):
     (x, number), (dx, _) = primals, tangents
     best = _extreme(x, number, count, largest, initial)
-    hit = ((x == best[jnp.minimum(number, count - 1)]) | jnp.isnan(x)).astype(x.dtype)
-    hits = jax.ops.segment_sum(hit, number, count)
-    return best, jax.ops.segment_sum(dx * hit, number, count) / jnp.maximum(hits, 1)
+    hit = (x == best[jnp.minimum(number, count - 1)]) | jnp.isnan(x)
+    hits = jax.ops.segment_sum(hit.astype(x.dtype), number, count)
+    # A selection: where infinity or nan arrives the others still get 0.
+    return best, jax.ops.segment_sum(jnp.where(hit, dx, 0), number, count) / jnp.maximum(hits, 1)
 
 
 def _guard(watch, dynamic, static):
