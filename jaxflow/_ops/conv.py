@@ -331,9 +331,31 @@ def _of_nothing(input, weight, outputs, sizes):
             raise RuntimeError("Only zero batch or zero channel inputs are supported, but got input shape: "
                                f"{[batch, channels, *_as_image(spatial)]}")
         return None
+    if channels and 0 in weight.shape:
+        raise IndexError("select(): index 0 out of range for tensor of size [0] at dimension 0")
     mine, other = (dtypes.from_numpy_dtype(x.dtype) for x in (input, weight))
     dtype = result_type(((mine, "tensor"), (other, "zerodim" if channels else "tensor")))
     return jnp.zeros((batch, outputs if channels else 0, *sizes), dtype.np)
+
+
+def _check_kernel_elements(input, weight, groups, what) -> None:
+    """Refuse a weight without elements, in the words of what PyTorch would give the ``what`` to."""
+    if 0 not in weight.shape:
+        return
+    if _by_onednn(input, weight, groups):
+        raise RuntimeError(
+            f"could not create a primitive descriptor for the {what} forward propagation primitive")
+    sizes = _as_image(weight.shape[2:])
+    shape = [weight.shape[0] // groups, weight.shape[1], *sizes]  # of one group
+    if len(sizes) == 3 and what == "deconvolution":
+        raise RuntimeError(
+            "non-empty 5D (n_output_plane x n_input_plane x kernel_depth x kernel_height x kernel_width) "
+            f"tensor expected for weight, but got: {shape}")
+    if 0 in sizes:
+        shown = (f": {' x '.join(map(str, sizes))} (TxHxW)" if len(sizes) == 3
+                 else f" kernel_height: {sizes[0]} kernel_width: {sizes[1]}")
+        raise RuntimeError(f"kernel size should be greater than zero, but got{shown}")
+    raise RuntimeError(f"non-empty 2D or 4D weight tensor expected, but got: {shape}")
 
 
 def _check_bias(weight, bias, channels, given) -> None:
@@ -400,6 +422,7 @@ def _convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=()
         return nothing
     if _by_onednn(input, weight, groups):
         _check_by_onednn(input, weight=weight, bias=bias)
+    _check_kernel_elements(input, weight, groups, "convolution")
     if any(d > 1 for d in dilation):
         _check_integers("slow_conv_dilated<>", input, _LONG)
     else:
@@ -461,7 +484,7 @@ def convolution_transposed(
     _check_bias(weight, bias, weight.shape[1] * groups, "transposed=1, ")
     out = [(n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, s, p, d, k, e in zip(
         input.shape[2:], stride, padding, dilation, weight.shape[2:], output_padding)]
-    if 0 in input.shape[:2] and min(out) < 0:
+    if 0 in input.shape[:2] and min(out) < 0 and not (input.shape[1] and 0 in weight.shape):
         shape = [*input.shape[:1], weight.shape[1] * groups, *_as_image(out)]
         at = next(k for k, n in enumerate(shape) if n < 0)
         raise RuntimeError(f"invalid shape dimension {shape[at]} at index {at} of shape {shape}")
@@ -486,6 +509,7 @@ def convolution_transposed(
         have, want = (" x ".join(map(str, _as_image(sizes))) for sizes in (input.shape[2:], out))
         raise RuntimeError(f"Given input size per channel: ({have}). Calculated output size per channel: "
                            f"({want}). Output size is too small")
+    _check_kernel_elements(input, weight, groups, "deconvolution")
     _check_integers(f"slow_conv_transpose{max(input.ndim - 2, 2)}d_out_cpu", input, _LONG)
     _check_same_dtype(input, weight)
     if bias is not None:
