@@ -93,6 +93,11 @@ def _rows(input: Tensor, weight: Tensor, padding_idx: int | None, max_norm: floa
     return run_under(watch, apply, OPS["_embedding"], (weight, input), static)
 
 
+_NO_ROW = "An index of input takes value {index} which is not in the valid range [0, {size})"
+_NO_ROW_OF_LARGEST = (
+    "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {index}")
+
+
 @composite("function", namespace="nn.functional")
 def embedding_bag(
     input: Tensor,
@@ -161,10 +166,12 @@ def embedding_bag(
     index = input.reshape(-1)
     factors = per_sample_weights is not None and per_sample_weights.requires_grad
     saved = input, offsets, *((weight, per_sample_weights) if factors else ())  # by PyTorch's node
-    rows = _rows(index, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, RuntimeError,
-                 "An index of input takes value {index} which is not in the valid range [0, {size})", watch)
+    rows = _rows(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, RuntimeError,
+                 _NO_ROW_OF_LARGEST if mode == "max" else _NO_ROW, watch)
     counts_for = None if padding_idx is None else index != _row(padding_idx, weight.shape[0])
     size = weight.shape[1]
+    if input.dim() != 1:
+        rows = rows.reshape(index.shape[0], size)
     if mode == "max":
         if counts_for is not None:
             rows = rows.masked_fill(~counts_for.unsqueeze(1), float("-inf"))

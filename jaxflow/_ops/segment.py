@@ -17,6 +17,14 @@ from ._support import refuse, scalar_name, wide, wrap_dim
 REDUCTIONS = ("sum", "mean", "max", "min", "prod")
 
 
+_MISFIT = (
+    "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
+    "!unsafe.")
+_ASSERTED = (
+    "Expected segment_length >= 0 to be true, but got false.  (Could this error message be improved?  If so, "
+    "please report an enhancement request to PyTorch.)")
+
+
 def _segments(where, start, length):
     """For each position the number of its segment; ``length.shape[-1]`` for one in none.
 
@@ -77,16 +85,19 @@ def _extreme_jvp(count, largest, initial, primals, tangents):
 
 
 def _guard(watch, dynamic, static):
-    _, lengths, offsets = dynamic
+    data, lengths, offsets = dynamic
     _, axis, unsafe, _ = static
-    if unsafe or lengths is None:
+    if lengths is None:
         return
-    watch.within((lengths,), ((0, 2**62),), lambda value, _: RuntimeError(
-        "lengths contains negative value!"))
-    rows = dynamic[0].shape[axis]
-    watch.within((lengths.sum(-1),), ((rows, rows),), lambda value, _: RuntimeError(
-        "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
-        "!unsafe."))
+    negative = _ASSERTED if unsafe else "lengths contains negative value!"
+    watch.within((lengths,), ((0, 2**62),), lambda value, _: RuntimeError(negative))
+    if unsafe:
+        return
+    rows, known = data.shape[axis], watch.known(lengths)
+    if known is None:
+        watch.within((lengths.sum(-1),), ((rows, rows),), lambda value, _: RuntimeError(_MISFIT))
+    elif known.size and (known.sum(-1) != rows).any():
+        raise RuntimeError(_MISFIT)
 
 
 @op(variants="", grad_name="SegmentReduceBackward0", guard=_guard,
@@ -99,6 +110,7 @@ def _segment_reduce(data, lengths=None, offsets=None, /, *, reduce, axis, unsafe
     if given.ndim - 1 != axis:
         raise RuntimeError(
             f"segment_reduce(): Expected axis to be the last dimension of {which} but got {axis}.")
+    _check_shapes(data, given, axis, offsets, unsafe)
     if given.dtype not in (np.int32, np.int64):
         raise NotImplementedError(
             f"\"_segment_reduce_{which}_cpu_kernel1\" not implemented for '{scalar_name(given)}'")
@@ -118,6 +130,24 @@ def _segment_reduce(data, lengths=None, offsets=None, /, *, reduce, axis, unsafe
     x = wide(data).reshape(rows * n, *rest)
     out = _reduced(x, number, total, length.reshape(total, *(1 for _ in rest)), reduce, initial)
     return out.reshape(*data.shape[:axis], segments, *rest).astype(data.dtype)
+
+
+def _check_shapes(data, given, axis, offsets, unsafe):
+    """Refuse what has more dimensions, or rows, than ``data``; offsets without an end; no lengths to check."""
+    if data.ndim < given.ndim:
+        raise RuntimeError(
+            "Expected data.dim() >= lengths_value.dim() to be true, but got false.  (Could this error message "
+            "be improved?  If so, please report an enhancement request to PyTorch.)")
+    if given.shape[:-1] != data.shape[:axis]:  # PyTorch would read memory of something else
+        raise RuntimeError(f"segment_reduce(): Expected rows as in data of shape {list(data.shape)} but got "
+                           f"shape {list(given.shape)}")
+    if given is offsets and given.shape[-1] == 0:
+        shape = [*data.shape[:axis], -1, *data.shape[axis + 1 :]]
+        raise RuntimeError(f"Trying to create tensor with negative dimension -1: {shape}")
+    if given is not offsets and not unsafe and given.size == 0:
+        raise RuntimeError(
+            "min(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+            "with the 'dim' argument.")
 
 
 def _reduced(x, number, count, length, reduce, initial):
