@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from jaxflow._core.dtype import bfloat16, float16
@@ -77,11 +78,11 @@ def linear_cross_entropy(
             for x in (input, linear_weight, target, linear_bias, weight)
         )
     if len(shape) > 1:
-        linear_weight = linear_weight.reshape(-1, linear_weight.shape[-1])
+        linear_weight = linear_weight.reshape(math.prod(shape), linear_weight.shape[-1])
         linear_bias = None if linear_bias is None else linear_bias.reshape(-1)
     logits = linear(input, linear_weight, linear_bias)
     if len(shape) > 1:
-        logits = logits.reshape(-1, *shape)
+        logits = logits.reshape(len(input), *shape)
     loss = cross_entropy(logits, target, weight=weight, reduction=reduction, label_smoothing=label_smoothing,
                          ignore_index=-100 if ignore_index is None else ignore_index)
     if chunked:

@@ -13,7 +13,7 @@ from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.watch import Watch
-from jaxflow._ops.loss_classes import CROSS_ENTROPY, NLL_LOSS
+from jaxflow._ops.loss_classes import CROSS_ENTROPY, NLL_LOSS, NO_MEAN
 
 from .nn_functional_loss import not_differentiable, reduction_of
 
@@ -119,6 +119,8 @@ def cross_entropy(
                 f"classes but got weight tensor of shape: {list(weight._aval.shape)}"
             )
         _refuse_scores(input)
+        if reduction == "mean" and not input._aval.numel:
+            reduction = NO_MEAN
         static = (reduction, float(label_smoothing))
         return apply(OPS["_cross_entropy_of_probabilities"], operands, static)
     if weight is not None:

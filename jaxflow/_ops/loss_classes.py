@@ -10,6 +10,7 @@ NOTE [Cross entropy]
 from __future__ import annotations
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -63,6 +64,9 @@ def _check_targets(input, target) -> None:
     elif target.shape[1:] != input.shape[2:]:
         expected = [input.shape[0], *input.shape[2:]]
         raise RuntimeError(f"Expected target size {expected}, got {list(target.shape)}")
+    elif 0 in input.shape and target.size:  # as the images that PyTorch makes of them
+        raise RuntimeError(f"size mismatch (got input: {[*input.shape[:2], 0, 0]} , target: "
+                           f"{[target.shape[0], 1, math.prod(target.shape[1:])]}")
     _check_index(target)
 
 
@@ -119,6 +123,8 @@ def _pick(scores, target, weight, ignore_index):
     if not np.iinfo(target.dtype).min <= ignore_index <= np.iinfo(target.dtype).max:
         counts = jnp.ones(target.shape, np.bool_)
     index = jnp.where(counts, target, 0).astype(np.int32)
+    if scores.shape[axis] == 0:  # where a target counts, the call is refused
+        return jnp.zeros(target.shape, scores.dtype), counts.astype(scores.dtype), counts
     if scores.ndim == 1:
         picked = jnp.take(scores, index.reshape(()), mode="clip").reshape(target.shape)
     else:
@@ -211,6 +217,11 @@ CROSS_ENTROPY = _declare(
     "cross_entropy", _cross_entropy, _NAMES, _cross_entropy.__doc__, _BESIDE_INPUT)
 
 
+def _share(label_smoothing, classes):
+    """What each class has of the part of the target that all share."""
+    return label_smoothing / classes if classes else math.inf
+
+
 @op(name="_cross_entropy_smoothed", variants="", grad_name="AddBackward0", saves=_BESIDE_INPUT)
 def cross_entropy_smoothed(
     input, target, weight=None, /, *, ignore_index, reduction, label_smoothing
@@ -237,7 +248,7 @@ def cross_entropy_smoothed(
         loss, smooth = jnp.sum(loss) / jnp.sum(w), jnp.sum(smooth) / norm
     elif reduction == "sum":
         loss, smooth = jnp.sum(loss), jnp.sum(smooth)
-    return as_dtype((1 - label_smoothing) * loss + label_smoothing / classes * smooth, input.dtype)
+    return as_dtype((1 - label_smoothing) * loss + _share(label_smoothing, classes) * smooth, input.dtype)
 
 
 def _probabilities_saves(kinds, reduction, label_smoothing):
@@ -245,8 +256,16 @@ def _probabilities_saves(kinds, reduction, label_smoothing):
     return ("weight",) if label_smoothing else ("target for input", "weight")
 
 
+#: The reduction to the mean over no samples, or no classes.
+NO_MEAN = "mean of nothing"
+
+
+def _probabilities_name(numbers, reduction, label_smoothing):
+    return "DivBackward1" if reduction == "mean" else "NegBackward0"
+
+
 @op(promote="no_opmath", broadcast=False, name="_cross_entropy_of_probabilities", variants="",
-    grad_name=by_reduction("NegBackward0", "DivBackward1", "NegBackward0"), saves=_probabilities_saves)
+    grad_name=_probabilities_name, saves=_probabilities_saves)
 def cross_entropy_of_probabilities(
     input, target, weight=None, /, *, reduction, label_smoothing
 ):
@@ -255,15 +274,17 @@ def cross_entropy_of_probabilities(
     classes = input.shape[axis]
     t = wide(target)
     if label_smoothing:
-        t = t * (1 - label_smoothing) + label_smoothing / classes
+        t = t * (1 - label_smoothing) + _share(label_smoothing, classes)
     below, log_sum = _log_sum(input, axis)
     terms = (jnp.expand_dims(log_sum, axis) - below) * t
     if weight is not None:
         terms = terms * _along(weight, below, axis)
     loss = jnp.sum(terms, axis)
+    if reduction == NO_MEAN:
+        return as_dtype(jnp.sum(loss) * np.nan, input.dtype)
     if reduction == "mean":
         samples = input.size // classes if input.ndim > 1 else 1
-        return as_dtype(jnp.sum(loss) / max(samples, 1), input.dtype)
+        return as_dtype(jnp.sum(loss) / samples, input.dtype)
     return reduced(loss, reduction, input.dtype)
 
 

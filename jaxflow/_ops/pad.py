@@ -111,13 +111,17 @@ def _check_reflect(input, pad):
             )
 
 
-def _check_continued(input, pad, dims, kernel):
-    """What PyTorch's kernels refuse of reflecting and replicating alike."""
+def _check_some(input, dims):
+    """Refuse dimensions without elements, of which only the batch may be one."""
     if 0 in input.shape[1 if input.ndim == dims + 2 else 0:]:
         raise RuntimeError(
             f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other "
             f"non-zero dimensions for input, but got: {list(input.shape)}"
         )
+
+
+def _check_continued(input, pad, dims, kernel):
+    """What PyTorch's kernels refuse of reflecting and replicating alike."""
     pairs = _pairs(pad, input.ndim)
     shape = [size + before + after for size, (before, after) in zip(input.shape, pairs)]
     if max(shape[-dims:]) < 1:
@@ -134,6 +138,7 @@ def _declare(mode, family, dims):
         grad_name=f"{family.capitalize()}Pad{_NUMBER[dims]}Backward0")
     def pad_nd(input, /, pad):
         """The last dimensions continued beyond their ends; ``pad`` is two numbers each, last first."""
+        _check_some(input, dims)
         if mode == "reflect":
             _check_reflect(input, pad)
         _check_continued(input, pad, dims, f"{family}_pad{dims}d")
