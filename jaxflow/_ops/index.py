@@ -74,11 +74,14 @@ def _replaced(input, arrays, values, g):
 
 
 def _clamped(input, indices):
-    """Indices moved inside, and the arrays of all dimensions that they index."""
+    """The indices moved inside, and the shape of what they show."""
     for i in indices:
         if i.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
             raise RuntimeError(f"_unsafe_masked_index found unexpected index type {_word(i)}")
-    return tuple(jnp.clip(i.astype(np.int64), 0, n - 1) for i, n in zip(indices, input.shape))
+    if len(indices) > input.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {input.ndim} (got {len(indices)})")
+    g = gathering(input.shape, tuple(range(len(indices))), tuple(i.shape for i in indices))
+    return tuple(jnp.clip(i.astype(np.int64), 0, n - 1) for i, n in zip(indices, input.shape)), g.size
 
 
 @op(name="_unsafe_masked_index", variants="", grad_name="UnsafeMaskedIndexBackward0", guard=number_fits)
@@ -91,7 +94,8 @@ def unsafe_masked_index(*tensors, fill: Scalar):
     if input.size == 0:
         shape = jnp.broadcast_shapes(mask.shape, *(i.shape for i in indices), input.shape[len(indices):])
         return jnp.broadcast_to(cast(jnp.asarray(fill), input.dtype), shape)
-    found = input[_clamped(input, indices)]
+    at, _ = _clamped(input, indices)
+    found = input[at]
     return jnp.where(_fitted(mask, found), found, cast(jnp.asarray(fill), input.dtype))
 
 
@@ -106,13 +110,12 @@ def unsafe_masked_index_put_accumulate(input, mask, values, /, *indices):
     """``input`` with ``values`` added at the indices, where ``mask`` is true."""
     if input.size == 0:
         return input
-    at = _clamped(input, indices)
+    at, shape = _clamped(input, indices)
     if values.dtype != input.dtype:
         raise RuntimeError("Index put requires the source and destination dtypes match, got "
                            f"{_word(input)} for the destination and {_word(values)} for the source.")
     shown = jnp.where(_fitted(mask, values), values, jnp.zeros_like(values))
-    indexed = gathering(input.shape, tuple(range(len(indices))), tuple(i.shape for i in indices))
-    return add(input, at, _spread(shown, indexed.size))
+    return add(input, at, _spread(shown, shape))
 
 
 def _word(x) -> str:
