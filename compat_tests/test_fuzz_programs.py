@@ -362,8 +362,9 @@ def test_shapes_that_pytorch_gets_wrong_inside_are_left_out(lines, others):
     (("t1 = t0.tile((-2,))",), "error"), (("t1 = t0.repeat(1, -1)",), "error"),
     (("t1 = samples.called(T, 'nn.functional.linear_cross_entropy/chunked', 'float32', 0)",), "error"),
     (("t1 = t0._neg_view()", "t1.unsqueeze_(0)"), "grad_fn"),
-    (("t1 = t0.as_strided_scatter(t0, (1,), (1,))",), "grad"),
     (("t1 = walks.changed(T, '_segment_reduce/lengths', 'float32', 0, 'numbers', 0, 'equal')",), "grad"),
+    (("t1, = walks.changed(T, 'block_diag', 'float32', 1, 'sizes', 2, 0)",), "grad"),
+    (("t1, = walks.changed(T, 'nn.functional.channel_shuffle', 'float32', 0, 'sizes', 4, 0)",), "error"),
 ])
 def test_what_is_not_specified_where_pytorch_is_at_fault(lines, kind):
     assert kind not in faults.specified(_program("t0 = T.ones(0)", *lines), KINDS)
@@ -379,10 +380,12 @@ def test_what_is_not_specified_where_pytorch_is_at_fault(lines, kind):
     ("t1 = walks.changed(T, 'atan2', 'float32', 0, 'dtypes', 0, 'uint8')", "grad"),
     ("t1 = walks.changed(T, 'ldexp', 'float32', 0, 'dtypes', 1, 'int32')", "grad"),
     ("t1 = T.as_strided_scatter(t0, t0[1:], (2,), (1,))", "grad"),
+    ("t1, = walks.changed(T, 'nn.functional.multi_margin_loss', 'float32', 1, 'sizes', 5, 0)", "values"),
 ])
 def test_what_a_fault_of_pytorch_reaches_is_not_compared(line, kind):
     other = line.replace("aweights", "correction").replace("ihfftn", "fftn").replace("bool", "int8")
-    for fault, right in (("as_strided_scatter", "as_strided"), ("uint8", "int32"), ("ldexp", "mul")):
+    for fault, right in (("as_strided_scatter", "as_strided"), ("uint8", "int32"), ("ldexp", "mul"),
+                         ("5, 0)", "5, 1)")):
         other = other.replace(fault, right)
     assert kind not in faults.specified(_program("t0 = T.ones(3)", line), KINDS)
     assert kind in faults.specified(_program("t0 = T.ones(3)", other), KINDS)

@@ -13,9 +13,10 @@ import re
 #: counted from the end gets 0, or an error (``narrow`` does it right); where logits are broadcast to their
 #: targets, which only ``torch``'s own function allows, there is an error; nothing may be repeated less than 0
 #: times, but then has no gradient; what ``linear_cross_entropy`` computes in chunks has its gradients outside
-#: the graph, so that they outlive it and have no gradients themselves; the input of ``as_strided_scatter``
-#: gets those of the elements that were replaced; of extremes of segments, elements that are equal share a
-#: gradient that is more than 0, and each has all of one that is less.
+#: the graph, so that they outlive it and have no gradients themselves; of extremes of segments, elements that
+#: are equal share a gradient that is more than 0, and each has all of one that is less; ``block_diag`` takes a
+#: vector of no elements for no row, and gives all behind it the gradient of another place; ``channel_shuffle``
+#: of no channels has an error there.
 _GRADIENTS = (
     re.compile(r"\b(?:std|var)(?:_mean)?\([^()]*(?:\(\)|\[\])"),
     re.compile(r"\bscatter_reduce_?\(.*'complex.*'prod'"),
@@ -24,8 +25,8 @@ _GRADIENTS = (
     re.compile(r"\bnarrow_copy\((?:t\d+, )?(?:dim=)?-?\d+, (?:start=)?-\d"),
     re.compile(r"\b(?:repeat|tile)\(.*-\d"),
     re.compile(r"linear_cross_entropy/chunked"),
-    re.compile(r"\bas_strided_scatter\b"),
     re.compile(r"\b_segment_reduce/.*'equal'"),
+    re.compile(r"'(?:block_diag|nn\.functional\.channel_shuffle)', .*'sizes', \d+, 0\b"),
 )
 
 #: Gradients: unsigned targets of ``soft_margin_loss`` and operands of ``atan2`` are negated in their dtype.
@@ -35,11 +36,13 @@ _NEGATED = re.compile(r"'(?:nn\.functional\.soft_margin_loss|atan2)', .*'uint8'"
 _OF_THE_REPLACED = re.compile(r"\bas_strided_scatter\b")
 
 #: Numbers: of ``airy_ai`` only six digits are right below -2.09; steps of ``matrix_exp`` of halves overflow
-#: where its result does not; bytes other than 0 and 1 are no bools, and loops differ in them.
+#: where its result does not; bytes other than 0 and 1 are no bools, and loops differ in them; the mean of
+#: margin losses of no batch is what the memory held before.
 _VALUES = (
     re.compile(r"\.view\(T\.bool\)"),
     re.compile(r"\bairy_ai\("),
     re.compile(r"'(?:linalg\.)?matrix_exp', .*'b?float16'"),
+    re.compile(r"'nn\.functional\.multi(?:label)?_margin_loss', .*'sizes', \d+, 0\b"),
 )
 
 #: Numbers: medians along a dimension of what is expanded, whose copy it leaves as it finds the memory.

@@ -133,11 +133,11 @@ def _segment_reduce(data, lengths=None, offsets=None, /, *, reduce, axis, unsafe
 
 
 def _check_shapes(data, given, axis, offsets, unsafe):
-    """Refuse what has more dimensions, or rows, than ``data``; offsets without an end; no lengths to check."""
+    """Refuse what has other dimensions than ``data``, offsets without an end, and no lengths to check."""
     if data.ndim < given.ndim:
         raise RuntimeError(
-            "Expected data.dim() >= lengths_value.dim() to be true, but got false.  (Could this error message "
-            "be improved?  If so, please report an enhancement request to PyTorch.)")
+            "Expected data.dim() >= lengths_value.dim() to be true, but got false.  (Could this error "
+            "message be improved?  If so, please report an enhancement request to PyTorch.)")
     if given.shape[:-1] != data.shape[:axis]:  # PyTorch would read memory of something else
         raise RuntimeError(f"segment_reduce(): Expected rows as in data of shape {list(data.shape)} but got "
                            f"shape {list(given.shape)}")
