@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.geometry import wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.door import apply
@@ -69,12 +70,27 @@ def native_group_norm(
     return apply(OPS["_native_group_norm"], (input, weight, bias), (int(group), float(eps)))
 
 
+def _normalized_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None, training: bool,
+                        eps: float, entry: str) -> Tensor:
+    """An input without elements by any statistics. RuntimeError where they would be its own."""
+    if not input._aval.dtype.is_floating_point:
+        raise NotImplementedError(f"\"batch_norm\" not implemented for '{input._aval.dtype.scalar_name}'")
+    if training:
+        raise RuntimeError(
+            f"input tensor must have at least one element, but got input_sizes = {list(input.shape)}")
+    channels = input.new_zeros(input.shape[wrap_dim(1, input.dim())], requires_grad=False)
+    return apply(OPS["_batch_norm_eval" + entry], (input, channels, channels, weight, bias), (float(eps),))
+
+
 def _with_statistics(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
     running_var: Tensor | None, training: bool, momentum: float, eps: float, entry: str = "",
 ) -> tuple[Tensor, Tensor, Tensor]:
-    out, mean, var = normalized_batch(
-        input, running_mean, running_var, weight, bias, training, momentum, eps, entry)
+    if input._aval.numel == 0:
+        out, mean, var = _normalized_nothing(input, weight, bias, training, eps, entry), None, None
+    else:
+        out, mean, var = normalized_batch(
+            input, running_mean, running_var, weight, bias, training, momentum, eps, entry)
     dtype = next((p.dtype for p in (weight, running_mean) if p is not None), input.dtype)
     if mean is None:
         return _with_saved(out, *(empty(0, dtype=dtype, device=input.device) for _ in range(2)))

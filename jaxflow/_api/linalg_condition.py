@@ -70,14 +70,14 @@ def _by_inverse(A: Tensor, p: Any) -> Tensor:
     if p not in _ORDERS:
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     rows, columns = A._aval.shape[-2:]
+    if not A._aval.numel and (rows == columns or not isinstance(p, str)):
+        return _empty(A)
     if rows != columns:
         shown = p if isinstance(p, str) else f"{p:g}"
         raise RuntimeError(
             f"linalg.cond(ord={shown}): A must be batches of square matrices, but they are {rows} by "
             f"{columns} matrices"
         )
-    if not A._aval.numel:
-        return _empty(A)
     if p == "nuc":
         values = guarded(apply, OPS["svdvals"], (A,), (None,))
         return values.sum(-1) * values.reciprocal().sum(-1)
