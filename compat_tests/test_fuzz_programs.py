@@ -381,11 +381,12 @@ def test_what_is_not_specified_where_pytorch_is_at_fault(lines, kind):
     ("t1 = walks.changed(T, 'ldexp', 'float32', 0, 'dtypes', 1, 'int32')", "grad"),
     ("t1 = T.as_strided_scatter(t0, t0[1:], (2,), (1,))", "grad"),
     ("t1, = walks.changed(T, 'nn.functional.multi_margin_loss', 'float32', 1, 'sizes', 5, 0)", "values"),
+    ("t1, = walks.changed(T, '_upsample_bilinear2d_aa', 'float32', 1, 'sizes', 20, 1)", "values"),
 ])
 def test_what_a_fault_of_pytorch_reaches_is_not_compared(line, kind):
     other = line.replace("aweights", "correction").replace("ihfftn", "fftn").replace("bool", "int8")
     for fault, right in (("as_strided_scatter", "as_strided"), ("uint8", "int32"), ("ldexp", "mul"),
-                         ("5, 0)", "5, 1)")):
+                         ("5, 0)", "5, 1)"), ("20, 1)", "20, 2)")):
         other = other.replace(fault, right)
     assert kind not in faults.specified(_program("t0 = T.ones(3)", line), KINDS)
     assert kind in faults.specified(_program("t0 = T.ones(3)", other), KINDS)
