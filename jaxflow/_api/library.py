@@ -59,6 +59,11 @@ def native_group_norm(
     """`nn.functional.group_norm` of ``(N, C, *)``, the means and the reciprocal deviations of the groups."""
     if input.dim() < 2 or group <= 0 or input.shape[1] % group:
         normalized_groups(input, group, weight, bias, eps)  # which says what is wrong
+    for name, p in (("weight", weight), ("bias", bias)):
+        if p is not None and tuple(p.shape) != (C,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
+                f"{name} of shape {list(p.shape)} and input of shape {list(input.shape)}")
     if input.numel() != N * C * HxW:
         raise RuntimeError(
             "Expected X.numel() == N * C * HxW to be true, but got false.  (Could this error message be "
