@@ -13,10 +13,10 @@ import re
 #: counted from the end gets 0, or an error (``narrow`` does it right); where logits are broadcast to their
 #: targets, which only ``torch``'s own function allows, there is an error; nothing may be repeated less than 0
 #: times, but then has no gradient; what ``linear_cross_entropy`` computes in chunks has its gradients outside
-#: the graph, so that they outlive it and have no gradients themselves; of extremes of segments, equal elements
-#: share a gradient that is more than 0, and each has all of one that is less; ``block_diag`` takes a vector of
-#: no elements for no row, and gives all behind it the gradient of another place; ``channel_shuffle`` of no
-#: channels has an error there.
+#: the graph, so that they outlive it and have no gradients themselves; of extremes of segments, equal ones
+#: share a gradient that is more than 0, and each has all of one that is less; ``block_diag`` takes a vector
+#: of no elements for no row, and gives all behind it the gradient of another place; ``channel_shuffle`` of
+#: no channels has an error there.
 _GRADIENTS = (
     re.compile(r"\b(?:std|var)(?:_mean)?\([^()]*(?:\(\)|\[\])"),
     re.compile(r"\bscatter_reduce_?\(.*'complex.*'prod'"),
