@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 
 from jaxflow._core import dtype as dtypes
-from jaxflow._core.geometry import suggests_channels_last, wrap_dim
+from jaxflow._core.geometry import is_contiguous, suggests_channels_last, wrap_dim
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level
 from jaxflow._dispatch.composite import composite
@@ -49,9 +49,10 @@ def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | No
     op = OPS["_rms_norm_of_half" if half or mixed else "_rms_norm"]
     shape = tuple_of_ints("rms_norm", "normalized_shape", normalized_shape, 2)
     out = apply(op, (input, weight), (shape, eps))
-    if dtype.is_complex and input._stride is not None and not suggests_channels_last(
-            input._aval.shape, input._stride):
-        return out.clone()  # as PyTorch's composition ends
+    if dtype.is_complex and input._stride is not None:
+        layout = input._aval.shape, input._stride
+        if not is_contiguous(*layout) and not suggests_channels_last(*layout):
+            return out.clone()  # as PyTorch's composition ends
     return out
 
 
