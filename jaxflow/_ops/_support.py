@@ -221,6 +221,15 @@ def with_partials(*partials: Callable | None, zeroed: dict[int, Callable] | None
     return decorate
 
 
+# Each derivative as one factor: of the function as it is written, what arrives twice is taken off itself.
+@with_partials(lambda out, start, end, weight: 1 - weight, lambda out, start, end, weight: weight,
+               lambda out, start, end, weight: end - start)
+def blend(start, end, weight):
+    """``start + weight * (end - start)``, exact at both ends."""
+    step = end - start
+    return jnp.where(jnp.abs(weight) < 0.5, start + weight * step, end - step * (1 - weight))
+
+
 def _with_mask(slope):
     """Where a partial derivative passes anything on, None for everywhere, and its numbers, None for ones."""
     if isinstance(slope, tuple):

@@ -347,6 +347,11 @@ def logsigmoid(input, /):
     return _log_sigmoid(input)
 
 
+@with_partials(lambda out, x: x / 3 + 0.5)
+def _bend(x):
+    return x * (x + 3) / 6
+
+
 @op(**_PLAIN)
 def hardswish(input, /):
     """``input * relu6(input + 3) / 6``."""
@@ -354,7 +359,7 @@ def hardswish(input, /):
     inside = (input > -3) & (input < 3)
     kept = jnp.where(inside, input, 0)  # nan and infinity make no nan of the other slopes
     low = jnp.where(input == -jnp.inf, jnp.nan, jnp.full_like(input, -0.0))
-    return jnp.where(inside, kept * (kept + 3) / 6, jnp.where(input <= -3, low, input))
+    return jnp.where(inside, _bend(kept), jnp.where(input <= -3, low, input))
 
 
 @op(**_PLAIN)

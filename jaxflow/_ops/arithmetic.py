@@ -30,6 +30,7 @@ from ._complex import inverse, inverse_root, square_root
 from ._complex_functions import complex_power
 from ._layouts import of_bounded, of_tensors, scaled_by_powers, second_first
 from ._support import (
+    blend,
     bounds_fit,
     category,
     divide,
@@ -564,8 +565,7 @@ def _lerp_refuses(have, want, operands):
     out=Out(FOUND.text, refuses=_lerp_refuses))
 def lerp(input, end, weight, /):
     """``input + weight * (end - input)``, exact at both ends."""
-    step = end - input
-    return jnp.where(jnp.abs(weight) < 0.5, input + weight * step, end - step * (1 - weight))
+    return blend(input, end, weight)
 
 
 def _times_value(x, value):

@@ -20,6 +20,7 @@ from jaxflow._dispatch.op import EXACT, Always, Integers, Out, op, uncastable
 from ._layouts import ranks_in_front
 from ._support import (
     at_least_1d,
+    blend,
     is_bool,
     is_complex,
     is_float,
@@ -436,8 +437,7 @@ def _quantile(x, q, dim, keepdim, interpolation, skip_nan):
         high = jnp.take_along_axis(ordered, jnp.ceil(rank).astype(np.int64), -1)
         weight = rank - jnp.floor(rank)
         weight = jnp.full_like(weight, 0.5) if interpolation == "midpoint" else weight
-        step = high - low
-        low = jnp.where(weight < 0.5, low + weight * step, high - step * (1 - weight))
+        low = blend(low, high, weight)
     out = jnp.moveaxis(low, -1, 0)
     shape = kept if keepdim else line.shape[:-1]
     return out.reshape(q.shape + tuple(shape))
