@@ -9,7 +9,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING
 from jaxflow._dispatch.op import FOUND, Integers, Out, op
 
-from ._support import is_float, refuse, wrap_dims
+from ._support import is_float, refuse, wrap_dim, wrap_dims
 
 _ROWS = (
     ("bitwise_and", jnp.bitwise_and, "__and__ __rand__ __iand__", "The bits set in both elements."),
@@ -79,6 +79,9 @@ def hash_tensor(input, /, dim: Integers = (), *, keepdim: bool = False, mode: in
             "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the "
             "reduction dim with the 'dim' argument."
         )
+    for at in (dim,) if isinstance(dim, int) else dim:
+        if input.ndim and input.shape[wrap_dim(at, input.ndim)] == 0:
+            raise IndexError(f"hash_tensor: Expected reduction dim {at} to have non-zero size.")
     axes = wrap_dims(dim, input.ndim)
     if is_float(input):
         bits = jax.lax.bitcast_convert_type(input.astype(np.float64), np.uint64)
