@@ -65,10 +65,12 @@ def refuse(kernel: str, x, *categories: int) -> None:
 def needs_single(kernel: str) -> Callable:
     """A check of operands: PyTorch's kernel is there for single and double precision alone, not for half."""
 
-    def check(*operands) -> None:
+    def check(*operands) -> NotImplementedError | None:
+        """The error for half precision, which comes after that for shapes that do not broadcast."""
         _, result = elementwise("int_to_float", operands)
-        if result.np in _HALF:
-            raise NotImplementedError(f"\"{kernel}\" not implemented for '{result.scalar_name}'")
+        if result.np not in _HALF:
+            return None
+        return NotImplementedError(f"\"{kernel}\" not implemented for '{result.scalar_name}'")
 
     return check
 
