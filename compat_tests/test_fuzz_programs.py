@@ -219,6 +219,13 @@ def test_nothing_is_compared_after_half_a_mean():
     assert found("t0.floor_divide_(t1)").kind == "values"
 
 
+def test_nothing_is_compared_after_a_refused_sum_of_products():
+    program = _program("t0 = T.ones(1, 2)", "t0.addbmm_(*2 * [T.ones(3, 2, 2, dtype=T.int64)])")
+    logs = run(program, torch), run(program, jaxflow)
+    assert [log[-1].facts["t0"].shape for log in logs] == [(2, 2), (1, 2)]
+    assert first_difference(*logs, kinds=KINDS) is None
+
+
 def test_zeta_of_exponents_beyond_its_correction_is_left_out(monkeypatch):
     program = _program("t0 = T.tensor([1e20, 2.0], dtype=T.float64)", "t1 = T.special.zeta(t0, 3)")
     assert machine.first_wrong(program, [{}], "interpreter") is None
