@@ -64,6 +64,7 @@ def address_of(t: Tensor) -> int:
 def _of(array: np.ndarray | jax.Array) -> int:
     if array.__class__ is np.ndarray:
         return array.__array_interface__["data"][0]
+    array.block_until_ready()  # its address is known before its bytes, where a large input is still copied
     return array.unsafe_buffer_pointer()
 
 

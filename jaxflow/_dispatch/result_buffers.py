@@ -41,6 +41,7 @@ def exclusive(array: jax.Array) -> np.ndarray | None:
     """The memory of an array that only the caller refers to, to be written to from now on; else None."""
     if _results.get(id(array)) is not array or flags.ASYNC:  # a program may be reading it
         return None
+    array.block_until_ready()  # its address is known before its bytes, where a large input is still copied
     address, shape, dtype = array.unsafe_buffer_pointer(), array.shape, array.dtype
     for other in jax.live_arrays():
         if other is not array and other.nbytes == array.nbytes and _lies_at(other, address):
