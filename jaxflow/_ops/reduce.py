@@ -303,8 +303,9 @@ def _deviation_moved(dims, count, free, primals, tangents):
     (x,), (moved,) = primals, tangents
     found = _deviation(x, dims, count, free)
     away = x - _centre(x, dims, count)
-    share = jnp.where(found == 0, 0, away / jnp.where(found == 0, 1, found).astype(x.dtype))
+    share = away / jnp.where(found == 0, 1, found).astype(x.dtype)
     products = share.real * moved.real + share.imag * moved.imag if is_complex(x) else share * moved
+    products = jnp.where(found == 0, 0, products)  # where infinity or nan arrives too
     return found, jnp.sum(_over(jnp.ones((), products.dtype), free) * products, dims, keepdims=True)
 
 
