@@ -484,6 +484,6 @@ def _ends(pipe, options, begun):
 
 
 def test_a_walk_goes_on_behind_what_ends_the_process():
-    told = list(worker.steps({}, _ends))
-    assert [step.line for step in told] == ["line 1", "ends-the-process program 2 | exit code 3", "line 3"]
-    assert [step.crashed for step in told] == [False, True, False]
+    found = list(worker.steps({}, _ends))
+    assert [step.line for step in found] == ["line 1", "ends-the-process program 2 | exit code 3", "line 3"]
+    assert [step.crashed for step in found] == [False, True, False]

@@ -21,6 +21,11 @@ class Change:
     choices: Callable
 
 
+def _operands(call):
+    """The tensors of a call, in order."""
+    return flat(list(call))
+
+
 def _kept(t, made):
     """``made`` in the place of ``t``: requires a gradient where ``t`` does and its dtype allows."""
     differentiable = made.is_floating_point() or made.is_complex()
@@ -37,7 +42,7 @@ def _layouts(call):
 
 def _at(call, place, change):
     """The call with its tensor at a place changed; a tensor that is met twice is changed at both."""
-    chosen = flat(list(call[:2]) + [call[2]])[place]
+    chosen = _operands(call)[place]
     return mapped(call, lambda t: change(t) if t is chosen else t)
 
 
@@ -53,7 +58,7 @@ def _as(t, dtype):
 
 def _cast(call, place, dtype, others=None):
     """The operand at a place in a dtype, and the floating ones at the other places in ``others``."""
-    chosen = flat([*call[:2], call[2]])[place]
+    chosen = _operands(call)[place]
 
     def change(t):
         if t is chosen:
@@ -66,7 +71,7 @@ def _cast(call, place, dtype, others=None):
 
 
 def _casts(call):
-    count = len({id(t) for t in flat([*call[:2], call[2]])})
+    count = len({id(t) for t in _operands(call)})
     if count == 1:
         return [(0, dtype) for dtype in DTYPES]
     found = [(place, dtype) for place in range(count) for dtype in DTYPES]
@@ -91,15 +96,15 @@ SPECIAL = {
 
 def _filled(call, place, numbers):
     def change(t):
-        told = torch.tensor(SPECIAL[numbers], dtype=torch.float64)
-        made = told.repeat(t.numel() // len(told) + 1)[: t.numel()].reshape(t.shape)
+        pattern = torch.tensor(SPECIAL[numbers], dtype=torch.float64)
+        made = pattern.repeat(t.numel() // len(pattern) + 1)[: t.numel()].reshape(t.shape)
         return _kept(t, made.to(t.dtype))
 
     return _at(call, place, change)
 
 
 def _fillings(call):
-    tensors = flat([*call[:2], call[2]])
+    tensors = _operands(call)
     return [(place, numbers) for place, t in enumerate(tensors) if t.is_floating_point() or t.is_complex()
             for numbers in SPECIAL]
 
@@ -122,7 +127,7 @@ def _another(t):
 
 
 def _resizings(call):
-    sizes = {n for t in flat([*call[:2], call[2]]) for n in t.shape}
+    sizes = {n for t in _operands(call) for n in t.shape}
     return [(size, new) for size in sorted(sizes) if size for new in (0, 1, size + 1) if new != size]
 
 

@@ -1,7 +1,7 @@
 """The programs of a walk, one after the other, in a process of their own.
 
-Some calls end the process on PyTorch (a segmentation fault, a division by zero). So each is named before it
-runs and told about afterwards, and the walk goes on behind the one that did not come back.
+Some calls end the process on PyTorch (a segmentation fault, a division by zero). So a message names each
+before it runs and another gives its result, and the walk goes on after the one that gave none.
 """
 
 import dataclasses
@@ -34,12 +34,12 @@ def steps(options, work=None):
         theirs.close()
         name = None
         try:
-            while (told := ours.recv()) is not None:
-                if isinstance(told, Step):
-                    yield told
+            while (message := ours.recv()) is not None:
+                if isinstance(message, Step):
+                    yield message
                     name = None
                 else:
-                    begun, name = told
+                    begun, name = message
         except EOFError:
             process.join()
             if name is None:
