@@ -20,7 +20,7 @@ from .program import NAME, Instruction
 MODES = ("compile", "vmap")
 # Integers looked at as floating numbers are nan among others, whose bits no operation promises to keep: what
 # is written through such a view makes other integers of them.
-_FLOATS_OF_BITS = re.compile(r"\.view\((?:dtype=)?T\.b?float")
+_FLOATS_OF_BITS = re.compile(r"\.view\((?:dtype=)?T\.(b?float|complex)")
 #: What is compared of what ``vmap`` gives.
 OF_BATCHES = ("values", "dtype", "shape", "error")
 #: Examples that ``vmap`` maps over.

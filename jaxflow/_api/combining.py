@@ -237,8 +237,6 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
                     f"along the differencing dimension; input.size({d}) = {input._aval.shape[d]}, but got "
                     f"tensor.size({d}) = {size}"
                 )
-    if n and out is not None and not input._aval.shape[axis]:
-        raise IndexError("start out of range (expected to be in range of [0, 0], but got 1)")
     if n == 0:
         same = share(OPS["_copied"], input)
         same._stride = strides_of_copy(input, preserve_format)
@@ -246,6 +244,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     parts = tuple(x for x in (prepend, input, append) if x is not None)
     x = apply(OPS["cat"], parts, (axis,)) if len(parts) > 1 else input
     size = x._aval.shape[axis]
+    if out is not None and not size:
+        raise IndexError("start out of range (expected to be in range of [0, 0], but got 1)")
     if size:
         x = apply(OPS["_diff"], (x,), (min(n, size), axis))
     return given_out("sub", out, x)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import jax
 import numpy as np
@@ -41,11 +42,15 @@ def exclusive(array: jax.Array) -> np.ndarray | None:
     """The memory of an array that only the caller refers to, to be written to from now on; else None."""
     if _results.get(id(array)) is not array or flags.ASYNC:  # a program may be reading it
         return None
-    array.block_until_ready()  # its address is known before its bytes, where a large input is still copied
     address, shape, dtype = array.unsafe_buffer_pointer(), array.shape, array.dtype
     for other in jax.live_arrays():
         if other is not array and other.nbytes == array.nbytes and _lies_at(other, address):
             return None
+    # Also where programs run at the call, one whose large input is still copied goes on beside Python. It
+    # may be computing this array or reading it, and what it computes is among the arrays that are alive.
+    for other in jax.live_arrays():
+        with suppress(RuntimeError):  # it failed, which who reads it hears, or is gone meanwhile
+            other.block_until_ready()
     return window(address, array.nbytes, array).view(dtype).reshape(shape)
 
 

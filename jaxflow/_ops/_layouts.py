@@ -74,8 +74,12 @@ def real_of_complex(operands: Sequence[Operand], shape: Ints, **_) -> Ints | Non
 
 
 def angles(operands: Sequence[Operand], shape: Ints) -> Ints | None:
-    """Contiguous, of complex numbers."""
-    return None if operands[0].dtype.is_complex else preserve_strides(operands[0].layout)
+    """Contiguous, of complex numbers; of integers, of the copy of them as floating numbers."""
+    x = operands[0]
+    if x.dtype.is_complex:
+        return None
+    return preserve_strides(
+        x.layout if x.dtype.category >= FLOATING else (x.size, empty_like_strides(*x.layout)))
 
 
 def finite_compared(operands: Sequence[Operand], shape: Ints) -> Ints | None:

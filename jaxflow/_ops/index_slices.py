@@ -8,6 +8,7 @@ import numpy as np
 from jaxflow._core.cast import cast
 from jaxflow._core.dtype import BOOL, COMPLEX
 from jaxflow._core.geometry import contiguous_strides, storage_extent
+from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.op import Element, Scalar, Tensor, op
 
 from ._support import (
@@ -272,18 +273,31 @@ def _refuse_comparing(watch, kernel, input, index, dim):
     raise NotImplementedError(f"\"{kernel}\" not implemented for '{input._aval.dtype.scalar_name}'")
 
 
+def _slices_agree(shape, other, dim):
+    """Whether two shapes of as many dimensions, at least one, differ in ``dim`` alone."""
+    return len(shape) == len(other) and all(
+        n == m or i == dim % len(shape) for i, (n, m) in enumerate(zip(shape, other, strict=True)))
+
+
 def _reduce_guard(watch, dynamic, static):
     # The body refuses other reductions and dtypes, before any index is looked at.
-    aval, (_, reduce, include_self) = dynamic[0]._aval, static
-    short = _without_kernel(aval.dtype.category, len(aval.shape), reduce, include_self)
+    (aval, index, source), (dim, reduce, include_self) = [t._aval for t in dynamic], static
+    ndim = len(aval.shape)
+    agree = -ndim <= dim < ndim and _slices_agree(aval.shape, source.shape, dim) and (
+        source.shape[dim] == index.numel)
+    shared = watch.in_place and any(t._storage is dynamic[0]._storage for t in dynamic[1:])
+    if reduce in REDUCTIONS[1:] and (agree or not ndim) and not shared and (
+            aval.dtype is source.dtype and len(index.shape) < 2):
+        warn_once("index_reduce() is in beta and the API may change at any time.")
+    short = _without_kernel(aval.dtype.category, ndim, reduce, include_self)
     divided = short == "div_floor_cpu"  # in the end, when all indices were looked at
-    watch.early = divided
+    watch.early = divided and agree
     if reduce in REDUCTIONS[1:] and (short is None or divided):
         if not include_self:
             _REDUCED_AFRESH(watch, dynamic, static)
         _REDUCED(watch, dynamic, static)
     elif short in _COMPARING.values() and dynamic[1].numel():
-        _refuse_comparing(watch, short, dynamic[0], dynamic[1], static[0])
+        _refuse_comparing(watch, short, dynamic[0], dynamic[1], dim)
 
 
 @op(**FORMS, guard=_reduce_guard, saves=("input", "index", "source", "result"), complex_grad=False)
@@ -295,8 +309,8 @@ def index_reduce(input, /, dim: int, index: Tensor, source: Tensor, reduce, *, i
         )
     axis = _check_slices("index_reduce_()", input, dim, index, source)
     short = _without_kernel(category(input), input.ndim, reduce, include_self)
-    if short in _COMPARING.values():
-        return input  # nothing is named: the guard refuses the rest
+    if short in _COMPARING.values() or short == "div_floor_cpu" and not index.size:
+        return input  # nothing is named: of comparisons the guard refuses the rest
     if short is not None:
         refuse(short, input, BOOL, COMPLEX)
     x, s = at_least_1d(input), at_least_1d(source)

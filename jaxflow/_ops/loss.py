@@ -235,9 +235,9 @@ def kl_div(target, input, /, *, reduction, log_target):
     """``t (log t - input)``, zero where ``t`` is; ``log_target`` says that ``target`` is ``log
     t``.
     """
-    x, t = wide(input), wide(target)
+    # Half precision is rounded after each of PyTorch's steps, which may overflow.
     if log_target:
-        loss = jnp.exp(t) * (t - x)
+        loss = jnp.exp(target) * (target - input)
     else:
-        loss = x_log_y(t, t) - t * x
-    return reduced(loss, reduction, input.dtype)
+        loss = x_log_y(target, target) - target * input
+    return reduced(wide(loss), reduction, input.dtype)
