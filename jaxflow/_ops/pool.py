@@ -6,6 +6,8 @@ Measured on two cores, in ms, forward / gradient:
   1.6 through the slices, 16 by jax's own rule. One scatter at the indices (0.7) is not much slower by
   itself than what is done here, a comparison with the number of the chosen tap, but in a network it
   wants both its operands and its result in another layout
+- maxima of large windows are separable too: 13x13 with stride 1 of 8x64x13x13 compiles in 0.4 s and takes
+  1, where a select for each of its 169 elements compiled in 20 s and took 35
 - averages are separable, so each dimension is summed by itself: as strided slices, whose gradient is as
   many paddings, or from the positions of its elements where the windows are uneven
 """
@@ -42,6 +44,10 @@ def _lowest(dtype):
     return -math.inf if jnp.issubdtype(dtype, np.floating) else np.iinfo(dtype).min
 
 
+# Of windows with more elements the maxima are found along one dimension after the other.
+_MOST_TAPS = 16
+
+
 def _first_maximum(x, kernel, stride, padding, dilation, out, at):
     """Per window the value and the number of the tap of its first maximum; nan counts as largest.
 
@@ -49,9 +55,11 @@ def _first_maximum(x, kernel, stride, padding, dilation, out, at):
     """
     spatial = x.shape[at : at + len(kernel)]
     pairs = _window_pads(spatial, kernel, stride, padding, dilation, out)
-    padded = pad_at(x, pairs, _lowest(x.dtype), at)
     count = math.prod(kernel)
     number = np.int8 if count < 128 else np.int32
+    if count > _MOST_TAPS:
+        return _first_by_dimension(x, pairs, kernel, stride, dilation, out, at, number)
+    padded = pad_at(x, pairs, _lowest(x.dtype), at)
     best = chosen = found = None
     for k, tap in enumerate(taps(kernel)):
         seen = shifted(padded, tap, dilation, stride, out, at)
@@ -69,6 +77,70 @@ def _first_maximum(x, kernel, stride, padding, dilation, out, at):
         best = jnp.where(better, seen, best)
         chosen = jnp.where(better, number(k), chosen)
     return best, chosen
+
+
+def _first_by_dimension(x, pairs, kernel, stride, dilation, out, at, number):
+    """`_first_maximum` along one dimension after the other, the last one first."""
+    best, chosen, taps_within = materialized(x), None, 1
+    for i in reversed(range(len(kernel))):
+        axis = at + i
+        inside = np.pad(np.ones(x.shape[axis], np.bool_), pairs[i]) if any(pairs[i]) else None
+        best = pad_at(best, pairs[i : i + 1], _lowest(x.dtype), axis)
+        if chosen is not None:
+            chosen = pad_at(chosen, pairs[i : i + 1], 0, axis)
+        best, chosen = _first_along(
+            best, chosen, inside, axis, kernel[i], stride[i], dilation[i], out[i], number, taps_within)
+        taps_within *= kernel[i]
+    return best, chosen
+
+
+def _first_along(best, chosen, inside, axis, kernel, stride, dilation, out, number, taps_within):
+    """The first maxima of windows along one dimension, from those of windows half as wide.
+
+    Two of these overlap in the end, which changes nothing: of equal maxima the first one is taken. A step in
+    this dimension adds ``taps_within`` to the numbers ``chosen``, which None says are all zero: as an array
+    of zeros XLA would compute with them while it compiles. ``inside`` says, for each place along the
+    dimension, whether it is one of the input, or part of it is.
+
+    What lies behind the dimension is taken as one with it: over short last dimensions XLA unrolls its loops,
+    which takes it a second to compile.
+    """
+    before, after = best.shape[:axis], best.shape[axis + 1 :]
+    lead, places, rest = math.prod(before), best.shape[axis], math.prod(after)
+
+    def seen(x, start, count, step):
+        if step == 1:
+            return jax.lax.slice_in_dim(x, start * rest, (start + count) * rest, axis=1)
+        x = x.reshape(lead, -1, rest)
+        return jax.lax.slice_in_dim(x, start, start + (count - 1) * step + 1, step, 1).reshape(lead, -1)
+
+    def spread(places):
+        return jnp.broadcast_to(jnp.asarray(places)[:, None], (len(places), rest)).reshape(-1)
+
+    best = best.reshape(lead, -1)
+    chosen = None if chosen is None else chosen.reshape(lead, -1)
+    width = 1
+    while width < kernel:
+        last = 2 * width >= kernel
+        gap = kernel - width if last else width
+        places, step = (out, stride if out > 1 else 1) if last else (places - gap * dilation, 1)
+        left, right = (seen(best, k * dilation, places, step) for k in (0, gap))
+        better = (right > left) | _isnan(right)
+        if inside is not None:
+            one, other = (inside[k * dilation :][: (places - 1) * step + 1 : step] for k in (0, gap))
+            better = (better | spread(~one)) & spread(other)
+            inside = one | other
+        one, other = (
+            number(0) if chosen is None else seen(chosen, k * dilation, places, step) for k in (0, gap))
+        chosen = jnp.where(better, other + number(gap * taps_within), one)
+        best = jnp.where(better, right, left)
+        if not last:
+            best, chosen = materialized(best), materialized(chosen)
+        width += gap
+    if kernel == 1:
+        best, chosen = (x if x is None else seen(x, 0, out, stride) for x in (best, chosen))
+    shape = (*before, out, *after)
+    return best.reshape(shape), None if chosen is None else chosen.reshape(shape)
 
 
 def _window_pads(spatial, kernel, stride, padding, dilation, out):
