@@ -365,7 +365,10 @@ def _adaptive_max(input, sizes):
         shape = (*input.shape[: input.ndim - dims], *sizes)
         return jnp.zeros(shape, input.dtype), jnp.zeros(shape, np.int64)
     spatial = input.shape[-dims:]
-    # Windows of one size become those of a plain pool; others are padded by repeating their start.
+    if all(n % m == 0 for n, m in zip(spatial, sizes)):
+        window, none = tuple(n // m for n, m in zip(spatial, sizes)), (0,) * dims
+        return max_with_indices(input, window, window, none, (1,) * dims, sizes)
+    # Windows of several sizes are padded by repeating their last element.
     bounds = [_adaptive_bounds(n, m) for n, m in zip(spatial, sizes)]
     widest = [int((stop - start).max()) if len(start) else 1 for start, stop in bounds]
     at = np.zeros((1,) * 2 * dims, np.int64)
