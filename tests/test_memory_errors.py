@@ -12,7 +12,8 @@ from jaxflow._dispatch.memory_errors import OutOfMemoryError, as_memory_error
 from jaxflow.nn import functional as F
 
 N = 1 << 50
-SIDE = 1 << 25
+SIDE = 1 << 23
+AREA = SIDE * SIDE
 
 
 def column():
@@ -36,13 +37,13 @@ TOO_LARGE = {
     "a sum with one that is expanded": (lambda x: x.expand(N) + 1, 4 * N),
     "cat": (lambda x: torch.cat([x.expand(N), x]), 4 * N + 4),
     "stack": (lambda x: torch.stack([x.expand(N), x.expand(N)]), 8 * N),
-    "outer": (lambda x: x.expand(SIDE).outer(x.expand(SIDE)), 4 * N),
+    "outer": (lambda x: x.expand(SIDE).outer(x.expand(SIDE)), 4 * AREA),
     "one_hot": (lambda x: F.one_hot(torch.tensor([N])), 8 * N + 8),
     "linspace": (lambda x: torch.linspace(0, 1, N), 4 * N),
     "embedding": (lambda x: F.embedding(torch.zeros(1, dtype=torch.int64).expand(N), x.view(1, 1)), 4 * N),
     "convolution": (lambda x: F.conv1d(x.view(1, 1, 1), x.view(1, 1, 1), padding=N), 8 * N + 4),
-    "cdist": (lambda x: torch.cdist(x.expand(SIDE, 1), x.expand(SIDE, 1)), 4 * N),
-    "cartesian_prod": (lambda x: torch.cartesian_prod(x.expand(SIDE), x.expand(SIDE)), 8 * N),
+    "cdist": (lambda x: torch.cdist(x.expand(SIDE, 1), x.expand(SIDE, 1)), 4 * AREA),
+    "cartesian_prod": (lambda x: torch.cartesian_prod(x.expand(SIDE), x.expand(SIDE)), 8 * AREA),
     "combinations": (lambda x: torch.combinations(x.expand(SIDE)), SIDE * (SIDE - 1) * 4),
     "hann_window": (lambda x: torch.hann_window(N), 4 * N),
     "fftfreq": (lambda x: torch.fft.fftfreq(N), 4 * N),
@@ -51,13 +52,13 @@ TOO_LARGE = {
     "replicated": (lambda x: F.pad(x.view(1, 1, 1), (0, N), mode="replicate"), 4 * N + 4),
     "nearest": (lambda x: F.interpolate(x.view(1, 1, 1), size=N), 4 * N),
     "linear": (lambda x: F.interpolate(x.view(1, 1, 1), size=N, mode="linear"), 4 * N),
-    "bicubic": (lambda x: F.interpolate(x.view(1, 1, 1, 1), size=(SIDE, SIDE), mode="bicubic"), 4 * N),
+    "bicubic": (lambda x: F.interpolate(x.view(1, 1, 1, 1), size=(SIDE, SIDE), mode="bicubic"), 4 * AREA),
     "antialiased": (lambda x: F.interpolate(x.view(1, 1, 1, 1), size=(SIDE, SIDE), mode="bilinear",
-                                            antialias=True), 4 * N),
+                                            antialias=True), 4 * AREA),
     "adaptive means": (lambda x: F.adaptive_avg_pool1d(x.view(1, 1, 1), N), 4 * N),
-    "adaptive means of planes": (lambda x: F.adaptive_avg_pool2d(x.view(1, 1, 1, 1), (SIDE, SIDE)), 4 * N),
+    "adaptive means of planes": (lambda x: F.adaptive_avg_pool2d(x.view(1, 1, 1, 1), (SIDE, SIDE)), 4 * AREA),
     "adaptive maxima": (lambda x: F.adaptive_max_pool1d(x.view(1, 1, 1), N), 4 * N),
-    "adaptive maxima of planes": (lambda x: F.adaptive_max_pool2d(x.view(1, 1, 1, 1), (SIDE, SIDE)), 4 * N),
+    "maxima of planes": (lambda x: F.adaptive_max_pool2d(x.view(1, 1, 1, 1), (SIDE, SIDE)), 4 * AREA),
     "areas": (lambda x: F.interpolate(x.view(1, 1, 1), size=N, mode="area"), 4 * N),
     "bytes": (lambda x: F.interpolate(x.byte().view(1, 1, 1, 1), size=(1, N), mode="bilinear"), N),
     "tril_indices": (lambda x: torch.tril_indices(1 << 25, 1 << 25), ((1 << 25) ** 2 + (1 << 25)) * 8),
