@@ -591,7 +591,7 @@ LINEAR = {
 }
 
 
-@op(name="_bilinear", variants="", grad_name="TrilinearBackward0")
+@op(name="_bilinear", variants="", grad_name="TrilinearBackward0", complex_grad="_trilinear")
 def bilinear(input1, input2, weight, /):
     """Sum over i and j of ``input1[..., i] * weight[o, i, j] * input2[..., j]``, a row for each ``...``."""
     if input1.ndim != input2.ndim:
