@@ -55,7 +55,8 @@ class Converter:
         self.kept.append(leaf)  # or another's memory could get the address, which is a storage's name here
         storage = leaf.untyped_storage()
         plain = leaf.stride() == torch.empty(leaf.shape).stride()  # an empty one is contiguous in any strides
-        alone = plain and leaf.numel() * leaf.element_size() == storage.nbytes()
+        # NumPy's arrays have 64 dimensions at most.
+        alone = plain and leaf.ndim <= 64 and leaf.numel() * leaf.element_size() == storage.nbytes()
         home = (storage.data_ptr(), leaf.dtype)
         if alone and home not in self.storages:
             t = from_torch(leaf)

@@ -135,7 +135,7 @@ def wrap_dims(dim, ndim: int) -> tuple[int, ...]:
     """The axes a reduction runs over: all for None or an empty list; sorted, without repeats.
 
     Raises:
-        RuntimeError: when a dimension is named twice.
+        RuntimeError: when a dimension is named twice, or there are more than 64.
         IndexError: when one is out of range.
     """
     if dim is None:
@@ -143,6 +143,8 @@ def wrap_dims(dim, ndim: int) -> tuple[int, ...]:
     dims = (dim,) if isinstance(dim, (int, np.integer)) else tuple(dim)
     if not dims:
         return tuple(range(ndim))
+    if ndim > 64:  # PyTorch keeps the dimensions as bits of one word
+        raise RuntimeError("only tensors with up to 64 dims are supported")
     wrapped = [wrap_dim(d, ndim) for d in dims]
     for d in wrapped:
         if wrapped.count(d) > 1:
