@@ -164,8 +164,8 @@ def linear(
             f"both arguments to linear need to be at least 1D, but they are {m}D and {n}D"
         )
     dims = "matrix" if m == 2 else "batched" if m > 2 else "vector"
-    if bias is not None and (m == 2 or (_is_vector(bias._aval.shape) and (
-            input._stride is None or is_contiguous(input._aval.shape, input._stride)))):
+    if bias is not None and (m == 2 or (
+            _is_vector(bias._aval.shape) and _is_packed(input) and _is_packed(bias))):
         if n == 1:  # a product of matrices, which it is not
             rows = input.view(math.prod(input._aval.shape[:-1]), input._aval.shape[-1])
             return function_of(OPS["addmm"])(bias, rows, weight)
@@ -178,6 +178,10 @@ def linear(
     else:
         product = apply(LINEAR[dims, False], (input, weight))
     return product if bias is None else product.add_(bias)
+
+
+def _is_packed(t: Tensor) -> bool:
+    return t._stride is None or is_contiguous(t._aval.shape, t._stride)
 
 
 def _is_vector(shape: tuple[int, ...]) -> bool:

@@ -18,6 +18,8 @@ from jaxflow._core.geometry import (
     compute_view_strides,
     contiguous_strides,
     empty_like_strides,
+    is_channels_last,
+    is_contiguous,
     moved_strides,
     preserve_strides,
     suggests_channels_last,
@@ -52,6 +54,15 @@ def second_first(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints |
 def of_pooled(operands: Sequence[Operand | None], shape: Ints, **_) -> Ints | None:
     """Of a gradient that goes back to what was pooled, the second operand: its channels last, or not."""
     return channels_last_strides(shape) if suggests_channels_last(*operands[1].layout) else None
+
+
+def of_volumes(operands: Sequence[Operand], shape: Ints, **_) -> Ints | None:
+    """Channels last where the operand is; without a batch only where it also has no gaps."""
+    size, stride, _ = operands[0]
+    if len(size) == 5:
+        return channels_last_strides(shape) if suggests_channels_last(size, stride) else None
+    last = is_channels_last((1, *size), (0, *stride)) and not is_contiguous(size, stride)
+    return channels_last_strides((1, *shape))[1:] if last else None
 
 
 def scaled_by_powers(operands: Sequence[Operand], shape: Ints, *, power) -> Ints | None:
@@ -167,6 +178,8 @@ def convolved(operands: Sequence[Operand], shape: Ints, *, groups, **_) -> Ints 
     (In half precision it takes it where the machine computes in that; here such a result is contiguous.)
     """
     inputs, kernel = operands[0], operands[1]
+    if len(shape) == len(inputs.size) == 3:
+        return _rows_convolved(kernel, shape)
     if len(inputs.size) != len(shape) or not (
             suggests_channels_last(*inputs.layout) or suggests_channels_last(*kernel.layout)):
         return None
@@ -175,6 +188,16 @@ def convolved(operands: Sequence[Operand], shape: Ints, *, groups, **_) -> Ints 
         if inputs.dtype.name != "float32" or not inputs.size[0] or not (much or min(kernel.size[-2:]) > 3):
             return None
     return channels_last_strides(shape)
+
+
+def _rows_convolved(kernel: Operand, shape: Ints) -> Ints | None:
+    """Of rows that are convolved as images of height one: the input is copied before, the kernel is not."""
+    outer, channels, length = kernel.stride
+    lying = (*kernel.size[:2], 1, kernel.size[2]), (outer, channels, kernel.size[2] * length, length)
+    if not suggests_channels_last(*lying):
+        return None
+    strides = channels_last_strides((*shape[:2], 1, shape[2]))
+    return (*strides[:2], strides[3])
 
 
 #: Elements of the first four dimensions beyond which PyTorch gives a convolution to its library.

@@ -24,6 +24,7 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import Integers, op
 
+from ._layouts import of_volumes
 from ._support import is_float, is_integral, refuse, scalar_name
 from ._window import channels_first, channels_last, pad_at, shifted, taps, weighted_sums, window_sums
 from ._xla import materialized, on_cpu
@@ -347,7 +348,7 @@ def max_pool2d(input, /, kernel=(), stride=(), padding=(), dilation=(), ceil_mod
     return _max_pool(input, 2, kernel, stride, padding, dilation, ceil_mode)
 
 
-@op(name="_max_pool3d", grad_name="MaxPool3DWithIndicesBackward0", layout="channels", **_MAX)
+@op(name="_max_pool3d", grad_name="MaxPool3DWithIndicesBackward0", layout=of_volumes, **_MAX)
 def max_pool3d(input, /, kernel=(), stride=(), padding=(), dilation=(), ceil_mode=False):
     """Largest element of each window of the last three dimensions, and where it stands."""
     return _max_pool(input, 3, kernel, stride, padding, dilation, ceil_mode)
