@@ -425,7 +425,7 @@ def op(
         namespace: where the function is published, relative to the package (``"nn.functional"``).
         method_name: the method's name where it differs from the function's; also the named tuple's.
         aliases: further public names of the same op.
-        operators: dunder methods it implements (reflected ones swap the two operands).
+        operators: dunder methods it implements (reflected ones swap the two operands, mostly).
         grad_name: PyTorch's node name; derived from ``name`` by default. Where it depends on the call, a
             function of ``numbers`` (for each dynamic argument, whether it is a Python number) and the
             static arguments.

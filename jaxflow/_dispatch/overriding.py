@@ -304,6 +304,7 @@ _OPERATORS = dict(
     __add__="add", __radd__="add", __sub__="sub", __mul__="mul", __rmul__="mul", __matmul__="matmul",
     __truediv__="div", __mod__="remainder", __pow__="pow", __neg__="neg", __abs__="abs", __lt__="lt",
     __le__="le", __gt__="gt", __ge__="ge", __iadd__="add_", __isub__="sub_", __imul__="mul_",
+    __rand__="bitwise_and", __ror__="bitwise_or", __rxor__="bitwise_xor",
 )
 
 #: Operators that leave what nobody wants to the other operand.

@@ -142,6 +142,11 @@ def left_to(other: object, name: str) -> object:
     return NotImplemented
 
 
+#: Reflected operators that PyTorch calls with its own operand first, as their counterparts: the order does
+#: not matter to the numbers, but to strides and to what errors name first.
+_EITHER_WAY = frozenset(("__radd__", "__rmul__", "__rand__", "__ror__", "__rxor__"))
+
+
 def _operator(op: Op, name: str) -> Callable:
     bind = Binder(op)
     tail, static = bind.quick_dynamic, bind.quick_static
@@ -151,12 +156,14 @@ def _operator(op: Op, name: str) -> Callable:
         def call(self):
             return run(op, (self, *tail), static)
     elif name.startswith("__r") and name not in ("__rshift__", "__round__", f"__{op.name}__"):
+        swaps = name not in _EITHER_WAY
+
         def call(self, other):
             if isinstance(other, _OPERANDS):
                 if not isinstance(self, Tensor):  # called by its name, not by Python
                     raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply "
                                     f"to a '{type(self).__name__}' object")
-                return run(op, (other, self, *tail), static)
+                return run(op, ((other, self) if swaps else (self, other)) + tail, static)
             return left_to(other, op.name)
     else:
         def call(self, other):
