@@ -63,6 +63,31 @@ def write(flat, new, size, stride, offset):
     return jax.lax.concatenate([before, rest], 0)
 
 
+def shared(x, room: int, size, stride, offset):
+    """Flat memory of ``room`` elements with what a layout shows, which may show one element many times.
+
+    All that show an element have an equal share of its gradient, as in PyTorch.
+    """
+    repeated = tuple(d for d in range(len(size)) if size[d] > 1 and stride[d] == 0)
+    sizes, strides = ([v for d, v in enumerate(values) if d not in repeated] for values in (size, stride))
+
+    @jax.custom_jvp
+    def put(x):
+        return write(jnp.zeros(room, x.dtype), x, size, stride, offset)
+
+    @put.defjvp
+    def tangent(primals, tangents):
+        mean = tangents[0].mean(repeated)
+        zeros = jnp.zeros(room, mean.dtype)
+        if _kept(sizes, strides)[1]:
+            return put(*primals), write(zeros, mean, sizes, strides, offset)
+        at = positions(sizes, strides, offset)
+        count = np.bincount(at.ravel())[at]
+        return put(*primals), zeros.at[at].add(mean / count.astype(mean.dtype))
+
+    return put(x)
+
+
 def whole(array, stride):
     """The flat memory that an array of this dense layout is all of."""
     order = sorted(range(array.ndim), key=lambda d: -stride[d])

@@ -32,7 +32,7 @@ from jaxflow._core import geometry
 from jaxflow._core.geometry import wrap_dim
 
 from . import _strided
-from .positions import bitcast, by_position, capacity
+from .positions import bitcast, by_position, capacity, repeats_itself
 
 
 class Geometry(NamedTuple):
@@ -427,6 +427,8 @@ def as_strided(
     def memory(x):
         if _strided.is_whole(*here, total):
             return _strided.whole(x, g.stride)
+        if repeats_itself(*here[:2]):
+            return _strided.shared(x, total, *here)
         return _strided.write(jnp.zeros(total, x.dtype), x, *here)
 
     def read(x):
