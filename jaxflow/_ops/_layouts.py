@@ -179,7 +179,7 @@ def convolved(operands: Sequence[Operand], shape: Ints, *, groups, **_) -> Ints 
     """
     inputs, kernel = operands[0], operands[1]
     if len(shape) == len(inputs.size) == 3:
-        return _rows_convolved(kernel, shape)
+        return _of_parts_combined(inputs, shape, _rows_convolved(kernel, shape))
     if len(inputs.size) != len(shape) or not (
             suggests_channels_last(*inputs.layout) or suggests_channels_last(*kernel.layout)):
         return None
@@ -187,7 +187,12 @@ def convolved(operands: Sequence[Operand], shape: Ints, *, groups, **_) -> Ints 
         much = groups > 1 or inputs.size[0] > 1 or math.prod(inputs.size[:4]) > _MUCH
         if inputs.dtype.name != "float32" or not inputs.size[0] or not (much or min(kernel.size[-2:]) > 3):
             return None
-    return channels_last_strides(shape)
+    return _of_parts_combined(inputs, shape, channels_last_strides(shape))
+
+
+def _of_parts_combined(x: Operand, shape: Ints, strides: Ints | None) -> Ints | None:
+    """The strides of what is computed by parts where numbers are complex: the parts are added elementwise."""
+    return strides if strides is None or not x.dtype.is_complex else preserve_strides((shape, strides))
 
 
 def _rows_convolved(kernel: Operand, shape: Ints) -> Ints | None:
