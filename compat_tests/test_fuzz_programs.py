@@ -357,6 +357,7 @@ def test_the_ledger_goes_on(tmp_path):
     (("t0 = T.tensor(1.).expand(0, -1)",), ("t0 = T.tensor(1.).expand(0, 1)",)),
     (("t0 = T.ones(3, requires_grad=True)", "t1 = T.ones((), requires_grad=True)",
       "T.clamp(T.tensor(3.), t1, t0).sum().backward()"), ("t0 = T.ones(3, requires_grad=True)",)),
+    (("t0 = T.kron(T.ones(2, 3).mT, T.ones(2, 2))",), ("t0 = T.kron(T.ones(3, 2), T.ones(2, 2))",)),
 ])
 def test_shapes_that_pytorch_gets_wrong_inside_are_left_out(lines, others):
     for program, found in ((_program(*lines), False), (_program(*others), True)):
@@ -372,6 +373,7 @@ def test_shapes_that_pytorch_gets_wrong_inside_are_left_out(lines, others):
     (("t1 = walks.changed(T, '_segment_reduce/lengths', 'float32', 0, 'numbers', 0, 'equal')",), "grad"),
     (("t1, = walks.changed(T, 'block_diag', 'float32', 1, 'sizes', 2, 0)",), "grad"),
     (("t1, = walks.changed(T, 'nn.functional.channel_shuffle', 'float32', 0, 'sizes', 4, 0)",), "error"),
+    (("t1, t2 = walks.changed(T, 'renorm', 'complex64', 2, 'layouts', 'turned')",), "grad"),
 ])
 def test_what_is_not_specified_where_pytorch_is_at_fault(lines, kind):
     assert kind not in faults.specified(_program("t0 = T.ones(0)", *lines), KINDS)

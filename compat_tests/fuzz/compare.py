@@ -24,9 +24,9 @@ FAULTS = ("INTERNAL ASSERT FAILED", "MKL FFT error", "Expected isFloatingType(gr
 # Wide integers without a sign, for which PyTorch has hardly any kernel on the CPU, and XLA has all.
 NO_KERNEL = re.compile(r"not implemented for 'UInt(?:16|32|64)'")
 # A view inside of PyTorch's own formulas, which some strides do not allow (in the backward of
-# ``max_unpool3d``; in ``isin`` of a number and a tensor).
+# ``max_unpool3d``; in ``isin`` of a number and a tensor; in ``kron`` of transposed matrices).
 NO_VIEW = "view size is not compatible with input tensor's size and stride"
-VIEWS_INSIDE = (".backward(", "isin(")
+VIEWS_INSIDE = (".backward(", "isin(", "kron(", "'kron'")
 # Inside of PyTorch's own formula too, of ``clamp`` of less dimensions than its bounds have: it adds up in
 # place what has the shape of the result.
 NO_SHAPE = "doesn't match the broadcast shape"

@@ -16,7 +16,7 @@ import re
 #: the graph, so that they outlive it and have no gradients themselves; of extremes of segments, equal ones
 #: share a gradient that is more than 0, and each has all of one that is less; ``block_diag`` takes a vector
 #: of no elements for no row, and gives all behind it the gradient of another place; ``channel_shuffle`` of
-#: no channels has an error there.
+#: no channels has an error there; ``renorm`` by the largest absolute value has nan for complex numbers.
 _GRADIENTS = (
     re.compile(r"\b(?:std|var)(?:_mean)?\([^()]*(?:\(\)|\[\])"),
     re.compile(r"\bscatter_reduce_?\(.*'complex.*'prod'"),
@@ -27,6 +27,7 @@ _GRADIENTS = (
     re.compile(r"linear_cross_entropy/chunked"),
     re.compile(r"\b_segment_reduce/.*'equal'"),
     re.compile(r"'(?:block_diag|nn\.functional\.channel_shuffle)', .*'sizes', \d+, 0\b"),
+    re.compile(r"'renorm', 'complex64', 2\b"),
 )
 
 #: Gradients: unsigned targets of ``soft_margin_loss`` and operands of ``atan2`` are negated in their dtype.
