@@ -7,6 +7,7 @@ import copy
 import gc
 import os
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -173,6 +174,39 @@ def test_a_storage_that_was_resized_is_so_for_all_tensors(executor):
     assert torch.zeros(0).set_(s).tolist() == [2, 4, 6, 8, 0, 3]
 
 
+def test_a_storage_grows_and_shrinks_for_all_tensors_as_often_as_one_asks(executor):
+    whole = torch.arange(4.0)
+    view, s = whole[1:3], whole.untyped_storage()
+    assert view.resize_(5).untyped_storage().nbytes() == s.nbytes() == 24
+    assert view.resize_(50).shape == (50,) and s.nbytes() == 204
+    whole[2] = 7
+    view[2] = 8
+    assert whole.tolist() == [0, 1, 7, 8] and view[:4].tolist() == [1, 7, 8, 0]
+    assert whole.data_ptr() + 4 == view.data_ptr() and whole._version == view._version == 4
+    view.resize_(2)
+    s.resize_(20)
+    assert whole.resize_(5).tolist() == [0, 1, 7, 8, 0] and view.tolist() == [1, 7]
+    array = view.numpy()
+    for grow in (lambda: whole.resize_(9), lambda: s.resize_(0), lambda: view.set_(s, 0, (9,))):
+        with pytest.raises(RuntimeError, match="not resizable"):
+            grow()
+    array[0] = 3
+    assert whole.tolist() == [0, 3, 7, 8, 0]
+
+
+def test_a_tensor_takes_what_its_storage_has_room_for(executor):
+    t = torch.arange(4.0)
+    t.untyped_storage().resize_(64)
+    assert t.resize_(8).tolist() == [0, 1, 2, 3, 0, 0, 0, 0] and t.untyped_storage().nbytes() == 64
+    t.untyped_storage().resize_(0)
+    assert t.resize_(2).tolist() == [0, 0] and t.untyped_storage().nbytes() == 8
+    assert t.set_(t.untyped_storage(), 0, (6,)).add_(1).tolist() == [1] * 6
+    shown = t.detach()
+    shown.resize_(9).share_memory_()
+    t[0] = 5
+    assert t.is_shared() and shown.tolist() == [5, 1, 1, 1, 1, 1, 0, 0, 0]
+
+
 def test_a_compiled_function_sees_that_a_storage_was_resized():
     function = torch.compile(lambda x: x * 2)
     t = torch.ones(4)
@@ -190,6 +224,59 @@ def test_memory_of_others_is_not_resized(how):
     with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
         t.untyped_storage().resize_(64)
     assert not t.untyped_storage().resizable() and torch.ones(2).untyped_storage().resizable()
+
+
+@pytest.mark.parametrize("make", [
+    lambda: torch.from_numpy(np.ones(4)), lambda: torch.as_tensor(np.ones(4))[:],
+    lambda: torch.frombuffer(bytearray(32), dtype=torch.float64), lambda: torch.from_dlpack(np.ones(4)),
+    lambda: _asked_for_an_array(torch.ones(4)), lambda: torch.ones(4).untyped_storage()[:]])
+def test_memory_that_others_had_is_not_resized_when_they_are_gone(make):
+    made = make()
+    if isinstance(made, torch.Tensor):
+        made.add_(1)
+        assert made.resize_(2).shape == (2,)
+        for grow in (lambda: made.resize_(9), lambda: made.set_(made.untyped_storage(), 0, (9,))):
+            with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
+                grow()
+        made = made.untyped_storage()
+    with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
+        made.resize_(0)
+    assert not made.resizable()
+
+
+def _asked_for_an_array(t):
+    t.numpy()
+    return t
+
+
+def test_a_storage_grows_and_shrinks_in_a_compiled_function():
+    def grown(t):
+        t.resize_(6)[4:] = 1
+        return t * 2
+
+    def freed_and_back(t):
+        t.untyped_storage().resize_(0)
+        t.untyped_storage().resize_(16)
+        return t.fill_(3) * 2
+
+    def written_out(t):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return torch.add(torch.ones(5), 1, out=t)
+
+    for function, expected, nbytes in (
+            (grown, [0, 2, 4, 6, 2, 2], 24), (freed_and_back, [6] * 4, 16), (written_out, [2] * 5, 20)):
+        compiled = torch.compile(function)
+        for _ in range(3):
+            whole = torch.arange(4.0)
+            shown = whole[:]
+            assert compiled(shown).tolist() == expected and whole.untyped_storage().nbytes() == nbytes
+            assert compiled(shown).tolist() == expected and shown.data_ptr() == whole.data_ptr()
+        for shared in (np.arange(4, dtype=np.float32), np.from_dlpack(torch.arange(4.0))):
+            t = torch.from_dlpack(shared)
+            with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
+                torch.compile(function)(t)
+            assert t.shape == (4,) and t.tolist() == [0, 1, 2, 3] and t._version == 0
 
 
 def test_parts_of_a_training_step_live_while_a_parameter_is_freed(executor):

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import count
 from operator import call, itemgetter, setitem
 from pickle import PickleBuffer
@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from .aval import Aval
-from .commit import Overtaken, all_equal, commit_one
+from .commit import Overtaken, all_equal, at_epochs, commit_one, commit_results, rows_called
 from .device import CPU, resolve
 from .unseen import WatchedStorages, written_by_others
 from .value import SMALL, Storage, Value, device_array, host_array
@@ -276,6 +276,22 @@ def convert(storage: Storage, value: Value, epoch: int) -> bool:
         commit_one(storage, epoch, map(
             call, _ENDING if noted is None else _SHARING, (storage, storage, SHARED, CONVERSIONS),
             ("value", "epoch", key, 0), (value, epoch + 1, noted, next(_numbers))))
+    except Overtaken:
+        return False
+    finally:
+        del before
+    return True
+
+
+def convert_all(changes: Sequence[tuple[Storage, Value, int]]) -> bool:
+    """`convert` of several storages to HostValues: each its storage, value and epoch; all, or none."""
+    rows: list[tuple] = [(setitem, CONVERSIONS, 0, next(_numbers))]
+    before = [s.value for s, _, _ in changes]  # kept until the call is over
+    for storage, value, epoch in changes:
+        rows += [(setattr, storage, "value", value), (setattr, storage, "epoch", epoch + 1),
+                 (setitem, SHARED, id(storage.version), SHARED.noted(storage))]
+    try:
+        commit_results(at_epochs([s for s, _, _ in changes], [e for _, _, e in changes]), rows_called(rows))
     except Overtaken:
         return False
     finally:

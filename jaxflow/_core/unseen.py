@@ -45,7 +45,8 @@ class WatchedStorages(dict):
 
     def noted(self, storage: Storage, cell: list | None = None) -> _Noted:
         """What stands here for a storage, at the place ``key``; ``cell`` is to be that of its versions."""
-        storage.__class__ = WatchedStorage
+        if storage.__class__ is Storage:
+            storage.__class__ = WatchedStorage
         noted = _Noted(storage, self._forget)
         noted.cell = storage.version if cell is None else cell
         noted.key, noted.since = id(noted.cell), -1

@@ -192,6 +192,12 @@ class WatchedStorage(Storage):
         leave(self.version, self.value)
 
 
+class FixedStorage(WatchedStorage):
+    """A storage whose memory was given to NumPy or came from there: PyTorch never resizes it after that."""
+
+    __slots__ = ()
+
+
 def leave(cell: list, last: Any) -> None:
     """Let ``last`` stand in a version cell as what its storage showed at its end, which is now."""
     cell[_BEHIND] = counted_in(cell)[1], (last, next_sequence())

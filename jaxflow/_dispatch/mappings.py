@@ -15,15 +15,15 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.device import CPU
-from jaxflow._core.shared import HostValue, Memory, convert, note
+from jaxflow._core.shared import HostValue, Memory, convert_all, note
 from jaxflow._core.tensor import ConstantInfo, Tensor, make, make_view
 from jaxflow._core.unseen import APART
 from jaxflow._core.value import Storage, Value
 
 from . import memory_files
-from .door import plan_of
+from .resized import held_in, in_one_memory
 from .shared import tensor_of
-from .storage_bytes import physical_bytes, shown_nbytes
+from .storage_bytes import physical_bytes
 from .views import root_of
 
 # Mapped memory, and the file that what is written to it reaches.
@@ -79,17 +79,16 @@ def share(t: Tensor) -> None:
 
     An array of NumPy's over it stays with the memory that was.
     """
-    storage, root = t._storage, plan_of(t).root
+    storage = t._storage
     while not is_mapped(t):
-        epoch, held = storage.epoch, storage.value
+        there, held = in_one_memory(t), storage.value
         if held.__class__ is not HostValue and (
                 held.__class__ is not Value or isinstance(held.settled(), jax.core.Tracer)):
             raise RuntimeError("inside jax.jit, jax.grad or vmap a tensor has no memory that can be shared")
-        aval = held.aval
-        if aval.device is not CPU:
+        if held.aval.device is not CPU:
             return
         before = physical_bytes(t)
-        if before.nbytes < shown_nbytes(root):
+        if before.nbytes < max([shown.nbytes for _, _, shown in there]):
             raise RuntimeError(
                 f"a storage that was resized to {before.nbytes} bytes, where its tensors need more, cannot "
                 "be moved to shared memory: resize it back first")
@@ -97,8 +96,7 @@ def share(t: Tensor) -> None:
         name, mapping = memory_files.made(nbytes) if memory_files.AVAILABLE else (None, mmap.mmap(-1, nbytes))
         memory = _memory_of(mapping, before.nbytes, name, storage)
         memory.data[:] = before
-        live = memory.shown(aval.shape, aval.dtype.np, 0, root.stride)
-        convert(storage, HostValue(aval, live, memory), epoch)
+        convert_all([(s, held_in(memory, s, shown), epoch) for s, epoch, shown in there])
 
 
 def _memory_of(mapping: mmap.mmap, nbytes: int, name: str | None, storage: Storage | None = None) -> Memory:

@@ -29,8 +29,7 @@ from .door import apply, plan_of
 from .history import GROWN, history_rows, refreshed
 from .inplace import copied_over
 from .op import OPS
-from .resized import FIXED, grown, resizable
-from .state import state
+from .resized import FIXED, grown, resizable, room_of
 from .viewing import alias, apply_view
 from .writes import counted_once_more, rows_of, written_through
 
@@ -121,21 +120,22 @@ def in_place(t: Tensor, size: tuple[int, ...], stride: tuple[int, ...] | None) -
     """A fresh tensor that shows the memory of ``t`` from where it starts, as ``t`` itself is to show it.
 
     None where the memory is too small and ``t`` has it for itself. RuntimeError where that belongs to
-    somebody else, has grown before, holds conjugated or negated elements, or belongs to a graph.
+    somebody else, holds conjugated or negated elements, or belongs to a graph.
     """
     plan = plan_of(t)
     stride = contiguous_strides(size) if stride is None else stride
-    room, extent = capacity(plan.geometry), storage_extent(size, stride, plan.offset)
+    elements, extent = capacity(plan.geometry), storage_extent(size, stride, plan.offset)
+    room = room_of(t)
     shown = t
-    if extent > room:
-        if not resizable(t):
+    if extent > (elements if room is None else min(room, elements)):
+        if (room is None or extent > room) and not resizable(t):
             raise RuntimeError(FIXED)
         is_view = t._view is not None and (t._view.base is not None or plan.offset)
-        if not room or not (is_view or shows_with_others(t)):
+        if room is None and not (elements and (is_view or shows_with_others(t))):
             return None
         g, base = plan.geometry, None if t._view is None else t._view.base
-        if (g.conj or g.neg or g.root_conj or g.root_neg or state.programs.__class__ is not dict or LEVELS
-                or t._requires_grad or (base is not None and base._requires_grad)):
+        if (g.conj or g.neg or g.root_conj or g.root_neg or LEVELS or t._requires_grad
+                or (base is not None and base._requires_grad)):
             raise RuntimeError(
                 f"cannot resize a view to {list(size)}: its storage would have to grow, which others share; "
                 "clone() it first"

@@ -13,7 +13,7 @@ from jaxflow._core.device import CPU
 from jaxflow._core.geometry import contiguous_strides, is_non_overlapping_and_dense
 from jaxflow._core.shared import HostValue, Memory, note, release
 from jaxflow._core.tensor import Tensor, ViewInfo, make, make_view
-from jaxflow._core.value import SMALL, Value
+from jaxflow._core.value import SMALL, FixedStorage, Value
 
 from .at_once import interpret
 from .plan import Plan
@@ -82,4 +82,5 @@ def _base_of(memory: Memory, shape: tuple, dtype: dtypes.dtype, stride: tuple) -
     aval = aval_of(shape, dtype, CPU)
     t = make(HostValue(aval, memory.shown(shape, dtype.np, 0, stride), memory))
     note(t._storage, memory)
+    t._storage.__class__ = FixedStorage
     return t

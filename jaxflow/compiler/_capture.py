@@ -39,7 +39,7 @@ from ._draws import Draws
 from ._journal import Journal, is_known
 from ._profilers import resume
 from ._recorder import Recorder
-from ._shared_arguments import Borrowed, apart, is_large
+from ._shared_arguments import Borrowed, apart, stays_there
 
 _value_of = attrgetter("value")
 
@@ -154,7 +154,7 @@ class Capture:
             borrowed = []
             new: dict[int, Value] = {}
             for s, value in found:
-                if value.__class__ is HostValue and id(s) in given and not is_large(value):
+                if value.__class__ is HostValue and id(s) in given and not stays_there(value):
                     leaf = self._leaf(value)
                     borrowed.append((s, value, leaf))
                 elif is_known(value):  # else it is lost or traced

@@ -19,7 +19,7 @@ from ._containers import Trees
 from ._numbers import Place
 from ._outlines import Before
 from ._rows import Item, same
-from ._shared_arguments import is_large
+from ._shared_arguments import stays_there
 
 _grad_of, _storage_of, _value_of = attrgetter("_grad"), attrgetter("_storage"), attrgetter("value")
 
@@ -180,7 +180,7 @@ class Conditions:
         grads = [g for g in map(_grad_of, (*tensors, *known)) if g is not None]
         writes = self.writes_arguments
         return any_shared(map(_storage_of, (*known, *grads))) or any(
-            any_shared((t._storage,)) and (writes or is_large(live_value_of(t))) for t in tensors)
+            any_shared((t._storage,)) and (writes or stays_there(live_value_of(t))) for t in tensors)
 
     def _plain_grads(self, tensors: list, known: bool) -> tuple[list | None, list]:
         """`_grads_fit`, asked quickly: the gradients and their storages if there is nothing more to them.

@@ -23,7 +23,7 @@ from ._graphs import hooks_on
 from ._modes import modes
 from ._numbers import Numbers, is_store
 from ._reach import Reach
-from ._shared_arguments import is_large
+from ._shared_arguments import stays_there
 from ._specialise import Builder
 from ._watcher import Watcher
 
@@ -101,7 +101,7 @@ class FirstCall:
         """Find out what the function can reach, and note how that is."""
         function, leaves, tensors = self.function, self.leaves, self.tensors
         views = [(t, t._storage.epoch, view_value(t)) for t in tensors if t._view is not None
-                 and not is_large(t._storage.value)]
+                 and not stays_there(t._storage.value)]
         flush()
         roots: list = [(function.fn, function.name), *((f, f.__qualname__) for f in function.extra.values())]
         roots += [(x, "argument") for x in leaves if not isinstance(x, Tensor)]

@@ -8,7 +8,8 @@ NOTE [Shared arguments]
     The call that is recorded may do anything with it, and nobody knows before. So for as long as it is
     recorded, the storage holds a leaf, as all others do: the Value of a copy (`Borrowed`). When recording
     ends, however it does, the storage holds its memory again, and what was written goes there. What the
-    call wrote to is left to Python from then on, and so is memory that is too large to be copied each time.
+    call wrote to is left to Python from then on, and so is memory that is too large to be copied each time,
+    or that has another size than its tensors need.
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ from jaxflow._core.commit import Overtaken, all_equal, at_epochs, commit_results
 from jaxflow._core.shared import HostValue
 from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch.live import copy_of, note_copy
+from jaxflow._dispatch.resized import was_resized
 
 # Bytes of memory that a call copies at most, of each argument.
 _LARGEST = 1 << 24
 
 
-def is_large(value: Any) -> bool:
-    """Whether others may write to it, and it is too large to be copied at each call."""
-    return value.__class__ is HostValue and value.aval.nbytes > _LARGEST
+def stays_there(value: Any) -> bool:
+    """Whether it is memory that no leaf stands for: too large to be copied at each call, or resized."""
+    return value.__class__ is HostValue and (value.aval.nbytes > _LARGEST or was_resized(value))
 
 
 def apart(value: Any) -> Any:
