@@ -38,6 +38,15 @@ T.BFloat16Tensor([1.5])
 T.DoubleTensor([1])
 T.CharTensor([1]), T.ShortTensor([1]), T.IntTensor([1]), T.ByteTensor([1])
 T.cuda.FloatTensor([1])
+written(a := np.ones(2, np.float32), T.Tensor(a))
+written(a := np.ones(2), T.DoubleTensor(a))
+written(a := np.ones(2), T.Tensor(a))
+written(a := np.ones(4, np.float32)[::2], T.FloatTensor(data=a))
+written(a := np.ones(2, np.float32), T.ones(1).new(a))
+written(a := T.ones(2), T.ones(1).new(a))
+written(a := T.ones(2), T.FloatTensor(a))
+T.Tensor(np.ones(2, ">f4"))
+T.FloatTensor({})
 isinstance(T.ones(2), T.FloatTensor), isinstance(T.ones(2), T.LongTensor)
 isinstance(T.arange(2), T.LongTensor), isinstance(T.ones(2), T.cuda.FloatTensor)
 isinstance(T.nn.Parameter(T.ones(2)), T.FloatTensor), isinstance(3, T.FloatTensor)
@@ -68,6 +77,13 @@ T.tensor([np.int64(300)], dtype=T.uint8)
 T.IntTensor([2**40])
 """.strip().split("\n")
 
+def _written(memory, t):
+    """What both show after a write to either."""
+    t[0] = 5
+    memory[1] = 7
+    return t, [float(x) for x in memory]
+
+
 EDGES = [
     255,
     256,
@@ -90,7 +106,7 @@ EDGES = [
 
 def answer(program, T):
     try:
-        return repr(eval(program, {"T": T, "np": np}))
+        return repr(eval(program, {"T": T, "np": np, "written": _written}))
     except Exception as error:
         return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
 

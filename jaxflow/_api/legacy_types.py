@@ -1,6 +1,7 @@
 """Constructors from before `tensor` and `empty`: ``Tensor(2, 3)``, ``LongTensor([1, 2])``, ``new``.
 
-They take either lengths, which make an uninitialised tensor, or data of one fixed dtype.
+They take either lengths, which make an uninitialised tensor, or data of one fixed dtype. An array of NumPy's
+with that dtype, or another tensor, and what is made of it are one memory.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.viewing import apply_view
 
-from .construct import tensor
+from .construct import as_tensor
 from .creation import empty
 
 _EXPECTED = """
@@ -76,9 +77,21 @@ def _lengths(args: tuple) -> tuple:
 def _from_data(data: Any, dtype: dtypes.dtype, where: devices.device) -> Tensor:
     if isinstance(data, str):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
-    if not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
+    if isinstance(data, Tensor):
+        return _same(data, dtype, where)
+    if isinstance(data, dict) or not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
         raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
-    return tensor(data, dtype=dtype, device=where)
+    return as_tensor(data, dtype=dtype, device=where)
+
+
+def _same(t: Tensor, dtype: dtypes.dtype, where: devices.device) -> Tensor:
+    """A tensor on the memory of ``t``. TypeError where that has another dtype, or lies elsewhere."""
+    if t.dtype is not dtype or t.device.type != where.type:
+        raise TypeError(
+            f"expected a tensor of {dtype} on {where.type} (got one of {t.dtype} on {t.device.type}): "
+            "convert the tensor with its method to()"
+        )
+    return t.view_as(t)
 
 
 def _new(cls: type, *args: Any, **kwargs: Any) -> Tensor:
