@@ -109,6 +109,14 @@ _PRODUCTS = {
     "outer": ((2,), (3,), lambda T, a, b: T.outer(a, b)),
     "tensordot": ((2, 3), (3, 2), lambda T, a, b: T.tensordot(a, b, 1)),
     "einsum": ((2, 2, 3), (2, 3, 2), lambda T, a, b: T.einsum("bij,bjk->bik", a, b)),
+    "elements": ((3,), (3,), lambda T, a, b: T.einsum("i,i->i", a, b)),
+    "all_elements": ((2, 3), (2, 3), lambda T, a, b: T.einsum("ij,ij->ij", a, b)),
+    "three_of_elements": ((3,), (3,), lambda T, a, b: T.einsum("i,i,i->i", a, b, a)),
+    "spread_elements": ((2, 3), (3,), lambda T, a, b: T.einsum("ij,j->ij", a, b)),
+    "a_number_and_elements": ((), (3,), lambda T, a, b: T.einsum(",i->i", a, b)),
+    "one_feature": ((2, 3), (3,), lambda T, a, b: T.nn.functional.linear(a, b)),
+    "one_feature_of_a_row": ((3,), (3,), lambda T, a, b: T.nn.functional.linear(a, b)),
+    "one_feature_of_batches": ((2, 2, 3), (3,), lambda T, a, b: T.nn.functional.linear(a, b)),
     "prelu": ((2, 3), (3,), lambda T, a, b: T.nn.functional.prelu(a - 3, b)),
     "divergence": ((3,), (3,), lambda T, a, b: T.nn.functional.kl_div(a, b, reduction="sum")),
     "solved": ((2, 2), (2, 2), lambda T, a, b: T.linalg.solve(a + T.eye(2), b)),
@@ -121,7 +129,7 @@ def of_both_operands(T, row):
     shape, other, function = row
     a, b = leaf(T, *shape), leaf(T, *other)
     y = function(T, a, b)
-    a.data, b.data = _numbers(T, *shape).flip(-1), _numbers(T, *other)
+    a.data, b.data = _numbers(T, *shape) * 2, _numbers(T, *other)
     y.sum().backward()
     return a.grad, b.grad
 

@@ -37,6 +37,8 @@ ROWS = (
     Row("T.hypot(x, w).sum()", True), Row("T.nn.functional.gelu(x).sum() + w.sum()"),
     Row("(x.sqrt() * w).sum()"),
     Row("T.logaddexp(x, w).sum()"), Row("T.einsum('ij,kj->', w, x)"),
+    Row("T.einsum('ij,ij->ij', w, x).sum()"), Row("T.nn.functional.linear(w, x[0]).sum()"),
+    Row("T.nn.functional.linear(x, w[0]).sum()"),
     Row("x.cumprod(1).sum() + w.sum()", True),
     Row("x.prod() + w.sum()", True), Row("x.std() + w.sum()", True),
     Row("x.logsumexp(1).sum() + w.sum()", True),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import string
-from typing import Any
+from typing import Any, NamedTuple
 
 import opt_einsum
 
@@ -235,6 +235,14 @@ def _check_sizes(terms: list[list], operands: list[Tensor]) -> None:
             sizes[c] = n if seen == 1 else seen
 
 
+class _Factor(NamedTuple):
+    """An operand or what was computed of some, and the size of each letter in the order of its dimensions."""
+
+    x: Tensor
+    sizes: dict
+    computed: bool = True
+
+
 def _products(terms: list[list], operands: list[Tensor], output: list, order: tuple) -> Tensor:
     """The operands multiplied in pairs, each letter summed in the last product that has it.
 
@@ -243,12 +251,12 @@ def _products(terms: list[list], operands: list[Tensor], output: list, order: tu
     letters = {c for term in terms for c in term}.difference(output)
     rest = sorted(letters, key=lambda c: (1, _LETTERS.index(c)) if isinstance(c, str) else (0, c))
     every = (*output, *rest)
-    waiting = [(x, dict(zip(term, x._aval.shape))) for term, x in zip(terms, operands)]
-    counts = {c: sum(sizes.get(c, 1) != 1 for _, sizes in waiting) for c in rest}
+    waiting = [_Factor(x, dict(zip(term, x._aval.shape)), False) for term, x in zip(terms, operands)]
+    counts = {c: sum(f.sizes.get(c, 1) != 1 for f in waiting) for c in rest}
     for i, j in order:
         pair, summed, alone = [waiting[i], waiting[j]], [], ([], [])
         for c in rest:
-            long = [sizes.get(c, 1) != 1 for _, sizes in pair]
+            long = [f.sizes.get(c, 1) != 1 for f in pair]
             if all(long):
                 counts[c] -= 1
                 if counts[c] == 1:
@@ -259,34 +267,39 @@ def _products(terms: list[list], operands: list[Tensor], output: list, order: tu
                 counts[c] = 0
         for k, own in enumerate(alone):
             if own:
-                x = _turned(*pair[k], every).sum([every.index(c) for c in own], keepdim=True)
-                pair[k] = x, dict(zip(every, x._aval.shape))
+                x = _turned(pair[k], every).sum([every.index(c) for c in own], keepdim=True)
+                pair[k] = _Factor(x, dict(zip(every, x._aval.shape)))
         product = _summed(*pair, every, summed) if summed else _spread(*pair, every)
         waiting = [w for k, w in enumerate(waiting) if k not in (i, j)] + [product]
-    (result, sizes), = waiting
+    (result,) = waiting
     if not rest:
-        return result
-    shape = tuple([sizes[c] for c in output])
-    return apply_view("view", _turned(result, sizes, every), (shape,))
+        return result.x
+    shape = tuple([result.sizes[c] for c in output])
+    return apply_view("view", _turned(result, every), (shape,))
 
 
-def _spread(a: tuple, b: tuple, order: tuple) -> tuple[Tensor, dict]:
+def _spread(a: _Factor, b: _Factor, order: tuple) -> _Factor:
     """The product of two operands of which nothing is summed, with a dimension for every letter."""
-    result = _turned(*a, order) * _turned(*b, order)
-    return result, dict(zip(order, result._aval.shape))
+    result = _turned(a, order) * _turned(b, order)
+    return _Factor(result, dict(zip(order, result._aval.shape)))
 
 
-def _turned(x: Tensor, sizes: dict, order: tuple) -> Tensor:
-    """A view of an operand with a dimension for every letter, in this order."""
-    have = [*sizes]
+def _turned(factor: _Factor, order: tuple) -> Tensor:
+    """A view with a dimension for every letter, in this order; what was computed so is given as it is.
+
+    Of an operand it is a view in any case: that is what PyTorch's node saves. NOTE [Given other memory].
+    """
+    x, have = factor.x, [*factor.sizes]
     for c in order:
-        if c not in sizes:
+        if c not in factor.sizes:
             x = apply_view("unsqueeze", x, (len(have),))
             have.append(c)
-    return x if have == [*order] else apply_view("permute", x, (tuple([have.index(c) for c in order]),))
+    if factor.computed and have == [*order]:
+        return x
+    return apply_view("permute", x, (tuple([have.index(c) for c in order]),))
 
 
-def _summed(a: tuple, b: tuple, order: tuple, summed: list) -> tuple[Tensor, dict]:
+def _summed(a: _Factor, b: _Factor, order: tuple, summed: list) -> _Factor:
     """The product of two operands with the letters ``summed`` summed: a view of a stack of matrices.
 
     Its dimensions are the letters of both, those of the first alone, what was summed, and the others. Where
@@ -295,11 +308,11 @@ def _summed(a: tuple, b: tuple, order: tuple, summed: list) -> tuple[Tensor, dic
     groups: tuple = ([], [], [])
     for c in order:
         if c not in summed:
-            groups[2 if a[1].get(c, 1) == 1 else int(b[1].get(c, 1) == 1)].append(c)
+            groups[2 if a.sizes.get(c, 1) == 1 else int(b.sizes.get(c, 1) == 1)].append(c)
     both, first, second = groups
     if first and second and order.index(second[-1]) < order.index(first[0]):
         a, b, first, second = b, a, second, first
-    (x, mine), (y, others) = a, b
+    (x, mine, _), (y, others, _) = a, b
     names = dict(zip(order, _LETTERS))
     kept = [tuple([d for d, n in enumerate(sizes.values()) if n != 1]) for sizes in (mine, others)]
     left, right = ("".join([names[c] for c, n in sizes.items() if n != 1]) for sizes in (mine, others))
@@ -309,7 +322,7 @@ def _summed(a: tuple, b: tuple, order: tuple, summed: list) -> tuple[Tensor, dic
     result = apply(OPS["_einsum_pair"], (x, y), (f"{left},{right}->{''.join(parts)}", *kept, ranks))
     sizes = {c: n if (n := mine.get(c, 1)) != 1 else others.get(c, 1) for c in (*both, *first)}
     sizes |= dict.fromkeys(summed, 1) | {c: others.get(c, 1) for c in second}
-    return apply_view("view", result, (tuple(sizes.values()),)), sizes
+    return _Factor(apply_view("view", result, (tuple(sizes.values()),)), sizes)
 
 
 def _one_operand(term: list, output: list, operand: Tensor) -> Tensor:

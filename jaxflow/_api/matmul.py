@@ -171,10 +171,8 @@ def linear(
             return function_of(OPS["addmm"])(bias, rows, weight)
         result = apply(LINEAR[dims, True], (bias, input, weight))
         return apply_view("view", result, ((weight._aval.shape[0],),)) if m == 1 else result
-    if n == 1:
-        product = _product(input, weight)
-    elif m > 2 and input._aval.shape[-1] != weight._aval.shape[-1]:
-        product = _product(input, weight.t())  # which refuses them
+    if n == 1 or (m > 2 and input._aval.shape[-1] != weight._aval.shape[-1]):  # the latter is refused
+        product = _product(input, weight.t())
     else:
         product = apply(LINEAR[dims, False], (input, weight))
     return product if bias is None else product.add_(bias)
