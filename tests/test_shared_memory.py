@@ -18,7 +18,7 @@ import jaxflow.nn.functional as F
 from jaxflow._core import flags
 from jaxflow._core.shared import SHARED, HostValue
 from jaxflow._core.value import Value
-from jaxflow._dispatch import addresses, result_buffers
+from jaxflow._dispatch import addresses, inplace, result_buffers, writes
 
 LARGE = 300, 300  # more than is copied without thinking
 
@@ -480,3 +480,48 @@ def test_a_buffer_of_any_dtype_is_one_memory_with_the_tensor(dtype, executor):
     assert bytes(buffer) == bytes(t.untyped_storage().tolist())
     buffer[-dtype.itemsize:] = bytes(dtype.itemsize)
     assert t.tolist() == [1, 1, 0, 1, 1, 0]
+
+
+class _NotStored:
+    """What NumPy cannot store, as if it ran out of memory."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise MemoryError("not stored")
+
+
+def _not_stored(monkeypatch):
+    """Let every store into shared memory fail when it is under way, in one call with what counts it."""
+    row, part = writes._memory_row, inplace.part_of
+    monkeypatch.setattr(writes, "_memory_row", lambda *args: (*row(*args)[:3], _NotStored()))
+
+    def failing_part(*args):
+        found = part(*args)
+        return found and (*found[:3], _NotStored())
+
+    monkeypatch.setattr(inplace, "part_of", failing_part)
+
+
+@pytest.mark.parametrize("write", [
+    lambda t: t.add_(1), lambda t: t.fill_(2), lambda t: t.__setitem__(0, 5), lambda t: t[1:].mul_(2),
+    lambda t: t.__setitem__(Ellipsis, 3), lambda t: t.copy_(torch.ones(t.shape)),
+    lambda t: t.copy_(t.flip(0)), lambda t: torch.add(t, 1, out=t), lambda t: t.normal_(),
+    lambda t: t.index_fill_(0, torch.tensor([0]), 4), lambda t: torch._foreach_add_([t, t[:1]], 1),
+    lambda t: t.mul_(torch.zeros(t.shape, requires_grad=True)),
+    lambda t: t[1:].mul_(torch.zeros(t[1:].shape, requires_grad=True))])
+@pytest.mark.parametrize("size", [4, 40000])  # of the larger one a part is written alone
+def test_a_store_that_numpy_cannot_do_is_not_counted(write, size, executor, monkeypatch):
+    array = np.arange(size, dtype=np.float32)
+    before = array.copy()
+    t, w = torch.from_numpy(array), torch.ones(size, requires_grad=True)
+    loss = (t * w).sum()
+    seed = torch.random.get_rng_state()
+    with monkeypatch.context() as patch:
+        _not_stored(patch)
+        with pytest.raises(MemoryError, match="not stored"):
+            write(t)
+    assert (array == before).all() and t._version == 0 and t.grad_fn is None and not t.requires_grad
+    assert torch.random.get_rng_state().equal(seed)
+    loss.backward()
+    assert w.grad.numpy().tolist() == before.tolist()
+    write(t)
+    assert t._version > 0 and not (array == before).all()

@@ -85,9 +85,8 @@ def write(t: Tensor, result: Tensor | Value, epoch: int | None = None, *, counte
             result = make(result)
         copies: list[tuple] = []
         rows = rows_of(t, result, at, counted, copies=copies)
-        if beside is not None:
-            rows += beside.rows()
-        commit(rows + copies, storages=(storage,), epochs=(at,),
+        after = [] if beside is None else beside.rows()
+        commit(rows + copies + after, storages=(storage,), epochs=(at,),
                conditions=beside.undisturbed() if beside else ())
         # Kept for the next read; what it says is true at any time, but in memory that others may write to.
         if view is not None and view.plan.exact and not copies:
@@ -105,17 +104,18 @@ def write(t: Tensor, result: Tensor | Value, epoch: int | None = None, *, counte
 def write_part(t: Tensor, row: tuple, epoch: int) -> None:
     """Do what ``row`` does in the memory that others share with ``t``: a write to ``t`` without history.
 
-    Raises Overtaken, having changed nothing, if its storage is not at ``epoch`` any more.
+    Raises Overtaken, having changed nothing, if its storage is not at ``epoch`` any more; and what ``row``
+    raises, which is then not counted.
     """
     storage, view = t._storage, t._view
     cell = storage.version if view is None else view.version
     if APART:
         written_to(storage)
     version = _next(cell)
-    rows: list[tuple] = [(setattr, storage, "epoch", epoch + 1), (_set, cell, 0, version)]
+    rows: list[tuple] = [(setattr, storage, "epoch", epoch + 1), row, (_set, cell, 0, version)]
     if view is not None and view.base is None:
         rows.append((setattr, view, "seen_version", version))
-    commit([*rows, row], storages=(storage,), epochs=(epoch,))
+    commit(rows, storages=(storage,), epochs=(epoch,))
 
 
 class Beside(Protocol):
@@ -197,7 +197,8 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
 
     ``written`` is what storages will hold by stores of the same call, and the versions of their cells, by
     id; it is added to. So is ``copies``, the stores into memory that others may read: they come last, for
-    other threads may run meanwhile.
+    other threads may run meanwhile. Each is followed by what counts it, which stays undone where NumPy
+    cannot do the store.
     """
     new = value_of(result)
     storage = t._storage
@@ -211,12 +212,13 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
         forward_mode().wrote(t, result)
     view = t._view
     requires_grad = result._requires_grad
+    memory = None
     if view is None:
         cell = storage.version
         owner = t if requires_grad else None
         old = storage.value
         if old.__class__ is HostValue:
-            copies.append(_memory_row(t, old, new))
+            memory = _memory_row(t, old, new)
             rows = [(setattr, storage, "epoch", epoch + 1)]
         else:
             rows = [(setattr, storage, "value", new), (setattr, storage, "epoch", epoch + 1)]
@@ -227,7 +229,7 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
         owner = (t if view.base is None else view.base) if requires_grad else None
         old = storage.value
         if old.__class__ is HostValue:
-            copies.append(_memory_row(t, old, new))
+            memory = _memory_row(t, old, new)
             rows = [(setattr, storage, "epoch", epoch + 1)]
         else:
             plan = view.plan
@@ -243,14 +245,18 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
     version = _next(cell) if counted else cell[0]
     if written is not None:
         version = counted_once_more(cell, version, written)
-    rows.append((_set, cell, 0, version))
+    then = rows
+    if memory is not None:
+        then = copies
+        copies.append(memory)
+    then.append((_set, cell, 0, version))
     undo = write_row(storage, old, cell, owner, new)
     if undo is not None:
-        rows.append(undo)
+        then.append(undo)
     if view is not None and view.base is None:
-        rows.append((setattr, view, "seen_version", version))
+        then.append((setattr, view, "seen_version", version))
     if requires_grad:
-        _add_history(rows, t, result, cell, version)
+        _add_history(then, t, result, cell, version)
     return rows
 
 
