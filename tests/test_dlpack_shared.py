@@ -89,6 +89,12 @@ def test_what_comes_in_is_one_memory_with_the_tensor(shape, executor):
         assert t.data_ptr() == array.ctypes.data
 
 
+def test_what_has_no_elements_and_tells_no_strides_is_contiguous(executor):
+    for shape, strides in (((0, 3), (3, 1)), ((2, 0, 3), (3, 3, 1)), ((0,), (1,))):
+        assert torch.from_dlpack(Other(np.ones(shape), strides=None).capsule()).stride() == strides
+        assert torch.from_dlpack(Other(np.ones(shape), strides=None)).stride() == strides
+
+
 def test_strides_and_dimensions_that_come_in(executor):
     a = np.arange(24.0).reshape(4, 6)
     for part in (a.T, a[::2, 1:], a[1], a[:0], np.broadcast_to(a, (2, 4, 6)), a[None, :, :1], a[1:2, 2]):

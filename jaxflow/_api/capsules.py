@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from jaxflow._core import dtype as dtypes
+from jaxflow._core.geometry import contiguous_strides
 
 
 class _Tensor(ctypes.Structure):
@@ -89,7 +90,7 @@ def array_of(capsule: Any) -> np.ndarray:
     code, bits = tensor.code, tensor.bits
     _check_elements(code, bits, tensor.lanes)
     dtype = _BY_CODE.get((code, bits))
-    strides = tensor.strides and tuple((ctypes.c_int64 * tensor.ndim).from_address(tensor.strides))
+    strides = tuple((ctypes.c_int64 * tensor.ndim).from_address(tensor.strides)) if tensor.strides else None
     if dtype is None:
         return laid_out(np.from_dlpack(Holder(capsule)), strides)
     # The capsule is ours to use up, and nobody else reads the code any more; unless NumPy refuses it.
@@ -104,9 +105,10 @@ def array_of(capsule: Any) -> np.ndarray:
 
 
 def laid_out(array: np.ndarray, stride: tuple | None) -> np.ndarray:
-    """``array``; one without elements with that ``stride``, which NumPy forgets then."""
-    if array.size or not stride:
+    """``array``; one without elements with that ``stride`` (None: contiguous), which NumPy forgets then."""
+    if array.size:
         return array
+    stride = contiguous_strides(array.shape) if stride is None else stride
     return np.lib.stride_tricks.as_strided(array, strides=[s * array.itemsize for s in stride])
 
 

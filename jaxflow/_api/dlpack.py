@@ -250,7 +250,7 @@ def _of_others(source: Any, target: Any, copy: bool | None) -> Tensor:
             )
         return from_torch(source) if is_torchs(source) else from_array(_copy(_of_jax(source)))
     capsule = _asked(source, copy, target is not None and target.type == "cpu")
-    if type(source) is np.ndarray:  # whose references say who else has it
+    if type(source) is np.ndarray and source.size:  # whose references say who else has it
         del capsule
         return _of_host(source, copy, watched=True)
     return _of_host(array_of(capsule), copy)
