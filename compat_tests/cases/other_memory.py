@@ -46,6 +46,15 @@ def a_step_between_two_passes(T):
 
 
 @case
+def given_again_and_again(T):
+    x = T.from_numpy(np.zeros((3, 4)))
+    x.data = x * 2
+    x.set_(T.ones(3, 4, dtype=T.float64))
+    x.data = x[..., :1]
+    return x, x._version
+
+
+@case
 def exchanged(T):
     a, b = leaf(T, 3), leaf(T, 3)
     y = (a * b).sum()

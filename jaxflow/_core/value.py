@@ -225,7 +225,7 @@ def given_in(cell: list) -> dict | None:
 
 def givens_of(cell: list) -> dict:
     """Which tensors that count their writes in ``cell`` were given other memory, and when; to be added to."""
-    while len(cell) <= len(_NOTHING):
+    while len(cell) <= len(_NOTHING) + 1:  # which is its place
         cell[len(cell) :] = [*_NOTHING[len(cell) - 1 :], {}]
     return cell[4]
 
