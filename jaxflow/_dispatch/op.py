@@ -197,6 +197,23 @@ def complex_gradients(*places: int) -> Underived:
 UNDEFINED = Underived(None, "")
 
 
+class Undefined(Underived):
+    """Which gradients of an op PyTorch's formula leaves undefined, while it gives the others.
+
+    Args:
+        operands: a function of the kinds of the node's inputs: the numbers of those that get no gradient.
+        results: a function of the results' avals: the numbers of those whose own gradients count for nothing
+            where no other result has one.
+    """
+
+    __slots__ = ("operands", "results")
+
+    def __init__(self, operands: Callable[[Sequence], tuple[int, ...]] | None = None,
+                 results: Callable[[Sequence], tuple[int, ...]] | None = None) -> None:
+        super().__init__(None, "")
+        self.operands, self.results = operands, results
+
+
 def in_place(error: type[Exception], text: str,
              which: Callable[[Sequence], bool] = lambda inputs: True, forward: str = "") -> Underived:
     """`Underived` of calls that are written into their first operand, those ``which`` holds for."""

@@ -1,4 +1,4 @@
-"""Nodes whose backward raises, in place of those that have a derivative: what an op's ``underived`` says."""
+"""Nodes that raise in backward or leave gradients out: what an op's ``underived`` says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 
 from .graph import Node, node_class
-from .op import Underived
+from .op import Undefined, Underived
 
 
 @functools.cache
@@ -37,6 +37,8 @@ def _refusing(name: str, error: type[Exception] | None, text: str, operand: int 
 @functools.cache
 def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[..., Node]:
     """What makes the nodes of a plan: of ``kind``, or of one that refuses."""
+    if underived.__class__ is Undefined:
+        return _leaving_out(kind, underived)
     if underived.formula is not None:
         return _by_formula(kind, underived, inplace)
     text, operand = underived.text.replace("{_}", "_" * inplace), underived.operand
@@ -56,6 +58,21 @@ def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[...
     def make(plan, inputs, edges, needs, guards) -> Node:
         refuses = (operand is None or needs[operand]) and underived.which(inputs, inplace)
         return (refusing if refuses else otherwise)(plan, inputs, edges, needs, guards)
+
+    return make
+
+
+def _leaving_out(kind: type[Node], undefined: Undefined) -> Callable[..., Node]:
+    """What makes nodes that give some operands no gradient, or nothing for the gradients of some results."""
+    if undefined.results is not None:
+        shown = {"__slots__": (), "__module__": "builtins", "_unheard": staticmethod(undefined.results)}
+        return type(kind.__name__, (kind,), shown)
+
+    def make(plan, inputs, edges, needs, guards) -> Node:
+        none = undefined.operands(plan.kinds)
+        if none:
+            needs = tuple([need and i not in none for i, need in enumerate(needs)])
+        return kind(plan, inputs, edges, needs, guards)
 
     return make
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import op
+from jaxflow._dispatch.op import Undefined, op
 
 from ._matrices import adjoint, product, singular, spread
 
@@ -66,7 +66,8 @@ def _solution_rule(primals, tangents):
 
 @op(name="_linalg_lstsq", variants="", grad_name="LinalgLstsqBackward0", saves=("A", "B", "result"),
     returns=("solution", "residuals", "rank", "singular_values"),
-    differentiable=(True, True, False, False))
+    differentiable=(True, True, False, False),
+    underived=Undefined(results=lambda avals: () if avals[1].numel else (1,)))
 def linalg_lstsq(A, B, /, rcond, residuals):
     """Solutions of least norm, sums of squared residuals (if asked for, else empty), ranks, singular values.
 

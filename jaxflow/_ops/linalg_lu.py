@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._dispatch.op import EXACT, op
+from jaxflow._dispatch.op import EXACT, Undefined, op
 
 from ._matrices import (
     check_equation,
@@ -106,7 +106,9 @@ _slogdet.defjvp(_slogdet_rule, symbolic_zeros=True)
 
 
 @op(name="_linalg_slogdet", variants="", grad_name="LinalgSlogdetBackward0", saves=("A", "result"),
-    differentiable=(True, True, False, False, False), keeps=(0, 2, 3, 4))
+    differentiable=(True, True, False, False, False), keeps=(0, 2, 3, 4),
+    # A real sign is constant, which PyTorch's formula knows.
+    underived=Undefined(results=lambda avals: () if avals[0].dtype.is_complex else (0,)))
 def linalg_slogdet(A, /, name):
     """Sign and logarithm of the absolute value of determinants; LU, exchanged rows, their order.
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxflow._core.dtype import FLOATING
-from jaxflow._dispatch.op import EXACT, Out, Underived, castable, op
+from jaxflow._dispatch.op import EXACT, Out, Undefined, castable, op
 
 from ._matrices import adjoint, check_matrix, imaginary, product
 from ._support import category, is_complex, refuse, scalar_name
@@ -130,11 +130,14 @@ def _compact(a, tau):
     return v, t
 
 
+# PyTorch's formula leaves the gradients of reflections undefined where there are none.
+_OF_NOTHING = Undefined(lambda kinds: () if kinds[0].numel and kinds[1].numel else (0, 1))
+
+
 @op(aliases=("linalg.householder_product",), grad_name="LinalgHouseholderProductBackward0", saves="both",
     columns=(0,), out=castable("torch.linalg.householder_product", rows=True,
                                composed="linalg_householder_product"),
-    # PyTorch's formula leaves gradients of nothing undefined.
-    underived=Underived(None, "", which=lambda inputs, inplace: not all(x.aval.numel for x in inputs[:2])))
+    underived=_OF_NOTHING)
 def orgqr(input, tau, /):
     """The first ``n`` columns of the product of the reflections that `geqrf` packed.
 
@@ -176,7 +179,7 @@ def _check_factors(name, input, tau):
         )
 
 
-@op(saves=("input", "tau", "other", "result"), columns=(0,),
+@op(saves=("input", "tau", "other", "result"), columns=(0,), underived=_OF_NOTHING,
     out=Out("torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
             "result has dtype {out}", rows=True))
 def ormqr(input, tau, other, /, left: bool = True, transpose: bool = False):

@@ -325,7 +325,7 @@ class _Walk:
             diff = plan.diff_outputs
             cotangents = [*cotangents, *(None,) * (len(diff) - len(cotangents))]
             defined = tuple(c is not None and d for c, d in zip(cotangents, diff))
-            if not any(defined):
+            if not any(defined) or node._unheard is not None and _is_unheard(node, defined):
                 return self._without_gradient(node)
             vjp = plan.vjp(needs, None if defined == diff else defined)
             cotangents = [c for c, d in zip(cotangents, defined) if d]
@@ -368,6 +368,12 @@ class _Walk:
         if vjp.silent:
             read_silently(plan, vjp, edges, found)
         return found
+
+
+def _is_unheard(node: Node, defined: tuple[bool, ...]) -> bool:
+    """Whether gradients are there of such results alone from which PyTorch's formula gets none."""
+    unheard = node._unheard(node._plan.out_avals)
+    return not any(d for k, d in enumerate(defined) if k not in unheard)
 
 
 def _stand_for(node: Node, args: list, kept: tuple) -> None:
