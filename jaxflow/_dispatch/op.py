@@ -140,9 +140,9 @@ class Underived:
         of: places of operands and dtypes that PyTorch's formula refuses there (None: a plain number); one
             must be as it says. With ``out=`` such an op is refused what it records, as any other that has a
             derivative.
-        formula: instead of ``text``, ``which`` and ``of``, where backward alone refuses dtypes: a function of
-            the dtypes of the node's inputs (None for a plain number) and of the result that gives the words,
-            or none where there is a derivative.
+        formula: instead of ``text``, ``which`` and ``of``, where backward alone refuses: a function of the
+            dtypes of the node's inputs (None for a plain number) and of the result's aval that gives the
+            words, with ``{sizes}`` for the result's, or none where there is a derivative.
     """
 
     __slots__ = ("error", "formula", "forward", "of", "operand", "otherwise", "text", "which")
@@ -151,7 +151,7 @@ class Underived:
                  which: Callable[[Sequence, bool], bool] = lambda inputs, inplace: True,
                  forward: str = "", operand: int | None = None,
                  otherwise: Underived | None = None, of: tuple[tuple[int, dtypes.dtype], ...] = (),
-                 formula: Callable[[list, dtypes.dtype], str] | None = None) -> None:
+                 formula: Callable[[list, Any], str] | None = None) -> None:
         self.error, self.text, self.which, self.forward = error, text, which, forward
         self.operand, self.otherwise = operand, otherwise
         self.of, self.formula = of, formula
@@ -180,8 +180,8 @@ COMPLEX_GRADIENT = (
 def complex_gradients(*places: int) -> Underived:
     """No derivative of what is real in these places, beside a complex tensor: PyTorch's would be complex."""
 
-    def formula(place: int) -> Callable[[list, dtypes.dtype], str]:
-        def said(found: list, result: dtypes.dtype) -> str:
+    def formula(place: int) -> Callable[[list, Any], str]:
+        def said(found: list, result: Any) -> str:
             own = found[place]
             refused = own is not None and not own.is_complex and any(f and f.is_complex for f in found)
             return COMPLEX_GRADIENT if refused else ""

@@ -28,7 +28,7 @@ def _refusing(name: str, error: type[Exception] | None, text: str, operand: int 
         def _run(self, cotangents: list, keep: bool) -> list:
             if error is None:
                 return [None] * len(self._edges)
-            raise error(text)
+            raise error(text.replace("{sizes}", str(list(self._plan.out_avals[0].shape))))
 
     Refusing.__name__ = Refusing.__qualname__ = name
     return Refusing
@@ -82,10 +82,10 @@ def _by_formula(kind: type[Node], underived: Underived, inplace: bool) -> Callab
     operand = underived.operand
 
     def decide(plan, inputs, edges, needs, guards) -> Node:
-        text = underived.formula([getattr(k, "dtype", None) for k in plan.kinds], plan.out_avals[0].dtype)
+        text = underived.formula([getattr(k, "dtype", None) for k in plan.kinds], plan.out_avals[0])
         chosen = _asked(_refusing(kind.__name__, underived.error, text, operand, True), operand,
                         otherwise) if text else otherwise
-        if plan.node is decide:  # all calls of a plan have operands of the same dtypes
+        if plan.node is decide:  # all calls of a plan have the same dtypes, and results of the same sizes
             plan.node = chosen
         return chosen(plan, inputs, edges, needs, guards)
 

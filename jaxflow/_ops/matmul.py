@@ -512,9 +512,9 @@ def _by_vector(other: int):
 
     def formula(found, result):
         dtype = found[other]
-        if dtype is None or dtype is result:
+        if dtype is None or dtype is result.dtype:
             return ""
-        names = (dtype.scalar_name, result.scalar_name, dtype.scalar_name)
+        names = (dtype.scalar_name, result.dtype.scalar_name, dtype.scalar_name)
         return "addmv input tensors must have the same dtype, but got {}, {}, and {}".format(*names)
 
     return formula

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
-from jaxflow._dispatch.op import Integers, op
+from jaxflow._dispatch.op import Integers, Underived, op
 
 from ._layouts import of_volumes
 from ._support import is_float, is_integral, refuse, scalar_name
@@ -431,7 +431,21 @@ def _check_adaptive(name, input, dims, skip, sizes=(), whole=True) -> None:
         )
 
 
-@op(name="_adaptive_max_pool2d", grad_name="AdaptiveMaxPool2DBackward0", layout="channels", **_MAX)
+def _no_gradient_of_nothing(name):
+    """PyTorch's backward of adaptive pooling takes no gradient without elements but that of no examples."""
+
+    def formula(found, result):
+        empty = [d for d, n in enumerate(result.shape) if d and n == 0]
+        if not empty:
+            return ""
+        return (f"{name}_backward(): Expected grad_output to have non-zero size for non-batch dimensions, "
+                f"but grad_output has sizes {{sizes}} with dimension {empty[0]} being empty")
+
+    return Underived(RuntimeError, "", operand=0, formula=formula)
+
+
+@op(name="_adaptive_max_pool2d", grad_name="AdaptiveMaxPool2DBackward0", layout="channels", **_MAX,
+    underived=_no_gradient_of_nothing("adaptive_max_pool2d"))
 def adaptive_max_pool2d(input, /, output_size=()):
     """Largest elements of as many windows as asked for, and where they stand."""
     _check_adaptive("adaptive_max_pool2d", input, 2, ":", output_size)
@@ -439,7 +453,8 @@ def adaptive_max_pool2d(input, /, output_size=()):
     return _adaptive_max(input, output_size)
 
 
-@op(name="_adaptive_max_pool3d", grad_name="AdaptiveMaxPool3DBackward0", **_MAX)
+@op(name="_adaptive_max_pool3d", grad_name="AdaptiveMaxPool3DBackward0", **_MAX,
+    underived=_no_gradient_of_nothing("adaptive_max_pool3d"))
 def adaptive_max_pool3d(input, /, output_size=()):
     """Largest elements of as many windows as asked for, and where they stand."""
     _check_adaptive("adaptive_max_pool3d", input, 3, ":", output_size)
@@ -614,7 +629,9 @@ def avg_pool3d(
 
 def _adaptive_avg(input, sizes):
     dims = len(sizes)
-    if 0 not in sizes and all(n % m == 0 for n, m in zip(input.shape[-dims:], sizes)):
+    if 0 in input.shape or 0 in sizes:
+        return jnp.zeros((*input.shape[:-dims], *sizes), input.dtype)
+    if all(n % m == 0 for n, m in zip(input.shape[-dims:], sizes)):
         kernel = tuple(n // m for n, m in zip(input.shape[-dims:], sizes))
         return _tile_sums(input, kernel) * (1.0 / math.prod(kernel))
     for axis, (n, m) in enumerate(zip(input.shape[-dims:], sizes), input.ndim - dims):
@@ -626,15 +643,18 @@ def _adaptive_avg(input, sizes):
     return input
 
 
-@op(name="_adaptive_avg_pool2d", grad_name="AdaptiveAvgPool2DBackward0", layout="channels", **_AVG)
+@op(name="_adaptive_avg_pool2d", grad_name="AdaptiveAvgPool2DBackward0", layout="channels", **_AVG,
+    complex_grad="_adaptive_avg_pool2d", underived=_no_gradient_of_nothing("adaptive_avg_pool2d"))
 def adaptive_avg_pool2d(input, /, output_size: Integers = ()):
     """Means over as many windows of the last two dimensions as asked for."""
     _check_adaptive("adaptive_avg_pool2d", input, 2, "", whole=False)
-    refuse("adaptive_avg_pool2d", input, BOOL, INTEGER, COMPLEX)
+    if input.size and 0 not in output_size:  # for none PyTorch needs no kernel
+        refuse("adaptive_avg_pool2d", input, BOOL, INTEGER, COMPLEX)
     return _adaptive_avg(input, output_size)
 
 
-@op(name="_adaptive_avg_pool3d", grad_name="AdaptiveAvgPool3DBackward0", layout="contiguous", **_AVG)
+@op(name="_adaptive_avg_pool3d", grad_name="AdaptiveAvgPool3DBackward0", layout="contiguous", **_AVG,
+    underived=_no_gradient_of_nothing("adaptive_avg_pool3d"))
 def adaptive_avg_pool3d(input, /, output_size: Integers = ()):
     """Means over as many windows of the last three dimensions as asked for."""
     _check_adaptive("adaptive_avg_pool3d", input, 3, "")
