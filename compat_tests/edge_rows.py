@@ -15,11 +15,8 @@ UNIT = [0.0, 0.2, 0.5, 0.9, 1.0]
 
 ROWS, LEFT = {}, {}
 #: Rows that are not asked about gradients that arrive as infinity, or as nan: another form of the same
-#: derivative takes the difference of two, or 0 is passed on where PyTorch multiplies by 0.
-NOT_INFINITE = {
-    "cumprod", "cdist 0.5", "multi_margin_loss", "multilabel_margin_loss",
-    *(f"vector_norm {p}" for p in ("0.5", "1.5", "3", "-1")),
-}
+#: derivative takes the difference of two.
+NOT_INFINITE = {"cumprod"}
 NOT_NAN = NOT_INFINITE | {"logcumsumexp"}
 
 

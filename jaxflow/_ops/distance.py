@@ -56,6 +56,9 @@ def _length_jvp(p, primals, tangents):
             flat = flat & ~jnp.isnan(inverse)
         share = jnp.where(flat, 1, jnp.abs(difference) * inverse)
         slope = difference * inverse if p == 2 else jnp.where(flat, 0, sign * jnp.power(share, p - 1))
+        # PyTorch chooses 0 there, where it else multiplies by it: what arrives may be nan or infinite.
+        along = slope * tangents[0]
+        return length, jnp.where(zero, 0, jnp.sum(jnp.where(flat, 0, along) if p < 1 else along, -1))
     return length, jnp.sum(slope * tangents[0], -1)
 
 

@@ -317,6 +317,39 @@ def _matrix(input):
     return input.reshape(-1, input.shape[-1] if input.ndim else 1)
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _of_rows(loss, x, target):
+    """``loss(x, target)``, a number for each row of ``x``; its derivative is all slopes times what arrives.
+
+    So where a slope is 0, a gradient that is infinite or nan makes nan, as in PyTorch's kernels.
+    """
+    return loss(x, target)
+
+
+@_of_rows.defjvp
+def _of_rows_jvp(loss, primals, tangents):
+    x, target = primals
+    slopes = jax.grad(lambda x: jnp.sum(loss(x, target)))(x)
+    return _of_rows(loss, x, target), jnp.sum(slopes * tangents[0], 1)
+
+
+def _hinges_of_class(x, target, p, margin):
+    right = jnp.take_along_axis(x, target[:, None], 1, mode="clip")
+    wrong = jnp.arange(x.shape[1]) != target[:, None]
+    return jnp.sum(jnp.where(wrong, _hinge(margin - right + x) ** p, 0), 1)
+
+
+def _hinges_of_classes(x, target):
+    listed = jnp.cumsum(target < 0, 1) == 0
+    index = jnp.where(listed, target, 0)
+    rows = jnp.arange(x.shape[0])[:, None]
+    is_target = jnp.zeros(x.shape, bool).at[rows, index].max(listed)
+    picked = jnp.take_along_axis(x, index, 1, mode="clip")
+    hinge = _hinge(1 - (picked[:, :, None] - x[:, None, :]))
+    counted = listed[:, :, None] & ~is_target[:, None, :]
+    return jnp.sum(jnp.where(counted, hinge, 0), (1, 2))
+
+
 @op(name="_multi_margin_loss", variants="", grad_name="MultiMarginLossBackward0")
 def multi_margin_loss(input, target, weight=None, /, *, p, margin, reduction):
     """Hinge of every wrong class against the right one, averaged over the classes."""
@@ -335,12 +368,10 @@ def multi_margin_loss(input, target, weight=None, /, *, p, margin, reduction):
         )
     _check_kernel("multi_margin_loss_cpu_kernel", input, target, weight)
     t = target.reshape(-1)
-    right = jnp.take_along_axis(x, t[:, None], 1, mode="clip")
-    hinge = _hinge(margin - right + x) ** p
+    loss = _of_rows(functools.partial(_hinges_of_class, p=p, margin=margin), x, t)
     if weight is not None:
-        hinge = hinge * weight[t][:, None]
-    wrong = jnp.arange(x.shape[1]) != t[:, None]
-    loss = jnp.sum(jnp.where(wrong, hinge, 0), 1) / x.shape[1]
+        loss = loss * weight[t]
+    loss = loss / x.shape[1]
     return reduced(loss if target.ndim else loss[0], reduction, input.dtype)
 
 
@@ -356,12 +387,5 @@ def multilabel_margin_loss(input, target, /, *, reduction):
     _check_kernel("multilabel_margin_loss_forward_out_frame", input, target)
     x = _matrix(input) if input.size else input
     t = target.reshape(x.shape)
-    listed = jnp.cumsum(t < 0, 1) == 0
-    index = jnp.where(listed, t, 0)
-    rows = jnp.arange(x.shape[0])[:, None]
-    is_target = jnp.zeros(x.shape, bool).at[rows, index].max(listed)
-    picked = jnp.take_along_axis(x, index, 1, mode="clip")
-    hinge = _hinge(1 - (picked[:, :, None] - x[:, None, :]))
-    counted = listed[:, :, None] & ~is_target[:, None, :]
-    loss = jnp.sum(jnp.where(counted, hinge, 0), (1, 2)) / x.shape[1]
+    loss = _of_rows(_hinges_of_classes, x, t) / x.shape[1]
     return reduced(loss if input.ndim == 2 else loss[0], reduction, input.dtype)

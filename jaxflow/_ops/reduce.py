@@ -542,13 +542,39 @@ def _norm_of(x, size, ord, dims, keepdim):
         return _length(wide(x), dims, keepdim)
     if abs(ord) == math.inf:
         return _extreme_size(size, dims, keepdim, ord > 0)
+    return _power_norm(wide(x), ord, dims, keepdim)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2, 3))
+def _power_norm(x, ord, dims, keepdim):
+    """The norm of another order. Its derivative is a slope, 0 for what is 0, times what arrives for all.
+
+    So a gradient that is infinite or nan makes nan of that 0, as in PyTorch; not at the zero vector, where
+    nothing is passed on for orders above 1.
+    """
+    size = magnitude(x)
     zero = size == 0
     at_zero = 0.0 if ord > 0 else math.inf
     powers = jnp.where(zero, at_zero, jnp.power(jnp.where(zero, 1, size), ord))
-    total = jnp.sum(powers, dims, keepdims=keepdim)
-    flat = (total == 0) | jnp.isinf(total)
-    root = jnp.power(jnp.where(flat, 1, total), 1 / ord)
-    return jnp.where(flat, jnp.power(jax.lax.stop_gradient(total), 1 / ord), root)
+    return jnp.power(jnp.sum(powers, dims, keepdims=keepdim), 1 / ord)
+
+
+@_power_norm.defjvp
+def _power_norm_jvp(ord, dims, keepdim, primals, tangents):
+    (x,), (dx,) = primals, tangents
+    norm, size = _power_norm(x, ord, dims, True), magnitude(x)
+    zero, nothing = size == 0, norm == 0
+    filled = jnp.where(zero, 1, size)
+    power = jnp.where(zero, 0, jnp.power(filled, ord - 1))
+    if is_complex(x):
+        along = (jnp.conj(x / as_dtype(filled, x.dtype)) * dx).real * power
+    else:
+        along = jnp.sign(x) * power * dx
+    share = jnp.where(nothing, 0, jnp.power(jnp.where(nothing, 1, norm), 1 - ord))
+    slope = jnp.sum(along, dims, keepdims=True) * share
+    if ord > 1:
+        slope = jnp.where(nothing, 0, slope)
+    return (norm, slope) if keepdim else (jnp.squeeze(norm, dims), jnp.squeeze(slope, dims))
 
 
 def refuse_norm_of(x):
