@@ -102,6 +102,9 @@ def _check_batch(input: Tensor, *parameters: Tensor | None) -> None:
             raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {p._aval.ndim}")
 
 
+_ONE_OF_TWO = "running_mean and running_var must either both be None or neither be None"
+
+
 def normalized_batch(
     input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None,
     bias: Tensor | None, training: bool, momentum: float, eps: float, entry: str = "",
@@ -119,16 +122,17 @@ def normalized_batch(
     channels = shape[1] if len(shape) > 1 else 0
     for name, p in (("running_mean", running_mean), ("running_var", running_var),
                     ("weight", weight), ("bias", bias)):
-        if p is not None and p._aval.numel != channels:
+        if p is None:
+            if not training and name.startswith("running"):
+                raise RuntimeError(f"{name} must be defined in evaluation mode")
+        elif p._aval.numel != channels:
             raise RuntimeError(
                 f"{name} should contain {channels} elements not {p._aval.numel}"
             )
-    if not training and (running_mean is None or running_var is None):
-        raise RuntimeError(
-            "Expected running_mean and running_var to be defined when training=False"
-        )
     wrap_dim(1, len(shape))
     not_differentiable("native_batch_norm", running_mean=running_mean, running_var=running_var)
+    if (running_mean is None) != (running_var is None):
+        raise ValueError(_ONE_OF_TWO)
     _check_batch(input, running_mean, running_var, weight, bias)
     if not training:
         operands = (input, running_mean, running_var, weight, bias)
@@ -164,6 +168,12 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     return normalized_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
 
 
+def _in_dtype_of(other: Tensor, running: Tensor | None) -> Tensor | None:
+    """Running statistics as `instance_norm` reads them: cast, so that every dtype goes with every other."""
+    dtype = other._aval.dtype
+    return running if running is None or running._aval.dtype is dtype else running.to(dtype)
+
+
 @_functional
 def instance_norm(input: Tensor, running_mean: Tensor | None = None,
                   running_var: Tensor | None = None, weight: Tensor | None = None,
@@ -183,15 +193,16 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None,
         raise RuntimeError(
             "Expected running_mean and running_var to be defined when use_input_stats is false")
     if (running_mean is None) != (running_var is None):
-        raise ValueError("running_mean and running_var must either both be None or neither be None")
+        raise ValueError(_ONE_OF_TWO)
     if len(shape) > 1 and shape[0] * shape[1] == 0 and not (weight is None and bias is None):
         raise IndexError("select(): index 0 out of range for tensor of size [0] at dimension 0")
     not_differentiable("native_batch_norm", running_mean=running_mean, running_var=running_var)
+    mean, var = (_in_dtype_of(input if weight is None else weight, r) for r in (running_mean, running_var))
     if input._aval.numel:
-        _check_batch(input, running_mean, running_var, weight, bias)
+        _check_batch(input, mean, var, weight, bias)
     whole = input.contiguous()
     if not use_input_stats:
-        return batch_norm(whole, running_mean, running_var, weight, bias, False, momentum, eps).view(shape)
+        return batch_norm(whole, mean, var, weight, bias, False, momentum, eps).view(shape)
     if running_mean is not None or running_var is not None:
         flat = input.detach().reshape(shape[0], shape[1], spatial)
         variance = apply(OPS["var"], (flat,), ((-1,), 1, False))  # `var` would warn of an empty batch
