@@ -118,7 +118,7 @@ _NAN_KERNEL = Out("\"nansum_cpu\" not implemented for '{out}'", error=NotImpleme
                   refuses=lambda have, want, operands: (
                       have.category == FLOATING != want.category and operands[0].numel()))
 _NAN_OUT = Out("nansum: provided dtype must match dtype of result. Got {out} and {result}.", follows=True,
-               before=_NAN_KERNEL)
+               before=_NAN_KERNEL, dtype=lambda have, dim, keepdim, dtype: dtype)
 
 
 @op(grad_name="NansumBackward0", out=_NAN_OUT)

@@ -88,14 +88,17 @@ def _cumulate(name, fn, input, dim, dtype):
     return fn(x, axis).astype(input.dtype).reshape(input.shape)
 
 
-@op(variants="function method inplace out", saves="none", out=Out(EXACT.text, follows=True), apart="input")
+# A dtype that is asked for has to be out's, which is said before a kernel is looked for.
+_SUMMED_OUT = Out(EXACT.text, follows=True, dtype=lambda have, dim, dtype: dtype)
+
+
+@op(variants="function method inplace out", saves="none", out=_SUMMED_OUT, apart="input")
 def cumsum(input, /, dim: int, *, dtype=None):
     """The sums of the elements up to each one along ``dim``; integers add up in int64."""
     return _cumulate("cumsum", _running(jnp.add, 0, jnp.cumsum), input, dim, dtype)
 
 
-@op(variants="function method inplace out", saves=("input", "result"), apart="input",
-    out=Out(EXACT.text, follows=True))
+@op(variants="function method inplace out", saves=("input", "result"), apart="input", out=_SUMMED_OUT)
 def cumprod(input, /, dim: int, *, dtype=None):
     """The products of the elements up to each one along ``dim``; integers multiply in int64."""
     return _cumulate("cumprod", _running(jnp.multiply, 1, jnp.cumprod), input, dim, dtype)
