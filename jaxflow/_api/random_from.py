@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.indexing import refuse_outside
-from jaxflow._core.layout import strided
+from jaxflow._core.layout import contiguous_format, strided
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.typeinfo import finfo
 from jaxflow._dispatch.composite import composite
@@ -105,7 +105,8 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None,
     if p is not None:
         if not isinstance(p, (int, float)):
             raise invalid_combination("bernoulli", (input, p), {})
-        return input.clone().bernoulli_(p, generator=generator)
+        sample = input.detach().clone(memory_format=contiguous_format).bernoulli_(p, generator=generator)
+        return without_derivative(sample, "aten::bernoulli", input)
     need_float("bernoulli_tensor_cpu_p_", input._aval.dtype)
     need_float("bernoulli_tensor_cpu_self_", input._aval.dtype, complex_too=False)
     kind = (input if out is None else out)._aval.dtype
