@@ -88,7 +88,7 @@ class Node:
     _refused = None  # of a node that is Python's: the operand that alone is its affair
     _at_once = False  # whether it runs before any other that is ready: PyTorch's NotImplemented does
     _formula = False  # of a node that refuses: what was saved is looked at before
-    _unheard = None  # a function of the results' avals: those from whose gradients alone nothing follows
+    _without_effect = None  # a function of the results' avals: those whose gradients alone lead to none
 
     def __init__(self, plan, inputs, edges, needs, guards) -> None:
         self._plan = plan

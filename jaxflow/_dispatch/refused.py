@@ -65,7 +65,8 @@ def maker(kind: type[Node], underived: Underived, inplace: bool) -> Callable[...
 def _leaving_out(kind: type[Node], undefined: Undefined) -> Callable[..., Node]:
     """What makes nodes that give some operands no gradient, or nothing for the gradients of some results."""
     if undefined.results is not None:
-        shown = {"__slots__": (), "__module__": "builtins", "_unheard": staticmethod(undefined.results)}
+        shown = {
+            "__slots__": (), "__module__": "builtins", "_without_effect": staticmethod(undefined.results)}
         return type(kind.__name__, (kind,), shown)
 
     def make(plan, inputs, edges, needs, guards) -> Node:

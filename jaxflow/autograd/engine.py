@@ -325,7 +325,7 @@ class _Walk:
             diff = plan.diff_outputs
             cotangents = [*cotangents, *(None,) * (len(diff) - len(cotangents))]
             defined = tuple(c is not None and d for c, d in zip(cotangents, diff))
-            if not any(defined) or node._unheard is not None and _is_unheard(node, defined):
+            if not any(defined) or node._without_effect is not None and _has_no_effect(node, defined):
                 return self._without_gradient(node)
             vjp = plan.vjp(needs, None if defined == diff else defined)
             cotangents = [c for c, d in zip(cotangents, defined) if d]
@@ -370,10 +370,10 @@ class _Walk:
         return found
 
 
-def _is_unheard(node: Node, defined: tuple[bool, ...]) -> bool:
+def _has_no_effect(node: Node, defined: tuple[bool, ...]) -> bool:
     """Whether gradients are there of such results alone from which PyTorch's formula gets none."""
-    unheard = node._unheard(node._plan.out_avals)
-    return not any(d for k, d in enumerate(defined) if k not in unheard)
+    without = node._without_effect(node._plan.out_avals)
+    return not any(d for k, d in enumerate(defined) if k not in without)
 
 
 def _stand_for(node: Node, args: list, kept: tuple) -> None:
