@@ -152,6 +152,15 @@ def test_subnormal_numbers_may_be_zeros_for_xla_and_nothing_else(monkeypatch):
     assert not torch.set_flush_denormal(False) or (torch.tensor([1e-40]) * 1).item() > 0
 
 
+def test_of_bits_written_as_floating_numbers_those_numbers_are_compared(monkeypatch):
+    program = _program("t0 = T.full((3,), 1077936128, dtype=T.int32)", "t1 = t0.view(T.float32)", "t1.exp_()")
+    for factor, where in ((1 + 2.0**-23, None), (2, "t1")):
+        with monkeypatch.context() as patched:
+            patched.setattr(jaxflow.Tensor, "exp_", lambda t, factor=factor: t.mul_(torch.e**3 / 3 * factor))
+            found = machine.first_wrong(program, [{}], "interpreter")
+        assert (found and found.difference.where) == where
+
+
 def test_integers_that_require_grad_are_no_specification():
     program = _program("t0 = T.ones(2, requires_grad=True)", "t1 = T.ones(2, dtype=T.int64)", "t1.ne_(t0)",
                        "t2 = t1[0]")

@@ -84,8 +84,6 @@ def _first_wrong(program, rounds, mode, kinds):
         if difference.kind not in ("values", "grad", "access", "error"):
             return Wrong(k, sizes, difference, "as it runs")
         alone, log = line_by_line(program, sizes, mode, kinds)
-        if alone is not None and _bits_written(alone, program):
-            continue
         if alone is not None:
             return Wrong(k, sizes, alone, "line by line")
         alike = found[k][:len(log)]
@@ -119,17 +117,10 @@ FLOATS_OF_BITS = re.compile(r"\.view\((?:dtype=)?T\.(b?float|complex)")
 
 def _of_bits(difference, program):
     """Whether numbers differ between two right runs after a look at bits, and so at the last ones too."""
-    return difference.kind in ("values", "grad", "access") and _before(difference, program, _BITS)
-
-
-def _bits_written(difference, program):
-    """Whether numbers differ after a look at memory as floating numbers."""
-    return difference.kind == "values" and _before(difference, program, FLOATS_OF_BITS)
-
-
-def _before(difference, program, pattern):
+    if difference.kind not in ("values", "grad", "access"):
+        return False
     codes = [i.code for i in program]
-    return any(map(pattern.search, codes[: codes.index(difference.code) + 1]))
+    return any(map(_BITS.search, codes[: codes.index(difference.code) + 1]))
 
 
 def _all_rounds(program, rounds, mode):
@@ -153,7 +144,7 @@ def line_by_line(program, sizes, mode, kinds=KINDS):
     """The first `Difference` of a line run from the same numbers, and jaxflow's log as far as it went."""
     log = []
     spaces = [{**fresh_space(T), **sizes} for T in (jaxflow, torch, torch)]
-    twins = Twins()
+    twins, of_bits = Twins(), False
     for instruction in program:
         if not instruction.uses <= spaces[0].keys():
             continue
@@ -163,7 +154,9 @@ def line_by_line(program, sizes, mode, kinds=KINDS):
         ((theirs, _),) = steps([looking], spaces[1])
         with twins:
             ((exact, _),) = steps([looking], spaces[2], twins.value)
-        difference = first_difference([theirs], [ours], lambda exact=exact: [exact], kinds)
+        of_bits = of_bits or FLOATS_OF_BITS.search(instruction.code) is not None
+        compared = [_without_integers(entry) if of_bits else entry for entry in (theirs, ours)]
+        difference = first_difference(compared[:1], compared[1:], lambda exact=exact: [exact], kinds)
         shown = ours if instruction.looks else _unseen(ours)
         log.append(shown)
         if theirs.undefined:
@@ -176,6 +169,13 @@ def line_by_line(program, sizes, mode, kinds=KINDS):
         with twins:
             _rebase(ours, None, spaces[0], spaces[2])
     return None, log
+
+
+def _without_integers(entry):
+    """What happened, without the numbers of integer tensors."""
+    facts = {n: dataclasses.replace(f, values=None) if isinstance(f, Facts) and "int" in f.dtype else f
+             for n, f in entry.facts.items()}
+    return dataclasses.replace(entry, facts=facts)
 
 
 def _unseen(entry):
