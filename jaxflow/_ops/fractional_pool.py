@@ -11,8 +11,8 @@ import numpy as np
 from jaxflow._core.dtype import BOOL, COMPLEX, INTEGER
 from jaxflow._dispatch.op import op
 
+from ._maxima import take_flat
 from ._support import refuse, wide
-from .pool import take_flat
 
 _AXES = {2: ("height", "width"), 3: ("time", "height", "width")}
 
