@@ -6,8 +6,8 @@ Measured on two cores, in ms, forward / gradient:
   1.6 through the slices, 16 by jax's own rule. One scatter at the indices (0.7) is not much slower by
   itself than what is done here, a comparison with the number of the chosen tap, but in a network it
   wants both its operands and its result in another layout
-- maxima of large windows are separable too: 13x13 with stride 1 of 8x64x13x13 compiles in 0.4 s and takes
-  1, where a select for each of its 169 elements compiled in 20 s and took 35
+- maxima of large windows are separable too: on one core 13x13 with stride 1 of 8x64x13x13 is there after
+  0.16 s and takes 0.5 then, where a select for each of its 169 elements took 7 s and 11
 """
 
 from __future__ import annotations
