@@ -239,11 +239,11 @@ def _add_to_grad(found: _Stores, variable: Tensor, grad: Any, create_graph: bool
 def _copied_into(variable: Tensor, grad: Tensor) -> Tensor:
     """What a leaf without a ``.grad`` gets whose shape has changed: PyTorch copies into one like the leaf.
 
-    Of a leaf that has gaps, or shows elements twice, it takes the gradient as it is, and so it does where
-    the strides agree. RuntimeError where ``grad`` does not broadcast to the leaf's shape.
+    Of a leaf that has gaps, or shows elements twice, it takes the gradient as it is. RuntimeError where
+    ``grad`` does not broadcast to the leaf's shape.
     """
     aval = variable._aval
-    if not is_non_overlapping_and_dense(aval.shape, strides_of(variable)) or _as_agreed(grad, variable):
+    if not is_non_overlapping_and_dense(aval.shape, strides_of(variable)):
         return grad
     return apply(OPS["_copy"], (apply(OPS["_full"], (0.0,), (aval.shape, aval.dtype, aval.device)), grad))
 
