@@ -19,7 +19,7 @@ from jaxflow._core.layout import channels_last_3d, contiguous_format, preserve_f
 from jaxflow._core.shared import HostValue, unshared
 from jaxflow._core.size import Size
 from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
-from jaxflow._core.value import SMALL, FixedStorage, Storage, Untracked, Value, as_number, owned
+from jaxflow._core.value import SMALL, Storage, Untracked, Value, as_number, owned
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch import forward
 from jaxflow._dispatch.addresses import address_of
@@ -296,9 +296,7 @@ def numpy(self, *, force: bool = False) -> np.ndarray:
     if self._aval.device is CPU and not is_marked(self):
         found = copied_alone(self) if getrefcount(self) <= TEMPORARY else None
         if found is None:
-            found = lend(self)
-            if found is not None:
-                self._storage.__class__ = FixedStorage
+            found = lend(self, fixed=True)
         if found is not None:
             return found
     return np.array(host(self, spread=False))

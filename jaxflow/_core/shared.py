@@ -23,7 +23,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Iterable, Sequence
-from itertools import count
+from itertools import chain, count
 from operator import call, itemgetter, setitem
 from pickle import PickleBuffer
 from typing import Any
@@ -267,15 +267,18 @@ def unshared(value: Value) -> Value:
 _SHARING, _ENDING = (setattr, setattr, setitem, setitem), (setattr, setattr, dict.pop, setitem)
 
 
-def convert(storage: Storage, value: Value, epoch: int) -> bool:
-    """Let a storage that is at ``epoch`` hold what it shows in the other way; False if it is not any more."""
+def convert(storage: Storage, value: Value, epoch: int, rows: Iterable[tuple] = ()) -> bool:
+    """Let a storage that is at ``epoch`` hold what it shows in the other way; False if it is not any more.
+
+    ``rows`` are called in the same call: see `rows_called`.
+    """
     key = id(storage.version)
     noted = SHARED.noted(storage) if value.__class__ is HostValue else None
     before = storage.value, SHARED.get(key)  # kept until the call is over
     try:
-        commit_one(storage, epoch, map(
+        commit_one(storage, epoch, chain(map(
             call, _ENDING if noted is None else _SHARING, (storage, storage, SHARED, CONVERSIONS),
-            ("value", "epoch", key, 0), (value, epoch + 1, noted, next(_numbers))))
+            ("value", "epoch", key, 0), (value, epoch + 1, noted, next(_numbers))), rows_called(rows)))
     except Overtaken:
         return False
     finally:

@@ -19,7 +19,7 @@ from jaxflow._core.commit import Overtaken, at_epochs, commit_results, rows_call
 from jaxflow._core.device import CPU
 from jaxflow._core.shared import HostValue, Memory, convert
 from jaxflow._core.tensor import Tensor
-from jaxflow._core.value import SMALL, Value
+from jaxflow._core.value import SMALL, FixedStorage, Value
 
 from . import result_buffers
 from .door import plan_of, root_of
@@ -88,13 +88,14 @@ def copied_alone(t: Tensor) -> np.ndarray | None:
 _HELD = 3
 
 
-def lend(t: Tensor) -> np.ndarray | None:
+def lend(t: Tensor, fixed: bool = False) -> np.ndarray | None:
     """An array that is one memory with ``t``; None for what has no memory of the host's.
 
-    ``t`` shows its memory neither conjugated nor negated.
+    ``t`` shows its memory neither conjugated nor negated. If ``fixed``, its storage is never resized again.
     """
     plan, storage = plan_of(t), t._storage
     aval = plan.aval
+    fixing = [(setattr, storage, "__class__", FixedStorage)] if fixed else []
     while True:
         epoch, held = storage.epoch, storage.value
         if held.__class__ is HostValue:
@@ -102,8 +103,9 @@ def lend(t: Tensor) -> np.ndarray | None:
             array = memory.shown(aval.shape, aval.dtype.np, plan.offset, plan.stride)
             try:
                 # Who is about to make the storage an ordinary one finds it at another epoch.
-                commit_results(at_epochs((storage,), (epoch,)), rows_called(
-                    [(setattr, memory, "lent", memory.lend(array)), (setattr, storage, "epoch", epoch + 1)]))
+                commit_results(at_epochs((storage,), (epoch,)), rows_called([
+                    (setattr, memory, "lent", memory.lend(array)), (setattr, storage, "epoch", epoch + 1),
+                    *fixing]))
             except Overtaken:
                 continue
             return array
@@ -125,5 +127,5 @@ def lend(t: Tensor) -> np.ndarray | None:
             memory.before = held
         array = memory.shown(aval.shape, aval.dtype.np, plan.offset, plan.stride)
         memory.lent = memory.lend(array)
-        if convert(storage, HostValue(whole, live, memory), epoch):
+        if convert(storage, HostValue(whole, live, memory), epoch, fixing):
             return array
