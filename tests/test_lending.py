@@ -244,3 +244,19 @@ def test_what_a_temporary_counts_is_what_a_method_sees():
 
     kept = Probe()
     assert lending.TEMPORARY in (0, Probe().ask()) and lending.TEMPORARY < kept.ask()
+
+
+def test_arrays_that_are_gone_are_forgotten_one_by_one():
+    """Not by going through all that were lent, which takes time as the square of their number."""
+    t = torch.ones(6).add_(1)
+    arrays = [t[i:].numpy() for i in range(5)]
+    memory = t._storage.value.memory
+    assert len(memory.lent) == 5
+    left = arrays.pop(2)
+    dead = next(iter(memory.lent.values()))
+    arrays.clear()
+    assert [r() is left for r in memory.lent.values()] == [True]
+    memory.lent = {id(dead): dead, **memory.lent}  # as where a signal broke off the call that takes it out
+    assert memory.reachable() and len(memory.lent) == 1
+    del left
+    assert not memory.lent and not memory.reachable() and t._storage.value.__class__.__name__ == "Value"

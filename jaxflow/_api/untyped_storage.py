@@ -162,6 +162,8 @@ class UntypedStorage:
         if base.dtype is not dtype:
             nbytes = self.nbytes() // dtype.itemsize * dtype.itemsize
             base = base.as_strided((nbytes // base.itemsize,), (1,), 0).view(dtype)
+        if not offset and stride == (1,) == base.stride() and size == base.shape:
+            return base.detach()
         return base.as_strided(tuple(size), tuple(stride), offset).detach()
 
     def elements(self, dtype: dtypes.dtype) -> Tensor:
@@ -200,7 +202,7 @@ class UntypedStorage:
 
     def _part(self, start: int, stop: int) -> UntypedStorage:
         """A storage of its own, of the same memory."""
-        array = lend(self.elements(dtypes.uint8)[start:stop])
+        array = lend(self.tensor(dtypes.uint8, start, (stop - start,), (1,)))
         if array is None:
             raise NotImplementedError(
                 f"a slice of a storage shares its memory, which cannot be had on {self.device.type}: slice "

@@ -71,7 +71,7 @@ class Memory:
 
     Attributes:
         storage: a weak reference to the storage.
-        lent: references to the arrays that were given out.
+        lent: references to the arrays that were given out, by their ids; who is gone is taken out.
         before: what the storage held, if it is small: if nobody has written meanwhile it holds that again.
 
     Each constructor takes the storage that is to hold them, if it is there already.
@@ -87,7 +87,7 @@ class Memory:
         self.storage = None if storage is None else weakref.ref(storage)
         self._owner, self._watched = owner, watched
         self.before: Value | None = None
-        self.lent: list[_Lent] = []
+        self.lent: dict[int, _Lent] = {}
 
     @classmethod
     def of(cls, array: np.ndarray, watched: bool = True) -> Memory:
@@ -127,18 +127,24 @@ class Memory:
         strides = None if stride is None else tuple([s * size for s in stride])
         return np.ndarray(shape, dtype, self._buffer, offset * size, strides)
 
-    def lend(self, array: np.ndarray) -> list[_Lent]:
-        """What is ``lent`` as long as ``array``, which shows these bytes, is there."""
+    def lending(self, array: np.ndarray) -> tuple:
+        """The row by which ``array``, which shows these bytes, is noted as given out: see `commit`."""
         lent = _Lent(array, _returned)
         lent.memory = weakref.ref(self)
-        return [*[r for r in self.lent if r() is not None], lent] if self.lent else [lent]
+        return setitem, self.lent, id(lent), lent
 
     def reachable(self) -> bool:
         """Whether anybody else can reach these bytes, as far as references show."""
-        for r in self.lent:
-            if r() is not None:
+        while (lent := _first(self.lent)) is not None:
+            if lent() is not None:
                 return True
+            self.lent.pop(id(lent), None)  # the call that does it was broken off by a signal
         return self._owner is not None and not (self._watched and _solely_ours(self))
+
+
+def _first(lent: dict[int, _Lent]) -> _Lent | None:
+    """One of them; in one call, so that no other thread changes the dictionary meanwhile."""
+    return next(map(next, map(iter, (lent.values(),))), None)
 
 
 class _Lent(weakref.ref):
@@ -150,6 +156,7 @@ class _Lent(weakref.ref):
 def _returned(lent: _Lent) -> None:
     memory = lent.memory()
     if memory is not None:
+        memory.lent.pop(id(lent), None)
         release(memory)
 
 

@@ -104,8 +104,7 @@ def lend(t: Tensor, fixed: bool = False) -> np.ndarray | None:
             try:
                 # Who is about to make the storage an ordinary one finds it at another epoch.
                 commit_results(at_epochs((storage,), (epoch,)), rows_called([
-                    (setattr, memory, "lent", memory.lend(array)), (setattr, storage, "epoch", epoch + 1),
-                    *fixing]))
+                    memory.lending(array), (setattr, storage, "epoch", epoch + 1), *fixing]))
             except Overtaken:
                 continue
             return array
@@ -126,6 +125,5 @@ def lend(t: Tensor, fixed: bool = False) -> np.ndarray | None:
         if live.nbytes <= SMALL:
             memory.before = held
         array = memory.shown(aval.shape, aval.dtype.np, plan.offset, plan.stride)
-        memory.lent = memory.lend(array)
-        if convert(storage, HostValue(whole, live, memory), epoch, fixing):
+        if convert(storage, HostValue(whole, live, memory), epoch, [memory.lending(array), *fixing]):
             return array

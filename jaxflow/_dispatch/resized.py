@@ -21,6 +21,7 @@ import numpy as np
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
+from jaxflow._core.commit import commit_results, rows_called
 from jaxflow._core.device import CPU
 from jaxflow._core.shared import SHARED, HostValue, Memory, convert, convert_all, release
 from jaxflow._core.tensor import Tensor, make
@@ -180,7 +181,7 @@ def _shown_whole(t: Tensor, count: int, dtype: dtypes.dtype) -> Tensor | None:
         memory = held.memory
         array = memory.shown((count,), dtype.np, 0, (1,))
         if memory.__class__ is not _Sized:  # it was moved to where other processes may have it
-            memory.lent = memory.lend(array)
+            commit_results(rows_called([memory.lending(array)]))
             return tensor_of(array, dtype)
         whole = make(HostValue(aval, array, memory))
         SHARED.note(whole._storage)
