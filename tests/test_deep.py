@@ -1,5 +1,6 @@
 """Views of views of views (NOTE [Views of views of views]), and lists in lists: no end, and no recursion."""
 
+import numpy as np
 import pytest
 
 import jaxflow as torch
@@ -107,3 +108,19 @@ def test_padding_by_pieces(mode, pad, shown, executor):
     assert found.flatten().tolist() == shown
     (found * torch.arange(1.0, 1 + len(shown))).sum().backward()
     assert x.grad.flatten().tolist() == [sum(k + 1 for k, n in enumerate(shown) if n == i) for i in range(4)]
+
+
+class Broken:
+    """A sequence whose elements cannot be had."""
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, at):
+        raise KeyError(at)
+
+
+@pytest.mark.parametrize("data", [Broken(), [Broken()], memoryview(np.zeros((2, 3)))])
+def test_sequences_whose_elements_cannot_be_had(data):
+    with pytest.raises(ValueError, match="determine the shape of object type '(Broken|memoryview)'"):
+        torch.tensor(data)

@@ -77,7 +77,11 @@ def _sizes(data: Any) -> list[int]:
             raise ValueError(f"too many dimensions '{type(data).__name__}'")
         if not len(data):
             break
-        data = data[0]
+        try:
+            data = data[0]
+        except Exception as error:  # a memoryview of several dimensions, for one
+            name = type(data).__name__
+            raise ValueError(f"could not determine the shape of object type '{name}'") from error
     if sizes and isinstance(data, str):
         raise ValueError("too many dimensions 'str'")
     return sizes
