@@ -292,6 +292,17 @@ def test_what_pytorch_gets_wrong_is_left_out(monkeypatch):
         assert (found is not None) is wrong, code
 
 
+def test_gradients_of_the_former_shape_of_a_leaf_are_compared_by_their_numbers(monkeypatch):
+    """PyTorch gives a leaf that was reshaped in place one of either shape, by how many refer to it."""
+    program = _program("t0 = make.new(T, (n, m), 'float64', 1, 'normal', grad=True)", "t1 = t0 * 2",
+                       "with T.no_grad(): t0.unsqueeze_(0)", "t1.sum().backward()")
+    sizes = [{"n": 1, "m": 1, "k": 1}]
+    assert run(program, torch, sizes=sizes[0])[-1].facts["t0"].grad.shape == (1, 1)
+    assert machine.first_wrong(program, sizes, "interpreter") is None
+    monkeypatch.setattr(jaxflow.Tensor, "sum", lambda t: (t * 2).mean())
+    assert machine.first_wrong(program, sizes, "interpreter", ("grad",)).difference.where == "t0"
+
+
 def test_rules_for_operations_see_into_functions():
     nan, number = (run(_program(f"t0 = T.tensor([1.0, {x}])"), torch)[-1] for x in ("float('nan')", 2.0))
 
