@@ -7,18 +7,22 @@ WORKERS ?= auto
 PIP_ARGS ?=
 SEED ?= 0
 TESTS ?= tests
+# A version of jax to install in place of the newest that pip finds for this Python; and a Python for the newest.
+JAX ?=
+NEWEST ?= python3.13
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo mlp cnn optax test shuffle hazards hazards-sample compat sweep shapes fuzz walk lint format bench clean
+.PHONY: help demo mlp cnn optax test versions shuffle hazards hazards-sample compat sweep shapes fuzz walk lint format bench clean
 
 help:
 	@echo "make demo     train a small GPT on the source of Python's standard library (about 2 minutes)"
 	@echo "make mlp      a perceptron on scikit-learn's digits;  make cnn  a small convolutional network"
 	@echo "make optax    a module trained by JAX's optax"
 	@echo "make test     run the tests (no PyTorch needed);  make lint  check the style"
+	@echo "make versions run some of them on the oldest and on the newest jax there may be (NEWEST=python3.13)"
 	@echo "make hazards-sample  a few minutes of what make hazards does"
 	@echo "make hazards  interrupts, signals, finalizers, threads and failed runs (hours; ARGS=--seed=1)"
 	@echo "make shuffle  run them in a random order, with nothing compiled before (SEED=... repeats an order)"
@@ -43,6 +47,13 @@ optax: $(STAMP)-demo
 
 test: $(STAMP)-test
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/hazards $(TESTS) $(ARGS)
+
+# The files that use most of what jax does not promise; TESTS=tests runs all of them.
+versions: TESTS := tests/interpreter/test_primitives.py tests/interpreter/test_lowering.py tests/compiler \
+    tests/test_traced.py tests/test_func.py tests/test_recurrent.py tests/test_interop.py tests/test_disk_cache.py
+versions:
+	$(MAKE) test VENV=.venv-oldest JAX=0.10.1 TESTS="$(TESTS)"
+	$(MAKE) test VENV=.venv-newest PYTHON=$(NEWEST) TESTS="$(TESTS)"
 
 # What interrupts a process runs in processes of its own.
 hazards-sample: $(STAMP)-test
@@ -97,10 +108,10 @@ bench: $(STAMP)-demo $(STAMP)-bench $(STAMP)-compat
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean:
-	rm -rf $(VENV) .cache out
+	rm -rf $(VENV) .venv-oldest .venv-newest .cache out
 
 $(STAMP)-%: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) --editable ".[$*]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) --editable ".[$*]" $(if $(JAX),jax==$(JAX) jaxlib==$(JAX))
 	@touch $@
 
 $(BIN)/python:

@@ -2,6 +2,10 @@
 
 import jax as _jax
 
+from ._core import versions as _versions
+
+_versions.check()
+
 from ._core import disk_cache as _disk_cache
 from ._core import flags as _flags
 from ._core import heap as _heap

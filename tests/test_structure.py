@@ -7,6 +7,7 @@ import pathlib
 import pytest
 
 import jaxflow
+from jaxflow._core import versions
 from jaxflow._dispatch import op as records
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -114,6 +115,43 @@ def test_ops_know_nothing_of_tensors():
         if source == "_ops" and any((module + ".").startswith(name + ".") for name in hidden)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+#: Modules of jax in which nothing is promised to stay as it is.
+UNPROMISED = ("jax._src", "jax.extend", "jax.interpreters", "jax.experimental", "jax.custom_derivatives")
+
+
+def unpromised(path):
+    """What of jax a file uses that may be another thing, or gone, in the next version."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = list(modules_imported(path, [node]))
+        else:
+            names = [ast.unparse(node)] if isinstance(node, ast.Attribute) else []
+        yield from (n for n in names if (n + ".").startswith(tuple(u + "." for u in UNPROMISED)))
+
+
+def test_what_jax_does_not_promise_is_used_through_one_file():
+    compat = PACKAGE / "_core" / "jax_compat.py"
+    used = {name_of(path): found for path in python_files("jaxflow") if (found := [*unpromised(path)])}
+    assert "jax._src.config.trace_context" in used.pop(name_of(compat)) and not used
+
+
+def test_the_range_of_jax_is_the_one_that_pip_is_told():
+    told = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    for package in ("jax", "jaxlib"):
+        assert f'"{package}>={versions.OLDEST},<{versions.BEYOND}"' in told
+
+
+@pytest.mark.parametrize("found", ["0.10.0", "0.9.2", "0.13.0", "1.0", "0.13.0.dev20260101"])
+def test_other_versions_of_jax_are_refused(found):
+    with pytest.raises(ImportError, match=f"found jax {found}: pip install 'jax>="):
+        versions.check(found)
+
+
+@pytest.mark.parametrize("found", ["0.10.1", "0.10.2", "0.12.0.1", "0.12.1.dev20260101+abc"])
+def test_versions_of_jax_in_the_range_are_accepted(found):
+    versions.check(found)
 
 
 @every("jaxflow", "tests", "examples")

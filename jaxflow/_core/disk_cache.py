@@ -26,10 +26,9 @@ import time
 import warnings
 
 import jax
-from jax._src import compilation_cache
-from jax._src.compilation_cache_interface import CacheInterface
 
 from . import flags
+from .jax_compat import CacheInterface, compilation_cache
 
 ENTRY, UNFINISHED = ".program", ".unfinished"
 _ABANDONED = 3600  # seconds after which nobody goes on writing a file

@@ -14,7 +14,8 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.random import define_prng_impl
+
+from .jax_compat import define_prng_impl
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)

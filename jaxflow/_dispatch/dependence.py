@@ -20,9 +20,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
-from jax.extend.core import Var
 
 from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.jax_compat import Var
 
 from .plan import NoneKind, Plan, Vjp
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr, Literal
+from jaxflow._core.jax_compat import ClosedJaxpr, Literal
 
 _NOTHING: Mapping = MappingProxyType({})
 

@@ -23,10 +23,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
-from jax.extend.core import subjaxprs
-from jax.interpreters import partial_eval
 
 from jaxflow._core.fields import init_history
+from jaxflow._core.jax_compat import partial_eval, subjaxprs
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 

@@ -22,10 +22,10 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax._src.config import trace_context
 
 from jaxflow._core import flags
 from jaxflow._core.commit import Overtaken, all_equal, commit_results
+from jaxflow._core.jax_compat import trace_context
 
 from . import fitting
 

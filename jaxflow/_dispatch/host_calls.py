@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jax.extend.core import subjaxprs
+from jaxflow._core.jax_compat import subjaxprs
 
 from .plan import Plan, traced_jaxpr
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from jax.core import ShapedArray
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
+
+from jaxflow._core.jax_compat import ClosedJaxpr, Jaxpr, Literal, Var
 
 from .sizes import Scope, Size, size_p
 

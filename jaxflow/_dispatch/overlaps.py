@@ -16,9 +16,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, Literal
 
 from jaxflow._core.aval import Aval
+from jaxflow._core.jax_compat import ClosedJaxpr, Literal
 
 from .evaluate import evaluate, performed
 from .plan import Plan, traced_jaxpr

@@ -13,10 +13,10 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.jax_compat import ClosedJaxpr
 
 from . import budget, room
 from .explain import user_line

@@ -35,7 +35,8 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.core import Primitive
+
+from jaxflow._core.jax_compat import Primitive
 
 from .lookups import asking, looking
 

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from jax.interpreters import partial_eval
 
 from jaxflow._core.aval import Aval
 from jaxflow._core.device import CPU
+from jaxflow._core.jax_compat import partial_eval
 from jaxflow._core.value import Value, host_array
 
 from . import spares

@@ -26,10 +26,9 @@ from collections.abc import Callable, Sequence
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
-from jax.interpreters import partial_eval
 
 from jaxflow._core.aval import Aval
+from jaxflow._core.jax_compat import ClosedJaxpr, Var, jaxpr_as_fun, partial_eval
 from jaxflow._ops._xla import held_back
 
 from .dependence import among, read_by_steps, reads_of, vjp_of_some_elements

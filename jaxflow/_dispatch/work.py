@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from jax.extend.core import Jaxpr, JaxprEqn, Literal, Var, jaxprs_in_params
 
 from jaxflow._core.aval import Aval
+from jaxflow._core.jax_compat import Jaxpr, JaxprEqn, Literal, Var, jaxprs_in_params
 
 from .plan import Plan, traced_jaxpr
 from .sizes import hint_of

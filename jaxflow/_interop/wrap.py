@@ -19,10 +19,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import jaxpr_as_fun
 
 from jaxflow import Tensor
 from jaxflow._api.construct import from_array, put
+from jaxflow._core.jax_compat import jaxpr_as_fun
 from jaxflow._core.value import Untracked
 from jaxflow._dispatch.door import apply_plan
 from jaxflow._dispatch.op import camel

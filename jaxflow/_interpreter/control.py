@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from jax.extend.core import ClosedJaxpr
+
+from jaxflow._core.jax_compat import ClosedJaxpr, scan_counts
 
 from .fallback import is_key
 from .lowering import array_shape
@@ -55,8 +56,8 @@ def _while(site):
 def _scan(site):
     params = site.params
     body = site.lower(_closed(params["jaxpr"]))
-    n_consts, n_carry = params["num_consts"], params["num_carry"]
-    length, results = params["length"], site.outs[params["num_carry"]:]
+    n_consts, n_carry = scan_counts(params)
+    length, results = params["length"], site.outs[n_carry:]
     order = range(length - 1, -1, -1) if params["reverse"] else range(length)
     places = [(array_shape(aval), np.dtype(np.uint32) if is_key(aval) else aval.dtype) for aval in results]
 

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax.extend.core import Literal
 
 from jaxflow._core.geometry import broadcast_shapes
+from jaxflow._core.jax_compat import Literal
 
 from .fallback import is_key, through_xla
 from .numbers import KNOWN

@@ -16,9 +16,9 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.custom_derivatives import SymbolicZero
 
 from jaxflow._core.dtype import FLOATING
+from jaxflow._core.jax_compat import SymbolicZero
 
 from ._support import category, scalar_name
 from .matmul import HIGHEST

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Primitive
-from jax.interpreters import ad, batching, mlir
+
+from jaxflow._core.jax_compat import Primitive, ad, batching, mlir
 
 product_or_zero_p = Primitive("product_or_zero")
 

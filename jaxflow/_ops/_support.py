@@ -8,10 +8,10 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.custom_derivatives import SymbolicZero
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.cast import cast
+from jaxflow._core.jax_compat import SymbolicZero
 from jaxflow._core.numbers import bounds_of, check_fits, overflow
 from jaxflow._core.promotion import elementwise, promote_types
 

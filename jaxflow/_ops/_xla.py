@@ -5,10 +5,10 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.experimental.xla_metadata import set_xla_metadata
 
 from jaxflow._core.cast import cast
 from jaxflow._core.extremes import larger, smaller
+from jaxflow._core.jax_compat import set_xla_metadata
 
 
 def _same(x):

@@ -39,10 +39,10 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.custom_derivatives import SymbolicZero
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import FLOATING, type_name
+from jaxflow._core.jax_compat import SymbolicZero
 from jaxflow._core.promotion import can_cast, promote_types, result_type
 from jaxflow._dispatch.op import op, overload
 

@@ -11,10 +11,10 @@ import math
 
 import jax
 import jax.numpy as jnp
-from jax.custom_derivatives import SymbolicZero
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import BOOL, COMPLEX, FLOATING, INTEGER
+from jaxflow._core.jax_compat import SymbolicZero
 from jaxflow._dispatch.op import Out, Scalar, op, overload
 
 from ._support import as_dtype, refuse, wide

@@ -25,8 +25,8 @@ import functools
 
 import jax
 import jax.numpy as jnp
-from jax.custom_derivatives import SymbolicZero
 
+from jaxflow._core.jax_compat import SymbolicZero
 from jaxflow._dispatch.op import op
 
 from ._support import wide

@@ -10,8 +10,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from jax.extend.core import get_opaque_trace_state
-
+from jaxflow._core.jax_compat import get_opaque_trace_state
 from jaxflow._core.levels import LEVELS
 from jaxflow._dispatch import forking
 from jaxflow._dispatch.state import state

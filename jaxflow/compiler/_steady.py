@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 from weakref import getweakrefcount
 
 import jax
-from jax._src.config import trace_context
 
 from jaxflow._core.commit import (
     NUMBERS,
@@ -36,6 +35,7 @@ from jaxflow._core.commit import (
     still_latest,
     stores,
 )
+from jaxflow._core.jax_compat import trace_context
 from jaxflow._core.shared import unconverted
 from jaxflow._core.value import Value
 from jaxflow._dispatch import late
