@@ -17,11 +17,10 @@ if _flags.KEEP_PAGES and _heap.keep_pages() and not _flags.ASYNC:
 _wide.set_up()
 _disk_cache.set_up()
 
-import importlib as _importlib
 import math as _math
-import pkgutil as _pkgutil
-import sys as _sys
 
+from . import _functions
+from . import autograd as autograd
 from ._core.device import device as device
 from ._core.dtype import ALL as _ALL_DTYPES
 from ._core.dtype import dtype as dtype
@@ -50,25 +49,11 @@ from ._dispatch.generator import Generator as Generator
 from ._dispatch.generator import default_generator as default_generator
 from ._dispatch.memory_errors import OutOfMemoryError as OutOfMemoryError
 from ._dispatch.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
-from ._dispatch.publish import publish as _publish
 from ._dispatch.run import flush as flush
 from ._dispatch.state import execution as execution
 
-
-def _load_all(package: str) -> None:
-    module = _importlib.import_module(f"{__name__}.{package}")
-    for found in _pkgutil.iter_modules(module.__path__):
-        _importlib.import_module(f"{__name__}.{package}.{found.name}")
-
-
-_load_all("_ops")
-_load_all("_api")
-
-from . import autograd as autograd
-from .autograd import tensor as _autograd_tensor  # noqa: F401  (declares the autograd methods)
-
 globals().update(_ALL_DTYPES)
-_publish(_sys.modules[__name__], ("",))
+globals().update({_name: getattr(_functions, _name) for _name in _functions.NAMES})
 
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled

@@ -2,6 +2,7 @@
 
 import sys as _sys
 
+from . import _functions  # noqa: F401  (declares all operations)
 from ._dispatch.publish import publish as _publish
 
-_publish(_sys.modules["jaxflow"], ("special",))
+_publish(_sys.modules[__name__], "special")

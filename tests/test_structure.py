@@ -42,13 +42,18 @@ def every(*folders):
 # ----- import arrows ------------------------------------------------------------------------------
 
 
-def imports_at_load(node):
-    """Import statements that run when the module is loaded: none inside a function."""
+def imports_at_load(node, for_types=True):
+    """Import statements that run when the module is loaded: none inside a function.
+
+    Unless ``for_types``, those are left out, too, that only type checkers read.
+    """
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.Import, ast.ImportFrom)):
             yield child
+        elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING" and not for_types:
+            continue
         elif not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            yield from imports_at_load(child)
+            yield from imports_at_load(child, for_types)
 
 
 def modules_imported(path, nodes):
@@ -73,10 +78,10 @@ def layer_of(parts):
     return first if first in LAYERS else "public"
 
 
-def arrows():
+def arrows(for_types=True):
     for path in python_files("jaxflow"):
         inside = path.relative_to(PACKAGE).with_suffix("").parts
-        for module in modules_imported(path, imports_at_load(tree_of(path))):
+        for module in modules_imported(path, imports_at_load(tree_of(path), for_types)):
             first, *rest = module.split(".")
             if first == "jaxflow":
                 yield path, layer_of(inside), module, layer_of(rest)
@@ -89,6 +94,75 @@ def test_imports_point_down():
         if LAYERS.index(target) > LAYERS.index(source)
     ]
     assert not upwards, "\n".join(upwards)
+
+
+def test_no_library_file_imports_the_top_package():
+    """It gathers names for users. Dialects are written like programs of users."""
+    wrong = [
+        f"{name_of(path)} imports {module}" for path, source, module, _ in arrows()
+        if source != "dialects" and path != PACKAGE / "__init__.py" and not file_of(module)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@functools.cache
+def file_of(module):
+    """The file of what is imported by that dotted name; None for ``jaxflow`` itself."""
+    names = module.split(".")
+    while len(names) > 1:
+        path = ROOT.joinpath(*names)
+        for found in (path.with_suffix(".py"), path / "__init__.py"):
+            if found.exists():
+                return found
+        names.pop()
+    return None
+
+
+def circles(targets):
+    """Files that import each other, as sets: ``targets`` gives those that each of them imports."""
+    order, done = [], set()
+
+    def walk(start, targets, reached):
+        todo = [(start, iter(targets.get(start, ())))]
+        done.add(start)
+        while todo:
+            path, rest = todo[-1]
+            after = next((t for t in rest if t not in done), None)
+            if after is None:
+                todo.pop()
+                reached.append(path)
+            else:
+                done.add(after)
+                todo.append((after, iter(targets.get(after, ()))))
+
+    for path in targets:
+        if path not in done:
+            walk(path, targets, order)
+    sources = {}
+    for path, found in targets.items():
+        for target in found:
+            sources.setdefault(target, []).append(path)
+    done.clear()
+    for path in reversed(order):
+        if path not in done:
+            together = []
+            walk(path, sources, together)
+            if len(together) > 1:
+                yield set(together)
+
+
+def test_circles_are_seen():
+    assert [*circles({1: [2], 2: [3], 3: [2, 4]})] == [{2, 3}]
+    assert not [*circles({1: [2, 3], 2: [3]})]
+
+
+def test_no_files_import_each_other_at_load_time():
+    targets = {}
+    for path, source, module, _ in arrows(for_types=False):
+        if source != "dialects" and (target := file_of(module)) not in (None, path):
+            targets.setdefault(path, []).append(target)
+    found = ["\n".join(sorted(map(name_of, circle))) for circle in circles(targets)]
+    assert not found, "\n\n".join(found)
 
 
 def test_the_walk_sees_arrows():

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import collections
 import functools
-import sys
 import types
 from collections.abc import Callable, Sequence
 
@@ -176,18 +175,12 @@ def _operator(op: Op, name: str) -> Callable:
 # ---------------------------------------------------------------------------------------- publishing
 
 
-def _namespace(package: types.ModuleType, path: str) -> types.ModuleType:
-    if not path:
-        return package
-    return sys.modules[f"{package.__name__}.{path}"]
-
-
-def _put(where: types.ModuleType, name: str, thing) -> None:
+def _put(where: types.ModuleType, name: str, thing: Callable, home: str) -> None:
     before = where.__dict__.get(name)
     if before is not None and before is not thing and not isinstance(before, types.ModuleType):
         raise ValueError(f"{where.__name__}.{name} is published twice")
     setattr(where, name, thing)
-    at_home(thing, where.__name__, name)
+    at_home(thing, home, name)
 
 
 def _put_method(name: str, fn: Callable) -> None:
@@ -217,40 +210,48 @@ def _methods(record: Op | Composite) -> list[str]:
     return [record.method_name, *(a for a in record.aliases if "." not in a)]
 
 
-def publish(package: types.ModuleType, namespaces: tuple[str, ...]) -> None:
-    """Put every op and composite in those of its places that are in ``namespaces``.
+def publish(where: types.ModuleType, namespace: str) -> list[str]:
+    """Put every op and composite of ``namespace`` into the module ``where``, and their methods on Tensor.
 
-    Methods go with a record's own namespace, not with its aliases elsewhere.
+    Methods go with a record's own namespace, not with its aliases elsewhere. Returns the names in ``where``.
     """
+    home = f"{_PACKAGE}.{namespace}".rstrip(".")
     composed = {place for c in COMPOSITES.values() for place in places_of(c)}
     composed_methods = {
         n for c in COMPOSITES.values() if "method" in c.variants for n in _methods(c)
     }
+    found = {}
+
+    def put(name: str, thing: Callable) -> None:
+        _put(where, name, thing, home)
+        found[name] = thing
+
     for op in OPS.values():
         if op.overloads:
             op.returns = OPS[op.overloads].returns
         elif op.returns and not callable(op.returns):
             op.returns = return_type(op.method_name, op.returns)
-        for namespace, name in places_of(op):
-            if namespace not in namespaces:
+        for place in places_of(op):
+            name = place[1]
+            if place[0] != namespace:
                 continue
-            where = _namespace(package, namespace)
-            if "function" in op.variants and (namespace, name) not in composed:
-                _put(where, name, function_of(op))
+            if "function" in op.variants and place not in composed:
+                put(name, function_of(op))
             if "inplace" in op.variants and namespace and (namespace, name + "_") not in composed:
-                _put(where, name + "_", inplace_of(op))
-        if op.namespace in namespaces:
+                put(name + "_", inplace_of(op))
+        if op.namespace == namespace:
             _publish_methods(op, composed_methods)
     for c in COMPOSITES.values():
-        for namespace, name in places_of(c):
-            if namespace in namespaces and "function" in c.variants:
-                _put(_namespace(package, namespace), name, c.fn)
-        if c.namespace in namespaces:
+        for place, name in places_of(c):
+            if place == namespace and "function" in c.variants:
+                put(name, c.fn)
+        if c.namespace == namespace:
             if "method" in c.variants:
                 for name in _methods(c):
                     _put_method(name, c.fn)
             for name in c.operators:
                 _put_method(name, c.fn)
+    return list(found)
 
 
 def _publish_methods(op: Op, composed_methods: set) -> None:

@@ -20,9 +20,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow import Tensor
 from jaxflow._api.construct import from_array, put
 from jaxflow._core.jax_compat import jaxpr_as_fun
+from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Untracked
 from jaxflow._dispatch.door import apply_plan
 from jaxflow._dispatch.op import camel

@@ -20,7 +20,7 @@ from typing import Any
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.tracked import Tracked
-from jaxflow.nn import Module
+from jaxflow.nn.modules.module import Module
 
 from ._arguments import parts_of
 from ._rows import SCALARS

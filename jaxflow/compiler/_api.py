@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jaxflow.nn import Module
+from jaxflow.nn.modules.module import Module
 
 from ._function import RECOMPILE_LIMIT, CompiledFunction
 
@@ -141,3 +141,14 @@ def _check_backend(backend: Any) -> None:
         "a callable as backend= is not supported: it would be handed a torch.fx graph, and jaxflow records "
         "none. Leave it out; XLA compiles."
     )
+
+
+def _compile_calls(self: Module, *args: Any, **kwargs: Any) -> None:
+    """Compile the calls of this module by ``jaxflow.compile``, which takes the arguments."""
+    kwargs.setdefault("name", type(self).__name__)
+    self.__dict__["_compiled_call_impl"] = compile(self._call_impl, *args, **kwargs)
+
+
+_compile_calls.__module__, _compile_calls.__name__ = Module.__module__, "compile"
+_compile_calls.__qualname__ = "Module.compile"
+Module.compile = _compile_calls

@@ -32,8 +32,8 @@ import numpy as np
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.generator import Generator
-from jaxflow.nn import Module
 from jaxflow.nn.modules import _global_hooks
+from jaxflow.nn.modules.module import Module
 from jaxflow.optim._rule import RuleOptimizer
 from jaxflow.optim.lr_scheduler import LRScheduler
 from jaxflow.optim.optimizer import Optimizer

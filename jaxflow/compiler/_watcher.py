@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-import jaxflow
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch import overriding
 from jaxflow._dispatch.generator import Generator
@@ -28,7 +27,7 @@ from ._capture import Capture
 from ._code import names_of, types_asked
 from ._profilers import can_resume, resume
 
-_HOME = os.path.dirname(os.path.abspath(jaxflow.__file__)) + os.sep
+_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _SCHEDULES = os.path.join(_HOME, "optim", "lr_scheduler") + os.sep
 # Settings of the library that no guard asks for.
 _SETTINGS = tuple(os.path.join(_HOME, *name.split("/")) for name in (

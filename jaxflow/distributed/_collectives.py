@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow._core.tensor import Tensor
+from jaxflow.autograd.grad_mode import is_grad_enabled, no_grad
 
 from ._reductions import ReduceOp, check_reduction
 from ._world import ProcessGroup, group_of, outside
@@ -90,9 +90,9 @@ def _sizes(t: Tensor) -> str:
 
 def _put(target: Tensor, source: Tensor) -> None:
     """Write ``source`` into ``target``; no history is recorded, as by PyTorch's collectives."""
-    if target.requires_grad and target.is_leaf and jaxflow.is_grad_enabled():
+    if target.requires_grad and target.is_leaf and is_grad_enabled():
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-    with jaxflow.no_grad():
+    with no_grad():
         target.copy_(source.reshape(target.shape))
 
 

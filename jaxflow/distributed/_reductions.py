@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from jaxflow import Tensor
+from jaxflow._core.tensor import Tensor
 
 
 class RedOpType(enum.Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jaxflow
+from jaxflow import _functions as functions
 from jaxflow._core import tree
 from jaxflow._core.modes import Restored
 from jaxflow._core.tensor import Tensor
@@ -139,7 +139,7 @@ def _unpacked(t: Tensor, level: forward.Level, strict: bool) -> tuple[Tensor, Te
                 "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. "
                 "This is not allowed with strict=True."
             )
-        tangent = jaxflow.zeros_like(primal)
+        tangent = functions.zeros_like(primal)
     return primal, tangent
 
 

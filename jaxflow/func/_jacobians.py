@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import jaxflow
+from jaxflow import _functions as functions
 from jaxflow._core import tree
 from jaxflow._core.tensor import Tensor
 
@@ -22,10 +22,10 @@ def _basis(tensors: list[Tensor], chunk_size: int | None = None) -> Iterator[lis
     total = sum(numels)
     step = total if not chunk_size else min(chunk_size, total)
     for start in range(0, total, step) if total else (0,):
-        rows = jaxflow.arange(start, min(start + step, total)).unsqueeze(1)
+        rows = functions.arange(start, min(start + step, total)).unsqueeze(1)
         at, chunk = 0, []
         for t, numel in zip(tensors, numels, strict=True):
-            units = rows == jaxflow.arange(at, at + numel)
+            units = rows == functions.arange(at, at + numel)
             chunk.append(units.to(t.dtype).reshape(len(rows), *t.shape))
             at += numel
         yield chunk
@@ -62,7 +62,7 @@ def jacrev(func: Callable, argnums: Argnums = 0, *, has_aux: bool = False, chunk
                 pieces.append([t.unsqueeze(0) for t in tree.flatten(rows)[0]])
             else:
                 pieces.append(tree.flatten(vmap(pull)(tree.unflatten(chunk, out_structure)))[0])
-        stacked = [p[0] if len(p) == 1 else jaxflow.cat(p) for p in zip(*pieces, strict=True)]
+        stacked = [p[0] if len(p) == 1 else functions.cat(p) for p in zip(*pieces, strict=True)]
         numels = [t.numel() for t in outputs]
         table = [
             [part.view(out.shape + primal.shape)

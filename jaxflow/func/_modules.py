@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import jaxflow
+from jaxflow import _functions as functions
 from jaxflow._core.tensor import Tensor
 from jaxflow.nn import Module
 from jaxflow.nn.modules.batchnorm import _BatchNorm
@@ -81,7 +81,7 @@ def _stacked(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
         flags = {t.requires_grad for t in tensors}
         if len(flags) > 1:
             raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
-        found[name] = jaxflow.stack(tensors)
+        found[name] = functions.stack(tensors)
         if True in flags:
             found[name] = found[name].detach().requires_grad_()
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import jaxflow
+from jaxflow import _functions as functions
 from jaxflow._core.tensor import Tensor
 
 _DOTS = "..."
@@ -29,7 +29,7 @@ def rearrange(tensor: Any, pattern: str, **axes_lengths: int) -> Tensor:
         TypeError: for extents that are no ints.
     """
     if not isinstance(tensor, Tensor):
-        tensor = jaxflow.stack(tensor)
+        tensor = functions.stack(tensor)
     before, after = _sides(pattern)
     _check(before, after, axes_lengths)
     before = _expanded(before, tensor.ndim)

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import jaxflow
+from jaxflow import _functions as functions
 from jaxflow._core import tree
 from jaxflow._core.fields import init_requires_grad
 from jaxflow._core.levels import LEVELS
@@ -137,7 +137,7 @@ def _gradients(borders: Borders, outputs: list, leaves: list, cotangents: list, 
         ))
         found = api.grad(roots, leaves, given, retain_graph=retain or create, create_graph=create,
                          allow_unused=True)
-    return [jaxflow.zeros_like(leaf) if g is None else g for g, leaf in zip(found, leaves, strict=True)]
+    return [functions.zeros_like(leaf) if g is None else g for g, leaf in zip(found, leaves, strict=True)]
 
 
 # ------------------------------------------------------------------------------------------- grad

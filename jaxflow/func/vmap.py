@@ -236,6 +236,6 @@ def _joined(parts: Iterable[Any], dim: int | None) -> Any:
     parts = tuple(parts)
     if dim is None:
         return parts[0]
-    from jaxflow import cat
+    from jaxflow._functions import cat
 
     return cat(parts, dim)

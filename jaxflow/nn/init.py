@@ -6,10 +6,14 @@ import math
 import warnings
 from typing import TYPE_CHECKING
 
-import jaxflow
+from jaxflow import _functions as functions
+from jaxflow import linalg
+from jaxflow._core import dtype as dtypes
+from jaxflow.autograd.grad_mode import no_grad
 
 if TYPE_CHECKING:
-    from jaxflow import Generator, Tensor
+    from jaxflow._core.tensor import Tensor
+    from jaxflow._dispatch.generator import Generator
 
 _LINEAR = ("linear", "conv1d", "conv2d", "conv3d",
            "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
@@ -45,7 +49,7 @@ def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Draw from the uniform distribution on ``[a, b)``."""
-    with jaxflow.no_grad():
+    with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
@@ -53,7 +57,7 @@ def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Draw from the normal distribution."""
-    with jaxflow.no_grad():
+    with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
@@ -77,7 +81,7 @@ def trunc_normal_(
         return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
 
     low, high = below(a), below(b)
-    with jaxflow.no_grad():
+    with no_grad():
         if high - low <= 0.3:
             return _draw_by_rejection(tensor, mean, std, a, b, generator)
         # The inverse of the distribution function, at points drawn between its values at a and b:
@@ -97,18 +101,18 @@ def _draw_by_rejection(
     Uniform points are kept as often as their density says, until every element has one.
     """
     highest = ((min(max(mean, a), b) - mean) / std) ** 2
-    kept = jaxflow.zeros(tensor.shape, dtype=jaxflow.bool, device=tensor.device)
+    kept = functions.zeros(tensor.shape, dtype=dtypes.bool, device=tensor.device)
     while not kept.all():
-        points = jaxflow.empty_like(tensor).uniform_(a, b, generator=generator)
-        chances = jaxflow.empty_like(tensor).uniform_(generator=generator)
-        tensor.copy_(jaxflow.where(kept, tensor, points))
+        points = functions.empty_like(tensor).uniform_(a, b, generator=generator)
+        chances = functions.empty_like(tensor).uniform_(generator=generator)
+        tensor.copy_(functions.where(kept, tensor, points))
         kept = kept | (chances.log() * 2 < highest - ((points - mean) / std) ** 2)
     return tensor
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with ``val``."""
-    with jaxflow.no_grad():
+    with no_grad():
         return tensor.fill_(val)
 
 
@@ -119,7 +123,7 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def zeros_(tensor: Tensor) -> Tensor:
     """Fill with zeros."""
-    with jaxflow.no_grad():
+    with no_grad():
         return tensor.zero_()
 
 
@@ -131,8 +135,8 @@ def eye_(tensor: Tensor) -> Tensor:
     """
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    with jaxflow.no_grad():
-        return tensor.copy_(jaxflow.eye(*tensor.shape, dtype=tensor.dtype, device=tensor.device))
+    with no_grad():
+        return tensor.copy_(functions.eye(*tensor.shape, dtype=tensor.dtype, device=tensor.device))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
@@ -152,7 +156,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         raise ValueError("dim 0 must be divisible by groups")
     out_per_group = tensor.size(0) // groups
     centre = tuple(n // 2 for n in tensor.shape[2:])
-    with jaxflow.no_grad():
+    with no_grad():
         tensor.zero_()
         for group in range(groups):
             for i in range(min(out_per_group, tensor.size(1))):
@@ -268,14 +272,14 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
         return tensor
     rows = tensor.size(0)
     columns = tensor.numel() // rows
-    with jaxflow.no_grad():
+    with no_grad():
         drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
         if rows < columns:
             drawn = drawn.t()
-        q, r = jaxflow.linalg.qr(drawn)
+        q, r = linalg.qr(drawn)
         # Without the signs of the diagonal the result would not be uniform among orthogonal
         # matrices.
-        q = q * jaxflow.diag(r, 0).sign()
+        q = q * functions.diag(r, 0).sign()
         if rows < columns:
             q = q.t()
         tensor.copy_(q.reshape(tensor.shape))
@@ -294,10 +298,10 @@ def sparse_(
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
-    with jaxflow.no_grad():
+    with no_grad():
         tensor.normal_(0, std, generator=generator)
         # A random permutation for each column, all at once: a loop over columns is a long program.
-        order = jaxflow.rand(rows, columns, device=tensor.device).argsort(0)
+        order = functions.rand(rows, columns, device=tensor.device).argsort(0)
         return tensor.masked_fill_(order < zeros, 0)
 
 

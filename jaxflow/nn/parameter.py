@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.layout import preserve_format
+from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._dispatch.overriding import disabled
 
@@ -41,7 +42,7 @@ class Parameter(Tensor, metaclass=_IsMarked):
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if data is None:
-            data = jaxflow.empty(0)
+            data = functions.empty(0)
         # A dialect's face on a tensor is no subclass of the user's: see NOTE [Faces].
         if getattr(type(data), "_stored_as", type(data)) in (Tensor, Parameter):
             return Tensor._make_subclass(cls, data, requires_grad)
@@ -60,7 +61,7 @@ class Parameter(Tensor, metaclass=_IsMarked):
     def __deepcopy__(self, memo: dict) -> Parameter:
         if id(self) not in memo:
             copy = type(self)(
-                self.data.clone(memory_format=jaxflow.preserve_format), self.requires_grad
+                self.data.clone(memory_format=preserve_format), self.requires_grad
             )
             memo[id(self)] = copy
         return memo[id(self)]
@@ -82,7 +83,7 @@ class Buffer(Tensor, metaclass=_IsMarked):
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Tensor:
         if data is None:
-            data = jaxflow.empty(0)
+            data = functions.empty(0)
         if is_torchs(data):
             raise refusal(cls.__name__)
         marked = data.detach().requires_grad_(data.requires_grad)

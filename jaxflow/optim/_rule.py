@@ -12,8 +12,9 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-import jaxflow
+from jaxflow._core.tensor import Tensor
 from jaxflow._ops.optim import Layout
+from jaxflow.autograd.grad_mode import enable_grad, no_grad
 
 from . import _device_state
 from .optimizer import Optimizer
@@ -31,7 +32,7 @@ def check_common(
     lr: Any, eps: Any = 0.0, betas: tuple = (0.0, 0.0), weight_decay: Any = 0.0
 ) -> None:
     """The checks that most optimizers share, in PyTorch's order and words."""
-    if isinstance(lr, jaxflow.Tensor):
+    if isinstance(lr, Tensor):
         require(lr.numel() == 1, "Tensor lr must be 1-element")
     require(0.0 <= lr, f"Invalid learning rate: {lr}")
     require(eps >= 0.0, f"Invalid epsilon value: {eps}")
@@ -54,7 +55,7 @@ def grad_mode(step: Callable) -> Callable:
     @functools.wraps(step)
     def wrapper(self, *args, **kwargs):
         # Not set_grad_enabled, which sets the mode before the block begins: an interrupt could leave it so.
-        with jaxflow.enable_grad() if self.defaults.get("differentiable") else jaxflow.no_grad():
+        with enable_grad() if self.defaults.get("differentiable") else no_grad():
             return step(self, *args, **kwargs)
 
     return wrapper
@@ -116,7 +117,7 @@ class RuleOptimizer(Optimizer):
             for param in group["params"]:
                 saved = self.state.get(param) or {}
                 for name in self._scalars:  # plain numbers in checkpoints of old versions
-                    if name in saved and not isinstance(saved[name], jaxflow.Tensor):
+                    if name in saved and not isinstance(saved[name], Tensor):
                         saved[name] = _device_state.number(float(saved[name]), param)
         self._unify = True
 
@@ -125,7 +126,7 @@ class RuleOptimizer(Optimizer):
         """Update every parameter that has a gradient; returns what ``closure`` returned."""
         loss = None
         if closure is not None:
-            with jaxflow.enable_grad():
+            with enable_grad():
                 loss = closure()
         done = 0
         while True:
@@ -255,9 +256,9 @@ def _units(scalars: list[list], count: int) -> tuple[list, list[int]]:
 
 
 def _learned(value: Any) -> bool:
-    return isinstance(value, jaxflow.Tensor) and value.requires_grad
+    return isinstance(value, Tensor) and value.requires_grad
 
 
 def decays(weight_decay: Any) -> bool:
     """Whether a rule has to apply ``weight_decay``; a tensor is never read to find out."""
-    return isinstance(weight_decay, jaxflow.Tensor) or weight_decay != 0
+    return isinstance(weight_decay, Tensor) or weight_decay != 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jaxflow import Tensor
+from jaxflow._core.tensor import Tensor
 from jaxflow._ops import optim as rules
 
 from ._rule import RuleOptimizer, check_common

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jaxflow import Tensor
+from jaxflow._core.tensor import Tensor
 
 from .adam import Adam
 

@@ -10,7 +10,9 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
-import jaxflow
+from jaxflow import _functions as functions
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._dispatch import explain
 from jaxflow.autograd.tensor import zero_grads
@@ -93,7 +95,7 @@ class Optimizer:
     def __init__(self, params: Iterable, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self._prepare()
-        if isinstance(params, jaxflow.Tensor):
+        if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
                 "but got " + _typename(params)
@@ -190,7 +192,7 @@ class Optimizer:
             packed["params"] = [index[id(param)] for param in params]
             groups.append(packed)
         state = {
-            index[id(key)] if isinstance(key, jaxflow.Tensor) else key: value
+            index[id(key)] if isinstance(key, Tensor) else key: value
             for key, value in self.state.items()
         }
         result = {"state": state, "param_groups": groups}
@@ -231,7 +233,7 @@ class Optimizer:
             else:
                 state[key] = value
         for group, loaded in zip(groups, saved):
-            loaded.update({key: jaxflow.as_tensor(x) for key, x in loaded.items() if is_torchs(x)})
+            loaded.update({key: functions.as_tensor(x) for key, x in loaded.items() if is_torchs(x)})
             loaded["params"] = group["params"]
             if "param_names" in group:
                 loaded.setdefault("param_names", group["param_names"])
@@ -267,7 +269,7 @@ class Optimizer:
         _unpack_params(param_group)
         params = param_group["params"]
         for param in params:
-            if not isinstance(param, jaxflow.Tensor):
+            if not isinstance(param, Tensor):
                 if is_torchs(param):
                     raise refusal(type(self).__name__)
                 raise TypeError(
@@ -308,7 +310,7 @@ class Optimizer:
 def _unpack_params(group: dict[str, Any]) -> None:
     """Turn ``group["params"]`` into a list of tensors, moving names to ``"param_names"``."""
     params = group["params"]
-    if isinstance(params, jaxflow.Tensor):
+    if isinstance(params, Tensor):
         params = [params]
     elif isinstance(params, set):
         raise TypeError(
@@ -329,11 +331,11 @@ def _unpack_params(group: dict[str, Any]) -> None:
 def _fit(param: Any, options: dict[str, Any], value: Any, key: Any = None) -> Any:
     """``value`` with every tensor in it moved to where, and cast to what, ``param`` needs."""
     if is_torchs(value):
-        value = jaxflow.as_tensor(value)
-    if isinstance(value, jaxflow.Tensor):
+        value = functions.as_tensor(value)
+    if isinstance(value, Tensor):
         if key == "step":  # a count: never rounded to the parameter's dtype
             if options.get("capturable") or options.get("fused"):
-                return value.to(dtype=jaxflow.float32, device=param.device)
+                return value.to(dtype=dtypes.float32, device=param.device)
             return value
         if param.is_floating_point():
             return value.to(dtype=param.dtype, device=param.device)
@@ -346,7 +348,7 @@ def _fit(param: Any, options: dict[str, Any], value: Any, key: Any = None) -> An
 
 
 def _typename(value: Any) -> str:
-    if isinstance(value, jaxflow.Tensor):
+    if isinstance(value, Tensor):
         return value.type()
     cls = type(value)
     name = cls.__qualname__

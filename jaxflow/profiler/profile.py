@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import jaxflow
+from jaxflow import cuda
 from jaxflow.autograd._recorder import Recorder, region
 from jaxflow.autograd.profiler import refuse
 from jaxflow.autograd.profiler_util import EventList
@@ -47,7 +47,7 @@ _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 def supported_activities() -> set[ProfilerActivity]:
     """The activities that this machine has."""
     found = {ProfilerActivity.CPU}
-    if jaxflow.cuda.is_available():
+    if cuda.is_available():
         found.add(ProfilerActivity.CUDA)
     return found
 

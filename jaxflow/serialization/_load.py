@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
-import jaxflow
+from jaxflow._core import device as devices
 from jaxflow._core.device import accelerator
 
 from . import _stream
@@ -137,7 +137,7 @@ def restorer(map_location: Any) -> Callable[[LoadedStorage, str], LoadedStorage]
         return lambda storage, location: default_restore_location(
             storage, map_location.get(location, location)
         )
-    if isinstance(map_location, str | bytes | jaxflow.device):
+    if isinstance(map_location, str | bytes | devices.device):
         place = map_location.decode() if isinstance(map_location, bytes) else str(map_location)
         return lambda storage, location: default_restore_location(storage, place)
 

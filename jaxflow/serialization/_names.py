@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import jaxflow
 from jaxflow._api.legacy_storages import LegacyStorage
+from jaxflow._api.untyped_storage import UntypedStorage
 from jaxflow._core import dtype as dtypes
+from jaxflow._core import layout as layouts
 
 # Dtypes that had a storage class of their own before storages became untyped.
 STORAGE_CLASSES = {
@@ -50,7 +51,7 @@ class StorageType:
         """The StorageType that ``kind`` is or that the class ``kind`` stands for; None for all else."""
         if isinstance(kind, cls):
             return kind
-        if kind is jaxflow.UntypedStorage:
+        if kind is UntypedStorage:
             return cls(None)
         dtype = getattr(kind, "dtype", None) if isinstance(kind, LegacyStorage) else None
         return None if dtype is None else cls(dtype)
@@ -66,6 +67,7 @@ def storage_type(name: str) -> StorageType | None:
 
 def value_named(name: str) -> Any:
     """The dtype, layout or memory format that PyTorch calls ``torch.<name>``; None if none is."""
-    value = getattr(jaxflow, name, None)
-    kinds = (jaxflow.dtype, jaxflow.layout, jaxflow.memory_format)
-    return value if isinstance(value, kinds) else None
+    if name in dtypes.ALL:
+        return dtypes.ALL[name]
+    value = getattr(layouts, name, None)
+    return value if isinstance(value, (layouts.layout, layouts.memory_format)) else None

@@ -8,12 +8,14 @@ import warnings
 from collections import OrderedDict
 from typing import Any
 
-import jaxflow
 from jaxflow._api.typed_storage import TypedStorage
 from jaxflow._api.untyped_storage import UntypedStorage
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.device import device as Device
 from jaxflow._core.dtype import dtype as DType
 from jaxflow._core.layout import layout, memory_format
+from jaxflow._core.size import Size
+from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._dispatch.storage_bytes import storage_nbytes
 from jaxflow.nn import Parameter
@@ -42,7 +44,7 @@ class Pickler(pickle._Pickler):
             return None
         untyped = isinstance(obj, UntypedStorage)
         if not isinstance(obj, StorageRef):
-            obj = StorageRef(obj._tensor, jaxflow.uint8 if untyped else obj.dtype)
+            obj = StorageRef(obj._tensor, dtypes.uint8 if untyped else obj.dtype)
         storage, dtype = obj.tensor._storage, obj.dtype
         if id(storage) not in self._keys:
             self._keys[id(storage)] = (len(self.storages), dtype)
@@ -61,9 +63,9 @@ class Pickler(pickle._Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         """How tensors and PyTorch's value types are taken apart; all else as Python does it."""
-        if isinstance(obj, jaxflow.Tensor):
+        if isinstance(obj, Tensor):
             return _reduce_tensor(obj)
-        if isinstance(obj, jaxflow.Size):
+        if isinstance(obj, Size):
             return GlobalName("torch", "Size"), (tuple(obj),)
         if isinstance(obj, Device):
             args = (obj.type,) if obj.index is None else (obj.type, obj.index)
@@ -120,10 +122,10 @@ def _reduce_tensor(t: Any) -> tuple:
             return GlobalName("torch._utils", "_rebuild_parameter_with_state"), (*args, state)
         return GlobalName("torch._utils", "_rebuild_parameter"), args
     made = _reduce_data(t, t.requires_grad)
-    if cls is jaxflow.Tensor and not state:
+    if cls is Tensor and not state:
         return made
     function, args = made
-    kind = GlobalName("torch", "Tensor") if cls is jaxflow.Tensor else cls
+    kind = GlobalName("torch", "Tensor") if cls is Tensor else cls
     return GlobalName("torch._tensor", "_rebuild_from_type_v2"), (function, kind, args, state)
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import collections
 from typing import Any
 
-import jaxflow
+from jaxflow import _functions as functions
 from jaxflow._api.conjugates import as_marked
+from jaxflow._core import device as devices
 from jaxflow._core import layout as layouts
+from jaxflow._core.size import Size
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn import Parameter
 
 from ._names import StorageType, storage_type, value_named
@@ -65,7 +68,7 @@ def _rebuild_parameter_with_state(
 def _rebuild_meta_tensor_no_storage(
     dtype: Any, size: tuple, stride: tuple, requires_grad: bool
 ) -> Any:
-    return jaxflow.empty_strided(
+    return functions.empty_strided(
         size, stride, dtype=dtype, device="meta", requires_grad=requires_grad
     )
 
@@ -110,9 +113,9 @@ _FUNCTIONS = {
     "torch._tensor._rebuild_from_type_v2": _rebuild_from_type_v2,
     "torch.serialization._get_layout": _get_layout,
     "torch.nn.parameter.Parameter": Parameter,
-    "torch.Tensor": jaxflow.Tensor,
-    "torch.Size": jaxflow.Size,
-    "torch.device": jaxflow.device,
+    "torch.Tensor": Tensor,
+    "torch.Size": Size,
+    "torch.device": devices.device,
     "torch.storage.UntypedStorage": StorageType(None),
 }
 _PLAIN = {

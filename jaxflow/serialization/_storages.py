@@ -9,9 +9,11 @@ from typing import Any
 import jax
 import numpy as np
 
-import jaxflow
+from jaxflow import _functions as functions
 from jaxflow._api.typed_storage import TypedStorage
 from jaxflow._api.untyped_storage import storage_of
+from jaxflow._core import device as devices
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.device import CPU, resolve
 from jaxflow._core.geometry import contiguous_strides
@@ -46,7 +48,7 @@ class LoadedStorage:
 
     def __init__(self, data: np.ndarray | None, dtype: Any, device: Any, nbytes: int) -> None:
         # An untyped storage comes back as one of bytes.
-        self._data, self.dtype, self.device, self._nbytes = data, dtype or jaxflow.uint8, device, nbytes
+        self._data, self.dtype, self.device, self._nbytes = data, dtype or dtypes.uint8, device, nbytes
         self._base: Any = None
 
     def nbytes(self) -> int:
@@ -67,7 +69,7 @@ class LoadedStorage:
 
     def cuda(self, device: Any = None) -> LoadedStorage:
         """The same storage on a GPU."""
-        return self.to("cuda" if device is None else jaxflow.device("cuda", device))
+        return self.to("cuda" if device is None else devices.device("cuda", device))
 
     def tensor(self, dtype: Any, offset: int, size: tuple, stride: tuple) -> Any:
         """The tensor of this geometry on the storage.
@@ -97,7 +99,7 @@ class LoadedStorage:
     def _make(self, dtype: Any, size: tuple, stride: tuple) -> Any:
         aval = aval_of(size, dtype, self.device)
         if self._data is None or self.device.type == "meta":
-            return jaxflow.empty_strided(size, stride, dtype=dtype, device="meta")
+            return functions.empty_strided(size, stride, dtype=dtype, device="meta")
         flat = self._data[: aval.nbytes].view(dtype.np)
         order = sorted(range(len(size)), key=lambda d: -stride[d])
         dense = flat.reshape([size[d] for d in order]).transpose(np.argsort(order))
@@ -123,7 +125,7 @@ def _checked(dtype: Any, offset: Any, size: Any, stride: Any) -> tuple[tuple, tu
     Nothing of their size is made here: a file of a few bytes can ask for any.
     """
     size, stride = tuple(size), tuple(stride)
-    fits = isinstance(dtype, jaxflow.dtype) and len(size) == len(stride) and all(
+    fits = isinstance(dtype, dtypes.dtype) and len(size) == len(stride) and all(
         type(n) is int and 0 <= n <= _MOST for n in (offset, *size, *stride))
     if not fits:
         raise RuntimeError(

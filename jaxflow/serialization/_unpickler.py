@@ -17,7 +17,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-import jaxflow
+from jaxflow import _functions as functions
+from jaxflow import return_types
+from jaxflow._core.tensor import Tensor
 
 from ._names import StorageType
 from ._rebuild import known
@@ -204,7 +206,7 @@ _IN_C = {
     "torch._C._special": ("torch.special", "special_"),
     "torch._C._fft": ("torch.fft", "fft_"),
 }
-_OWNERS_IN_C = {"_VariableFunctionsClass": jaxflow, "TensorBase": jaxflow.Tensor}
+_OWNERS_IN_C = {"_VariableFunctionsClass": functions, "TensorBase": Tensor}
 
 
 def _counterpart(module: str, name: str) -> Any:
@@ -212,7 +214,7 @@ def _counterpart(module: str, name: str) -> Any:
     if module == "torch._C" and name in _OWNERS_IN_C:
         return _OWNERS_IN_C[name]
     if module == "torch.return_types":
-        cls = getattr(jaxflow.return_types, name)
+        cls = getattr(return_types, name)
         return lambda items, unnamed=None: cls(*items)  # as PyTorch's class takes them apart
     if module in _IN_C:
         module, prefix = _IN_C[module]

@@ -2,6 +2,7 @@
 
 import sys as _sys
 
+from .. import _functions  # noqa: F401  (declares all operations)
 from .._dispatch.publish import publish as _publish
 
-_publish(_sys.modules["jaxflow"], ("signal.windows",))
+_publish(_sys.modules[__name__], "signal.windows")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import jaxflow
+from jaxflow import _functions as functions
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.typeinfo import finfo
+from jaxflow.autograd.grad_mode import no_grad
 
 
 def make_tensor(
@@ -49,10 +51,10 @@ def make_tensor(
     low, high = least if low is None else low, most if high is None else high
     if low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low!r} >= {high!r}")
-    with jaxflow.no_grad():
+    with no_grad():
         t = _drawn(size, dtype, device, low, high)
         if exclude_zero:
-            t[t == 0] = jaxflow.finfo(dtype).tiny if inexact else 1
+            t[t == 0] = finfo(dtype).tiny if inexact else 1
         if noncontiguous and t.numel() > 1:
             t = t.repeat_interleave(2, dim=-1)[..., ::2]
         elif memory_format is not None:
@@ -63,9 +65,9 @@ def make_tensor(
 def _drawn(size: tuple, dtype: dtypes.dtype, device: Any, low: float, high: float) -> Tensor:
     if dtype.is_complex:
         parts = _drawn((*size, 2), dtype.to_real(), device, low, high)
-        return jaxflow.view_as_complex(parts).clone()
+        return functions.view_as_complex(parts).clone()
     if dtype.is_floating_point:
-        return jaxflow.rand(size, dtype=dtype, device=device) * (high - low) + low
+        return functions.rand(size, dtype=dtype, device=device) * (high - low) + low
     if dtype is dtypes.bool:
-        return jaxflow.randint(0, 2, size, device=device).to(dtype)
-    return jaxflow.randint(math.ceil(low), math.ceil(high), size, device=device).to(dtype)
+        return functions.randint(0, 2, size, device=device).to(dtype)
+    return functions.randint(math.ceil(low), math.ceil(high), size, device=device).to(dtype)

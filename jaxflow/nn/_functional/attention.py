@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 
-import jaxflow
-from jaxflow import Tensor
-from jaxflow.nn import functional as F
+from jaxflow import _functions as functions
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.tensor import Tensor
+from jaxflow.nn._functional import operations as F
 
 
 def multi_head_attention_forward(
@@ -120,8 +121,8 @@ def multi_head_attention_forward(
     attn_mask = _check_mask_shape(attn_mask, length, source, batch * num_heads)
 
     if bias_k is not None and bias_v is not None:
-        k = jaxflow.cat([k, bias_k.repeat(1, batch, 1)])
-        v = jaxflow.cat([v, bias_v.repeat(1, batch, 1)])
+        k = functions.cat([k, bias_k.repeat(1, batch, 1)])
+        v = functions.cat([v, bias_v.repeat(1, batch, 1)])
         attn_mask, key_padding_mask = _one_wider(attn_mask), _one_wider(key_padding_mask)
 
     def heads(x: Tensor) -> Tensor:
@@ -132,8 +133,8 @@ def multi_head_attention_forward(
     v = heads(v) if static_v is None else static_v
     if add_zero_attn:
         zeros = (batch * num_heads, 1, head_size)
-        k = jaxflow.cat([k, k.new_zeros(zeros)], dim=1)
-        v = jaxflow.cat([v, v.new_zeros(zeros)], dim=1)
+        k = functions.cat([k, k.new_zeros(zeros)], dim=1)
+        v = functions.cat([v, v.new_zeros(zeros)], dim=1)
         attn_mask, key_padding_mask = _one_wider(attn_mask), _one_wider(key_padding_mask)
     source = k.shape[1]
     if key_padding_mask is not None:
@@ -229,7 +230,7 @@ def _as_scores(mask: Tensor | None, name: str, other: Tensor | None, dtype) -> T
     if mask is None:
         return None
     _require(
-        mask.dtype is jaxflow.bool or mask.is_floating_point(),
+        mask.dtype is dtypes.bool or mask.is_floating_point(),
         f"only bool and floating types of {name} are supported",
     )
     if other is not None and mask.dtype is not other.dtype:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn import _reduction as _Reduction
-from jaxflow.nn import functional as F
+from jaxflow.nn._functional import operations as F
 
 
 def triplet_margin_loss(
@@ -77,6 +77,6 @@ def _triplet(anchor, positive, negative, distance, margin, swap, reduction) -> T
         )
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
-        far = jaxflow.minimum(far, distance(positive, negative))
+        far = functions.minimum(far, distance(positive, negative))
     loss = (near - far + margin).clamp_min(0)
     return loss if reduction == "none" else getattr(loss, reduction)()

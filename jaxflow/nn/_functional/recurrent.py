@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.door import apply
 from jaxflow._ops.recurrent import LAYERS
 from jaxflow._ops.sequences import _pack_padded_sequence as _take
-from jaxflow.nn import functional as F
+from jaxflow.nn._functional import operations as F
 
 
 def recurrent(
@@ -33,7 +34,7 @@ def recurrent(
             end of a sequence is anything.
     """
     directions = 2 if bidirectional else 1
-    fused = input.dtype == jaxflow.float32 and not projected
+    fused = input.dtype == dtypes.float32 and not projected
     static = (fused,) if mode == "LSTM" else ()
     lasts: list[list[Tensor]] = [[] for _ in states]
     for layer in range(0, len(weights), directions):
@@ -59,5 +60,5 @@ def recurrent(
             shown.append(every)
             for found, state in zip(lasts, last):
                 found.append(state)
-        input = shown[0] if directions == 1 else jaxflow.cat(shown, -1)
-    return input, [jaxflow.stack(found) for found in lasts]
+        input = shown[0] if directions == 1 else functions.cat(shown, -1)
+    return input, [functions.stack(found) for found in lasts]

@@ -6,13 +6,13 @@ import math
 import warnings
 from collections.abc import Sequence
 
-from jaxflow import Tensor
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
+from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._ops.resize import _resize
-from jaxflow.nn import functional as F
+from jaxflow.nn._functional import operations as F
 
 _ALIGNING = ("linear", "bilinear", "bicubic", "trilinear")
 _DIMS = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
 from jaxflow.nn.modules.linear import NonDynamicallyQuantizableLinear
@@ -64,7 +64,7 @@ class MultiheadAttention(Module):
             raise AssertionError("embed_dim must be divisible by num_heads")
 
         def parameter(*shape: int) -> Parameter:
-            return Parameter(jaxflow.empty(shape, device=device, dtype=dtype))
+            return Parameter(functions.empty(shape, device=device, dtype=dtype))
 
         same = self._qkv_same_embed_dim
         for name, wanted, rows, columns in (

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow._core.tensor import Tensor
 from jaxflow.autograd import Function
+from jaxflow.autograd.grad_mode import is_grad_enabled
 
 
 class BackwardHookFunction(Function):
@@ -128,7 +128,7 @@ def _tensor_slots(values: tuple) -> list[int]:
 
 
 def _needs_grad(values: tuple, slots: list[int]) -> bool:
-    return jaxflow.is_grad_enabled() and any(values[i].requires_grad for i in slots)
+    return is_grad_enabled() and any(values[i].requires_grad for i in slots)
 
 
 def _spread(grads: tuple, slots: list[int], length: int) -> tuple:

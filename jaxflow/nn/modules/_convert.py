@@ -6,9 +6,12 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core import device as devices
+from jaxflow._core import dtype as dtypes
 from jaxflow._core.dtype import given_dtype
+from jaxflow._core.tensor import Tensor
+from jaxflow.autograd.grad_mode import no_grad
 from jaxflow.nn.modules._tree import Tree
 
 _TO_FORMS = """
@@ -32,12 +35,12 @@ class Convert(Tree):
         for parameter in self._parameters.values():
             if parameter is None:
                 continue
-            with jaxflow.no_grad():
+            with no_grad():
                 values = fn(parameter)
             # Through .data the optimizer that holds this parameter keeps holding the right one.
             parameter.data = values
             if parameter.grad is not None:
-                with jaxflow.no_grad():
+                with no_grad():
                     gradient = fn(parameter.grad)
                 parameter.grad = gradient.requires_grad_(parameter.grad.requires_grad)
         for name, buffer in self._buffers.items():
@@ -72,7 +75,7 @@ class Convert(Tree):
         def convert(tensor: Tensor) -> Tensor:
             casts = tensor.is_floating_point() or tensor.is_complex()
             wanted = dtype if casts else None
-            if tensor.is_meta and device is not None and jaxflow.device(device).type != "meta":
+            if tensor.is_meta and device is not None and devices.device(device).type != "meta":
                 raise NotImplementedError(
                     "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() "
                     "instead of torch.nn.Module.to() when moving module from meta to a different device."
@@ -85,7 +88,7 @@ class Convert(Tree):
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Replace parameters and buffers by empty ones on ``device``; returns this module."""
-        return self._apply(lambda t: jaxflow.empty_like(t, device=device), recurse=recurse)
+        return self._apply(lambda t: functions.empty_like(t, device=device), recurse=recurse)
 
     def cuda(self, device: Any = None) -> Self:
         """Move to a CUDA device (default: the current one); returns this module."""
@@ -140,7 +143,7 @@ def _parse_to(args: tuple, kwargs: dict) -> tuple:
     memory_format = options.pop("memory_format", None)
     if (args and isinstance(args[0], Tensor)) or "tensor" in options:
         names = ("tensor", "non_blocking", "copy")
-    elif args and isinstance(args[0], jaxflow.dtype):
+    elif args and isinstance(args[0], dtypes.dtype):
         names = ("dtype", "non_blocking", "copy")
     else:
         names = ("device", "dtype", "non_blocking", "copy")
@@ -161,14 +164,14 @@ def _parse_to(args: tuple, kwargs: dict) -> tuple:
     if "tensor" in given:
         device, dtype = given["tensor"].device, given["tensor"].dtype
     if device is not None:
-        device = jaxflow.device(device)
+        device = devices.device(device)
     return device, dtype, bool(given.get("non_blocking", False)), memory_format
 
 
 _KINDS = {
     "tensor": Tensor,
-    "device": (str, int, jaxflow.device),
-    "dtype": jaxflow.dtype,
+    "device": (str, int, devices.device),
+    "dtype": dtypes.dtype,
     "non_blocking": bool,
     "copy": bool,
 }
@@ -186,5 +189,5 @@ def _type_name(value: Any) -> str:
     kind = type(value)
     if isinstance(value, Tensor):
         return kind.__name__
-    return f"torch.{kind.__name__}" if isinstance(value, (jaxflow.dtype, jaxflow.device)) else (
+    return f"torch.{kind.__name__}" if isinstance(value, (dtypes.dtype, devices.device)) else (
         kind.__name__)

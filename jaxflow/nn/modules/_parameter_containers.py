@@ -7,8 +7,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn.modules.module import Module
 from jaxflow.nn.parameter import Parameter
 
@@ -241,7 +241,7 @@ class ParameterDict(Module):
 
     def extra_repr(self) -> str:
         return "\n".join(
-            f"  ({key}): {_describe(value, jaxflow.typename(value))}" for key, value in self.items()
+            f"  ({key}): {_describe(value, functions.typename(value))}" for key, value in self.items()
         )
 
     def __call__(self, input: Any) -> Any:

@@ -7,8 +7,8 @@ import numbers
 import warnings
 from typing import Any
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level
 from jaxflow.nn import init
 from jaxflow.nn._functional.recurrent import recurrent
@@ -75,7 +75,7 @@ class RNNBase(Recurrent):
                     shapes["weight_hr"] = (proj_size, hidden_size)
                 names = {f"{name}_l{layer}{suffix}": shape for name, shape in shapes.items()}
                 for name, shape in names.items():
-                    setattr(self, name, Parameter(jaxflow.empty(shape, device=device, dtype=dtype)))
+                    setattr(self, name, Parameter(functions.empty(shape, device=device, dtype=dtype)))
                 self._all_weights.append(list(names))
         self.reset_parameters()
 

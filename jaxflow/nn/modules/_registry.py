@@ -6,8 +6,8 @@ from collections import OrderedDict
 from inspect import signature
 from typing import Any
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow.nn.modules import _global_hooks
 from jaxflow.nn.parameter import Buffer, Parameter
@@ -89,7 +89,7 @@ class Registry:
             if is_torchs(tensor):
                 raise refusal("register_buffer")
             raise TypeError(
-                f"cannot assign '{jaxflow.typename(tensor)}' object to buffer '{name}' "
+                f"cannot assign '{functions.typename(tensor)}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
             )
         hooks = _global_hooks.BUFFER_REGISTRATION
@@ -113,7 +113,7 @@ class Registry:
                 if is_torchs(param):
                     raise refusal("register_parameter")
                 raise TypeError(
-                    f"cannot assign '{jaxflow.typename(param)}' object to parameter '{name}' "
+                    f"cannot assign '{functions.typename(param)}' object to parameter '{name}' "
                     "(torch.nn.Parameter or None required)"
                 )
             if param.grad_fn is not None:
@@ -133,7 +133,7 @@ class Registry:
             KeyError: when the name is empty, has a dot, or is taken by something else.
         """
         if module is not None and not isinstance(module, Registry):
-            raise TypeError(f"{jaxflow.typename(module)} is not a Module subclass")
+            raise TypeError(f"{functions.typename(module)} is not a Module subclass")
         self._check_name("module", name, "_modules")
         self._set_module(name, module)
 
@@ -149,7 +149,7 @@ class Registry:
         if table not in self.__dict__:
             raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
         if not isinstance(name, str):
-            raise TypeError(f"{kind} name should be a string. Got {jaxflow.typename(name)}")
+            raise TypeError(f"{kind} name should be a string. Got {functions.typename(name)}")
         taken = KeyError(f"attribute '{name}' already exists")
         if kind == "module":
             if hasattr(self, name) and name not in self._modules:
@@ -212,7 +212,7 @@ class Registry:
             if is_torchs(value):
                 raise refusal(f"assigning the {kind} {name}")
             raise TypeError(
-                f"cannot assign '{jaxflow.typename(value)}' as {kind} '{name}' ({expected} "
+                f"cannot assign '{functions.typename(value)}' as {kind} '{name}' ({expected} "
                 "expected)"
             )
 

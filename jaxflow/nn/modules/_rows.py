@@ -12,7 +12,7 @@ from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Any
 
-from jaxflow import Tensor
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn.modules.module import Module
 
 _POSITIONAL = Parameter.POSITIONAL_OR_KEYWORD

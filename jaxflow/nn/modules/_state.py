@@ -7,9 +7,10 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs
+from jaxflow.autograd.grad_mode import no_grad
 from jaxflow.nn.modules._hooks import Hooks
 from jaxflow.nn.modules._tree import Tree
 from jaxflow.nn.parameter import Parameter
@@ -192,7 +193,7 @@ class StateDict(Tree, Hooks):
     ) -> str | None:
         """Copy or assign one value; return what went wrong, if anything."""
         if is_torchs(value):
-            value = jaxflow.as_tensor(value)
+            value = functions.as_tensor(value)
         if not isinstance(value, Tensor):
             return (
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '
@@ -206,7 +207,7 @@ class StateDict(Tree, Hooks):
                 f"checkpoint, the shape in current model is {target.shape}."
             )
         try:
-            with jaxflow.no_grad():
+            with no_grad():
                 if not assign:
                     target.copy_(value)
                 elif not isinstance(target, Parameter):
@@ -277,7 +278,7 @@ class _Snapshot:
         for table, held in self.tables:
             table.clear()
             table.update(held)
-        with jaxflow.no_grad():
+        with no_grad():
             for tensor, value in self.values.values():
                 tensor.copy_(value)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
 from jaxflow.nn.modules._attention import MultiheadAttention as MultiheadAttention
@@ -226,7 +226,7 @@ class PReLU(Module):
     ) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
-        self.weight = Parameter(jaxflow.empty(num_parameters, device=device, dtype=dtype))
+        self.weight = Parameter(functions.empty(num_parameters, device=device, dtype=dtype))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
 from jaxflow.nn.modules.module import Module
@@ -52,9 +53,9 @@ class _NormBase(Module):
         _add_affine(self, (num_features,), affine, bias, device, dtype)
         mean = var = batches = None
         if track_running_stats:
-            mean = jaxflow.zeros(num_features, device=device, dtype=dtype)
-            var = jaxflow.ones(num_features, device=device, dtype=dtype)
-            batches = jaxflow.tensor(0, dtype=jaxflow.long, device=device)
+            mean = functions.zeros(num_features, device=device, dtype=dtype)
+            var = functions.ones(num_features, device=device, dtype=dtype)
+            batches = functions.tensor(0, dtype=dtypes.int64, device=device)
         self.register_buffer("running_mean", mean)
         self.register_buffer("running_var", var)
         self.register_buffer("num_batches_tracked", batches)
@@ -99,7 +100,7 @@ class _NormBase(Module):
             key = prefix + "num_batches_tracked"
             if key not in state_dict:
                 counted = self.num_batches_tracked
-                state_dict[key] = jaxflow.tensor(0) if counted is None else counted
+                state_dict[key] = functions.tensor(0) if counted is None else counted
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
 from jaxflow.nn.modules.module import Module
@@ -57,10 +57,10 @@ class _ConvNd(Module):
             if transposed
             else (out_channels, in_channels // groups, *kernel_size)
         )
-        self.weight = Parameter(jaxflow.empty(shape, device=device, dtype=dtype))
+        self.weight = Parameter(functions.empty(shape, device=device, dtype=dtype))
         self.register_parameter(
             "bias",
-            Parameter(jaxflow.empty(out_channels, device=device, dtype=dtype)) if bias else None,
+            Parameter(functions.empty(out_channels, device=device, dtype=dtype)) if bias else None,
         )
         self.reset_parameters()
 

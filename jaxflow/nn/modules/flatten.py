@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxflow import Tensor
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn.modules._rows import Row
 from jaxflow.nn.modules.module import Module
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from jaxflow import Tensor
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn.modules.batchnorm import _NormBase
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
 from jaxflow.nn.modules.module import Module
@@ -45,9 +45,9 @@ class Linear(Module):
         factory = {"device": device, "dtype": dtype}
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self.weight = Parameter(jaxflow.empty((out_features, in_features), **factory))
+        self.weight = Parameter(functions.empty((out_features, in_features), **factory))
         self.register_parameter(
-            "bias", Parameter(jaxflow.empty(out_features, **factory)) if bias else None
+            "bias", Parameter(functions.empty(out_features, **factory)) if bias else None
         )
         self.reset_parameters()
 
@@ -105,10 +105,10 @@ class Bilinear(Module):
         self.in1_features, self.in2_features = in1_features, in2_features
         self.out_features = out_features
         self.weight = Parameter(
-            jaxflow.empty((out_features, in1_features, in2_features), **factory)
+            functions.empty((out_features, in1_features, in2_features), **factory)
         )
         self.register_parameter(
-            "bias", Parameter(jaxflow.empty(out_features, **factory)) if bias else None
+            "bias", Parameter(functions.empty(out_features, **factory)) if bias else None
         )
         self.reset_parameters()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn.modules.linear import Linear
 from jaxflow.nn.modules.loss import _WeightedLoss
@@ -31,7 +31,7 @@ class LinearCrossEntropyOptions:
     batch_chunk_size: int | None = None
     chunking_method: str | None = "auto"
     acc_policy: str = "auto"
-    acc_dtype: jaxflow.dtype | None = None
+    acc_dtype: dtypes.dtype | None = None
 
     def __post_init__(self) -> None:
         if self.acc_policy not in ("auto", "accurate", "balanced", "compact"):
@@ -43,7 +43,7 @@ class LinearCrossEntropyOptions:
         size = self.batch_chunk_size
         if size is not None and not (isinstance(size, int) and size > 0):
             raise ValueError(f"batch_chunk_size must be positive int or None, got {size!r}")
-        known = (None, jaxflow.float16, jaxflow.bfloat16, jaxflow.float32, jaxflow.float64)
+        known = (None, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
         if self.acc_dtype not in known:
             raise ValueError(
                 "acc_dtype must be one of {None, torch.float16, torch.bfloat16, torch.float32, "

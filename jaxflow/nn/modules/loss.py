@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jaxflow import Tensor
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn import _reduction as _Reduction
 from jaxflow.nn import functional as F
 from jaxflow.nn.modules.distance import PairwiseDistance

@@ -12,10 +12,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import jaxflow
-from jaxflow import is_grad_enabled
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.run import flush
+from jaxflow.autograd.grad_mode import is_grad_enabled
 from jaxflow.nn.modules import _global_hooks
 from jaxflow.nn.modules._backward_hooks import GradientWatch, watch_last_node
 from jaxflow.nn.modules._convert import Convert
@@ -101,6 +100,7 @@ class Module(Convert, StateDict):
     training: bool
     T_destination = T_destination
     _compiled_call_impl: Callable | None = None
+    compile: Callable[..., None]  # jaxflow.compiler, which knows modules, defines it
 
     def forward(self, *input: Any) -> Any:
         """What the module computes; every subclass overrides it.
@@ -154,12 +154,6 @@ class Module(Convert, StateDict):
         """The call as it is without `compile`, hooks included."""
         _calls.plain = self
         return self(*args, **kwargs)
-
-    def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile the calls of this module by ``jaxflow.compile``, which takes the arguments."""
-        kwargs.setdefault("name", type(self).__name__)
-        compiled = jaxflow.compile(self._call_impl, *args, **kwargs)
-        self.__dict__["_compiled_call_impl"] = compiled
 
     def _get_name(self) -> str:
         return type(self).__name__

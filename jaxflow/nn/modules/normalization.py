@@ -5,8 +5,8 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
 from jaxflow.nn.modules.module import Module
@@ -83,7 +83,7 @@ class RMSNorm(Module):
         self.normalized_shape = _sizes(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         if elementwise_affine:
-            values = jaxflow.empty(self.normalized_shape, device=device, dtype=dtype)
+            values = functions.empty(self.normalized_shape, device=device, dtype=dtype)
             self.weight = Parameter(values)
         else:
             self.register_parameter("weight", None)
@@ -184,7 +184,7 @@ def _add_affine(
 ) -> None:
     """Register ``weight`` and ``bias`` of ``shape``, or None where they are not wanted."""
     for name, wanted in (("weight", affine), ("bias", affine and bias)):
-        values = Parameter(jaxflow.empty(shape, device=device, dtype=dtype)) if wanted else None
+        values = Parameter(functions.empty(shape, device=device, dtype=dtype)) if wanted else None
         module.register_parameter(name, values)
     _reset_affine(module)
 

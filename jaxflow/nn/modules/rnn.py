@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn.modules._recurrent import GRU as GRU
 from jaxflow.nn.modules._recurrent import LSTM as LSTM
 from jaxflow.nn.modules._recurrent import RNN as RNN
@@ -40,7 +40,7 @@ class RNNCellBase(Recurrent):
             ("bias_ih", (rows,), bias),
             ("bias_hh", (rows,), bias),
         ):
-            values = jaxflow.empty(shape, device=device, dtype=dtype) if wanted else None
+            values = functions.empty(shape, device=device, dtype=dtype) if wanted else None
             self.register_parameter(name, None if values is None else Parameter(values))
         self.reset_parameters()
 
@@ -116,7 +116,7 @@ class RNNCell(RNNCellBase):
             RuntimeError: for an unknown nonlinearity, and sizes that do not fit.
         """
         self._check(input, (hx,))
-        cells = {"tanh": jaxflow.rnn_tanh_cell, "relu": jaxflow.rnn_relu_cell}
+        cells = {"tanh": functions.rnn_tanh_cell, "relu": functions.rnn_relu_cell}
         if self.nonlinearity not in cells:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
         return self._step(cells[self.nonlinearity], input, hx)
@@ -149,7 +149,7 @@ class LSTMCell(RNNCellBase):
             RuntimeError: for sizes that do not fit.
         """
         self._check(input, hx)
-        return self._step(jaxflow.lstm_cell, input, *((None, None) if hx is None else hx))
+        return self._step(functions.lstm_cell, input, *((None, None) if hx is None else hx))
 
 
 class GRUCell(RNNCellBase):
@@ -176,4 +176,4 @@ class GRUCell(RNNCellBase):
             RuntimeError: for sizes that do not fit.
         """
         self._check(input, (hx,))
-        return self._step(jaxflow.gru_cell, input, hx)
+        return self._step(functions.gru_cell, input, hx)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Self
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
+from jaxflow.autograd.grad_mode import no_grad
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
 from jaxflow.nn.modules.module import Module
@@ -26,7 +27,7 @@ class _Table(Module):
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         if weight is None:
-            values = jaxflow.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
+            values = functions.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
             self.weight = Parameter(values, requires_grad=not frozen)
             self.reset_parameters()
         else:
@@ -263,5 +264,5 @@ def _sizes_of(table: Tensor) -> tuple[int, int]:
 
 def _zero_row(table: Tensor, index: int | None) -> None:
     if index is not None:
-        with jaxflow.no_grad():
+        with no_grad():
             table[index].fill_(0)

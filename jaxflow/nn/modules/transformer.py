@@ -6,8 +6,8 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn import functional as F
 from jaxflow.nn import init
 from jaxflow.nn.modules.activation import MultiheadAttention
@@ -19,8 +19,8 @@ from jaxflow.nn.modules.normalization import LayerNorm
 
 
 def _causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
-    return jaxflow.triu(
-        jaxflow.full((size, size), float("-inf"), dtype=dtype, device=device), diagonal=1
+    return functions.triu(
+        functions.full((size, size), float("-inf"), dtype=dtype, device=device), diagonal=1
     )
 
 

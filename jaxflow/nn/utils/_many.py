@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxflow import Tensor
 from jaxflow._core.commit import Overtaken
+from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.inplace import apply_together, check_writable
 from jaxflow._dispatch.op import OPS

@@ -6,8 +6,9 @@ import types
 import warnings
 from collections.abc import Iterable
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
+from jaxflow.autograd.grad_mode import no_grad
 from jaxflow.nn.utils._many import clamp_all, scale_all, total_norm
 
 __all__ = [
@@ -29,7 +30,7 @@ def _grads(parameters: _Tensors) -> list[Tensor]:
     return [p.grad for p in _list(parameters) if p.grad is not None]
 
 
-@jaxflow.no_grad()
+@no_grad()
 def get_total_norm(
     tensors: _Tensors,
     norm_type: float = 2.0,
@@ -52,7 +53,7 @@ def get_total_norm(
     """
     tensors = _list(tensors)
     if not tensors:
-        return jaxflow.tensor(0.0)
+        return functions.tensor(0.0)
     norm_type = float(norm_type)
     norm = total_norm(tensors, norm_type)
     if error_if_nonfinite and not norm.isfinite():
@@ -64,7 +65,7 @@ def get_total_norm(
     return norm
 
 
-@jaxflow.no_grad()
+@no_grad()
 def clip_grads_with_norm_(
     parameters: _Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
@@ -83,7 +84,7 @@ def clip_grads_with_norm_(
         scale_all(grads, factor.clamp(max=1.0))
 
 
-@jaxflow.no_grad()
+@no_grad()
 def clip_grad_norm_(
     parameters: _Tensors,
     max_norm: float,
@@ -135,7 +136,7 @@ def clip_grad_norm(
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
-@jaxflow.no_grad()
+@no_grad()
 def clip_grad_value_(
     parameters: _Tensors, clip_value: float, foreach: bool | None = None
 ) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
@@ -19,7 +19,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     for parameter in parameters:
         device = _same_device(parameter, device)
         parts.append(parameter.view(-1))
-    return jaxflow.cat(parts)
+    return functions.cat(parts)
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
@@ -29,7 +29,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         TypeError: when ``vec`` is no tensor, or the parameters are on different devices.
     """
     if not isinstance(vec, Tensor):
-        raise TypeError(f"expected torch.Tensor, but got: {jaxflow.typename(vec)}")
+        raise TypeError(f"expected torch.Tensor, but got: {functions.typename(vec)}")
     device = None
     start = 0
     for parameter in parameters:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core.tensor import Tensor
+from jaxflow.autograd.grad_mode import no_grad
 from jaxflow.nn import functional as F
 from jaxflow.nn.modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from jaxflow.nn.modules.module import Module
@@ -21,10 +22,10 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
-        return jaxflow._weight_norm(weight_v, weight_g, self.dim)
+        return functions._weight_norm(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
-        return jaxflow.norm_except_dim(weight, 2, self.dim), weight
+        return functions.norm_except_dim(weight, 2, self.dim), weight
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
@@ -75,11 +76,11 @@ class _SpectralNorm(Module):
     def _matrix(self, weight: Tensor) -> Tensor:
         return weight.movedim(self.dim, 0).flatten(1)
 
-    @jaxflow.no_grad()
+    @no_grad()
     def _iterate(self, matrix: Tensor, count: int) -> None:
         for _ in range(count):
-            self._u.copy_(F.normalize(jaxflow.mv(matrix, self._v), dim=0, eps=self.eps))
-            self._v.copy_(F.normalize(jaxflow.mv(matrix.H, self._u), dim=0, eps=self.eps))
+            self._u.copy_(F.normalize(functions.mv(matrix, self._v), dim=0, eps=self.eps))
+            self._v.copy_(F.normalize(functions.mv(matrix.H, self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Tensor) -> Tensor:
         if weight.ndim == 1:
@@ -89,7 +90,7 @@ class _SpectralNorm(Module):
             self._iterate(matrix, self.n_power_iterations)
         # Copies: the next call in training moves the vectors before this one's backward.
         u, v = self._u.clone(), self._v.clone()
-        return weight / jaxflow.vdot(u, jaxflow.mv(matrix, v))
+        return weight / functions.vdot(u, functions.mv(matrix, v))
 
     def right_inverse(self, value: Tensor) -> Tensor:
         return value

@@ -15,9 +15,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-import jaxflow
-from jaxflow import Tensor
 from jaxflow._core.modes import Kept
+from jaxflow._core.tensor import Tensor
+from jaxflow.autograd.grad_mode import no_grad
 from jaxflow.nn.modules.container import ModuleDict, ModuleList
 from jaxflow.nn.modules.module import Module
 from jaxflow.nn.parameter import Parameter
@@ -64,7 +64,7 @@ class ParametrizationList(ModuleList):
             raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
         self.unsafe = unsafe
-        with jaxflow.no_grad():
+        with no_grad():
             start = self._inverted(original)
         if not isinstance(start, (Tensor, Sequence)):
             raise ValueError("'right_inverse' must return a Tensor or a Sequence of tensors (list, "
@@ -100,7 +100,7 @@ class ParametrizationList(ModuleList):
 
     def _check(self, original: Tensor, start: Any) -> None:
         """Refuse functions whose result is not of the original's kind, before anything is changed."""
-        with jaxflow.no_grad():
+        with no_grad():
             found = self._of(start if isinstance(start, Tensor) else tuple(start))
         _check_alike(found, original, _NO_TENSOR, _CHANGES)
 
@@ -111,7 +111,7 @@ class ParametrizationList(ModuleList):
             RuntimeError: if one of them has none.
             ValueError: if what they return is no tensor, or not as many as there are, or of other dtypes.
         """
-        with jaxflow.no_grad():
+        with no_grad():
             for module in reversed(self):
                 inverse = getattr(module, "right_inverse", None)
                 if inverse is None:
@@ -295,7 +295,7 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     if functions.is_tensor:
         found = functions.original
         if leave_parametrized:
-            with jaxflow.no_grad():
+            with no_grad():
                 _move(found, getattr(module, tensor_name))
     elif leave_parametrized:
         found = getattr(module, tensor_name)

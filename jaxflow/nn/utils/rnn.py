@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import jaxflow
-from jaxflow import Tensor
+from jaxflow import _functions as functions
+from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.levels import LEVELS
+from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.reading import shown_on_host
 from jaxflow._dispatch.state import state
@@ -78,7 +79,7 @@ class PackedSequence(PackedSequence_):
 
     def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
         """On the CPU."""
-        return self.to(jaxflow.device("cpu"), *args, **kwargs)
+        return self.to(devices.device("cpu"), *args, **kwargs)
 
     def pin_memory(self) -> PackedSequence:
         """With its data in pinned memory, as `Tensor.pin_memory` has it."""
@@ -116,8 +117,8 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     known = shown_on_host(permutation)
     if known is not None:
         return from_host(np.argsort(known).astype(np.int64))
-    places = jaxflow.arange(permutation.numel(), device=permutation.device)
-    return jaxflow.empty_like(permutation).scatter_(0, permutation, places)
+    places = functions.arange(permutation.numel(), device=permutation.device)
+    return functions.empty_like(permutation).scatter_(0, permutation, places)
 
 
 # ------------------------------------------------------------------------------------------ lengths
@@ -206,7 +207,7 @@ def pack_padded_sequence(input: Tensor, lengths: Tensor | Sequence[int], batch_f
     Raises:
         RuntimeError: for lengths that do not fit, or are not sorted.
     """
-    sizes = lengths if isinstance(lengths, Tensor) else jaxflow.tensor(
+    sizes = lengths if isinstance(lengths, Tensor) else functions.tensor(
         [int(n) for n in lengths], dtype=dtypes.int64)
     if sizes.dim() != 1 or sizes.device.type != "cpu":
         raise RuntimeError(

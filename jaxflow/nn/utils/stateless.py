@@ -6,9 +6,9 @@ import warnings
 from operator import setitem
 from typing import Any, NamedTuple
 
-from jaxflow import Tensor
 from jaxflow._core.commit import commit
 from jaxflow._core.modes import Restored
+from jaxflow._core.tensor import Tensor
 from jaxflow.nn.modules.module import Module
 
 __all__ = ["functional_call"]

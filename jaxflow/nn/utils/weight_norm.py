@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import jaxflow
+from jaxflow import _functions as functions
+from jaxflow.autograd.grad_mode import no_grad
 from jaxflow.nn.parameter import Parameter
 
 
@@ -17,7 +18,7 @@ class WeightNorm:
 
     def compute_weight(self, module: Any) -> Any:
         """The weight of the module's present length and direction."""
-        return jaxflow._weight_norm(
+        return functions._weight_norm(
             getattr(module, self.name + "_v"), getattr(module, self.name + "_g"), self.dim
         )
 
@@ -30,7 +31,7 @@ class WeightNorm:
         hook = WeightNorm(name, dim)
         weight = getattr(module, name)
         del module._parameters[name]
-        length = jaxflow.norm_except_dim(weight, 2, hook.dim)
+        length = functions.norm_except_dim(weight, 2, hook.dim)
         module.register_parameter(name + "_g", Parameter(length.data))
         module.register_parameter(name + "_v", Parameter(weight.data))
         setattr(module, name, hook.compute_weight(module))
@@ -39,7 +40,7 @@ class WeightNorm:
 
     def remove(self, module: Any) -> None:
         """Put the weight as it is now back in the place of length and direction."""
-        with jaxflow.no_grad():
+        with no_grad():
             weight = self.compute_weight(module)
         delattr(module, self.name)
         del module._parameters[self.name + "_g"], module._parameters[self.name + "_v"]

@@ -9,8 +9,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from jaxflow import Tensor
 from jaxflow._core.modes import Changed
+from jaxflow._core.tensor import Tensor
 
 from ..optimizer import Optimizer
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-import jaxflow
+from jaxflow import _functions as functions
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -216,7 +216,7 @@ def random_split(
         lengths = _counts(lengths, len(dataset))
     if sum(lengths) != len(dataset):
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    indices = jaxflow.randperm(sum(lengths), generator=generator).tolist()
+    indices = functions.randperm(sum(lengths), generator=generator).tolist()
     ends = itertools.accumulate(lengths)
     return [Subset(dataset, indices[end - n : end]) for end, n in zip(ends, lengths)]
 

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-import jaxflow
+from jaxflow import _functions as functions
+from jaxflow import distributed
+from jaxflow._dispatch.generator import Generator
 
 from .sampler import Sampler
 
@@ -31,9 +33,9 @@ class DistributedSampler(Sampler[int]):
         drop_last: bool = False,
     ) -> None:
         if num_replicas is None:
-            num_replicas = jaxflow.distributed.get_world_size()
+            num_replicas = distributed.get_world_size()
         if rank is None:
-            rank = jaxflow.distributed.get_rank()
+            rank = distributed.get_rank()
         if rank >= num_replicas or rank < 0:
             raise ValueError(
                 f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"
@@ -54,9 +56,9 @@ class DistributedSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         n = len(self.dataset)
         if self.shuffle:
-            generator = jaxflow.Generator()
+            generator = Generator()
             generator.manual_seed(self.seed + self.epoch)
-            indices = jaxflow.randperm(n, generator=generator).tolist()
+            indices = functions.randperm(n, generator=generator).tolist()
         else:
             indices = list(range(n))
         if self.total_size > n:

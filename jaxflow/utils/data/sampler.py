@@ -6,7 +6,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
-import jaxflow
+from jaxflow import _functions as functions
+from jaxflow._core import dtype as dtypes
+from jaxflow._dispatch.generator import Generator
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -16,7 +18,7 @@ _BLOCK = 32
 
 def draw_seed(generator: Any = None) -> int:
     """One 63-bit number of ``generator``, or of the default one."""
-    return int(jaxflow.empty((), dtype=jaxflow.int64).random_(generator=generator).item())
+    return int(functions.empty((), dtype=dtypes.int64).random_(generator=generator).item())
 
 
 class Sampler(Generic[_T_co]):
@@ -78,18 +80,18 @@ class RandomSampler(Sampler[int]):
         generator = self.generator
         if generator is None:
             seed = draw_seed()
-            generator = jaxflow.Generator()
+            generator = Generator()
             generator.manual_seed(seed)
         if self.replacement:
             blocks, rest = divmod(self.num_samples, _BLOCK)
             for size in (*itertools.repeat(_BLOCK, blocks), rest):
-                yield from jaxflow.randint(
-                    n, (size,), dtype=jaxflow.int64, generator=generator
+                yield from functions.randint(
+                    n, (size,), dtype=dtypes.int64, generator=generator
                 ).tolist()
         else:
             rounds, rest = divmod(self.num_samples, n)
             for size in (*itertools.repeat(n, rounds), rest):
-                yield from jaxflow.randperm(n, generator=generator).tolist()[:size]
+                yield from functions.randperm(n, generator=generator).tolist()[:size]
 
     def __len__(self) -> int:
         return self.num_samples
@@ -103,7 +105,7 @@ class SubsetRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        for i in jaxflow.randperm(len(self.indices), generator=self.generator).tolist():
+        for i in functions.randperm(len(self.indices), generator=self.generator).tolist():
             yield self.indices[i]
 
     def __len__(self) -> int:
@@ -127,7 +129,7 @@ class WeightedRandomSampler(Sampler[int]):
     ) -> None:
         _check_positive("num_samples", num_samples)
         _check_bool("replacement", replacement)
-        tensor = jaxflow.as_tensor(weights, dtype=jaxflow.float64)
+        tensor = functions.as_tensor(weights, dtype=dtypes.float64)
         if len(tensor.shape) != 1:
             raise ValueError(
                 "weights should be a 1d sequence but given weights have shape "
@@ -139,7 +141,7 @@ class WeightedRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        drawn = jaxflow.multinomial(
+        drawn = functions.multinomial(
             self.weights, self.num_samples, self.replacement, generator=self.generator
         )
         yield from drawn.tolist()

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-import jaxflow
+from jaxflow import _functions as functions
+from jaxflow._core import dtype as dtypes
+from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._dispatch.reading import shown_on_host
 
@@ -50,12 +52,12 @@ def _holds_text_or_objects(dtype: np.dtype) -> bool:
 
 def default_convert(data: Any) -> Any:
     """``data`` with every NumPy array and scalar in it as a tensor; the rest stays as it is."""
-    if isinstance(data, jaxflow.Tensor):
+    if isinstance(data, Tensor):
         return data
     if isinstance(data, np.ndarray):
-        return data if _holds_text_or_objects(data.dtype) else jaxflow.as_tensor(data)
+        return data if _holds_text_or_objects(data.dtype) else functions.as_tensor(data)
     if isinstance(data, np.generic):
-        return data if isinstance(data, np.str_ | np.bytes_) else jaxflow.as_tensor(data)
+        return data if isinstance(data, np.str_ | np.bytes_) else functions.as_tensor(data)
     if isinstance(data, Mapping):
         return _rebuilt(data, {key: default_convert(data[key]) for key in data})
     if isinstance(data, tuple):
@@ -123,7 +125,7 @@ def collate_tensor_fn(batch: Sequence, *, collate_fn_map: dict | None = None) ->
             stacked = _stack(arrays)
             if stacked is not None:
                 return stacked
-    return jaxflow.stack(list(batch), 0)
+    return functions.stack(list(batch), 0)
 
 
 def collate_numpy_array_fn(batch: Sequence, *, collate_fn_map: dict | None = None) -> Any:
@@ -135,22 +137,22 @@ def collate_numpy_array_fn(batch: Sequence, *, collate_fn_map: dict | None = Non
         stacked = _stack(batch)
         if stacked is not None:
             return stacked
-    return collate([jaxflow.as_tensor(b) for b in batch], collate_fn_map=collate_fn_map)
+    return collate([functions.as_tensor(b) for b in batch], collate_fn_map=collate_fn_map)
 
 
 def collate_numpy_scalar_fn(batch: Sequence, *, collate_fn_map: dict | None = None) -> Any:
     """NumPy scalars, as a tensor of their dtype."""
-    return jaxflow.as_tensor(np.asarray(batch))
+    return functions.as_tensor(np.asarray(batch))
 
 
 def collate_float_fn(batch: Sequence, *, collate_fn_map: dict | None = None) -> Any:
     """Python floats, as a float64 tensor."""
-    return jaxflow.tensor(batch, dtype=jaxflow.float64)
+    return functions.tensor(batch, dtype=dtypes.float64)
 
 
 def collate_int_fn(batch: Sequence, *, collate_fn_map: dict | None = None) -> Any:
     """Python integers or bools, as a tensor."""
-    return jaxflow.tensor(batch)
+    return functions.tensor(batch)
 
 
 def collate_str_fn(batch: Sequence, *, collate_fn_map: dict | None = None) -> Any:
@@ -159,7 +161,7 @@ def collate_str_fn(batch: Sequence, *, collate_fn_map: dict | None = None) -> An
 
 
 default_collate_fn_map: dict = {
-    jaxflow.Tensor: collate_tensor_fn,
+    Tensor: collate_tensor_fn,
     np.ndarray: collate_numpy_array_fn,
     (np.bool_, np.number, np.object_): collate_numpy_scalar_fn,
     float: collate_float_fn,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-import jaxflow
+from jaxflow import _functions as functions
 from jaxflow._dispatch.reading import shown_on_host
 
 from ..._host import from_host
@@ -103,7 +103,7 @@ def _take(tensor: Any, rows: np.ndarray) -> Any:
         )
     array = None if tensor.requires_grad else shown_on_host(tensor)
     if array is None:
-        return tensor[jaxflow.as_tensor(rows, device=tensor.device)]
+        return tensor[functions.as_tensor(rows, device=tensor.device)]
     first, last = int(rows[0]), int(rows[-1])
     if first >= 0 and last - first == len(rows) - 1 and (np.diff(rows) == 1).all():
         return from_host(array[first : last + 1].copy(), tensor.dtype)

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-import jaxflow
+from jaxflow._dispatch.generator import Generator
 from jaxflow._dispatch.state import making_data
 
 _local = threading.local()
@@ -70,7 +70,7 @@ class _WorkerRNG:
     def torch_generator(self) -> Any:
         """A jaxflow Generator, made when first asked for."""
         if self._generator is None:
-            self._generator = jaxflow.Generator()
+            self._generator = Generator()
             self._generator.manual_seed(self._seed)
         return self._generator
 
