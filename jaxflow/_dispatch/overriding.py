@@ -22,7 +22,7 @@ from jaxflow._core.torchs import TAKE_ANYTHING, is_function_of_torch, is_torchs,
 
 from .composite import COMPOSITES
 from .op import OPS
-from .publish import places_of
+from .places import places_of
 
 
 class _Disabled:

@@ -19,12 +19,14 @@ import numpy as np
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.torchs import is_torchs, look, refusal
 
+from . import overriding
 from .bind import Binder
 from .composite import COMPOSITES, Composite
 from .door import Foreign, apply
 from .inplace import apply_inplace
 from .op import OPS, Op
 from .outputs import computed, following, refuse_call, refuse_recorded, write_out
+from .places import places_of
 from .watch import guarded
 
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic)
@@ -95,8 +97,6 @@ def function_of(op: Op, method: bool = False) -> Callable:
 
 def _first_foreign() -> bool:
     """Let functions ask for overrides from now on; False where they do. See NOTE [Woven in when needed]."""
-    from . import overriding
-
     if overriding.is_woven():
         return False
     overriding.weave()
@@ -195,15 +195,6 @@ def at_home(fn: Callable, module: str, name: str) -> None:
     """Let a function say where users find it first, which is what ``pickle`` writes."""
     if isinstance(fn, types.FunctionType) and "._" in fn.__module__:
         fn.__module__, fn.__qualname__ = module, name
-
-
-def places_of(record: Op | Composite) -> list[tuple[str, str]]:
-    """Namespace and name of every place a record is published in; a dotted alias names another one."""
-    places = [(record.namespace, record.name)]
-    for alias in record.aliases:
-        namespace, dot, name = alias.rpartition(".")
-        places.append((namespace, name) if dot else (record.namespace, name))
-    return places
 
 
 def _methods(record: Op | Composite) -> list[str]:
