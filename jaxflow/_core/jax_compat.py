@@ -7,8 +7,11 @@ between the versions of JAX that jaxflow supports is told apart here, and nowher
 
 from __future__ import annotations
 
+import pathlib
+import warnings
 from typing import Any
 
+import jax
 from jax._src import compilation_cache as compilation_cache
 from jax._src.compilation_cache_interface import CacheInterface as CacheInterface
 from jax._src.config import trace_context as trace_context
@@ -37,3 +40,21 @@ def scan_counts(params: dict[str, Any]) -> tuple[int, int]:
         return params["num_consts"], params["num_carry"]
     consts, carry, _ = params["ft_in"].unpack()  # since jax 0.12
     return len(consts), len(carry)
+
+
+def device_spans(path: pathlib.Path) -> list[tuple[str, Any, tuple[float, float]]]:
+    """What XLA ran, from a file of jax's profiler: module, run, when it began and ended (microseconds)."""
+    found = []
+    with warnings.catch_warnings():
+        # Python 3.12 and later warn of jaxlib's class of an event's stats when it is made. If that is made an
+        # error, the process ends there.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        for plane in jax.profiler.ProfileData.from_file(str(path)).planes:
+            for line in plane.lines:
+                for event in line.events:
+                    stats = dict(event.stats)
+                    if "hlo_module" in stats:
+                        at = event.start_ns / 1e3
+                        span = at, at + event.duration_ns / 1e3
+                        found.append((stats["hlo_module"], stats.get("run_id"), span))
+    return found

@@ -21,6 +21,7 @@ from collections import defaultdict, deque
 
 import jax
 
+from jaxflow._core import jax_compat
 from jaxflow._core.aval import Aval
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.run import flush
@@ -140,15 +141,8 @@ class Recorder:
                 self.trace_events += filter(None, json.load(file)["traceEvents"])  # the last is empty
         runs: dict = defaultdict(lambda: defaultdict(list))
         for path in folder.rglob("*.xplane.pb"):
-            for plane in jax.profiler.ProfileData.from_file(str(path)).planes:
-                for line in plane.lines:
-                    for event in line.events:
-                        stats = dict(event.stats)
-                        if "hlo_module" in stats:
-                            at = event.start_ns / 1e3
-                            runs[stats["hlo_module"]][stats.get("run_id")].append(
-                                Interval(at, at + event.duration_ns / 1e3)
-                            )
+            for module, run, span in jax_compat.device_spans(path):
+                runs[module][run].append(Interval(*span))
         return {
             module: sorted(by_run.values(), key=lambda spans: min(s.start for s in spans))
             for module, by_run in runs.items()
