@@ -58,5 +58,5 @@ def test_a_tensor_is_as_before_or_as_after(change):
     u.grad_fn, t.grad_fn  # a view brings its history up to date
     states = states_during(lambda: change(t, u), t, u)
     changes = [any(map(is_not, now, then)) for now, then in pairwise(states)]
-    assert len(changes) > 5
+    assert len(changes) > 3  # Python counts less instructions in newer versions
     assert sum(changes) == 1

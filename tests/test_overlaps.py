@@ -80,8 +80,9 @@ def test_whole_numbers_too(dtype):
 def test_without_the_note_xla_reads_what_it_has_just_written(monkeypatch):
     """If this fails, XLA is mended (openxla/xla#49176), and the module can go."""
     monkeypatch.setattr(executable, "overlapping", lambda steps: set())
-
-    assert numbers_of(a_row_of_it, torch.float64, True) != expected(a_row_of_it, torch.float64)
+    pairs = [(numbers_of(fn, torch.float64, True), expected(fn, torch.float64)) for fn in CASES]
+    # Which of them are wrong changes from version to version.
+    assert not all(np.allclose(got, wanted) for one in pairs for got, wanted in zip(*one, strict=True))
 
 
 def test_only_what_may_overlap_is_computed_beforehand(monkeypatch):

@@ -13,7 +13,8 @@ NOTE [Older code of fused operations]
     one that was read at another place, or memory is read that is not the program's (``t.view(2, 4)[1, ::4] =
     1``, seen with jax 0.10.2). The older way is right there, and takes less time to compile; but a training
     step of a small GPT takes a fifth longer with it. So programs that scatter to one place are compiled the
-    older way, and no others.
+    older way, and no others. Newer versions of XLA (jax 0.12) have no older way, and end the process there:
+    a slice of one element is therefore no scatter (``_ops/views.py``).
 """
 
 from __future__ import annotations

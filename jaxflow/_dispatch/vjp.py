@@ -96,15 +96,14 @@ def backward_from_results(plan: Plan, wanted: tuple, with_ct: tuple,
 
 def forward_and_backward(plan: Plan, wanted: tuple, with_ct: tuple, inputs, cotangents) -> tuple:
     """All results of a plan, and the gradients of the ``wanted`` inputs for cotangents of some results."""
-    primals = list(inputs)
-
     def forward(*varied):
+        primals = list(inputs)  # a list that outlived the call would be a leak of jax's tracers
         for i, x in zip(wanted, varied, strict=True):
             primals[i] = x
         outs = plan.fn(*primals)
         return tuple(outs[i] for i in with_ct), tuple(outs)
 
-    _, pullback, outs = jax.vjp(forward, *(primals[i] for i in wanted), has_aux=True)
+    _, pullback, outs = jax.vjp(forward, *(inputs[i] for i in wanted), has_aux=True)
     return outs, tuple(map(_conj, pullback(tuple(map(_conj, cotangents)))))
 
 

@@ -159,19 +159,20 @@ def slice_(g: Geometry, dim: int, start: int | None, stop: int | None, step: int
     size = (*g.size[:dim], count, *g.size[dim + 1 :])
     stride = (*g.stride[:dim], g.stride[dim] * step, *g.stride[dim + 1 :])
     offset = g.offset + start * g.stride[dim]
-    if fixed or count in (0, extent):
-        read, write = _fixed_slice(dim, start, stop, step, count)
-        return Step(size, stride, offset, read, write, structure=("slice", dim, start, stop, step))
     span = (count - 1) * step + 1
+    apart = 1 if count == 1 else step  # NOTE [Older code of fused operations]
+    if fixed or count in (0, extent):
+        read, write = _fixed_slice(dim, start, start + 1 if count == 1 else stop, apart, count)
+        return Step(size, stride, offset, read, write, structure=("slice", dim, start, stop, step))
 
     def read_at(x, at):
         window = jax.lax.dynamic_slice_in_dim(x, at, span, dim)
-        return window if step == 1 else jax.lax.slice_in_dim(window, 0, span, step, dim)
+        return window if apart == 1 else jax.lax.slice_in_dim(window, 0, span, apart, dim)
 
     def write_at(x, new, at):
-        if step > 1:
+        if apart > 1:
             window = jax.lax.dynamic_slice_in_dim(x, at, span, dim)
-            new = _strided_set(window, new, dim, 0, span, step)
+            new = _strided_set(window, new, dim, 0, span, apart)
         return jax.lax.dynamic_update_slice_in_dim(x, new, at, dim)
 
     return Step(size, stride, offset, read_at, write_at, numbers=(start,),
