@@ -192,27 +192,30 @@ class Growing:
     """
 
     def __init__(self, most: int) -> None:
-        self.size, self._most = 0, most
-        self._raw = np.empty(min(most, _PIECE) + ALIGNMENT, np.uint8)
-        self._at = -self._raw.ctypes.data % ALIGNMENT
+        self._most = most
+        # Large ones move by pages, not by copying; NumPy's arrays do not since NumPy 2.5.
+        self._raw = bytearray()
+
+    @property
+    def size(self) -> int:
+        """How many have come."""
+        return len(self._raw)
 
     def add(self, piece: bytes) -> None:
         """Append some bytes."""
-        end = self.size + len(piece)
-        if end > self._most:
+        if len(self._raw) + len(piece) > self._most:
             raise ValueError(f"there are more than {self._most} bytes")
-        if self._at + end > len(self._raw):
-            room = min(self._most, 2 * end)
-            self._raw.resize(room + ALIGNMENT, refcheck=False)  # large buffers move by pages, not by copying
-        self._raw[self._at + self.size : self._at + end] = np.frombuffer(piece, np.uint8)
-        self.size = end
+        self._raw += piece
 
     def finished(self) -> np.ndarray:
-        """All bytes, at an address that XLA accepts without copying."""
-        start = -self._raw.ctypes.data % ALIGNMENT
-        if start != self._at:
-            ctypes.memmove(self._raw.ctypes.data + start, self._raw.ctypes.data + self._at, self.size)
-        return self._raw[start : start + self.size]
+        """All bytes, at an address that XLA accepts without copying; no more can be added."""
+        size = len(self._raw)
+        self._raw += bytes(ALIGNMENT)
+        raw = np.frombuffer(self._raw, np.uint8)
+        start = -raw.ctypes.data % ALIGNMENT
+        if start:
+            ctypes.memmove(raw.ctypes.data + start, raw.ctypes.data, size)
+        return raw[start : start + size]
 
 
 def aligned(size: int) -> np.ndarray:
