@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax
 
-OLDEST, BEYOND = "0.10.1", "0.11"  # as in pyproject.toml
+OLDEST, BEYOND = "0.10.1", "0.13"  # as in pyproject.toml
 
 
 def check(found: str = jax.__version__) -> None:
