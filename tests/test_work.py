@@ -66,3 +66,13 @@ def test_of_a_family_counts_what_is_done_to_each_element(estimates):
     first = estimates["exp"]
     torch.full((50, 1000), 0.5).exp().tolist()
     assert 5 * first < estimates["exp"] < 15 * first, estimates
+
+
+@pytest.mark.parametrize("dims", [64, 65, 70])
+def test_of_more_dimensions_than_numpy_has_xla_computes(dims, estimates):
+    x = torch.full((2,), 0.5).as_strided((*(1,) * (dims - 1), 2), (*(1,) * dims,))
+    assert [round(v, 4) for v in (x + 1).neg().reshape(-1).tolist()] == [-1.5, -1.5]
+    assert x.detach().sum().item() == 1 and (max(estimates.values()) > 1) == (dims > 64)
+    if dims > 64:
+        with pytest.raises(RuntimeError, match="only tensors with up to 64 dims are supported"):
+            x.amax(dim=-1)

@@ -142,7 +142,14 @@ def _passes(plan: Plan) -> tuple[list[bool], float]:
     return found
 
 
+#: The most dimensions of NumPy's arrays, and the seconds of what therefore is left to XLA.
+_DIMS, _NEVER = 64, 1e9
+
+
 def _of(plan: Plan) -> float:
+    avals = *plan.kinds, *plan.out_avals
+    if any([isinstance(kind, Aval) and len(kind.shape) > _DIMS for kind in avals]):
+        return _NEVER
     results = [aval.numel for aval in plan.out_avals]
     sizes = [*(kind.numel for kind in plan.kinds if isinstance(kind, Aval)), *results]
     seconds = _OPERATION + _ELEMENT * max(sizes, default=1)
