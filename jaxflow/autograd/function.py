@@ -144,7 +144,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
                     node._keep()  # the outputs are duals now
         for declared in _DECLARED:
             node.__dict__.pop(declared, None)
-        return shown if before is None else with_rule(cls, args, kwargs, before, shown)
+        return shown if before is None else with_rule(cls, run_forward, args, kwargs, before, shown)
 
 
 def run_forward(function: type, node: BackwardCFunction, args: tuple, kwargs: dict) -> Any:

@@ -10,6 +10,7 @@ NOTE [Custom functions under jax]
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -31,12 +32,14 @@ def any_traced(args: tuple) -> bool:
     )
 
 
-def with_rule(function: type, args: tuple, kwargs: dict, before: list[Value], shown: Any) -> Any:
+def with_rule(function: type, run: Callable, args: tuple, kwargs: dict, before: list[Value],
+              shown: Any) -> Any:
     """``shown``, the outputs of ``function`` on these arguments, as jax shall differentiate them.
 
-    ``before`` are the values that the tensors among ``args`` had before forward ran.
+    ``run`` calls its forward with a ctx; ``before`` are the values that the tensors among ``args`` had
+    before forward ran.
     """
-    rule = _Rule(function, args, kwargs)
+    rule = _Rule(function, run, args, kwargs)
     computed = iter(rule.apply(*(v.get() for v in before)))
     outputs = shown if isinstance(shown, tuple) else (shown,)
     new = tuple(_showing(t, next(computed)) if isinstance(t, Tensor) else t for t in outputs)
@@ -59,8 +62,8 @@ def _showing(t: Tensor, array: Any) -> Tensor:
 class _Rule:
     """One application as a ``jax.custom_vjp`` of the tensors' arrays."""
 
-    def __init__(self, function: type, args: tuple, kwargs: dict) -> None:
-        self.function, self.args, self.kwargs = function, args, kwargs
+    def __init__(self, function: type, run: Callable, args: tuple, kwargs: dict) -> None:
+        self.function, self.run, self.args, self.kwargs = function, run, args, kwargs
         self.at = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         self.avals = [args[i]._aval for i in self.at]
         self.kept: tuple = ()  # what ctx kept beside tensors; the forward rule is traced before the other
@@ -80,12 +83,10 @@ class _Rule:
         return node
 
     def _forward(self, arrays: tuple):
-        from .function import run_forward
-
         node, args = self._context(), list(self.args)
         for i, aval, array in zip(self.at, self.avals, arrays, strict=True):
             args[i] = make(Value(aval, array, shared=True))
-        result = Changed(state, grad=False).run(run_forward, self.function, node, tuple(args), self.kwargs)
+        result = Changed(state, grad=False).run(self.run, self.function, node, tuple(args), self.kwargs)
         outputs = result if isinstance(result, tuple) else (result,)
         node._out_avals = tuple(t._aval if isinstance(t, Tensor) else None for t in outputs)
         return node, [array_of(t) for t in outputs if isinstance(t, Tensor)]
