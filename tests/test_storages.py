@@ -464,3 +464,13 @@ def test_storages_of_losses_of_strided_operands(executor, loss, reduction):
         found = getattr(torch.nn.functional, loss)(x, x + 1, reduction=reduction)
         assert found.untyped_storage().data_ptr() and found.untyped_storage().nbytes() == found.numel() * 4
         assert len(found.stride()) == found.dim()
+
+
+@every_memory
+def test_a_slice_lies_where_it_begins_empty_or_not(how):
+    t, _array = made(how)
+    storage = t.untyped_storage()
+    for start, stop in ((0, 0), (3, 3), (3, 7), (len(storage), len(storage))):
+        part = storage[start:stop]
+        assert (part.data_ptr() - storage.data_ptr(), part.nbytes()) == (start, stop - start)
+    assert torch.empty(0).untyped_storage().data_ptr() == 0

@@ -202,12 +202,14 @@ class UntypedStorage:
 
     def _part(self, start: int, stop: int) -> UntypedStorage:
         """A storage of its own, of the same memory."""
-        array = lend(self.tensor(dtypes.uint8, start, (stop - start,), (1,)))
+        array = lend(self.elements(dtypes.uint8))
         if array is None:
             raise NotImplementedError(
                 f"a slice of a storage shares its memory, which cannot be had on {self.device.type}: slice "
                 "a tensor on it")
-        return storage_of(tensor_of(array, dtypes.uint8))
+        # Of an empty slice NumPy forgets where it is.
+        part = np.ndarray((stop - start,), np.uint8, array, start)
+        return storage_of(tensor_of(part, dtypes.uint8))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not isinstance(value, int):

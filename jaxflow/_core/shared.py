@@ -117,6 +117,11 @@ class Memory:
             data = self._data = np.ndarray((nbytes,), np.uint8, self._buffer)
         return data
 
+    def address(self) -> int:
+        """Where the first byte lies; 0 if there is none, unless it is memory that we were given."""
+        data = self.data
+        return data.__array_interface__["data"][0] if data.nbytes or self._owner is not None else 0
+
     def shown(self, shape: tuple, dtype: np.dtype, offset: int, stride: tuple[int, ...] | None) -> np.ndarray:
         """The elements that lie there; ``offset`` and ``stride`` count elements."""
         if 0 in shape:

@@ -31,13 +31,15 @@ _in_order: weakref.WeakKeyDictionary[Storage, tuple[int, np.ndarray]] = weakref.
 
 
 def address_of(t: Tensor) -> int:
-    """Where the storage of a tensor begins; 0 where it has no bytes. What it shows is computed first."""
+    """Where the storage of a tensor begins; what it shows is computed first.
+
+    0 where it has no bytes, unless these are none of memory that others have, too.
+    """
     storage, root = t._storage, plan_of(t).root
     while True:
         epoch, value = storage.epoch, storage.value
         if value.__class__ is HostValue:
-            data = value.memory.data
-            return data.__array_interface__["data"][0] if data.nbytes else 0
+            return value.memory.address()
         array = value.settled()
         if storage.value is not value:  # it was what a recorded call reads, and is shared memory again
             continue
