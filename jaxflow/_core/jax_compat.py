@@ -2,7 +2,7 @@
 
 Modules under ``jax._src`` are private, those under ``jax.extend``, ``jax.interpreters`` and
 ``jax.experimental`` change without notice, and so do the parameters of primitives. Whatever differs
-between the versions of JAX that jaxflow supports is told apart here, and nowhere else.
+between the versions of JAX that jaxflow supports is distinguished here, and nowhere else.
 """
 
 from __future__ import annotations
