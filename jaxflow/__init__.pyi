@@ -102,7 +102,7 @@ from . import testing as testing
 from jaxflow._interop.modules import to_jax as to_jax
 from . import utils as utils
 from . import version as version
-from jaxflow.func.vmap import vmap as vmap
+from jaxflow._api.vmap import vmap as vmap
 from jaxflow._interop.wrap import wrap_jax as wrap_jax
 from . import xpu as xpu
 

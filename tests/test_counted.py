@@ -8,9 +8,10 @@ from jaxflow._core import flags
 from jaxflow._core.value import Value
 from jaxflow._dispatch import counted, library
 from jaxflow._dispatch.counted import Miscounted
-from jaxflow._dispatch.door import plan_of, value_of
+from jaxflow._dispatch.door import plan_of
 from jaxflow._dispatch.run import run
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.values import value_of
 
 INPUTS = {
     "one too many": lambda x: [x, 1, 2],

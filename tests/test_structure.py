@@ -42,18 +42,18 @@ def every(*folders):
 # ----- import arrows ------------------------------------------------------------------------------
 
 
-def imports_at_load(node, for_types=True):
-    """Import statements that run when the module is loaded: none inside a function.
+def imports_in(node, late=False):
+    """Import statements that run when the module is loaded, and those that only type checkers read.
 
-    Unless ``for_types``, those are left out, too, that only type checkers read.
+    With ``late`` those that run when a function is called are among them, and those for types are not.
     """
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.Import, ast.ImportFrom)):
             yield child
-        elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING" and not for_types:
+        elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING" and late:
             continue
-        elif not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            yield from imports_at_load(child, for_types)
+        elif late or not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield from imports_in(child, late)
 
 
 def modules_imported(path, nodes):
@@ -78,10 +78,10 @@ def layer_of(parts):
     return first if first in LAYERS else "public"
 
 
-def arrows(for_types=True):
+def arrows(late=False):
     for path in python_files("jaxflow"):
         inside = path.relative_to(PACKAGE).with_suffix("").parts
-        for module in modules_imported(path, imports_at_load(tree_of(path), for_types)):
+        for module in modules_imported(path, imports_in(tree_of(path), late)):
             first, *rest = module.split(".")
             if first == "jaxflow":
                 yield path, layer_of(inside), module, layer_of(rest)
@@ -156,9 +156,10 @@ def test_circles_are_seen():
     assert not [*circles({1: [2, 3], 2: [3]})]
 
 
-def test_no_files_import_each_other_at_load_time():
+def test_no_files_import_each_other():
+    """Neither when they are loaded nor later, when a function of theirs is called."""
     targets = {}
-    for path, source, module, _ in arrows(for_types=False):
+    for path, source, module, _ in arrows(late=True):
         if source != "dialects" and (target := file_of(module)) not in (None, path):
             targets.setdefault(path, []).append(target)
     found = ["\n".join(sorted(map(name_of, circle))) for circle in circles(targets)]

@@ -23,10 +23,10 @@ from jaxflow._dispatch.outputs import check_dtype, dtype_into, refuse_recorded
 from jaxflow._dispatch.publish import function_of
 from jaxflow._ops.products import cross_shape
 
-from .construct import put
 from .copies import strides_of_copy
 from .creation import filled
 from .forms import expect_int, given_out
+from .host_arrays import put
 
 
 def by_number(name: str, x: Tensor, number: Any) -> Tensor:

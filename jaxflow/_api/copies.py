@@ -28,9 +28,9 @@ from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Storage, Value
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, edge_of, share, value_of
+from jaxflow._dispatch.door import apply, share
 from jaxflow._dispatch.graph import node_class
-from jaxflow._dispatch.history import history_rows, refreshed
+from jaxflow._dispatch.history import edge_of, history_rows, refreshed
 from jaxflow._dispatch.inplace import apply_inplace, check_writable
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.not_derived import NotDerived
@@ -39,6 +39,7 @@ from jaxflow._dispatch.planning import build
 from jaxflow._dispatch.resizing import in_place
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.storage_bytes import physical_bytes
+from jaxflow._dispatch.values import value_of
 from jaxflow._dispatch.viewing import is_inference, show
 from jaxflow._dispatch.writes import write
 

@@ -31,8 +31,9 @@ from jaxflow._dispatch.outputs import dtype_into, write_out
 from jaxflow._dispatch.watch import Watch, run_under
 from jaxflow._ops._support import element_fits
 
-from .construct import copied, finished, put, tensor
+from .construct import copied, tensor
 from .forms import channels_last_of, invalid_combination
+from .host_arrays import finished, put
 from .placing import device_of, need_memory
 
 

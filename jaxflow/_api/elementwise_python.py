@@ -10,7 +10,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.history import refreshed
 
-from .construct import put
+from .host_arrays import put
 from .tensor_core import host
 
 

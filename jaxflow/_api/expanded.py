@@ -21,7 +21,7 @@ from jaxflow._dispatch.inplace import BY_PLACES, SHARED, apply_inplace
 from jaxflow._dispatch.op import OPS
 from jaxflow._ops._strided import positions
 
-from .construct import put
+from .host_arrays import put
 from .indexing import gather
 
 _WORDS = (

@@ -17,9 +17,9 @@ from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.outputs import refuse_kind
 from jaxflow._dispatch.viewing import apply_view
 
-from .construct import finished, put
 from .creation import check_size, dtype_of
 from .forms import expect_tensor, given_out
+from .host_arrays import finished, put
 from .placing import device_of, need_memory
 
 

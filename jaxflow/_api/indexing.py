@@ -31,7 +31,7 @@ from jaxflow._core.numbers import check_fits_element
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.batch import refuse_batched
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import apply, strides_of, value_of
+from jaxflow._dispatch.door import apply, strides_of
 from jaxflow._dispatch.holding import hold_also
 from jaxflow._dispatch.inplace import (
     PARTIAL_OVERLAP,
@@ -45,12 +45,14 @@ from jaxflow._dispatch.parts import settle
 from jaxflow._dispatch.publish import inplace_of
 from jaxflow._dispatch.result_layout import unless_contiguous
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.values import value_of
 from jaxflow._dispatch.viewing import apply_view
 from jaxflow._dispatch.watch import Watch, guarded, run_under
 from jaxflow._ops.scatter import other_dtype
 
-from .construct import from_array, put, tensor
+from .construct import from_array, tensor
 from .copies import warn_of_real_part
+from .host_arrays import put
 
 
 def _is_traced(t: Tensor) -> bool:

@@ -8,10 +8,11 @@ import numpy as np
 
 from jaxflow._core.geometry import is_non_overlapping_and_dense
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import strides_of, value_of
+from jaxflow._dispatch.door import strides_of
+from jaxflow._dispatch.values import value_of
 
 from .conjugates import as_marked, is_conj, is_neg
-from .construct import put
+from .host_arrays import put
 
 
 def _reduce_ex(self: Tensor, protocol: Any) -> tuple:

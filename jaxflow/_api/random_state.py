@@ -10,10 +10,11 @@ import jax.numpy as jnp
 from jaxflow._core.modes import Changed, Kept
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.generator import Elsewhere, Generator, default_generator, drawing
+from jaxflow._dispatch.values import value_of
 
-from .construct import from_array, put
+from .construct import from_array
+from .host_arrays import put
 
 
 @composite("function", checks=False)

@@ -29,8 +29,8 @@ from jaxflow._dispatch.parts import settle
 from jaxflow._dispatch.viewing import apply_joint_view
 from jaxflow._dispatch.watch import Watch, check_call, run_under
 
-from .construct import put
 from .forms import given_out, invalid_combination, refuse_recorded_into
+from .host_arrays import put
 from .per_example import is_batched, per_example
 from .tensor_core import host
 

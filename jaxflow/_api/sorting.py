@@ -24,9 +24,9 @@ from jaxflow._dispatch.outputs import computed
 from jaxflow._dispatch.result_layout import unless_contiguous
 from jaxflow._dispatch.watch import guarded
 
-from .construct import put
 from .creation import dtype_of_number, filled
 from .forms import expect_int, expect_tensor, given_out, invalid_combination, refuse_recorded_into
+from .host_arrays import put
 from .per_example import is_batched, per_example
 from .tensor_core import host
 

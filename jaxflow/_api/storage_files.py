@@ -13,7 +13,7 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.mappings import map_file
 
-from .construct import finished, put
+from .host_arrays import finished, put
 from .placing import need_memory
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from jaxflow._core.fields import init_requires_grad, init_storage
 from jaxflow._core.tensor import Tensor, make
-from jaxflow._dispatch.door import plan_of, value_of
+from jaxflow._dispatch.door import plan_of
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.values import value_of
 from jaxflow._dispatch.viewing import alias
 
 

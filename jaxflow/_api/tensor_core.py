@@ -25,12 +25,14 @@ from jaxflow._dispatch import forward
 from jaxflow._dispatch.addresses import address_of
 from jaxflow._dispatch.batch import NO_NUMBERS, NO_STORAGE, Batched, refuse_batched
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import plan_of, strides_of, value_of
+from jaxflow._dispatch.door import plan_of, strides_of
+from jaxflow._dispatch.history import refresh_history
 from jaxflow._dispatch.lending import TEMPORARY, copied_alone, lend
 from jaxflow._dispatch.memory_errors import check_sizes
 from jaxflow._dispatch.overriding import is_woven
 from jaxflow._dispatch.reading import number_on_host, shown_on_host
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.values import value_of
 from jaxflow._dispatch.viewing import rows
 from jaxflow._dispatch.views import is_marked
 
@@ -456,8 +458,6 @@ Tensor.__contains__ = _contains
 def _history(t: Tensor) -> None:
     """Bring ``grad_fn`` and ``requires_grad`` of a view up to date."""
     if t._view is not None and t._view.seen_version != t._view.version[0]:
-        from jaxflow._dispatch.door import refresh_history
-
         refresh_history(t)
 
 

@@ -12,6 +12,7 @@ from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import Tensor
 
+from .host_arrays import host_array_of, put
 from .untyped_storage import UntypedStorage, listed, storage_of
 
 #: What an error about the arguments of a typed storage begins with.
@@ -232,13 +233,11 @@ def shown_by(storage: UntypedStorage | TypedStorage, dtype: dtypes.dtype | None)
 
 
 def _made(data: Any, dtype: dtypes.dtype, device: Any) -> UntypedStorage:
-    from .construct import tensor
-
     if isinstance(data, int | np.integer):
         return UntypedStorage(int(data) * dtype.itemsize, device=device)
     if not isinstance(data, Sequence):
         raise TypeError(f"{EXPECTED}Argument type not recognized: {type(data)}")
-    return storage_of(tensor(data, dtype=dtype, device=device))
+    return storage_of(put(host_array_of(data, dtype), device))
 
 
 def _rebuilt(untyped: UntypedStorage, dtype: str) -> TypedStorage:

@@ -19,13 +19,16 @@ from jaxflow._core import dtype as dtypes
 from jaxflow._core.tensor import ConstantInfo, Tensor, make_view
 from jaxflow._dispatch import mappings, resized
 from jaxflow._dispatch.addresses import address_of
-from jaxflow._dispatch.door import plan_of
+from jaxflow._dispatch.door import apply, plan_of
 from jaxflow._dispatch.lending import lend
+from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.shared import tensor_of
 from jaxflow._dispatch.storage_bytes import physical_bytes, storage_nbytes
 
 from .conjugates import as_marked
-from .placing import need_accelerator
+from .host_arrays import put
+from .placing import device_of, need_accelerator
+from .storage_files import copied_buffer, mapped_file
 
 # The object of each storage that somebody has, by the id of the storage: asked for twice, it is the same.
 _objects: weakref.WeakValueDictionary[int, UntypedStorage] = weakref.WeakValueDictionary()
@@ -61,13 +64,10 @@ class UntypedStorage:
     is_sparse = False
 
     def __init__(self, data: Any = 0, *, device: Any = "cpu") -> None:
-        from .construct import put
-        from .creation import zeros
-
         if isinstance(data, int | np.integer):
             if data < 0:
                 raise RuntimeError(f"Storage size is negative: {data}")
-            made = zeros((int(data),), dtype=dtypes.uint8, device=device)
+            made = apply(OPS["_full"], (0,), ((int(data),), dtypes.uint8, device_of(device)))
         elif isinstance(data, Tensor) or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
             raise RuntimeError(
                 f"torch.UntypedStorage(): Expected a sequence type, but got {type(data).__name__}")
@@ -317,8 +317,6 @@ class UntypedStorage:
     def from_buffer(cls, buffer: Any, byte_order: str | None = None, count: int = -1, offset: int = 0, *,
                     dtype: dtypes.dtype | None = None) -> UntypedStorage:
         """A storage of a copy of a buffer's bytes, as elements of ``dtype`` in this machine's byte order."""
-        from .storage_files import copied_buffer
-
         return storage_of(copied_buffer(buffer, byte_order, count, offset, dtype))
 
     @classmethod
@@ -330,8 +328,6 @@ class UntypedStorage:
             shared: whether what is written reaches the file.
             nbytes: how many bytes.
         """
-        from .storage_files import mapped_file
-
         return storage_of(mapped_file(filename, shared, nbytes))
 
     def __repr__(self) -> str:
@@ -347,6 +343,4 @@ def listed(storage: Any, about: str) -> str:
 
 
 def _rebuilt(data: np.ndarray, device: str) -> UntypedStorage:
-    from .construct import put
-
     return storage_of(put(data, device))

@@ -17,8 +17,8 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.composite import composite
 from jaxflow._dispatch.memory_errors import check_sizes
 
-from .construct import finished, put
 from .creation import dtype_of
+from .host_arrays import finished, put
 from .placing import device_of, need_memory
 
 

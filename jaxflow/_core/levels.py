@@ -1,6 +1,32 @@
 """The forward-mode levels under way, in any thread; see NOTE [Duals] in ``_dispatch/forward.py``.
 
-A list of its own, which the door can ask for truth in a few nanoseconds: nearly always it is empty.
+A list of its own, which dispatch can test for truth in a few nanoseconds: nearly always it is empty.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 LEVELS: list = []
+
+
+class ForwardMode:
+    """What operations do while a level is open.
+
+    Forward mode is written with operations, so its module imports theirs; the functions they call there
+    are attributes of the one instance `FORWARD`, which that module sets.
+    """
+
+    __slots__ = ("apply", "apply_plan", "carry", "check_write", "set_tangent", "viewed", "wrote")
+
+    apply: Callable[..., Any]
+    apply_plan: Callable[..., tuple]
+    carry: Callable[..., None]
+    check_write: Callable[..., None]
+    set_tangent: Callable[..., None]
+    viewed: Callable[..., None]
+    wrote: Callable[..., None]
+
+
+FORWARD = ForwardMode()

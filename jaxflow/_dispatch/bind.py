@@ -16,12 +16,13 @@ from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
 
-from .door import Foreign, value_of
+from .door import Foreign
 from .generator import Generator, default_generator, drawing
 from .mapped import draw_inside
 from .op import OPS, SCALAR, STATIC, TENSOR, TENSORS, Op, Param, spelled
 from .state import state
 from .tracked import Tracked
+from .values import value_of
 
 # NumPy's spellings that PyTorch accepts wherever its own parameter exists.
 _ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input",

@@ -21,10 +21,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from jaxflow._core.aval import Aval, aval_of
+from jaxflow._core.aval import Aval
 from jaxflow._core.jax_compat import Var
 
-from .plan import NoneKind, Plan, Vjp
+from .plan import Plan
 
 #: Nodes whose gradients PyTorch computes by one operation, which has a derivative of its own; or by a factor
 #: that has one, where ours only decides between elements.
@@ -42,8 +42,6 @@ _JOINT = frozenset("""
 """.split())
 #: Nodes that leave vectors without elements out: their gradients are zeros that depend on nothing.
 _LEAVES_VECTORS_OUT = frozenset(("CatBackward0",))
-#: The extent that stands for 0 where an empty operation is asked as one that is not.
-_SOME = 2
 
 
 def dependence(jaxpr: Any, of: Sequence[int] | None = None) -> list[int]:
@@ -131,12 +129,6 @@ def reads_of(plan: Plan, held: int, wanted: tuple, with_ct: tuple, kept: tuple, 
     """
     if plan.twice:  # a view: of one that shows nothing jax leaves the cotangent out
         return [sum(1 << held + k for k in range(len(with_ct)))] * len(jaxpr.outvars)
-    if held == len(plan.kinds) + len(plan.keeps) and _is_empty(plan):
-        other = vjp_of_some_elements(plan, wanted, with_ct)
-        if other is not None:
-            left_out = plan.grad_name in _LEAVES_VECTORS_OUT
-            return [0 if left_out and plan.kinds[i].shape == (0,) else bits
-                    for i, bits in zip(wanted, other.reads, strict=True)]
     numbers = [*kept, *(held + k for k in range(len(with_ct)))]
     found = [sum(1 << number for i, number in enumerate(numbers) if bits >> i & 1)
              for bits in dependence(jaxpr)]
@@ -150,6 +142,13 @@ def reads_of(plan: Plan, held: int, wanted: tuple, with_ct: tuple, kept: tuple, 
     return [bits] * len(found)
 
 
+def reads_of_empty(plan: Plan, wanted: tuple, reads: Sequence[int]) -> list[int]:
+    """The same for an operation on empty tensors, whose ``reads`` would be these if it had some elements."""
+    left_out = plan.grad_name in _LEAVES_VECTORS_OUT
+    return [0 if left_out and plan.kinds[i].shape == (0,) else bits
+            for i, bits in zip(wanted, reads, strict=True)]
+
+
 def among(reads: Sequence[int], held: int, kept: tuple, cotangents: int) -> tuple[list[int], tuple]:
     """The same for the inputs of the backward's own plan, and the inputs that are not among those.
 
@@ -159,41 +158,6 @@ def among(reads: Sequence[int], held: int, kept: tuple, cotangents: int) -> tupl
     own = [sum(1 << i for i, number in enumerate(numbers) if bits >> number & 1) for bits in reads]
     silent = tuple(tuple(i for i in range(held) if bits >> i & 1 and i not in kept) for bits in reads)
     return own, silent if any(silent) else ()
-
-
-def vjp_of_some_elements(plan: Plan, wanted: tuple, with_ct: tuple) -> Vjp | None:
-    """The backward of the same operation where no extent of an operand is 0, if there is such a thing."""
-    other = _of_some_elements(plan)
-    if other is None:
-        return None
-    needs = tuple(i in wanted for i in range(len(plan.kinds)))
-    defined = tuple(i in with_ct for i in range(len(plan.out_avals)))
-    return other.vjp(needs, None if defined == other.diff_outputs else defined)
-
-
-def _of_some_elements(plan: Plan) -> Plan | None:
-    """The same operation where no extent of an operand is 0; None where there is no such thing."""
-    if plan.origin is None:
-        return None
-    from . import planning  # which stands above
-
-    op, static, layout, present = plan.origin
-    kinds: list = [NoneKind] * (sum(count for _, _, count in layout) + 2 * op.random)
-    for at, kind in zip(present, plan.kinds, strict=True):
-        kinds[at] = _filled(kind) if isinstance(kind, Aval) else kind
-    try:
-        return planning.build(op, tuple(kinds), static)
-    except Exception:  # sizes that only go together where they are 0: the operation is asked as it is
-        return None
-
-
-def _is_empty(plan: Plan) -> bool:
-    """Whether an operand has no elements."""
-    return any(n.__class__ is int and n == 0 for k in plan.kinds if isinstance(k, Aval) for n in k.shape)
-
-
-def _filled(aval: Aval) -> Aval:
-    return aval_of(tuple(n or _SOME for n in aval.shape), aval.dtype, aval.device)
 
 
 def _varies(kind: Any) -> bool:

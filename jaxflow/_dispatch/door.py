@@ -6,7 +6,6 @@ grad on, records a Node. Nothing else touches arrays, grad recording or versions
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,16 +15,16 @@ import numpy as np
 from jaxflow._core import promotion
 from jaxflow._core.fields import init_history
 from jaxflow._core.geometry import contiguous_strides, empty_like_strides
-from jaxflow._core.levels import LEVELS
-from jaxflow._core.shared import SHARED, HostValue
-from jaxflow._core.tensor import Tensor, ViewInfo, make, version_cell
+from jaxflow._core.levels import FORWARD, LEVELS
+from jaxflow._core.shared import SHARED
+from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.torchs import is_torchs, refusal
 from jaxflow._core.value import Untracked, Value
 
 from .batch import plain as all_examples
 from .generator import give_back
 from .graph import RESULT, HeldResult, Node
-from .history import edge_of, guard_of, own_edge, refresh_history
+from .history import edge_of, guard_of, own_edge
 from .live import kept_of
 from .memory_errors import check_sizes
 from .op import SCALAR, Always, Op, Operand
@@ -34,11 +33,11 @@ from .plans import kept, missing
 from .result_layout import result_strides, unless_contiguous
 from .run import run
 from .saving import Packed, pack_node, pack_result
-from .shared import shown_of
 from .state import state
-from .traces import MET, as_constant
 from .unsigned import signed
+from .values import value_of, view_value
 from .views import root_of
+from .vjp import held_by, vjp_of
 
 _NUMBERS = (bool, int, float, complex)
 _KNOWN = frozenset((*_NUMBERS, NoneKind))
@@ -55,7 +54,7 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
     Returns a Tensor, a tuple of Tensors, or the op's named tuple.
     """
     if LEVELS and not plain:
-        return forward_mode().apply(op, args, static, into)
+        return FORWARD.apply(op, args, static, into)
     kinds: list = [static, into]
     values: list = []
     grad = permuted = False
@@ -124,14 +123,6 @@ def apply(op: Op, args: tuple, static: tuple = (), into=None, plain: bool = Fals
     return plan.returns(tensors) if plan.returns else tuple(tensors)
 
 
-@functools.cache
-def forward_mode():
-    """The module of forward mode, which imports this one."""
-    from . import forward
-
-    return forward
-
-
 def plan_for(op: Op, args: tuple, static: tuple = (), into=None) -> Plan:
     """The plan `apply` used for these arguments."""
     args = _only_numbers(op, args) or args
@@ -142,7 +133,7 @@ def plan_for(op: Op, args: tuple, static: tuple = (), into=None) -> Plan:
 def apply_plan(plan: Plan, args: list, plain: bool = False) -> tuple[Tensor, ...]:
     """Apply a plan that is known already (the engine's way in) to present dynamic arguments."""
     if LEVELS and not plain:
-        return forward_mode().apply_plan(plan, args)
+        return FORWARD.apply_plan(plan, args)
     values = []
     grad = False
     for a in args:
@@ -262,9 +253,9 @@ def _record(plan: Plan, args, values: list, outs: list) -> Node | None:
     needs = tuple(needs)
     if plan.keeps:  # NOTE [What backward keeps]
         inputs: list = [*values, *(outs[k] for k in plan.keeps)]
-        noted, held = (), plan.held(needs)
+        noted, held = (), held_by(plan, needs)
     else:
-        vjp = plan.vjps.get((needs, None)) or plan.vjp(needs)
+        vjp = plan.vjps.get((needs, None)) or vjp_of(plan, needs)
         inputs = [None] * len(edges)
         noted, held = vjp.noted, vjp.held
     saves = plan.saves
@@ -299,50 +290,6 @@ def _record(plan: Plan, args, values: list, outs: list) -> Node | None:
 def only_inference(args) -> bool:
     """Whether all operands are inference tensors: PyTorch's autograd layer is not entered for them."""
     return all(isinstance(a, Tensor) and isinstance(version_cell(a), Untracked) for a in args)
-
-
-def view_value(t: Tensor) -> Value:
-    """What a view shows now; also brings its autograd history up to date."""
-    view = t._view
-    if view.seen_version != view.version[0]:
-        refresh_history(t)
-    storage = t._storage
-    at, shown = view.shown
-    epoch = storage.epoch  # before the Value: a write in between is noticed so
-    if at != epoch:
-        plan, base = view.plan, storage.value
-        if base.__class__ is HostValue:
-            shown = shown_of(base, plan)
-            if shown is None:  # what is computed of the memory is not kept
-                return run(plan.read, [base, *plan.numbers])[0]
-            view.shown = epoch, shown
-            return shown
-        if plan.spread:
-            return _spread_out(view, base)
-        value = base if plan.identity else run(plan.read, [base, *plan.numbers])[0]
-        shown = as_constant(view, value) if MET else value
-        view.shown = epoch, shown
-    return shown
-
-
-def _spread_out(view: ViewInfo, base: Value) -> Value:
-    """What a view shows that is not kept: NOTE [Views that memory does not hold]."""
-    plan = view.plan
-    if state.eager:  # else whoever reads it may need no more than a part
-        check_sizes(plan.name, (plan.aval,))
-    value = run(plan.read, [base, *plan.numbers])[0]
-    return as_constant(view, value) if MET else value
-
-
-def value_of(t: Tensor) -> Value:
-    """The Value a tensor shows now; of memory that others may write to, that of a copy."""
-    value = t._storage.value if t._view is None else view_value(t)
-    return value.known() if value.__class__ is HostValue else value
-
-
-def live_value_of(t: Tensor) -> Value:
-    """What a tensor shows; memory that others may write to as it is: NOTE [Host-shared storages]."""
-    return t._storage.value if t._view is None else view_value(t)
 
 
 def strides_of(t: Tensor) -> tuple[int, ...]:
@@ -446,7 +393,7 @@ def share(op: Op, t: Tensor) -> Tensor:
     elif state.inference:
         new._storage.version = Untracked((0,))
     if LEVELS:
-        forward_mode().carry(new, t, lambda tangent: share(op, tangent))
+        FORWARD.carry(new, t, lambda tangent: share(op, tangent))
     return new
 
 

@@ -30,7 +30,7 @@ from .memory_errors import as_memory_error, check_sizes
 from .op import Op
 from .plan import NoneKind, Plan, Vjp
 from .sizes import LEAST, Scope, Size, source_of
-from .vjp import backward_jaxpr, function_of, late_inputs
+from .vjp import backward_jaxpr, function_of, late_inputs, vjp_of
 
 # A call that has more families than this, or failed to make one so often, is traced shape by shape.
 _MOST = 8
@@ -113,7 +113,7 @@ class Template:
         return found.of(plan)
 
     def _symbolic_vjp(self, needs: tuple, defined: tuple | None) -> tuple[Vjp, Template] | None:
-        vjp = attempt(self.scope, lambda: self.plan.vjp(needs, defined))
+        vjp = attempt(self.scope, lambda: vjp_of(self.plan, needs, defined))
         if vjp is None:
             return None
         return vjp, Template(vjp.plan, self.scope)

@@ -26,7 +26,7 @@ import jax
 
 from jaxflow._core.fields import init_history
 from jaxflow._core.jax_compat import partial_eval, subjaxprs
-from jaxflow._core.levels import LEVELS
+from jaxflow._core.levels import FORWARD, LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 
 from . import door, viewing
@@ -436,3 +436,8 @@ def unpack_dual(t: Tensor, level: Level) -> tuple[Tensor, Tensor | None]:
         if other is not level:
             set_tangent(primal, other, below)
     return primal, tangent
+
+
+FORWARD.apply, FORWARD.apply_plan = apply, apply_plan
+FORWARD.carry, FORWARD.set_tangent, FORWARD.viewed = carry, set_tangent, viewed
+FORWARD.check_write, FORWARD.wrote = check_write, wrote

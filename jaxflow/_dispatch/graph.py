@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import re
 from collections import OrderedDict
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from jaxflow._core.attributes import read_only
 from jaxflow._core.hooks import RemovableHandle
@@ -280,10 +281,13 @@ def node_class(name: str) -> type[Node]:
     return type(name, (Node,), shown)
 
 
+# How ``_saved_<name>`` of a node is read. The results among them are computed again, with operations, so the
+# module that reads them imports this one, and puts its function here.
+read_saved: list[Callable[[Node, str, bool], Any]] = []
+
+
 def _saved(kind: str, name: str, raw: bool) -> property:
     def show(node: Node):
-        from .shown import saved_value  # which stands above nodes and plans
-
-        return saved_value(node, name, raw)
+        return read_saved[0](node, name, raw)
 
     return read_only(f"_{'raw_' * raw}saved_{name}", show, owner=kind)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from jaxflow._core.tensor import Tensor, version_cell
 
-from .door import edge_of
 from .graph import RESULT
-from .history import guard_of
+from .history import edge_of, guard_of
 
 
 def hold_only(result: Tensor, *operands: Tensor | None) -> Tensor:

@@ -19,14 +19,14 @@ from collections.abc import Callable, Sequence
 from jaxflow._core.commit import Overtaken
 from jaxflow._core.fields import init_history
 from jaxflow._core.geometry import has_internal_overlap, overlaps, overlaps_partially
-from jaxflow._core.levels import LEVELS
+from jaxflow._core.levels import FORWARD, LEVELS
 from jaxflow._core.shared import SHARED as HOST_SHARED
 from jaxflow._core.shared import HostValue, unshared
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked, Value
 
 from .bind import source_of
-from .door import apply, forward_mode, only_inference, plan_for, plan_of, strides_of, value_of, values_of
+from .door import apply, only_inference, plan_for, plan_of, strides_of, values_of
 from .generator import Generator
 from .history import refreshed, refusal
 from .op import OPS, Op
@@ -34,7 +34,9 @@ from .parts import part_of
 from .planning import check_operands
 from .saving import Packed
 from .state import state
+from .values import value_of
 from .views import is_marked
+from .vjp import held_by
 from .writes import Beside, Draws, write, write_all, write_part
 
 
@@ -169,14 +171,14 @@ def _computed(op: Op, args: tuple, static: tuple, recorded: bool) -> Tensor | Va
     node = result._grad_fn
     if node is not None and node._guards and node._guards.__class__ is not Packed:
         # The node keeps the old Value of the target; this very write does not invalidate it.
-        if node._guards[0][0] is version_cell(target) and 0 in node._plan.held(node._needs):
+        if node._guards[0][0] is version_cell(target) and 0 in held_by(node._plan, node._needs):
             node._guards = node._guards[1:]
     if node is not None and node._inputs and node._inputs[0].__class__ is HostValue:
         node._inputs = [unshared(node._inputs[0]), *node._inputs[1:]]  # as it was before this write
     for transform in state.captors:
         transform.check_write(op, target, result)
     if LEVELS:
-        forward_mode().check_write(op, target, result)
+        FORWARD.check_write(op, target, result)
     return result
 
 

@@ -22,8 +22,9 @@ from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import SMALL, FixedStorage, Value
 
 from . import result_buffers
-from .door import plan_of, root_of
+from .door import plan_of
 from .storage_bytes import shown_nbytes
+from .views import root_of
 
 
 class _Probe:

@@ -42,9 +42,10 @@ from .history import Aliased, Guarded, Invalid, guard_of
 from .plan import Plan
 from .run import run
 from .saved_names import SAVED_NAMES
+from .saved_places import saves_operand
 from .shared import shown_of
-from .shown import saves_operand
 from .views import ViewPlan
+from .vjp import held_by
 
 # Copies of host-shared operands that nodes keep together with their results, and what they are copies of.
 _copies: weakref.WeakKeyDictionary[Value, HostValue] = weakref.WeakKeyDictionary()
@@ -148,7 +149,7 @@ def as_they_are(node: Node, inputs: list) -> list:
         return inputs
     guards = [g for g in node._guards if g[3] is not RESULT and g[3].__class__ is not HeldResult]
     needs = node._needs
-    held = plan.held(needs) if plan.keeps else (plan.vjps.get((needs, None)) or plan.vjp(needs)).held
+    held = held_by(plan, needs)
     at = [i for i in held if isinstance(plan.kinds[i], Aval)]
     pairs = list(zip(at, guards))
     if len(at) != len(guards):  # some are what another node had kept, and have no guard: histories tell them

@@ -24,18 +24,19 @@ from jaxflow._core import device as devices
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import aval_of
 from jaxflow._core.fields import init_history
-from jaxflow._core.levels import LEVELS
+from jaxflow._core.levels import FORWARD, LEVELS
 from jaxflow._core.modes import Changed
+from jaxflow._core.sequence import next_sequence
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 
 from . import batch
-from .door import forward_mode, value_of
 from .generator import Generator
-from .graph import AccumulateGrad, Node, next_sequence
+from .graph import AccumulateGrad, Node
 from .history import edge_of
 from .run import run
 from .state import state
+from .values import value_of
 
 
 class MappedAxis:
@@ -128,7 +129,7 @@ def _cross(t: Tensor, axis: MappedAxis, change: Callable, pull: Callable, name: 
     if t._requires_grad and state.grad:
         init_history(out, _crossing(name)(edge_of(t), out._aval, axis, pull), 0)
     if LEVELS:
-        forward_mode().carry(out, t, lambda tangent: _cross(tangent, axis, change, pull, name))
+        FORWARD.carry(out, t, lambda tangent: _cross(tangent, axis, change, pull, name))
     return out
 
 

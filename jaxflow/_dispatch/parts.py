@@ -31,11 +31,12 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import SMALL, Value
 
 from .at_once import interpret
-from .door import live_value_of, plan_for
+from .door import plan_for
 from .op import Op
 from .program import LEAST, MOST
 from .run import run
 from .shared import shown_of
+from .values import live_value_of
 from .watching import WATCHERS
 
 # So many times the elements that are written a memory has to have for this to be worth it.

@@ -157,34 +157,8 @@ class Plan:
     def __repr__(self) -> str:
         return f"<plan {self.name}({', '.join(map(_kind_name, self.kinds))})>"
 
-    def vjp(self, needs: tuple[bool, ...], defined: tuple[bool, ...] | None = None) -> Vjp:
-        """The backward for the inputs marked in ``needs``, given cotangents of the marked outputs."""
-        key = (needs, defined)
-        found = self.vjps.get(key)
-        if found is None:
-            with build_lock:
-                found = self.vjps.get(key)
-                if found is None and self.untraced is not None:
-                    found = self.untraced(self, needs, defined or self.diff_outputs)
-                elif found is None and self.member is not None:
-                    template, numbers = self.member
-                    found = template.vjp(self, numbers, needs, defined)
-                if found is None:
-                    from .vjp import build_vjp  # which stands above
-
-                    found = build_vjp(self, needs, defined or self.diff_outputs)
-                if self.holds is not None:
-                    found.held = self._declared(needs)
-                self.vjps[key] = found
-        return found
-
-    def held(self, needs: tuple[bool, ...]) -> tuple[int, ...]:
-        """Which inputs PyTorch's node holds where the gradients marked in ``needs`` are wanted."""
-        if self.keeps:  # its backward is traced late: NOTE [What backward keeps]
-            return self._declared(needs)
-        return (self.vjps.get((needs, None)) or self.vjp(needs)).held
-
-    def _declared(self, needs: tuple[bool, ...]) -> tuple[int, ...]:
+    def declared(self, needs: tuple[bool, ...]) -> tuple[int, ...]:
+        """Which inputs the operation's declaration says that PyTorch's node holds for these gradients."""
         return tuple([i for i, only in self.holds or () if not only or any([needs[k] for k in only])])
 
 

@@ -24,10 +24,10 @@ from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 
-from .door import value_of
 from .history import refreshed
 from .overriding import disabled, weave
 from .traces import entered
+from .values import value_of
 
 _ARRAYS = (jax.Array, np.ndarray, jax.ShapeDtypeStruct)
 

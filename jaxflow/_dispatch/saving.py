@@ -19,17 +19,17 @@ import jax
 
 from jaxflow._core.aval import Aval
 from jaxflow._core.fields import init_history, init_requires_grad
-from jaxflow._core.levels import LEVELS
+from jaxflow._core.levels import FORWARD, LEVELS
 from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor, make, version_cell
-from jaxflow._core.value import Value
 
 from .graph import AccumulateGrad, Node
 from .plan import Plan, Vjp, result_number
 from .run import run
 from .saved_names import SAVED_NAMES
 from .state import state
-from .vjp import backward_from_results, finish_vjp
+from .values import value_of
+from .vjp import backward_from_results, finish_vjp, held_by
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they "
@@ -102,22 +102,13 @@ class Pack:
             )
         if edge is None and not t._requires_grad and not self.tangents:
             return t
-        shown = make(shown_value(t))
+        shown = make(value_of(t))
         shown._stride = t._stride
         if self.tangents:
-            from .forward import set_tangent  # which stands above
-
             for level, tangent in self.tangents.items():
                 if level in LEVELS:
-                    set_tangent(shown, level, tangent)
+                    FORWARD.set_tangent(shown, level, tangent)
         return at_edge(shown, edge)
-
-
-def shown_value(t: Tensor) -> Value:
-    """What a tensor shows now; the door, which has the function, imports this module."""
-    from .door import value_of
-
-    return value_of(t)
 
 
 def at_edge(t: Tensor, edge: tuple | None) -> Tensor:
@@ -178,12 +169,9 @@ def _fitting(t: Tensor, aval: Aval, node: Node, name: str) -> Tensor:
             f"an unpack hook returned a tensor of shape {list(t._aval.shape)} for '{name}' of "
             f"{node.name()}, which was saved with shape {list(aval.shape)}; return a tensor of that shape"
         )
-    from .door import apply
-    from .op import OPS
-
     if t._aval.device is not aval.device:
         t = t.to(aval.device)
-    return apply(OPS["_to_dtype"], (t,), (aval.dtype,)) if t._aval.dtype is not aval.dtype else t
+    return t.to(aval.dtype) if t._aval.dtype is not aval.dtype else t
 
 
 def edge_of_result(node: Node, number: int) -> tuple | None:
@@ -199,7 +187,7 @@ def pack_node(node: Node, args, values: list) -> None:
     hooks, plan = state.saving, node._plan
     names = SAVED_NAMES.get(type(node).__name__)
     present = [a for a in args if a is not None]
-    held = [i for i in plan.held(node._needs) if isinstance(present[i], Tensor)]
+    held = [i for i in held_by(plan, node._needs) if isinstance(present[i], Tensor)]
     guards = dict(zip(held, node._guards or ()))
     wanted = sorted((name_of(plan, i), i) for i in held) if plan.saves in ("input", "both") else []
     if names is not None and any(names.get(name) for name, _ in wanted):

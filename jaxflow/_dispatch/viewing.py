@@ -8,16 +8,17 @@ from typing import Any
 import jax
 
 from jaxflow._core.fields import init_history, rebind
-from jaxflow._core.levels import LEVELS
+from jaxflow._core.levels import FORWARD, LEVELS
 from jaxflow._core.shared import HostValue
 from jaxflow._core.tensor import ConstantInfo, MovedInfo, Tensor, ViewInfo, make_view, version_cell
 from jaxflow._core.unseen import APART
 from jaxflow._core.value import Untracked
 
-from .door import forward_mode, plan_of, view_value
+from .door import plan_of
 from .history import INFERENCE, MULTI_OUTPUT, NO_GRAD, edge_of, refreshed
 from .state import state
 from .traces import MET
+from .values import view_value
 from .views import ViewPlan, detached_root, joint_plan, piece_of, placed, replayed, root_of, view_node
 
 
@@ -27,7 +28,7 @@ def apply_view(name: str, t: Tensor, static: tuple = ()) -> Tensor:
     if t._requires_grad and state.grad and out._aval.dtype.category >= 2 and not is_inference(t):
         init_history(out, view_node(plan.step, plan.step_fns.numbers, [edge_of(t)]), 0)
     if LEVELS:
-        forward_mode().viewed(out, t, name, static)
+        FORWARD.viewed(out, t, name, static)
     return out
 
 
@@ -43,7 +44,7 @@ def apply_joint_view(specs: Sequence[tuple[str, tuple]], t: Tensor, grad_name: s
             init_history(out, node, i)
     if LEVELS:
         for out, (name, static) in zip(outs, specs, strict=True):
-            forward_mode().viewed(out, t, name, static)
+            FORWARD.viewed(out, t, name, static)
     return tuple(outs)
 
 
@@ -131,7 +132,7 @@ def apply_unsafe_views(specs: tuple[tuple[str, tuple], ...], t: Tensor, grad_nam
             init_history(out, node, i)
     if LEVELS:
         for out, (name, static) in zip(outs, specs, strict=True):
-            forward_mode().viewed(out, t, name, static)
+            FORWARD.viewed(out, t, name, static)
     return outs
 
 

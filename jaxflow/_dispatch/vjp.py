@@ -22,18 +22,53 @@ NOTE [Complex gradients]
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxflow._core.aval import Aval
+from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.jax_compat import ClosedJaxpr, Var, jaxpr_as_fun, partial_eval
 from jaxflow._ops._xla import held_back
 
-from .dependence import among, read_by_steps, reads_of, vjp_of_some_elements
+from .dependence import among, read_by_steps, reads_of, reads_of_empty
 from .evaluate import evaluate
-from .plan import Plan, Vjp, struct_of
+from .plan import NoneKind, Plan, Vjp, build_lock, struct_of
+from .planning import build
+
+#: The extent that stands for 0 where the backward of an empty operation is found from one that is not.
+_SOME = 2
+
+
+def vjp_of(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...] | None = None) -> Vjp:
+    """The backward of a plan for the inputs marked in ``needs``, given cotangents of the marked outputs.
+
+    It is built once, and kept by the plan.
+    """
+    key = (needs, defined)
+    found = plan.vjps.get(key)
+    if found is None:
+        with build_lock:
+            found = plan.vjps.get(key)
+            if found is None and plan.untraced is not None:
+                found = plan.untraced(plan, needs, defined or plan.diff_outputs)
+            elif found is None and plan.member is not None:
+                template, numbers = plan.member
+                found = template.vjp(plan, numbers, needs, defined)
+            if found is None:
+                found = build_vjp(plan, needs, defined or plan.diff_outputs)
+            if plan.holds is not None:
+                found.held = plan.declared(needs)
+            plan.vjps[key] = found
+    return found
+
+
+def held_by(plan: Plan, needs: tuple[bool, ...]) -> tuple[int, ...]:
+    """Which inputs PyTorch's node holds where the gradients marked in ``needs`` are wanted."""
+    if plan.keeps:  # its backward is traced late: NOTE [What backward keeps]
+        return plan.declared(needs)
+    return (plan.vjps.get((needs, None)) or vjp_of(plan, needs)).held
 
 
 def build_vjp(plan: Plan, needs: tuple[bool, ...], defined: tuple[bool, ...]) -> Vjp:
@@ -110,7 +145,7 @@ def forward_and_backward(plan: Plan, wanted: tuple, with_ct: tuple, inputs, cota
 def finish_vjp(plan: Plan, backward: Callable, kinds: Sequence, wanted: tuple, with_ct: tuple) -> Vjp:
     """The Vjp of a function of inputs of these ``kinds`` and cotangents, dead code removed."""
     closed, kept = _live(plan, backward, kinds, wanted, with_ct)
-    reads = reads_of(plan, len(kinds), wanted, with_ct, kept, closed.jaxpr)
+    reads = _reads(plan, len(kinds), wanted, with_ct, kept, closed.jaxpr)
     depends, silent = among(reads, len(kinds), kept, len(with_ct))
     name = plan.name + "_vjp"
     out_avals = [plan.kinds[i] for i in wanted]
@@ -175,3 +210,48 @@ def _conj(x):
 def backward_name(grad_name: str) -> str:
     """PyTorch's name of the node of a node's backward."""
     return grad_name[:-1] + "Backward0" if grad_name.endswith("0") else grad_name + "Backward0"
+
+
+# ----------------------------------------------------------------------- operations on empty tensors
+
+
+def _reads(plan: Plan, held: int, wanted: tuple, with_ct: tuple, kept: tuple, jaxpr: Any) -> list[int]:
+    """`reads_of`, by way of the same operation on more elements where an operand has none."""
+    if held == len(plan.kinds) + len(plan.keeps) and not plan.twice and _is_empty(plan):
+        other = vjp_of_some_elements(plan, wanted, with_ct)
+        if other is not None:
+            return reads_of_empty(plan, wanted, other.reads)
+    return reads_of(plan, held, wanted, with_ct, kept, jaxpr)
+
+
+def vjp_of_some_elements(plan: Plan, wanted: tuple, with_ct: tuple) -> Vjp | None:
+    """The backward of the same operation where no extent of an operand is 0, if there is such a thing."""
+    other = _of_some_elements(plan)
+    if other is None:
+        return None
+    needs = tuple(i in wanted for i in range(len(plan.kinds)))
+    defined = tuple(i in with_ct for i in range(len(plan.out_avals)))
+    return vjp_of(other, needs, None if defined == other.diff_outputs else defined)
+
+
+def _of_some_elements(plan: Plan) -> Plan | None:
+    """The same operation where no extent of an operand is 0; None where there is no such thing."""
+    if plan.origin is None:
+        return None
+    op, static, layout, present = plan.origin
+    kinds: list = [NoneKind] * (sum(count for _, _, count in layout) + 2 * op.random)
+    for at, kind in zip(present, plan.kinds, strict=True):
+        kinds[at] = _filled(kind) if isinstance(kind, Aval) else kind
+    try:
+        return build(op, tuple(kinds), static)
+    except Exception:  # sizes that only go together where they are 0: the operation is asked as it is
+        return None
+
+
+def _is_empty(plan: Plan) -> bool:
+    """Whether an operand has no elements."""
+    return any(n.__class__ is int and n == 0 for k in plan.kinds if isinstance(k, Aval) for n in k.shape)
+
+
+def _filled(aval: Aval) -> Aval:
+    return aval_of(tuple(n or _SOME for n in aval.shape), aval.dtype, aval.device)

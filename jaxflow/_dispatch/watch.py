@@ -20,7 +20,7 @@ from jaxflow._core.value import Value
 
 from . import explain, policy
 from .batch import plain
-from .door import known, plan_for, value_of
+from .door import known, plan_for
 from .doubt import Question
 from .factors import check_factors
 from .inplace import apply_inplace, check_inplace, check_recorded
@@ -30,6 +30,7 @@ from .plan import Plan
 from .plans import kept
 from .program import ForeignLeaf, TracerLeaf
 from .state import state
+from .values import value_of
 
 
 def not_deterministic(name: str) -> None:

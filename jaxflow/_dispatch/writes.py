@@ -25,7 +25,7 @@ from jaxflow._core.commit import (
     rows_called,
     stores,
 )
-from jaxflow._core.levels import LEVELS
+from jaxflow._core.levels import FORWARD, LEVELS
 from jaxflow._core.shared import HostValue
 from jaxflow._core.tensor import MovedInfo, Tensor, make, version_cell
 from jaxflow._core.unseen import APART, written_to
@@ -33,7 +33,6 @@ from jaxflow._core.value import Storage, Value
 
 from .batch import Batched, axes_of
 from .bool_bytes import hold_bytes, needs_bytes
-from .door import forward_mode, value_of
 from .generator import Generator
 from .graph import RESULT
 from .history import Rebuilt, base_plan_of, edge_of, history_rows
@@ -43,6 +42,7 @@ from .shared import shown_of
 from .state import state
 from .traces import MET, refuse_leak
 from .undo import write_record, write_row, writes_rows
+from .values import value_of
 from .viewing import Counted
 from .views import view_node
 
@@ -209,7 +209,7 @@ def rows_of(t: Tensor, result: Tensor, epoch: int, counted: bool = True,
     if new.__class__ is Batched:
         _refuse_more_axes(new, storage)
     if LEVELS:
-        forward_mode().wrote(t, result)
+        FORWARD.wrote(t, result)
     view = t._view
     requires_grad = result._requires_grad
     memory = None

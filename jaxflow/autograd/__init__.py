@@ -5,6 +5,7 @@ from . import functional as functional
 from . import graph as graph
 from . import node_call as _node_call  # noqa: F401  (makes nodes callable)
 from . import profiler as profiler
+from . import saved_attributes as _saved_attributes  # noqa: F401  (reads what nodes show of what they save)
 from .anomaly_mode import detect_anomaly as detect_anomaly
 from .anomaly_mode import set_detect_anomaly as set_detect_anomaly
 from .api import backward as backward

@@ -23,7 +23,7 @@ from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.batch import axes_of
-from jaxflow._dispatch.door import apply, share, strides_of, value_of
+from jaxflow._dispatch.door import apply, share, strides_of
 from jaxflow._dispatch.inplace import check_writable
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.plan import NoneKind
@@ -33,6 +33,7 @@ from jaxflow._dispatch.spares import expect
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET, refuse_leak
 from jaxflow._dispatch.undo import grads_rows
+from jaxflow._dispatch.values import value_of
 from jaxflow._dispatch.viewing import is_inference
 from jaxflow._dispatch.writes import rows_of
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from jaxflow._dispatch import graph
 from jaxflow._dispatch.batch import Batched
-from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.values import value_of
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 

@@ -24,20 +24,20 @@ from jaxflow._core.fields import RESHAPED, init_history, init_requires_grad
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._core.value import Value
-from jaxflow._dispatch import shown
-from jaxflow._dispatch.door import apply_plan, run_plan, value_of
+from jaxflow._dispatch.door import apply_plan, run_plan
 from jaxflow._dispatch.graph import FIRST, RESULT, AccumulateGrad, HeldResult, Node
 from jaxflow._dispatch.history import DETACHED, ELSEWHERE, Guarded, detached_in_place
 from jaxflow._dispatch.live import as_they_are, to_look
-from jaxflow._dispatch.op import OPS, TENSOR
 from jaxflow._dispatch.saving import FREED, Packed, vjp_from_results
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.values import value_of
+from jaxflow._dispatch.vjp import vjp_of
 
 from . import anomaly_mode, node_hooks
 from .accumulate import Publication, add, check_takes, run_post_accumulate_hooks
 from .shapes import in_their_shapes, roots_in_their_shapes
 from .silent import read_silently
-from .wording import CUT_OFF, current_maker, overwritten
+from .version_checks import refuse_overwritten
 
 Edge = tuple[Any, int]
 
@@ -292,7 +292,7 @@ class _Walk:
         if DETACHED.data:  # asked of each node: the mapping itself would answer in Python
             changed += [edge for _, _, _, edge, _ in node._guards if detached_in_place(edge)]
         if changed and (not node._plan.name.endswith("_vjp") or any(map(self._leads_on, changed))):
-            _refuse_overwritten(node)
+            refuse_overwritten(node)
 
     def _leads_on(self, edge) -> bool:
         """Whether this walk wants a cotangent there.
@@ -320,14 +320,14 @@ class _Walk:
         if len(cotangents) == 1:
             if cotangents[0] is None:
                 return self._without_gradient(node)
-            vjp = plan.vjps.get((needs, None)) or plan.vjp(needs)
+            vjp = plan.vjps.get((needs, None)) or vjp_of(plan, needs)
         else:
             diff = plan.diff_outputs
             cotangents = [*cotangents, *(None,) * (len(diff) - len(cotangents))]
             defined = tuple(c is not None and d for c, d in zip(cotangents, diff))
             if not any(defined) or node._without_effect is not None and _has_no_effect(node, defined):
                 return self._without_gradient(node)
-            vjp = plan.vjp(needs, None if defined == diff else defined)
+            vjp = vjp_of(plan, needs, None if defined == diff else defined)
             cotangents = [c for c, d in zip(cotangents, defined) if d]
         if results:
             vjp = vjp_from_results(plan, needs, vjp.defined, tuple(results))
@@ -491,37 +491,3 @@ def _deposit(arrived: dict, node, number: int, cotangent: Tensor | Value) -> Non
         slots = arrived[node] = [None] * outputs
     before = slots[number]
     slots[number] = cotangent if before is None else add(before, cotangent)
-
-
-def _refuse_overwritten(node: Node) -> None:
-    for cell, version, aval, edge, view in _as_unpacked(node):
-        changed = cell[0] != version
-        if detached_in_place(edge) and not (changed and len(cell) > 1 and cell[1]):
-            raise RuntimeError(CUT_OFF)  # a write that was recorded gave it a node again
-        if changed:
-            number = 0
-            if edge.__class__ is HeldResult:
-                maker = None if edge.number is None else node.name()
-                number = edge.number or 0
-            elif edge is RESULT:
-                maker = (view is not None and view.maker()) or node.name()
-            else:
-                if view.__class__ is Guarded:
-                    view.check()
-                maker = current_maker(cell, edge)
-            raise overwritten(aval, maker, number, cell, version)
-
-
-shown.refusals["overwritten"] = _refuse_overwritten
-
-
-def _as_unpacked(node: Node) -> list[tuple]:
-    """The guards in the order PyTorch looks at what it saved: operands by its names, then results."""
-    op = OPS.get(node._plan.name)
-    names = [] if op is None else [p.name for p in op.params if p.kind == TENSOR]
-    inputs = [g for g in node._guards if g[3] is not RESULT and g[3].__class__ is not HeldResult]
-    if len(names) != len(inputs):
-        return node._guards
-    named = [("self" if name == "input" else name, g) for name, g in zip(names, inputs)]
-    results = [g for g in node._guards if g not in inputs]
-    return [g for _, g in sorted(named, key=lambda pair: pair[0])] + results

@@ -18,10 +18,10 @@ from jaxflow._core.fields import init_history, set_history
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor, make, version_cell
-from jaxflow._dispatch.door import edge_of, value_of
-from jaxflow._dispatch.history import FUNCTION, MULTI_OUTPUT, refreshed, refusal
+from jaxflow._dispatch.history import FUNCTION, MULTI_OUTPUT, edge_of, refreshed, refusal
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET
+from jaxflow._dispatch.values import value_of
 from jaxflow._dispatch.viewing import alias, apply_view
 from jaxflow._dispatch.writes import write
 

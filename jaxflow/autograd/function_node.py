@@ -10,13 +10,14 @@ from jaxflow._core.fields import init_history
 from jaxflow._core.levels import LEVELS
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._dispatch import forward
-from jaxflow._dispatch.door import SAVED_INFERENCE, apply, edge_of, live_value_of
+from jaxflow._dispatch.door import SAVED_INFERENCE, apply
 from jaxflow._dispatch.graph import Node
-from jaxflow._dispatch.history import Guarded, guard_of
+from jaxflow._dispatch.history import Guarded, edge_of, guard_of
 from jaxflow._dispatch.live import as_it_is, to_look
 from jaxflow._dispatch.op import COMPLEX_GRADIENT, OPS
 from jaxflow._dispatch.saving import Pack, packed_late
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.values import live_value_of
 from jaxflow._dispatch.viewing import is_inference
 
 from .grad_dtype import decided_by_the_leaf

@@ -10,9 +10,9 @@ from jaxflow._core.modes import Changed
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch import forward
 from jaxflow._dispatch.batch import axes_of
-from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.mapped import MappedAxis, enter, leave
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.values import value_of
 
 from .function_node import BackwardCFunction, zeros
 

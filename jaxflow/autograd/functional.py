@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxflow._api.creation import eye, zeros_like
+from jaxflow._api.vmap import vmap
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.door import apply
 from jaxflow._dispatch.op import OPS
@@ -391,8 +392,6 @@ def _by_columns(func: Callable, inputs: TensorOrMany, strict: bool, vectorize: b
             parts = [forward_ad.unpack_dual(t) for t in outputs]
             shapes[:] = [p.primal.shape for p in parts]
             return tuple(zeros_like(p.primal) if p.tangent is None else p.tangent for p in parts)
-
-    from jaxflow.func import vmap  # lies above autograd
 
     columns = vmap(push)(*basis)
     table = [

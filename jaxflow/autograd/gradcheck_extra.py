@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from jaxflow._api.host_arrays import put
+from jaxflow._api.vmap import vmap
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import edge_of
+from jaxflow._dispatch.history import edge_of
 
-from . import api
+from . import api, forward_ad
 from .engine import run_backward
 from .jacobians import array, as_tensor, is_inexact, several
 
@@ -85,8 +87,6 @@ def _warn_that_it_is_asked() -> None:
 
 def undefined_forward(func: Callable, inputs: tuple, indices: list[int]) -> None:
     """An input without a tangent must do what one with a tangent of zeros does."""
-    from . import forward_ad
-
     rng = _rng(0)
     tangents = {i: as_tensor(rng.random(inputs[i].numel()), inputs[i]) for i in indices}
     for k in indices:
@@ -153,10 +153,6 @@ def batched(outputs: list[Tensor], wanted: list[Tensor]) -> None:
 
 def batched_forward(func: Callable, inputs: tuple, indices: list[int]) -> None:
     """Two random tangents under vmap must give what they give alone."""
-    from jaxflow import func as transforms
-
-    from . import forward_ad
-
     rng = _rng(0)
     for k in indices:
         t = inputs[k]
@@ -177,7 +173,7 @@ def batched_forward(func: Callable, inputs: tuple, indices: list[int]) -> None:
         rows = [as_tensor(rng.standard_normal(t.numel()), t) for _ in range(2)]
         alone = [push(row) for row in rows]
         try:
-            together = [array(o) for o in transforms.vmap(push)(as_tensor_rows(rows))]
+            together = [array(o) for o in vmap(push)(as_tensor_rows(rows))]
         except RuntimeError as error:
             raise GradcheckError(
                 f"While computing batched gradients, got: {error}\n\n{_BATCHED_FORWARD}"
@@ -193,8 +189,6 @@ def as_tensor_rows(rows: list[Tensor]) -> Tensor:
 
 def as_tensor_like(x: np.ndarray, like: Tensor) -> Tensor:
     """A tensor of these numbers on the device of ``like``."""
-    from jaxflow._api.construct import put
-
     return put(x, like.device)
 
 

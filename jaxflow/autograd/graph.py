@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 from jaxflow._core.hooks import RemovableHandle
 from jaxflow._core.tensor import Tensor, version_cell
-from jaxflow._dispatch.door import edge_of, refresh_history
 from jaxflow._dispatch.graph import AccumulateGrad as AccumulateGrad
 from jaxflow._dispatch.graph import Node as Node
+from jaxflow._dispatch.history import edge_of, refresh_history
 from jaxflow._dispatch.saving import Hooks, check_callable
 from jaxflow._dispatch.state import state
+
+from . import engine
 
 __all__ = ["saved_tensors_hooks", "save_on_cpu", "disable_saved_tensors_hooks", "register_multi_grad_hook",
            "allow_mutation_on_saved_tensors", "Node", "GradientEdge", "get_gradient_edge",
@@ -233,8 +235,6 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *,
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    from . import engine
-
     lock = threading.Lock()
     passes: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
     if mode == "any":

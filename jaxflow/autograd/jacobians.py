@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from jaxflow._api.construct import put
+from jaxflow._api.host_arrays import put
 from jaxflow._core.tensor import Tensor
-from jaxflow._dispatch.door import value_of
+from jaxflow._dispatch.values import value_of
 
-from . import api
+from . import api, forward_ad
 from .grad_mode import no_grad
 
 REAL, IMAGINARY = 1, 1j
@@ -178,8 +178,6 @@ def by_forward(
 
     Every other wanted input has a tangent of zeros, as in PyTorch: present, and without effect.
     """
-    from . import forward_ad
-
     found = []
     for tangent in tangents:
         with forward_ad.dual_level():

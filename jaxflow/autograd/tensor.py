@@ -21,7 +21,7 @@ from jaxflow._core.fields import (
 )
 from jaxflow._core.tensor import Tensor, ViewInfo, version_cell
 from jaxflow._dispatch.composite import composite
-from jaxflow._dispatch.door import plan_of, value_of
+from jaxflow._dispatch.door import plan_of
 from jaxflow._dispatch.graph import hook_into
 from jaxflow._dispatch.history import DETACHED, Invalid
 from jaxflow._dispatch.history import refreshed as _refreshed
@@ -30,6 +30,7 @@ from jaxflow._dispatch.resizing import shows_with_others
 from jaxflow._dispatch.spares import drop_grads
 from jaxflow._dispatch.state import state
 from jaxflow._dispatch.traces import MET, refuse_leak
+from jaxflow._dispatch.values import value_of
 from jaxflow._dispatch.viewing import alias, show
 from jaxflow._dispatch.viewing import is_inference as is_inference_tensor
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch import explain
-from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.generator import default_generator, drawing
 from jaxflow._dispatch.graph import Node
 from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.tracked import Tape, settled
+from jaxflow._dispatch.values import view_value
 
 from ._apart import containers_of
 from ._arguments import Arguments, flatten, records, same_attributes

@@ -41,10 +41,10 @@ from jaxflow._core.shared import unconverted
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.value import Value, as_number
 from jaxflow._dispatch import explain, late
-from jaxflow._dispatch.door import view_value
 from jaxflow._dispatch.doubt import Doubt, Question, doubt_of
 from jaxflow._dispatch.memory_errors import OutOfMemoryError
 from jaxflow._dispatch.spares import large
+from jaxflow._dispatch.values import view_value
 from jaxflow._dispatch.watching import WATCHERS
 
 from ._call import COMPILED, MISSED, Call

@@ -1,5 +1,7 @@
 """Function transforms: ``vmap`` and the derivatives of functions, nested in any order."""
 
+from jaxflow._api.vmap import vmap as vmap
+
 from ._forward import jvp as jvp
 from ._forward import linearize as linearize
 from ._jacobians import hessian as hessian
@@ -14,7 +16,6 @@ from ._rearrange import rearrange as rearrange
 from ._reverse import grad as grad
 from ._reverse import grad_and_value as grad_and_value
 from ._reverse import vjp as vjp
-from .vmap import vmap as vmap
 
 __all__ = ["debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd",
            "jacrev", "jvp", "linearize", "rearrange", "replace_all_batch_norm_modules_", "stack_module_state",

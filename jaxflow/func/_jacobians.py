@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from jaxflow import _functions as functions
+from jaxflow._api.vmap import vmap
 from jaxflow._core import tree
 from jaxflow._core.tensor import Tensor
 
 from ._arguments import Argnums, check_real, chosen
 from ._forward import jvp_of
 from ._reverse import vjp_of
-from .vmap import vmap
 
 
 def _basis(tensors: list[Tensor], chunk_size: int | None = None) -> Iterator[list[Tensor]]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from jaxflow._core.tensor import Tensor, make
 from jaxflow._dispatch import batch
-from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.run import run
+from jaxflow._dispatch.values import value_of
 
 
 def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:

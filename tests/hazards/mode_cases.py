@@ -290,7 +290,7 @@ CALLS = {
     "grad": Case(lambda: torch.func.grad(torch.sum)(objects().leaf), files=("func/_reverse.py",)),
     "jvp": Case(lambda: torch.func.jvp(torch.sin, (objects().leaf,), (_ones(3),)),
                 files=("func/_forward.py",)),
-    "vmap": Case(lambda: torch.vmap(torch.sum)(objects().batch), files=("func/vmap.py", "mapped.py")),
+    "vmap": Case(lambda: torch.vmap(torch.sum)(objects().batch), files=("_api/vmap.py", "mapped.py")),
     "batched gradients": Case(_batched_gradients, files=("autograd/api.py", "mapped.py")),
     "functional_call": Case(_call_with_other_tensors, files=("stateless.py",)),
     "to_jax": Case(lambda: objects().pure(objects().params, objects().buffers, np.ones((3, 2), np.float32)),

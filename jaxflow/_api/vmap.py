@@ -11,11 +11,14 @@ from jaxflow._core import tree
 from jaxflow._core.modes import Kept
 from jaxflow._core.tensor import Tensor
 from jaxflow._dispatch.batch import axes_of
-from jaxflow._dispatch.door import value_of
 from jaxflow._dispatch.generator import default_generator
 from jaxflow._dispatch.mapped import MappedAxis, enter, leave, opened
+from jaxflow._dispatch.op import OPS
+from jaxflow._dispatch.publish import function_of
 from jaxflow._dispatch.state import state
+from jaxflow._dispatch.values import value_of
 
+_CAT = function_of(OPS["cat"])
 _RANDOMNESS = ("error", "different", "same")
 
 
@@ -236,6 +239,4 @@ def _joined(parts: Iterable[Any], dim: int | None) -> Any:
     parts = tuple(parts)
     if dim is None:
         return parts[0]
-    from jaxflow._functions import cat
-
-    return cat(parts, dim)
+    return _CAT(parts, dim)
