@@ -18,12 +18,13 @@ class ForwardMode:
     are attributes of the one instance `FORWARD`, which that module sets.
     """
 
-    __slots__ = ("apply", "apply_plan", "carry", "check_write", "set_tangent", "viewed", "wrote")
+    __slots__ = ("apply", "apply_plan", "carry", "check_write", "is_dual", "set_tangent", "viewed", "wrote")
 
     apply: Callable[..., Any]
     apply_plan: Callable[..., tuple]
     carry: Callable[..., None]
     check_write: Callable[..., None]
+    is_dual: Callable[..., bool]
     set_tangent: Callable[..., None]
     viewed: Callable[..., None]
     wrote: Callable[..., None]

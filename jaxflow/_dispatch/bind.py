@@ -17,7 +17,7 @@ from jaxflow._core.value import Value
 from jaxflow._core.warning import warn_once
 
 from .door import Foreign
-from .generator import Generator, default_generator, drawing
+from .generator import Generator, source_of
 from .mapped import draw_inside
 from .op import OPS, SCALAR, STATIC, TENSOR, TENSORS, Op, Param, spelled
 from .state import state
@@ -240,11 +240,6 @@ class Binder:
                     f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}"
                 )
         return list(tensors)
-
-
-def source_of(generator: Generator | None) -> Generator:
-    """The generator that draws where ``generator`` is named, or None is."""
-    return (drawing.generator or default_generator) if generator is None else generator
 
 
 def draw(generator: Generator | None) -> tuple[int, int | Tensor]:

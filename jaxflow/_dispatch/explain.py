@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import atexit
-import os
 import sys
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from jaxflow._core import flags
+from jaxflow._core.user_line import user_line
 
 from . import budget
 from .watching import WATCHERS
@@ -23,7 +22,6 @@ BOUND = "bound on recorded operations"
 ASKED = "jaxflow.flush()"
 DEAR = "an operation too large to run at once"
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 # How many earlier programs a new one is compared with to say why it was compiled.
 _LOOK_BACK = 32
@@ -62,16 +60,6 @@ class _Figures:
 
 
 _figures = _Figures()
-
-
-def user_line() -> str:
-    """``file:line`` of the innermost frame outside the package."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
-    if frame is None:
-        return "<unknown>"
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def compiled(name: str, ops: int, why: str, seconds: float, line: str) -> dict:

@@ -195,3 +195,8 @@ def give_back() -> None:
         drawing.last, after = None, offset + count
         if generator._offset == after:
             generator._offset = offset
+
+
+def source_of(generator: Generator | None) -> Generator:
+    """The generator that draws where ``generator`` is named, or None is."""
+    return (drawing.generator or default_generator) if generator is None else generator

@@ -25,9 +25,8 @@ from jaxflow._core.shared import HostValue, unshared
 from jaxflow._core.tensor import Tensor, make, version_cell
 from jaxflow._core.value import Untracked, Value
 
-from .bind import source_of
 from .door import apply, only_inference, plan_for, plan_of, strides_of, values_of
-from .generator import Generator
+from .generator import Generator, source_of
 from .history import refreshed, refusal
 from .op import OPS, Op
 from .parts import part_of

@@ -8,12 +8,11 @@ from typing import Any
 
 from jaxflow._core import dtype as dtypes
 from jaxflow._core import promotion
-from jaxflow._core.levels import LEVELS
+from jaxflow._core.levels import FORWARD, LEVELS
 from jaxflow._core.tensor import Tensor
 from jaxflow._core.warning import user_level, warn_once
 
 from .door import apply, plan_for
-from .forward import is_dual
 from .inplace import apply_inplace, check_apart, check_writable, is_leaf_or_view_of_one
 from .not_derived import without_derivative
 from .op import OPS, Op, Out, spelled
@@ -110,7 +109,7 @@ def _checked(name: str, out: Tensor, result: Tensor, args: tuple, op: Op | None,
             isinstance(t, Tensor) and t._requires_grad for t in (*outs, *args))
         if out._requires_grad and is_leaf_or_view_of_one(out):
             raise _recorded(f"aten::{rule.composed or name}")
-    if LEVELS and (is_dual(out) or is_dual(result)):
+    if LEVELS and (FORWARD.is_dual(out) or FORWARD.is_dual(result)):
         raise NotImplementedError(
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= "
             "function"

@@ -17,9 +17,9 @@ import numpy as np
 from jaxflow._core import dtype as dtypes
 from jaxflow._core.aval import Aval, aval_of
 from jaxflow._core.jax_compat import ClosedJaxpr
+from jaxflow._core.user_line import user_line
 
 from . import budget, room
-from .explain import user_line
 from .graph import node_class
 
 # How a Python number enters a plan: as a 0-d array of the widest dtype of its kind.

@@ -38,6 +38,7 @@ from jaxflow._core import flags
 from jaxflow._core.aval import Aval
 from jaxflow._core.commit import Overtaken, all_equal, commit_results, stores
 from jaxflow._core.shared import HostValue
+from jaxflow._core.user_line import user_line
 from jaxflow._core.value import SMALL, Value
 
 from . import explain, late, library, policy, result_buffers, spares
@@ -150,7 +151,7 @@ class Program:
             take(x)
         values = entry.make(self, plan)
         if flags.DEBUG:
-            entry.line = explain.user_line()
+            entry.line = user_line()
         self.entries.append(entry)
         if self.closed:  # since it was asked first; it may have been too late
             return None
@@ -318,7 +319,7 @@ class Program:
             why = explain.why_compiled(trace, alive, library.traces())
             if reason:
                 why = f"{why}; {reason}"
-            line = explain.user_line()
+            line = user_line()
             return functools.partial(Executable, trace, alive, donatable, signature, why, line, spare)
 
         executable = None

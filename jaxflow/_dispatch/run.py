@@ -25,7 +25,7 @@ from .counted import check_inputs
 from .memory_errors import as_memory_error
 from .plan import Plan
 from .program import BatchedLeaf, ForeignLeaf, HostLeaf, TracerLeaf
-from .shared import run_shared
+from .run_shared import run_shared
 from .state import state
 from .unread import without_lost
 from .watching import WATCHERS

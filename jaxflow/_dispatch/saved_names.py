@@ -1,6 +1,6 @@
 """What PyTorch's nodes show as ``_saved_<name>``: a row for each list of names, with its nodes.
 
-``jaxflow.autograd.saved_attributes`` finds the values: an operand or option of the op by its name (``self`` is
+`autograd.saved_attributes` finds the values: an operand or option of the op by its name (``self`` is
 the first one), a result, or a fact about an operand (``self_sym_sizes``). A star marks tensors.
 Strides are no part of a plan, so ``..._sym_strides`` is left out.
 """

@@ -16,9 +16,10 @@ import numpy as np
 
 from jaxflow._core.indexing import refuse_outside
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.user_line import user_line
 from jaxflow._core.value import Value
 
-from . import explain, policy
+from . import policy
 from .batch import plain
 from .door import known, plan_for
 from .doubt import Question
@@ -204,4 +205,4 @@ def _asked(program, plan: Plan, values: list[Value], made: list[Value], error: C
     if flags is None:
         return None
     asked, affected = ([program.reference(v) for v in group] for group in (values, made))
-    return Question(flags[0], asked, affected, error, explain.user_line())
+    return Question(flags[0], asked, affected, error, user_line())

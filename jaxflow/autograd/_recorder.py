@@ -23,7 +23,7 @@ import jax
 
 from jaxflow._core import jax_compat
 from jaxflow._core.aval import Aval
-from jaxflow._dispatch import explain
+from jaxflow._core.user_line import user_line
 from jaxflow._dispatch.run import flush
 from jaxflow._dispatch.watching import WATCHERS
 
@@ -75,7 +75,7 @@ class Recorder:
             next(self.numbers), name, kind, threading.get_ident(),
             Interval((start - self.started) / 1e3, (end - self.started) / 1e3),
             input_shapes=(shapes or []) if self.record_shapes else [],
-            stack=[explain.user_line()] if self.with_stack and kind == "op" else [],
+            stack=[user_line()] if self.with_stack and kind == "op" else [],
         ))
 
     # ------------------------------------------------------------------------------ start and stop

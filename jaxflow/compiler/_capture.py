@@ -25,6 +25,7 @@ import numpy as np
 from jaxflow._core.commit import Overtaken, all_same, commit, commit_parts, stores
 from jaxflow._core.shared import SHARED, HostValue, any_shared
 from jaxflow._core.tensor import UNREAD, Tensor
+from jaxflow._core.user_line import user_line
 from jaxflow._core.value import Storage, Value, as_number
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.background import alone
@@ -244,7 +245,7 @@ class Capture:
         mine = threading.get_ident() == self.thread
         with self.program.lock:
             if self.under_way():
-                line = explain.user_line()
+                line = user_line()
                 self.break_line = line if mine else f"another thread ({line})"
                 self._needed() if mine else self.blame(f"{NEEDED} {self.break_line}", of_others=True)
             self.commit()
@@ -253,7 +254,7 @@ class Capture:
 
     def _needed(self) -> None:
         """Python needs a number to go on. Raises Unsupported under ``fullgraph``."""
-        line = explain.user_line()
+        line = user_line()
         self.blame(f"{NEEDED} {line}", lasting=True)
         if self.fullgraph:
             raise Unsupported(
@@ -282,7 +283,7 @@ class Capture:
         if number is None or not self.tape.open:  # another thread has ended the capture
             return number
         if self.reads == SHOW:
-            self.read_line = self.read_line or explain.user_line()
+            self.read_line = self.read_line or user_line()
             return number
         followed = self.tape.read(slot, number)
         self.read_values[followed.at] = value
@@ -345,7 +346,7 @@ class Capture:
     def excluded(self, reason: str) -> None:
         """What follows is not to be compiled. Unsupported under ``fullgraph``."""
         if self.fullgraph:
-            raise Unsupported(f"fullgraph=True, but {reason} ({explain.user_line()})")
+            raise Unsupported(f"fullgraph=True, but {reason} ({user_line()})")
         self.blame(reason)
 
     def blame(self, reason: str, lasting: bool = False, *, of_others: bool = False) -> None:

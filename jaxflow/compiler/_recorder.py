@@ -13,6 +13,7 @@ import numpy as np
 from jaxflow._core import flags
 from jaxflow._core.commit import Overtaken, all_equal, all_same, commit_results
 from jaxflow._core.shared import HostValue
+from jaxflow._core.user_line import user_line
 from jaxflow._core.value import SMALL, Value
 from jaxflow._dispatch import explain
 from jaxflow._dispatch.batch import Batched
@@ -214,7 +215,7 @@ class _Operation:
         self.complexes: list[complex] = []
         self.drawn: list[tuple] = []
         self.uses: list[tuple] = []  # lists of tapes, and what is added to them
-        self.lines = [explain.user_line()] if flags.DEBUG else []
+        self.lines = [user_line()] if flags.DEBUG else []
         for x in inputs:
             if type(x) is Value:
                 producer = x.producer

@@ -14,6 +14,7 @@ from typing import Any
 
 from jaxflow._core.fields import MEMORY, STATE, state_of
 from jaxflow._core.tensor import Tensor, version_cell
+from jaxflow._core.user_line import user_line
 from jaxflow._core.value import Storage, Value
 from jaxflow._dispatch import explain, library
 from jaxflow._dispatch.executable import Executable
@@ -328,7 +329,7 @@ class Builder(Effects):
             why = explain.why_compiled(trace, alive, library.traces())
             spare = Counter(new._aval for _, new in self.new_grads
                             if self.replaces and large(new._aval) and not reads)
-            line = explain.user_line()
+            line = user_line()
             executable = Executable(trace, alive, donatable, program.signature(), why, line, spare)
             library.keep(trace, entry, executable)
         spec.load(executable)

@@ -17,9 +17,9 @@ from typing import Any
 from jaxflow._core import tree
 from jaxflow._core.modes import Changed, Kept
 from jaxflow._core.tensor import Tensor
+from jaxflow._core.user_line import user_line
 from jaxflow._core.warning import warn_once
 from jaxflow._dispatch.door import apply
-from jaxflow._dispatch.explain import user_line
 from jaxflow._dispatch.generator import Elsewhere, default_generator
 from jaxflow._dispatch.op import OPS
 from jaxflow._dispatch.state import state
